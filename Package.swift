@@ -179,6 +179,12 @@ let package = Package(
       "PushHTTPClientTests",
       ["PushTesting", "PushHTTPClient", "PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
     tests("PushClusterTests", ["PushTesting", "PushCluster", "PushCrypto", "PushWire", "PushBase"]),
+    tests(
+      "PushForwardingTests",
+      [
+        "PushTesting", "PushForwarding", "PushHTTPServer", "PushHTTP", "PushNet", "PushCrypto", "PushBase",
+        "CLinux",
+      ]),
     tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite", "CLinux"]),
     tests(
       "PushRouterTests", ["PushTesting", "PushAPNs", "PushRouter", "PushStorage", "PushDomain", "PushBase"]),

@@ -29,7 +29,8 @@ public final class WebConsole: Sendable {
   /// Makes the console.
   public init(
     router: Router, store: Store, gateway: Gateway, time: any TimeSource, log: Log,
-    mail: ConsoleMail = ConsoleMail(site: nil, reserve: nil), secrets: PersonSecrets
+    mail: ConsoleMail = ConsoleMail(site: nil, reserve: nil), secrets: PersonSecrets,
+    nodes: @escaping ConsoleNodes = { [] }
   ) {
     self.router = router
     self.gateway = gateway
@@ -46,7 +47,8 @@ public final class WebConsole: Sendable {
     let invitations = Invitations(members: members, mail: mail, time: time, log: log)
     let pushes = PushPages(router: router, gateway: gateway, drafts: drafts)
     let accountPages = AccountPages(invitations: invitations)
-    let operators = OperatorPages(router: router, accounts: accounts, invitations: invitations)
+    let operators = OperatorPages(
+      router: router, accounts: accounts, invitations: invitations, nodes: nodes)
     let profile = ProfilePages(people: people)
     let controllers: [any Controller] = [
       AssetPages(), LoginPages(people: people, members: members, mail: mail),

@@ -13,6 +13,8 @@ final class ForwardConnection {
   var deadline: UInt64
   /// When the last byte of the request went to the kernel; nil before: then the home cannot have all of it.
   var sentAt: UInt64?
+  /// Whether the home has accepted this node.
+  var isAccepted = false
   /// Bytes of the answer that have come.
   var received = 0
 
@@ -25,7 +27,7 @@ final class ForwardConnection {
   }
 
   /// Whether it is not ready for a request yet.
-  var isOpening: Bool { connection.stage == .connecting || connection.stage == .handshaking }
+  var isOpening: Bool { !isAccepted }
 
   /// Whether the home may have carried out the request: it may once it has all of it.
   var isInDoubt: Bool { sentAt != nil }

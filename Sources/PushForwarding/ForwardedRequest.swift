@@ -13,6 +13,8 @@ struct ForwardedRequest: Equatable {
     case serving
     /// To screen it by its header, without its body.
     case screening
+    /// To say that it takes requests of this node.
+    case hello
   }
 
   var request: HTTPRequest
@@ -28,7 +30,13 @@ struct ForwardedRequest: Equatable {
   private static let secureName = "borealis-node-tls"
   private static let methodName = "borealis-node-method"
   private static let screenName = "borealis-node-screen"
+  private static let helloName = "borealis-node-hello"
   private static let noLength = "none"
+
+  /// The first request on a connection, which is answered once the home has accepted the node's certificate: with TLS 1.3 the
+  /// one who connects cannot tell that from the handshake.
+  static let hello = Array(
+    "GET / HTTP/1.1\r\n\(versionName): \(version)\r\n\(helloName): 1\r\nhost: \r\n\r\n".utf8)
 
   /// Whether a field is one that nodes tell each other, and clients may not send.
   static func isOwn(_ name: String) -> Bool { name.hasPrefix(own) }
@@ -85,6 +93,7 @@ struct ForwardedRequest: Equatable {
     client = request.headers[Self.clientName].flatMap { IPAddress($0) }
     isSecure = request.headers[Self.secureName] != nil
     requestID = request.headers["x-request-id"] ?? ""
+    if request.headers[Self.helloName] != nil { purpose = .hello }
     if let length = request.headers[Self.screenName] {
       purpose = .screening
       request.headers.removeAll { $0.name == "content-length" }
@@ -139,6 +148,14 @@ enum HomeAnswer: Equatable {
 
   /// The answer of a node that is not the home.
   static let misdirected = HTTPResponse(status: 421, headers: ["borealis-node-answer": "not-home"])
+
+  /// The answer to a greeting.
+  static let greeting = HTTPResponse(status: 204, headers: ["borealis-node-answer": "hello"])
+
+  /// Whether an answer is that to a greeting.
+  static func isGreeting(_ response: HTTPResponse) -> Bool {
+    response.status == 204 && response.headers[name] == "hello"
+  }
 
   /// The answer to a request to screen.
   static func screened(_ screening: HTTPScreening) -> HTTPResponse {

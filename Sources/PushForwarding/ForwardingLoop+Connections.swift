@@ -8,7 +8,8 @@ extension ForwardingLoop {
 
   /// Starts to open a connection to the home; false if there is none to open.
   func open() -> Bool {
-    guard let home = course.home, !course.addresses.isEmpty, pausedUntil <= loop.now else { return false }
+    guard let home = course.home, !course.addresses.isEmpty, max(pausedUntil, opensAfter) <= loop.now
+    else { return false }
     let address = course.addresses[failures % course.addresses.count]
     let tls = forwarder.tls?.client
     guard tls != nil || NodeAddress.isLoopback(address) else {
@@ -51,16 +52,17 @@ extension ForwardingLoop {
   private func failed(_ home: NodeAddress, _ reason: String) {
     guard home == course.home else { return }
     forwarder.noteUnreached(home, reason)
-    rest()
+    opensAfter = nextAttempt()
     failures += 1
     if failures % max(1, course.addresses.count) == 0 { forwarder.lookUp(home) }
   }
 
-  /// Sends nothing for a while: the home does not take requests yet, or not any more.
-  private func rest() {
-    pausedUntil = loop.now &+ pause
+  /// When to try again after an attempt in vain.
+  private func nextAttempt() -> UInt64 {
+    let moment = loop.now &+ pause
     pause = min(2 * pause, ForwardLimits.longestPause)
-    loop.wake(by: pausedUntil)
+    loop.wake(by: moment)
+    return moment
   }
 
   // MARK: Sending
@@ -120,7 +122,9 @@ extension ForwardingLoop {
     case .connecting, .handshaking:
       proceed(connection)
     case .open, .shut:
-      if connection.connection.canSend(readiness) { flush(connection) }
+      if connection.connection.canSend(readiness) {
+        if connection.isAccepted { flush(connection) } else { greet(connection) }
+      }
       if connection.token != nil, connection.connection.canRead(readiness) { receive(connection) }
     case .closed: return
     }
@@ -131,13 +135,31 @@ extension ForwardingLoop {
     switch connection.connection.proceed() {
     case .inProgress: break
     case .open:
-      opening -= 1
-      guard connection.home == course.home else { return remove(connection) }
-      forwarder.noteReached(connection.home)
-      rest(connection)
+      connection.connection.append { $0 += ForwardedRequest.hello }
+      greet(connection)
     case .unreachable(let error): failToOpen(connection, error.description)
     case .failed(let reason): failToOpen(connection, reason)
     }
+  }
+
+  private func greet(_ connection: ForwardConnection) {
+    if case .failed(let reason) = connection.connection.flush(scratch: &scratch) {
+      failToOpen(connection, reason)
+    }
+  }
+
+  /// The first answer of a home.
+  private func accept(_ connection: ForwardConnection, _ answer: HTTPResponseParser.Event) {
+    switch answer {
+    case .needMore: return
+    case .response(let response, keepAlive: true) where HomeAnswer.isGreeting(response): break
+    case .response, .failure: return failToOpen(connection, "it does not answer as a node of a cluster")
+    }
+    opening -= 1
+    connection.isAccepted = true
+    guard connection.home == course.home else { return remove(connection) }
+    forwarder.noteReached(connection.home)
+    rest(connection)
   }
 
   private func failToOpen(_ connection: ForwardConnection, _ reason: String) {
@@ -162,7 +184,8 @@ extension ForwardingLoop {
         guard connection.token != nil, connection.connection.hasUnread else { return }
       case .nothing: return
       case .ended: return end(connection)
-      case .failed: return lose(connection)
+      case .failed(let reason):
+        return connection.isAccepted ? lose(connection) : failToOpen(connection, reason)
       }
     }
     // The rest is read in the next turn; the socket does not report what is inside TLS.
@@ -170,6 +193,9 @@ extension ForwardingLoop {
   }
 
   private func take(_ count: Int, from connection: ForwardConnection) {
+    guard connection.isAccepted else {
+      return accept(connection, connection.parser.consume(buffer.span.extracting(0..<count)).event)
+    }
     guard let job = connection.job else { return remove(connection) }
     connection.received += count
     guard hold(job, connection.received) else { return lose(connection) }
@@ -184,6 +210,9 @@ extension ForwardingLoop {
 
   /// The home sends nothing more: that may be the end of an answer.
   private func end(_ connection: ForwardConnection) {
+    guard connection.isAccepted else {
+      return failToOpen(connection, "it closes the connection: it may not accept this node's certificate")
+    }
     guard let job = connection.job, case .response(let response, _) = connection.parser.finish() else {
       return lose(connection)
     }
@@ -202,12 +231,13 @@ extension ForwardingLoop {
     let answer = HomeAnswer(response)
     if !mayStay || !isHome { remove(connection) }
     if answer == .notHome {
-      if isHome { rest() }
+      // It takes requests not yet, or not any more.
+      if isHome { pausedUntil = nextAttempt() }
       requeue(job)
     } else if job.finish(answer) {
       forwarder.metrics.answered.add()
       if let start { forwarder.metrics.seconds.observe(microseconds: (loop.now &- start) / 1000) }
-      if isHome { (pause, failures) = (ForwardLimits.pause, 0) }
+      if isHome { pause = ForwardLimits.pause }
     } else {
       giveUp(job)
     }
@@ -231,7 +261,7 @@ extension ForwardingLoop {
     let (job, isInDoubt) = (connection.job, connection.isInDoubt)
     connection.job = nil
     remove(connection)
-    guard let job else { return }
+    guard let job else { return pump() }
     job.answer = nil
     if isInDoubt, !job.isSafeToRepeat { giveUp(job) } else { requeue(job) }
     pump()

@@ -28,8 +28,10 @@ public final class ForwardingLoop: LoopDriver {
   var again: [ForwardConnection] = []
   /// Connections that are being opened.
   var opening = 0
-  /// No connection is opened and nothing sent before this time of the loop's clock.
+  /// Nothing is sent before this time of the loop's clock, since the home does not take it.
   var pausedUntil: UInt64 = 0
+  /// No connection is opened before this time, since that has failed.
+  var opensAfter: UInt64 = 0
   var pause = ForwardLimits.pause
   /// Failed attempts to connect, which go through the addresses of the host.
   var failures = 0
@@ -183,7 +185,7 @@ public final class ForwardingLoop: LoopDriver {
   private func wakeInTime() {
     guard queueStart < queue.count else { return }
     loop.wake(by: queue[queueStart].deadline)
-    if pausedUntil > loop.now { loop.wake(by: pausedUntil) }
+    for moment in [pausedUntil, opensAfter] where moment > loop.now { loop.wake(by: moment) }
   }
 
   // MARK: The loop's calls
@@ -204,7 +206,7 @@ public final class ForwardingLoop: LoopDriver {
     let new = forwarder.currentCourse
     if new.number != course.number {
       course = new
-      (pausedUntil, pause, failures) = (0, ForwardLimits.pause, 0)
+      (pausedUntil, opensAfter, pause, failures) = (0, 0, ForwardLimits.pause, 0)
       dropOthers(than: new.home)
     }
     pump()
@@ -213,6 +215,7 @@ public final class ForwardingLoop: LoopDriver {
   /// Checks deadlines.
   public func tick() {
     expireConnections()
+    if let home = course.home, course.addresses.isEmpty { forwarder.lookUp(home) }
     pump()
   }
 
@@ -220,7 +223,7 @@ public final class ForwardingLoop: LoopDriver {
   public func endTurn() -> Bool {
     readOn()
     expire()
-    if queueStart < queue.count, pausedUntil <= loop.now { pump() }
+    pump()
     wakeInTime()
     return !again.isEmpty
   }

@@ -62,6 +62,7 @@ public final class NodeListener {
     guard let forwarded = ForwardedRequest(received: request) else {
       return exchange.respond(HTTPResponse(status: 400))
     }
+    guard forwarded.purpose != .hello else { return exchange.respond(HomeAnswer.greeting) }
     guard let handlers = handlers() else { return exchange.respond(HomeAnswer.misdirected) }
     guard forwarded.purpose == .serving else {
       let screening = handlers.screen(

@@ -54,6 +54,7 @@ public final class RequestForwarder: Sendable {
   let metrics: ForwardMetrics
   let log: Log
   private let resolver = NameResolver()
+  private let isLookingUp = Atomic<Bool>(false)
   private let course = Mutex(Course())
   private let loops = Mutex<[Mailbox<Mail>]>([])
   /// The home that was out of reach last, so that the log says so once.
@@ -108,9 +109,13 @@ public final class RequestForwarder: Sendable {
 
   /// Looks the home's host up once more, since nothing answers at the addresses that are known.
   func lookUp(_ home: NodeAddress) {
-    guard !NameResolver.isNumeric(home.host) else { return }
+    guard !NameResolver.isNumeric(home.host),
+      !isLookingUp.exchange(true, ordering: .acquiringAndReleasing)
+    else { return }
     resolver.resolve(home.host) { [weak self] addresses in
-      guard let self, !addresses.isEmpty else { return }
+      guard let self else { return }
+      isLookingUp.store(false, ordering: .releasing)
+      guard !addresses.isEmpty else { return }
       let isNew = course.withLock { course in
         guard course.home == home, course.addresses != addresses else { return false }
         course.addresses = addresses

@@ -1,4 +1,5 @@
 import PushBase
+import PushHTTP
 import PushNet
 
 /// The connections of one server: where each one is, which of them make room for others, and which are overdue next.
@@ -17,11 +18,15 @@ struct HTTPConnectionTable {
   /// The connections by slot. Accessed directly, since an accessor would copy a connection at every use.
   var slab = Slab(blank: HTTPConnection())
   private var wheel: DeadlineWheel
+  private var spareWork: HTTPWorkPool
   private var unauthenticated = IdleList()
   private var authenticated = IdleList()
 
   /// Makes a table for a loop whose clock is at this second.
-  init(second: UInt32) { wheel = DeadlineWheel(second: second) }
+  init(second: UInt32, limits: HTTPLimits) {
+    wheel = DeadlineWheel(second: second)
+    spareWork = HTTPWorkPool(limits: limits)
+  }
 
   /// How many connections are open.
   var count: Int { slab.count }
@@ -43,6 +48,22 @@ struct HTTPConnectionTable {
   mutating func remove(_ slot: UInt32) {
     leaveList(slot)
     slab.remove(slot)
+  }
+
+  /// The work of a connection that is not idle, made if there is none.
+  mutating func work(_ slot: UInt32) -> HTTPWork {
+    if let work = slab[slot].work { return work }
+    let work = spareWork.take()
+    slab[slot].work = work
+    return work
+  }
+
+  /// Removes a connection's work once it is idle.
+  mutating func dropWork(_ slot: UInt32) {
+    guard let work = slab[slot].work else { return }
+    slab[slot].work = nil
+    slab[slot].connection.releaseMemory()
+    spareWork.keep(work)
   }
 
   // MARK: Making room

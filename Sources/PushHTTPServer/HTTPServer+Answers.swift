@@ -12,7 +12,7 @@ extension HTTPServer {
       if answer.response != nil { metrics.lostAnswers.add() }
       return
     }
-    var response = answer.response ?? stopgap(for: .forgotten, slot, work)
+    var response = answer.response ?? stopgap(for: .forgotten, work)
     completeAnswer?(&response)
     metrics.answered(response.status, microseconds: (time.monotonic() &- work.started) / 1000)
     if response.isToKnownCaller { table.slab[slot].isKnown = true }
@@ -22,14 +22,6 @@ extension HTTPServer {
     queue(response, slot, work, keepAlive: keepAlive)
     enter(keepAlive ? .idle : .closing, slot)
     markDirty(slot)
-  }
-
-  /// The answer to a request that its handler did not answer.
-  func stopgap(for reason: HTTPUnanswered, _ slot: UInt32, _ work: HTTPWork) -> HTTPResponse {
-    metrics.unansweredRequests.add()
-    let (method, target) = (work.parser.latestMethod, work.parser.latestTarget)
-    unanswered?(reason, method, target, work.requestID)
-    return refusalPage?(.unanswered, target) ?? refusal(.unanswered)
   }
 
   /// Answers a request by its header alone, if that is enough, or asks elsewhere; returns whether its body is not read now.
@@ -60,28 +52,22 @@ extension HTTPServer {
       }
       return false
     case .refused(let answer)?:
-      turnAway(slot, work, head, id, answer)
+      metrics.answered(answer.status, microseconds: 0)
+      work.begin(head, id, overTLS: tls != nil)
+      work.parser.reset()
+      queue(answer, slot, work, keepAlive: false)
+      table.slab[slot].isTurnedAway = true
+      enter(.closing, slot)
+      markDirty(slot)
       return true
     case nil: return false
     }
   }
 
-  private func turnAway(
-    _ slot: UInt32, _ work: HTTPWork, _ head: HTTPRequest, _ id: String, _ answer: HTTPResponse
-  ) {
-    metrics.answered(answer.status, microseconds: 0)
-    work.begin(head, id, overTLS: tls != nil)
-    work.parser.reset()
-    queue(answer, slot, work, keepAlive: false)
-    table.slab[slot].isTurnedAway = true
-    enter(.closing, slot)
-    markDirty(slot)
-  }
-
   /// Answers a request that never reached the handler; the connection cannot be used further.
   func refuse(_ fault: HTTPFault, _ slot: UInt32) {
     metrics.refusedRequests.add()
-    let work = work(slot)
+    let work = table.work(slot)
     work.requestID = stamps.requestID(nil)
     let target = work.parser.latestTarget
     work.parser.reset()
@@ -89,7 +75,7 @@ extension HTTPServer {
     work.headOnly = false
     work.minorVersion = 1
     work.isSecure = tls != nil
-    queue(refusalPage?(fault, target) ?? refusal(fault), slot, work, keepAlive: false)
+    queue(answer(to: fault, of: target), slot, work, keepAlive: false)
     table.slab[slot].isTurnedAway = fault == .bodyTooLarge || fault == .busy
     enter(.closing, slot)
     markDirty(slot)

@@ -30,7 +30,7 @@ extension HTTPServer {
       guard let work = table.slab[slot].work else { return close(slot) }
       take(
         HTTPAnswers.Answer(
-          token: token(slot), number: table.slab[slot].number, response: stopgap(for: .late, slot, work)))
+          token: token(slot), number: table.slab[slot].number, response: stopgap(for: .late, work)))
     case .closing, .lingering: close(slot)
     }
   }

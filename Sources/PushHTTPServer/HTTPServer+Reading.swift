@@ -22,7 +22,7 @@ extension HTTPServer {
       swap(&bytes, &buffer)
       let taken = digest(slot, bytes.span.extracting(0..<count))
       if taken < count, table.slab[slot].keepsBytes {
-        work(slot).pending.append(contentsOf: bytes[taken..<count])
+        table.work(slot).pending.append(contentsOf: bytes[taken..<count])
       }
       swap(&bytes, &buffer)
     case .nothing: break
@@ -75,7 +75,7 @@ extension HTTPServer {
 
   /// Passes bytes to the parser once and handles its event. Returns how many were consumed.
   private func advance(_ slot: UInt32, _ bytes: Span<UInt8>, from start: Int) -> Int {
-    let work = work(slot)
+    let work = table.work(slot)
     let (count, event) = work.parser.consume(bytes, from: start)
     switch event {
     case .needMore: noteProgress(slot, work)

@@ -81,7 +81,7 @@ extension HTTPServer {
       table.slab[slot].connection.queue.isEmpty,
       !work.hasPending, !work.parser.hasOnlyEmptyLines
     {
-      dropWork(slot)
+      table.dropWork(slot)
     }
   }
 

@@ -5,71 +5,18 @@ import PushNet
 /// Serves HTTP/1.1 (RFC 9112) on connections of one loop: one request at a time on each, answers in order.
 ///
 /// Made on the loop's thread and never leaves it; every call comes from there. It lives as long as its loop.
-public final class HTTPServer: LoopDriver {
-  /// Gets a complete request, on the loop's thread, and answers the exchange, then or later.
-  public typealias Handler = (HTTPRequest, HTTPExchange) -> Void
-
-  /// Screens a request whose body is not small, on the loop's thread; gets its ID and the client's address.
-  public typealias Screen = (HTTPRequest, _ requestID: String, _ peer: IPAddress?) -> HTTPScreening
-
-  let limits: HTTPServerLimits
-  let metrics: HTTPServerMetrics
+public final class HTTPServer: HTTPServerHooks, LoopDriver {
   let handler: Handler
-  let refusal: (HTTPFault) -> HTTPResponse
   let time: any TimeSource
   let answers: HTTPAnswers
-  let peers: HTTPPeerLimit
   let room: HTTPRoom
   unowned let loop: EventLoop
   private var index: UInt8 = 0
 
-  /// Uses TLS on connections accepted from now on; nil for plain HTTP. Setting it again renews the certificate.
-  public var tls: TLSContext?
-  /// Refuses requests before their bodies are read; nil accepts all of them.
-  public var screen: Screen? {
-    get { admission.screen }
-    set { admission.screen = newValue }
-  }
-
-  /// Called on the loop's thread for requests that their handler did not answer, with method, target and the request's
-  /// ID. The client gets the answer to `HTTPFault.unanswered`.
-  public var unanswered: ((HTTPUnanswered, _ method: String, _ target: String, _ requestID: String) -> Void)?
-
-  /// The answer to a refused request for a target that has answers of its own; nil leaves it to `refusal`.
-  public var refusalPage: ((HTTPFault, _ target: String) -> HTTPResponse?)?
-
-  /// Returns the client's address of a request on a connection with this peer: another one behind a proxy. Called for
-  /// bodies that are not small, on the loop's thread; nil means the peer.
-  public var client: ((HTTPRequest, IPAddress?) -> IPAddress?)? {
-    get { admission.client }
-    set { admission.client = newValue }
-  }
-
-  /// Asked before `screen`, and in its place if it returns true: then the answer comes through the inquiry. Gets what a screen
-  /// gets, on the loop's thread. Requests to upgrade are left out.
-  public var inquire: ((HTTPRequest, _ requestID: String, _ peer: IPAddress?, HTTPInquiry) -> Bool)?
-
-  /// Says that peers are trusted and pass on requests of others: their connections make room for no others while they are
-  /// open, and what is known of one request says nothing about the next one. Set before the first connection.
-  public var peersActForOthers: Bool {
-    get { admission.peersActForOthers }
-    set { admission.peersActForOthers = newValue }
-  }
-
-  /// Decides, on the loop's thread, whether a peer may stay after its TLS handshake; nil accepts all.
-  public var admits: ((TLSSession) -> Bool)?
-
-  /// Called for each answer of a handler, on the loop's thread, before it is sent.
-  public var completeAnswer: ((inout HTTPResponse) -> Void)?
-
-  /// Called first for every request, on the loop's thread; nil leaves it to the handler. The address is the peer's. Not
-  /// called while more than a little is queued for sending: a request to upgrade is refused then.
-  public var upgrade: ((HTTPRequest, IPAddress?) -> HTTPUpgrade?)?
   /// In this turn a connection moved to another driver, which may have ended its turn already.
   var hasReleased = false
 
   var table: HTTPConnectionTable
-  var admission: HTTPAdmission
   /// The buffer that the bytes of every connection are read into.
   var buffer = [UInt8](repeating: 0, count: 64 << 10)
   /// The buffer in which small pieces are merged for sending.
@@ -78,7 +25,6 @@ public final class HTTPServer: LoopDriver {
   var handshakes: HandshakeBudget
   /// Connections with answers to send or another request to handle, at the end of the turn.
   private var dirty: [UInt32] = []
-  private var spareWork: HTTPWorkPool
   private var whenEmpty: (() -> Void)?
 
   var stamps = HTTPStamps()
@@ -94,19 +40,13 @@ public final class HTTPServer: LoopDriver {
     handler: @escaping Handler
   ) {
     self.loop = loop
-    self.tls = tls
-    self.limits = limits
-    self.peers = peers
-    admission = HTTPAdmission(limits: limits, peers: peers, memory: memory)
     self.room = room
-    self.metrics = metrics
     self.time = time
-    self.refusal = refusal
     self.handler = handler
     answers = HTTPAnswers(of: loop.handle)
     handshakes = HandshakeBudget(steps: limits.handshakesPerTurn)
-    spareWork = HTTPWorkPool(limits: limits.message)
-    table = HTTPConnectionTable(second: Self.second(loop.now))
+    table = HTTPConnectionTable(second: Self.second(loop.now), limits: limits.message)
+    super.init(limits, peers, memory, metrics, tls, refusal)
     index = loop.add(self)
     room.add(self)
   }
@@ -226,10 +166,6 @@ public final class HTTPServer: LoopDriver {
     return hasReleased || !dirty.isEmpty
   }
 
-  static func second(_ nanoseconds: UInt64) -> UInt32 {
-    UInt32(truncatingIfNeeded: nanoseconds / 1_000_000_000)
-  }
-
   func token(_ slot: UInt32) -> ConnectionToken {
     ConnectionToken(driver: index, generation: table.slab[slot].generation, slot: slot)
   }
@@ -238,21 +174,5 @@ public final class HTTPServer: LoopDriver {
     guard !table.slab[slot].isDirty else { return }
     table.slab[slot].isDirty = true
     dirty.append(slot)
-  }
-
-  /// The work of a connection that is not idle, made if there is none.
-  func work(_ slot: UInt32) -> HTTPWork {
-    if let work = table.slab[slot].work { return work }
-    let work = spareWork.take()
-    table.slab[slot].work = work
-    return work
-  }
-
-  /// Removes a connection's work once it is idle.
-  func dropWork(_ slot: UInt32) {
-    guard let work = table.slab[slot].work else { return }
-    table.slab[slot].work = nil
-    table.slab[slot].connection.releaseMemory()
-    spareWork.keep(work)
   }
 }

@@ -119,7 +119,7 @@ public final class NodeRegistry: Sendable {
       try database.run("LOCK TABLE node IN SHARE ROW EXCLUSIVE MODE")
       let other = try database.first(
         """
-        SELECT incarnation, name, address, version, is_draining, beat, cluster FROM node
+        SELECT incarnation, name, address, version, is_draining, beat, started_at, cluster FROM node
           WHERE name = ?1 OR cluster <> ?2 ORDER BY incarnation LIMIT 1
         """, .text(node.name), .text(node.cluster)
       ) { (NodeRow($0), cluster: $0.text("cluster")) }
@@ -146,22 +146,47 @@ public final class NodeRegistry: Sendable {
       if beats {
         try database.run("UPDATE node SET beat = beat + 1 WHERE incarnation = ?", .integer(incarnation))
       }
-      let nodes = try database.all(
-        "SELECT incarnation, name, address, version, is_draining, beat FROM node ORDER BY incarnation"
-      ) { NodeRow($0) }
-      guard nodes.contains(where: { $0.incarnation == incarnation }) else { return nil }
-      let home = try database.first("SELECT incarnation, epoch, fence FROM home WHERE app_id = 0") {
-        HomeRow(
-          incarnation: $0.integer("incarnation"), epoch: $0.integer("epoch"), fence: $0.integer("fence"))
-      }
-      return ClusterView(nodes: nodes, home: home, isFree: try Self.isFree(database))
+      let view = try Self.view(of: database)
+      return view.nodes.contains { $0.incarnation == incarnation } ? view : nil
     }
+  }
+
+  /// What the database knows of the cluster, for those who are no node; nil if it has no place for nodes.
+  public func look() throws(StorageError) -> ClusterView? {
+    try use { database, _ throws(StorageError) in
+      let isThere = try database.first("SELECT to_regclass('node') IS NOT NULL AS is_there") {
+        $0.bool("is_there")
+      }
+      return isThere == true ? try Self.view(of: database) : nil
+    }
+  }
+
+  private static func view(of database: Database) throws(StorageError) -> ClusterView {
+    let nodes = try database.all(
+      """
+      SELECT incarnation, name, address, version, is_draining, beat, started_at FROM node
+        ORDER BY incarnation
+      """
+    ) { NodeRow($0) }
+    let home = try database.first("SELECT incarnation, epoch, fence FROM home WHERE app_id = 0") {
+      HomeRow(
+        incarnation: $0.integer("incarnation"), epoch: $0.integer("epoch"), fence: $0.integer("fence"))
+    }
+    return ClusterView(nodes: nodes, home: home, isFree: try isFree(database))
   }
 
   /// Tells that a node is about to end.
   public func setDraining(_ incarnation: Int64) throws(StorageError) {
     try change { database, _ throws(StorageError) in
       try database.run("UPDATE node SET is_draining = 1 WHERE incarnation = ?", .integer(incarnation))
+    }
+  }
+
+  /// Asks a node to end in an orderly way; it looks each second whether it is asked. False if there is no node of this name.
+  public func askToDrain(_ name: String) throws(StorageError) -> Bool {
+    try change { database, _ throws(StorageError) in
+      try database.run("UPDATE node SET is_draining = 1 WHERE name = ?", .text(name))
+      return database.changes > 0
     }
   }
 

@@ -1,3 +1,5 @@
+import PushBase
+
 /// A node of a cluster, as it is stored.
 public struct NodeRow: Sendable, Hashable {
   /// Its number, from 1, which is never used again.
@@ -12,11 +14,13 @@ public struct NodeRow: Sendable, Hashable {
   public var isDraining: Bool
   /// Grows each second while it is alive.
   public var beat: Int64
+  /// When it got its place, by its own clock.
+  public var startedAt: Timestamp
 
   /// All fields.
   public init(
     incarnation: Int64, name: String, address: String, version: String = "", isDraining: Bool = false,
-    beat: Int64 = 0
+    beat: Int64 = 0, startedAt: Timestamp = Timestamp(milliseconds: 0)
   ) {
     self.incarnation = incarnation
     self.name = name
@@ -24,12 +28,14 @@ public struct NodeRow: Sendable, Hashable {
     self.version = version
     self.isDraining = isDraining
     self.beat = beat
+    self.startedAt = startedAt
   }
 
   init(_ row: Row) {
     self.init(
       incarnation: row.integer("incarnation"), name: row.text("name"), address: row.text("address"),
-      version: row.text("version"), isDraining: row.bool("is_draining"), beat: row.integer("beat"))
+      version: row.text("version"), isDraining: row.bool("is_draining"), beat: row.integer("beat"),
+      startedAt: Timestamp(milliseconds: row.integer("started_at")))
   }
 }
 

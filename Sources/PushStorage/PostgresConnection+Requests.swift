@@ -156,6 +156,16 @@ extension PostgresConnection {
     }
   }
 
+  /// Ends what else writes behind the fence of an incarnation.
+  func endBackends(of incarnation: Int64) throws(StorageError) {
+    try execute(
+      """
+      SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
+      WHERE application_name = 'borealis/\(incarnation)' AND pid <> pg_backend_pid()
+        AND datname = current_database()
+      """)
+  }
+
   /// A message of libpq in one line.
   static func line(_ text: UnsafePointer<CChar>?) -> String {
     let lines = (text.map { String(cString: $0) } ?? "").split { $0.isNewline }

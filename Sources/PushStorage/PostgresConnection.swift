@@ -186,16 +186,6 @@ final class PostgresConnection: DatabaseConnection {
     }
   }
 
-  /// Ends what else writes behind the fence of an incarnation.
-  private func endBackends(of incarnation: Int64) throws(StorageError) {
-    try execute(
-      """
-      SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
-      WHERE application_name = 'borealis/\(incarnation)' AND pid <> pg_backend_pid()
-        AND datname = current_database()
-      """)
-  }
-
   /// Fails if transactions are gone that were committed: a standby that lagged behind has become the primary, or a backup was
   /// restored. What the program has in memory rests on them.
   private func expectMarks() throws(StorageError) {

@@ -38,6 +38,11 @@ final class ClusterService: Sendable {
     var open: (@Sendable (HomeService) -> Void)?
     /// Of a home: why it cannot store anything.
     var storeObstacle: @Sendable () -> String? = { nil }
+    /// An operator has asked this node to end, and it does.
+    var isAskedToEnd = false
+
+    /// This node's row.
+    var own: NodeRow? { runner.view?.nodes.first { $0.incarnation == runner.incarnation } }
   }
 
   let link: NodeLink
@@ -168,6 +173,26 @@ final class ClusterService: Sendable {
     let state = currentState
     link.update(load: UInt32(clamping: devices), isDraining: !isReady())
     if state.isLeading, state.runner.isAlive { forwarder.wake() }
+    if isReady(), state.own?.isDraining == true { endOnce() }
+  }
+
+  /// Ends this process as SIGTERM does, since an operator has asked for it in the database.
+  private func endOnce() {
+    let isFirst = self.state.withLock { state in
+      defer { state.isAskedToEnd = true }
+      return !state.isAskedToEnd
+    }
+    guard isFirst else { return }
+    log.info("an operator has asked this node to end")
+    kill(getpid(), SIGTERM)
+  }
+
+  /// The nodes as the console shows them, by the home.
+  private var consoleNodes: [ConsoleNode] {
+    let runner = currentState.runner
+    return ConsoleNode.list(
+      runner.view?.nodes ?? [], own: runner.incarnation, link.peers,
+      connections: serverMetrics.deviceConnections.value)
   }
 
   /// Reads the certificates between nodes again.
@@ -255,7 +280,8 @@ final class ClusterService: Sendable {
     let service: HomeService
     do throws(Failure) {
       service = try HomeService(
-        settings, store, router, loop: loops, metrics: metrics, time: time, obstacle: { [self] in obstacle })
+        settings, store, router, loop: loops, metrics: metrics, time: time, obstacle: { [self] in obstacle },
+        nodes: { [self] in consoleNodes })
       try service.start()
     } catch {
       // Half of a home cannot be taken back.

@@ -73,7 +73,7 @@ extension HomeService {
 
   static func console(
     _ settings: ServeSettings, _ router: Router, _ store: Store, _ gateway: Gateway,
-    _ mailer: Mailer?, _ time: SystemTime
+    _ mailer: Mailer?, _ time: SystemTime, _ nodes: @escaping ConsoleNodes
   ) -> WebConsole {
     let keyFile = settings.secretKeyFile
     return WebConsole(
@@ -85,7 +85,8 @@ extension HomeService {
         seal: { secret, person, keysInUse in
           try? keyFile.readOrMake(inUse: keysInUse).seal(secret, for: .oneTimePasswords(of: person))
         },
-        open: { sealed, person in try? keyFile.read().open(sealed, for: .oneTimePasswords(of: person)) }))
+        open: { sealed, person in try? keyFile.read().open(sealed, for: .oneTimePasswords(of: person)) }),
+      nodes: nodes)
   }
 
   /// A place for a mail, which goes with the function.

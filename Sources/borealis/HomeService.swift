@@ -72,12 +72,12 @@ final class HomeService: Sendable {
   }
 
   /// Puts the parts together. `obstacle` returns why the process is not ready, nil if it is; `loop` is the index of a loop that no
-  /// other part has; `channels` makes more ways to
-  /// devices than the usual ones.
+  /// other part has; `nodes` returns those of the cluster for the console; `channels` makes more ways to devices than the usual
+  /// ones.
   init(
     _ settings: ServeSettings, _ store: Store, _ router: Router, loop: Int, metrics: Metrics,
     time: SystemTime,
-    obstacle: @escaping @Sendable () -> String?,
+    obstacle: @escaping @Sendable () -> String?, nodes: @escaping ConsoleNodes = { [] },
     channels others: (Router, Store) -> [any Channel] = { _, _ in [] }
   ) throws(Failure) {
     (self.settings, self.store, self.router, self.time) = (settings, store, router, time)
@@ -102,7 +102,7 @@ final class HomeService: Sendable {
       allowsPage: { [origins = settings.deviceOrigins] in origins.allows($0, host: $1) },
       obstacle: { [store] in obstacle() ?? store.failure?.explanation })
     mailer = Self.mailer(settings, store, metrics, time)
-    console = Self.console(settings, router, store, gateway, mailer, time)
+    console = Self.console(settings, router, store, gateway, mailer, time, nodes)
     getui = Self.getui(settings, router, store, gateway, time)
     ServerMetrics.compute(metrics, store: store, router: router)
   }

@@ -46,6 +46,10 @@ import Testing
     let toAlias = try world.push("alias", to: ["alias": ["ann"]], as: app, at: "c")
     let toTag = try world.push("tag", to: ["tag": ["好"]], as: app, at: "a")
     #expect(try arrivals(device, until: toTag) == [toAlias, toTag])
+    // Until this is known everywhere, the next login would get them again.
+    for id in [toAlias, toTag] {
+      #expect(try RunningProgram.eventually { try world.delivered(id, as: app, at: "c") == 1 })
+    }
     let named = try world.node("c").call("GET", "/v3/devices/\(identity.id.text)", as: app)
     #expect(named.document?["alias"]?.string == "ann", "\(named.body)")
 

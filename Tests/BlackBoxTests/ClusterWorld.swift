@@ -42,6 +42,48 @@ final class ClusterWorld {
     return server
   }
 
+  /// Starts a node and does not wait until it can serve.
+  func startUnready(_ name: String, _ arguments: [String] = []) throws {
+    nodes[name] = try TestServer(
+      data: data(name), self.arguments(name) + arguments, environment: environment)
+  }
+
+  /// Waits until a node has ended by itself.
+  func waitForEnd(_ name: String) throws -> Ending {
+    let server = try node(name)
+    nodes[name] = nil
+    return try server.program.end()
+  }
+
+  /// Makes certificates of nodes as Docs/cluster.md says, of an authority that is made unless it is there.
+  func makeCertificates(_ names: [String], authority: String = "nodes") throws {
+    let new = "openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+    var script = """
+      cd \(folder.path) && [ -e \(authority).pem ] ||
+        \(new) -x509 -days 2 -subj "/CN=\(authority)" -keyout \(authority).key -out \(authority).pem
+
+      """
+    for name in names {
+      script += """
+        \(new) -subj "/CN=\(name)" -addext "subjectAltName=DNS:\(name)" -keyout \(name).key -out \(name).csr &&
+          openssl x509 -req -in \(name).csr -CA \(authority).pem -CAkey \(authority).key -CAcreateserial -days 2 \
+          -copy_extensions copy -out \(name).pem || exit 1
+
+        """
+    }
+    guard system("{ \(script)} >/dev/null 2>&1") == 0 else {
+      throw RunningProgram.Failure(description: "openssl makes no certificates")
+    }
+  }
+
+  /// The settings of a node with a certificate.
+  func certificates(_ name: String) -> [String] {
+    [
+      "--node-ca", folder.path + "/nodes.pem", "--node-certificate", folder.path + "/\(name).pem",
+      "--node-key", folder.path + "/\(name).key",
+    ]
+  }
+
   /// A node that runs.
   func node(_ name: String) throws -> TestServer { try #require(nodes[name]) }
 

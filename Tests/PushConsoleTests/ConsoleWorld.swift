@@ -42,6 +42,11 @@ final class Outbox: Sendable {
   }
 }
 
+/// Nodes that the home knows.
+final class KnownNodes: Sendable {
+  let nodes = Mutex<[ConsoleNode]>([])
+}
+
 /// The console over a real router and database, without sockets.
 final class ConsoleWorld: Sendable {
   let console: WebConsole
@@ -50,6 +55,8 @@ final class ConsoleWorld: Sendable {
   var store: Store { database.store }
   /// What was sent by mail.
   let outbox = Outbox()
+  /// The nodes of the cluster.
+  let cluster = KnownNodes()
   private let callbacks: CallbackService?
 
   /// `sendsMail` sets up mail, as an operator may.
@@ -86,7 +93,8 @@ final class ConsoleWorld: Sendable {
         site: sendsMail ? "https://push.example.com" : nil, reserve: reserve),
       secrets: PersonSecrets(
         seal: { secret, person, _ in keys.seal(secret, for: context(person)) },
-        open: { sealed, person in try? keys.open(sealed, for: context(person)) }))
+        open: { sealed, person in try? keys.open(sealed, for: context(person)) }),
+      nodes: { [cluster] in cluster.nodes.withLock { $0 } })
   }
 
   deinit {

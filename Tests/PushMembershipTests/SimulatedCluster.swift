@@ -27,6 +27,9 @@ struct SimulatedCluster {
   private var restarts: [UInt64] = []
   private var nodes: [Int64: NodeRow] = [:]
   private var home: HomeRow?
+  /// From then on and until then nobody reaches the database.
+  private var awaySince: UInt64 = 0
+  private var awayUntil: UInt64 = 0
   /// The incarnation whose connection holds the database.
   private var holder: Int64?
   private var last: Int64 = 0
@@ -52,7 +55,8 @@ struct SimulatedCluster {
     processes.append(
       Process(
         incarnation: last,
-        membership: Membership(own: last, random: SeededRandom(seed: random.next())), wellSince: now))
+        membership: Membership(own: last, random: SeededRandom(seed: random.next())), cutUntil: awayUntil,
+        wellSince: max(now, awayUntil)))
   }
 
   mutating func run(milliseconds: Int, withFaults: Bool) {
@@ -73,6 +77,7 @@ struct SimulatedCluster {
       (processes[index].frozenUntil, processes[index].cutUntil) = (0, 0)
       processes[index].wellSince = now
     }
+    awayUntil = min(awayUntil, now)
   }
 
   private mutating func harm() {
@@ -84,8 +89,9 @@ struct SimulatedCluster {
     default:
       // Sometimes nobody reaches it.
       let isForAll = Bool.random(using: &random)
+      if isForAll { (awaySince, awayUntil) = (now, max(awayUntil, now + seconds * 1_000_000_000)) }
       for other in processes.indices where isForAll || other == index {
-        processes[other].cutUntil = now + seconds * 1_000_000_000
+        processes[other].cutUntil = max(processes[other].cutUntil, now + seconds * 1_000_000_000)
         if holder == processes[other].incarnation { holder = nil }
       }
     }
@@ -127,7 +133,8 @@ struct SimulatedCluster {
       for action in actions { perform(action, incarnation) }
     }
     guard let index = processes.firstIndex(where: { $0.incarnation == incarnation }) else { return }
-    processes[index].lookAt = now + min(processes[index].membership.pause, processes[index].beatAt - now)
+    processes[index].lookAt =
+      now + min(processes[index].membership.pause, max(processes[index].beatAt, now + 50_000_000) - now)
   }
 
   private mutating func perform(_ action: Membership.Action, _ incarnation: Int64) {
@@ -141,6 +148,13 @@ struct SimulatedCluster {
       nodes[node.incarnation] = nil
       if isWell(node.incarnation, for: 6_000_000_000) {
         faults.append("\(node.incarnation) is alive and was removed")
+      }
+      // Whoever comes back with all others has as much time again, if they have noticed that they were away.
+      if awayUntil > awaySince + 3_000_000_000,
+        processes.contains(where: { $0.incarnation == node.incarnation && $0.wellSince == awayUntil }),
+        now < awayUntil + 5_000_000_000
+      {
+        faults.append("\(node.incarnation) was removed since nobody reached the database")
       }
     case .takeOver(let replaced):
       if let replaced, holder == replaced.incarnation { holder = nil }

@@ -45,6 +45,19 @@ import Testing
     #expect(try register("other", at: other) > second)
   }
 
+  @Test func `An operator sees the nodes and asks one to end`() throws {
+    let (one, operators) = (try registry(), try registry())
+    let before = try operators.look()
+    #expect(before == nil || before?.nodes.isEmpty == true)
+    let first = try register("one", at: one)
+    let view = try #require(try operators.look())
+    #expect(view.nodes.map(\.name) == ["one"] && view.nodes.map(\.startedAt) == [.start])
+    #expect(try !operators.askToDrain("other"))
+    #expect(try one.look(as: first, beats: true)?.nodes.map(\.isDraining) == [false])
+    #expect(try operators.askToDrain("one"))
+    #expect(try one.look(as: first, beats: true)?.nodes.map(\.isDraining) == [true])
+  }
+
   @Test func `A node is dead only if its beat stands still`() throws {
     let (one, other) = (try registry(), try registry())
     let first = try register("one", at: one)

@@ -11,6 +11,7 @@ struct OperatorPages: Controller {
   let router: Router
   let accounts: Accounts
   let invitations: Invitations
+  let nodes: ConsoleNodes
 
   static let routes: [Route<OperatorPages>] = [
     Route(.operators, "GET", "/console/operator") { await $0.showInstallation($1, nil) },
@@ -41,6 +42,7 @@ struct OperatorPages: Controller {
         <div class="row"><h1>\(call(Words.operatorTitle))</h1>
         <span class="end"><a href="/console/operator/audit">\(call(Words.audit))</a></span></div>
         \(link, { Invitations.linkCard(call, $0) })
+        \(NodeCard(call: call, nodes: nodes()).html)
         <section class="card"><h2>\(call(Words.accounts))</h2><table data-mails><thead><tr><th>\(call(Words.account))</th>
         <th>\(call(Words.plan))</th><th>\(call(Words.apps))</th><th>\(call(Words.devices))</th>
         <th>\(call(Words.members))</th><td></td></tr></thead><tbody>
