@@ -272,8 +272,7 @@ struct GatewaySide: Sendable {
   }
 
   /// A request was not answered in time.
-  private mutating func end(_ request: RequestTable.Request, _ node: inout ClusterNode, now: UInt64)
-  {
+  private mutating func end(_ request: RequestTable.Request, _ node: inout ClusterNode, now: UInt64) {
     switch request.message {
     case .login(let login):
       let location = Location(login.handle)

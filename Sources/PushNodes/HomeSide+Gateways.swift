@@ -144,8 +144,7 @@ extension HomeSide {
     send(app, .wantSessions(SessionsWanted(request: 0, buckets: Array(lasting))), to: peer)
   }
 
-  private mutating func take(_ list: SessionList, _ app: AppID, from peer: Incarnation, now: UInt64)
-  {
+  private mutating func take(_ list: SessionList, _ app: AppID, from peer: Incarnation, now: UInt64) {
     bindAll(list, app, from: peer, now: now)
     if list.request == peers[peer]?.wanted { peers[peer]?.note(list, next: now + Self.askInterval) }
   }

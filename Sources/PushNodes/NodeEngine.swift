@@ -62,8 +62,7 @@ struct NodeEngine: Sendable {
   }
 
   /// The frames to publish and the events that have come up since the last call.
-  mutating func takeOutput() -> (frames: [(frame: [UInt8], target: BusTarget)], events: [NodeEvent])
-  {
+  mutating func takeOutput() -> (frames: [(frame: [UInt8], target: BusTarget)], events: [NodeEvent]) {
     defer { (frames, events) = ([], []) }
     return (frames, events)
   }
