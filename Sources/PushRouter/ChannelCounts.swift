@@ -3,8 +3,7 @@ import PushDomain
 import PushStorage
 import Synchronization
 
-/// The metrics of targets by outcome on each channel, and of its services' reachability. A commit that fails and is
-/// retried counts twice.
+/// The metrics of targets by outcome on each channel, and of its services' reachability.
 public final class ChannelCounts: DeliveryObserver {
   private struct Key: Hashable {
     let channel: ChannelID
@@ -53,6 +52,10 @@ public final class ChannelCounts: DeliveryObserver {
 
   /// Counts.
   public func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+    transaction.whenCommitted { [self] in count(events) }
+  }
+
+  private func count(_ events: [DeliveryEvent]) {
     counts.withLock { counts in
       for event in events {
         switch event.what {

@@ -69,7 +69,7 @@ public struct DeliveryEvent: Sendable {
 /// The listeners for events of pushes.
 public protocol DeliveryObserver: AnyObject, Sendable {
   /// Called on the writer's thread, in the transaction that stores these events: what is written here is stored with them,
-  /// or neither is. A job that fails is run again later with the same events.
+  /// or neither is. A job that fails is run again later with the same events: what changes in memory waits for `whenCommitted`.
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError)
 }
 

@@ -45,6 +45,8 @@ final class Database {
   var vault = ContentVault(.none)
   /// Of the transaction that is open.
   var sealing = SealingMemory()
+  /// Of the job that runs: what is done after the commit.
+  var committed: [() -> Void] = []
   /// Keyed by the address of the SQL text, which is a constant of the program.
   private var statements: [UInt: Statement] = [:]
   /// The same for texts of two constants.

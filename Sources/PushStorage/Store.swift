@@ -36,6 +36,8 @@ public final class Store: Sendable {
     var statementPatience = 65_000
     /// Where the keys are that contents are sealed with, for apps that ask for it.
     public var secretKeys = SecretKeySource.none
+    /// Whether each job's body runs once more before, with what it does undone: for tests of the rule that `write` states.
+    package var rehearses = false
     /// The clock that dates migrations.
     public var time: any TimeSource = SystemTime()
 
@@ -178,7 +180,9 @@ public final class Store: Sendable {
   }
 
   /// Queues a job for the writer. `body` runs on the writer's thread inside a transaction that it shares with other
-  /// jobs; if it throws, its own changes alone are undone. `completion` runs on the writer's thread after the commit,
+  /// jobs; if it throws, its own changes alone are undone. It may run for nothing, and may run again: the transaction can still fail
+  /// after it. So it changes nothing but the database, by its transaction; what follows in memory belongs into `completion`, or
+  /// into `whenCommitted`. `completion` runs on the writer's thread after the commit,
   /// in the order of the calls of `write`; it must be short and must not call `close`. It gets the commit's error if
   /// the whole transaction failed, and `.overloaded` or `.closed`, at once on the caller's thread, if the job was not
   /// taken. While it is unknown what became of a commit to PostgreSQL, jobs that wait for the writer and new ones get an error of the

@@ -30,6 +30,10 @@ public typealias WriteTransaction = Transaction<Writing>
 extension Transaction<Writing> {
   /// The same for those who only read.
   public var reading: ReadTransaction { ReadTransaction(database) }
+
+  /// Has something done on the writer's thread, before the job's completion, if and only if the job's changes are stored: for those
+  /// who take part in a job of others and have a state in memory. It must be short.
+  public func whenCommitted(_ action: @escaping () -> Void) { database.committed.append(action) }
 }
 
 extension Transaction {

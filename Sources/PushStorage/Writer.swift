@@ -5,6 +5,8 @@ struct WriteJob: Sendable {
   /// The result of a body: its own error, and the completion to call after the transaction.
   struct Done {
     let error: StorageError?
+    /// What the body left to do once its changes are stored.
+    var committed: [() -> Void] = []
     let tell: @Sendable (_ failure: StorageError?) -> Void
 
     /// The same with an error.
@@ -123,7 +125,10 @@ final class Writer {
       $0.jobs &+= UInt64(jobs.count)
       $0.commitMicroseconds &+= microseconds
     }
-    for one in done { one.tell(nil) }
+    for one in done {
+      for action in one.committed { action() }
+      one.tell(nil)
+    }
     options.onCommit(jobs.count, microseconds)
   }
 
@@ -135,7 +140,10 @@ final class Writer {
     let isSingle = job.single && database.undoesFailedStatements
     let isMarked = !isSingle && !isFirst
     if isMarked { try database.run("SAVEPOINT job") }
+    if options.rehearses { try rehearse(job, in: transaction) }
+    database.committed = []
     var done = job.run(transaction)
+    if done.error == nil { done.committed = database.committed }
     // The body may have caught what PostgreSQL does not forgive.
     if done.error == nil, database.isBroken {
       done = done.failed(StorageError(.other, "a statement failed unnoticed"))
@@ -155,6 +163,15 @@ final class Writer {
     }
     if isMarked { try database.run("RELEASE SAVEPOINT job") }
     return done
+  }
+
+  /// Runs a job's body and undoes what it did.
+  private func rehearse(_ job: WriteJob, in transaction: WriteTransaction) throws(StorageError) {
+    try database.run("SAVEPOINT rehearsal")
+    _ = job.run(transaction)
+    try database.run("ROLLBACK TO SAVEPOINT rehearsal")
+    try database.run("RELEASE SAVEPOINT rehearsal")
+    database.sealing = SealingMemory()
   }
 
   // MARK: Checkpoints

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushStorage
 import PushTesting
 import Testing
@@ -69,6 +70,21 @@ import Testing
     try await world.setFault(.readOnly, false)
     #expect(try await flush() == 1)
     #expect(try await stored(7)?.online == 5)
+  }
+
+  @Test(arguments: [false, true])
+  func `Metrics count a target once, also if what stores it runs twice`(rehearses: Bool) async throws {
+    let world = try await TestWorld(rehearses: rehearses)
+    let metrics = Metrics()
+    let counts = ChannelCounts(of: world.router, in: metrics)
+    let device = try await world.register()
+    let id = try await world.push()
+    world.router.deliveries.acknowledge([id], by: device.number, in: world.app)
+    try await world.tick()
+    let name = try #require(world.router.channels.infos.first { $0.id == .passthrough }?.name)
+    let line = #"borealis_channel_targets_total{channel="\#(name)",result="delivered"} 1.0"#
+    #expect(metrics.render().contains(line + "\n"), "\(metrics.render())")
+    withExtendedLifetime(counts) {}
   }
 }
 

@@ -84,9 +84,13 @@ final class TestWorld {
   private(set) var app: App
   private var slots: UInt32 = 0
 
-  init(options: RouterOptions = RouterOptions()) async throws {
+  private let rehearses: Bool
+
+  /// With `rehearses`, whatever is written is written, undone, and written again.
+  init(options: RouterOptions = RouterOptions(), rehearses: Bool = false) async throws {
     self.options = options
-    database = try Self.open(TemporaryFolder(), writer)
+    self.rehearses = rehearses
+    database = try Self.open(TemporaryFolder(), writer, rehearses)
     router = Router(store: database.store, options: options, time: clock, log: .silent)
     router.add(channel)
     try router.load()
@@ -98,10 +102,14 @@ final class TestWorld {
     router.endWaiting()
   }
 
-  private static func open(_ folder: TemporaryFolder, _ writer: WriterConnection) throws -> TestDatabase {
-    try TestDatabase(in: folder) { location in
+  private static func open(
+    _ folder: TemporaryFolder, _ writer: WriterConnection, _ rehearses: Bool
+  ) throws -> TestDatabase {
+    var options = TestDatabase.options
+    options.rehearses = options.rehearses || rehearses
+    return try TestDatabase(in: folder) { [options] location in
       try Store.open(
-        location, readers: 2, log: .silent, options: Store.Options(), migrations: location.migrations
+        location, readers: 2, log: .silent, options: options, migrations: location.migrations
       ) { writer.database = $0 }
     }
   }
@@ -114,7 +122,7 @@ final class TestWorld {
     if isOrderly { router.finish() }
     router.endWaiting()
     store.close()
-    database = try Self.open(database.folder, writer)
+    database = try Self.open(database.folder, writer, rehearses)
     channel = RecordingChannel()
     router = Router(store: store, options: options, time: clock, log: .silent)
     router.add(channel)

@@ -45,6 +45,30 @@ import Testing
     #expect(statistics.commits < 1002, "jobs share commits")
   }
 
+  /// What a body does besides its transaction waits for the commit, and is done once even if the body runs twice.
+  @Test(arguments: [false, true]) func whatFollowsACommit(rehearses: Bool) async throws {
+    var options = Store.Options()
+    options.rehearses = rehearses
+    let store = try Store.testing(folder, options: options)
+    defer { store.close() }
+    let app = try await store.addApp()
+    let (runs, journal) = (Journal<Int>(), Journal<String>())
+    // The third takes an ID that the first has taken.
+    for (job, id) in [1, 2, 1, 3].enumerated() {
+      store.write { transaction throws(StorageError) in
+        runs.add(job)
+        transaction.whenCommitted { journal.add("stored \(job)") }
+        try transaction.pushes.insert(.single(UInt64(id), app: app, target: 0))
+      } completion: { result in
+        if case .success = result { journal.add("told \(job)") } else { journal.add("failed \(job)") }
+      }
+    }
+    _ = try await store.change { _ in 0 }
+    #expect(runs.all == (rehearses ? [0, 0, 1, 1, 2, 2, 3, 3] : [0, 1, 2, 3]))
+    #expect(
+      journal.all == ["stored 0", "told 0", "stored 1", "told 1", "failed 2", "stored 3", "told 3"])
+  }
+
   /// Readers and the checkpointer may end in any order; the last connection to close is one that removes the log.
   @Test(.onSQLite) func `Nothing is left of the log once the store is closed`() async throws {
     for _ in 0..<20 {

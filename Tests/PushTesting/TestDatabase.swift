@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import PushBase
 import PushStorage
 
@@ -8,6 +9,13 @@ public final class TestDatabase: Sendable {
   public let folder: TemporaryFolder
   /// The database.
   public let store: Store
+
+  /// How it is opened. With `BOREALIS_TEST_WRITES=twice` whatever is written is written, undone, and written again.
+  public static var options: Store.Options {
+    var options = Store.Options()
+    options.rehearses = getenv("BOREALIS_TEST_WRITES").map { String(cString: $0) } == "twice"
+    return options
+  }
 
   /// A new database, or the one that lies in a folder already. `open` opens it in another way than usual.
   public init(
@@ -19,7 +27,7 @@ public final class TestDatabase: Sendable {
     if case .sqlite(let path) = location, !folder.names.contains("test.sqlite") {
       try TemporaryFolder.write(try Self.new.get(), to: path)
     }
-    store = try open?(location) ?? Store.open(location, readers: readers, log: .silent)
+    store = try open?(location) ?? Store.open(location, readers: readers, log: .silent, options: Self.options)
   }
 
   deinit {
