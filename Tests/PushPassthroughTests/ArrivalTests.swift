@@ -13,6 +13,10 @@ import Testing
     let moments = Mutex<[Timestamp]>([])
 
     func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+      transaction.whenCommitted { [self] in note(events) }
+    }
+
+    private func note(_ events: [DeliveryEvent]) {
       for event in events {
         switch event.what {
         case .delivered(let numbers, _):

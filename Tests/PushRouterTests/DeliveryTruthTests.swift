@@ -80,6 +80,10 @@ private final class ToldList: DeliveryObserver {
   private let all = Mutex<[ChannelID: [RegistrationNumber]]>([:])
 
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+    transaction.whenCommitted { [self] in note(events) }
+  }
+
+  private func note(_ events: [DeliveryEvent]) {
     for event in events {
       switch event.what {
       case .delivered(let numbers, let channel), .proven(let numbers, let channel):

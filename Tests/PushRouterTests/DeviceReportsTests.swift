@@ -94,6 +94,10 @@ private final class ToldDeliveries: DeliveryObserver {
   private let all = Mutex<[RegistrationNumber]>([])
 
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+    transaction.whenCommitted { [self] in note(events) }
+  }
+
+  private func note(_ events: [DeliveryEvent]) {
     for event in events {
       guard case .delivered(let numbers, _) = event.what else {
         if case .proven(let numbers, _) = event.what { all.withLock { $0 += numbers } }

@@ -141,6 +141,10 @@ private final class Ends: DeliveryObserver {
   let pushes = Mutex<[MessageID]>([])
 
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+    transaction.whenCommitted { [self] in note(events) }
+  }
+
+  private func note(_ events: [DeliveryEvent]) {
     for event in events {
       if case .ended = event.what { pushes.withLock { $0.append(event.push) } }
     }

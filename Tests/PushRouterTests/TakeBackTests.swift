@@ -252,7 +252,11 @@ import Testing
 private final class EventList: DeliveryObserver {
   private let events = Mutex<[String]>([])
 
-  func stored(_ stored: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+  func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+    transaction.whenCommitted { [self] in note(events) }
+  }
+
+  private func note(_ stored: [DeliveryEvent]) {
     for event in stored {
       let text: String? =
         switch event.what {

@@ -229,6 +229,10 @@ private final class ToldOrder: DeliveryObserver {
   let moments = Mutex<[RegistrationNumber: Timestamp]>([:])
 
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+    transaction.whenCommitted { [self] in note(events) }
+  }
+
+  private func note(_ events: [DeliveryEvent]) {
     for event in events {
       switch event.what {
       case .delivered(let numbers, _), .proven(let numbers, _):
