@@ -41,7 +41,8 @@ public final class SimulatedNetwork: Sendable {
     var bytes = 0
     var order: UInt64 = 0
     var cuts: Set<Route> = []
-    var buses: [Incarnation: SimulatedBus] = [:]
+    /// Of the nodes that are connected. Their buses hold the network.
+    var inboxes: [Incarnation: BusMailbox] = [:]
     var dropped: UInt64 = 0
   }
 
@@ -60,7 +61,7 @@ public final class SimulatedNetwork: Sendable {
   /// Connects a node.
   public func bus(of incarnation: Incarnation, wake: @escaping @Sendable () -> Void = {}) -> SimulatedBus {
     let bus = SimulatedBus(self, incarnation, wake: wake)
-    state.withLock { $0.buses[incarnation] = bus }
+    state.withLock { $0.inboxes[incarnation] = bus.inbox }
     bus.inbox.add(.connected)
     return bus
   }
@@ -84,22 +85,22 @@ public final class SimulatedNetwork: Sendable {
 
   /// Lets time go by until a moment: hands over what has arrived by then.
   public func advance(to now: UInt64) {
-    let due = state.withLock { state -> [(SimulatedBus, [UInt8])] in
+    let due = state.withLock { state -> [(BusMailbox, [UInt8])] in
       state.now = max(state.now, now)
-      var due: [(SimulatedBus, [UInt8])] = []
+      var due: [(BusMailbox, [UInt8])] = []
       while let first = state.flights.first, first.arrival <= state.now {
         Self.removeFirst(&state.flights)
         state.bytes -= first.frame.count
         if state.cuts.contains(Route(from: first.from, to: first.to)) { continue }
-        if let bus = state.buses[first.to] { due.append((bus, first.frame)) }
+        if let inbox = state.inboxes[first.to] { due.append((inbox, first.frame)) }
       }
       return due
     }
-    for (bus, frame) in due { bus.inbox.add(frame) }
+    for (inbox, frame) in due { inbox.add(frame) }
   }
 
   fileprivate func disconnect(_ incarnation: Incarnation) {
-    state.withLock { $0.buses[incarnation] = nil }
+    state.withLock { $0.inboxes[incarnation] = nil }
   }
 
   fileprivate func publish(_ frame: [UInt8], from: Incarnation, to target: BusTarget) {
@@ -107,7 +108,7 @@ public final class SimulatedNetwork: Sendable {
       let receivers: [Incarnation] =
         switch target {
         case .node(let one): [one]
-        case .all: state.buses.keys.filter { $0 != from }.sorted()
+        case .all: state.inboxes.keys.filter { $0 != from }.sorted()
         }
       for to in receivers {
         let copies = Self.hits(state.faults.repeated, &state.random) ? 2 : 1

@@ -72,6 +72,13 @@ final class QueueScene {
     queue.queue.credentialsAreSet()
   }
 
+  deinit {
+    // Else these hold each other until the process ends.
+    router.unplug()
+    _ = parts.queues.remove(app.id)
+    for environment in dispatchers.keys { queue.set(nil, isStopped: true, for: environment) }
+  }
+
   /// The queue of a process that takes up what this one has left, as after `kill -9`.
   func successor() -> APNsQueue {
     let next = APNsQueue(app: app, parts: parts)
