@@ -19,10 +19,11 @@ public enum ChannelSimulatorProgram {
     Accepts messages over HTTP as fcm.googleapis.com does, hands out tokens of access as oauth2.googleapis.com does, and makes
     their checks. When it is ready it prints one line of JSON with its address and the key files of service accounts that an
     app server needs; a server is pointed to it with --fcm-url and --web-push-url. It is a push service of browsers (RFC 8030) as
-    well, with browsers that subscribe on request and open what they get. It is the service of Huawei, Honor, Xiaomi, OPPO
-    and vivo, too, with --makers-url, for the app 1001, com.example.robots or simulator-key with the secret simulator-secret, and
-    that of HarmonyOS for a service account whose file it writes. Then it prints one line for each request. Below /control/ tests
-    can set the state of tokens, script failures and read the requests. It exits at SIGTERM or SIGINT.
+    well, with browsers that subscribe on request and open what they get. It is the service of Huawei, Honor, Xiaomi, OPPO,
+    vivo and Meizu, too, with --makers-url, for the app 1001, com.example.robots or simulator-key with the secret
+    simulator-secret, and that of HarmonyOS for a service account whose file it writes. Then it prints one line for each
+    request. Below /control/ tests can set the state of tokens, script failures and read the requests. It exits at SIGTERM or
+    SIGINT.
     """
 
   /// All settings with their help.

@@ -73,9 +73,11 @@ final class FCMSimulator {
     case 2... where target.path[0] == "xiaomi" && request.method == "POST":
       return xiaomi(request, target.path, now)
     case 2... where target.path[0] == "oppo" && request.method == "POST":
-      return oppo(request, Array(target.path.dropFirst()), now)
+      return OPPOSimulator(simulator: self).handle(request, Array(target.path.dropFirst()), now)
     case 2... where target.path[0] == "vivo" && request.method == "POST":
-      return vivo(request, Array(target.path.dropFirst()), now)
+      return VivoSimulator(simulator: self).handle(request, Array(target.path.dropFirst()), now)
+    case 2... where target.path[0] == "meizu" && request.method == "POST":
+      return MeizuSimulator(simulator: self).handle(request, Array(target.path.dropFirst()), now)
     case 1 where target.path[0] == "token" && request.method == "POST":
       return finish("token", request, nil, now, take(.token, nil) ?? .answer(grant(request, now)))
     case 2 where target.path[0] == "push" && request.method == "POST":

@@ -4,41 +4,43 @@ import PushHTTP
 import PushJSON
 
 /// OPPO's service.
-extension FCMSimulator {
+struct OPPOSimulator {
+  let simulator: FCMSimulator
+
   /// Answers a request to OPPO PUSH; nil if no answer comes. `path` is what follows the service.
-  func oppo(_ request: HTTPRequest, _ path: [String], _ now: Timestamp) -> HTTPResponse? {
+  func handle(_ request: HTTPRequest, _ path: [String], _ now: Timestamp) -> HTTPResponse? {
     let isToken = path == ["server", "v1", "auth"]
-    var entry = begin(isToken ? "token" : "send", at: now)
+    var entry = simulator.begin(isToken ? "token" : "send", at: now)
     entry.set("service", "oppo")
     let form = HTTPForm(request.body)
     if isToken {
-      if let rule = rule(.token, nil) { return follow(rule, entry, Self.said(rule)) }
-      return answer(entry, grantOPPO(request, form, now))
+      if let rule = simulator.rule(.token, nil) { return simulator.follow(rule, entry, Self.said(rule)) }
+      return simulator.answer(entry, grantOPPO(request, form, now))
     }
     let messages = form?["messages"].flatMap { try? parseJSON(Array($0.utf8)) }?.array
     entry.set("request", .array(messages ?? []))
-    guard let token = form?["auth_token"], makers.allows(token, "oppo", at: now.seconds) else {
-      return answer(entry, Self.oppo(11, "Invalid AuthToken"))
+    guard let token = form?["auth_token"], simulator.makers.allows(token, "oppo", at: now.seconds) else {
+      return simulator.answer(entry, Self.oppo(11, "Invalid AuthToken"))
     }
     let targets = (messages ?? []).compactMap { $0["target_value"]?.string }
-    if let rule = rule(of: targets) { return follow(rule, entry, Self.said(rule)) }
+    if let rule = simulator.rule(of: targets) { return simulator.follow(rule, entry, Self.said(rule)) }
     do throws(MakerRules.Fault) {
       guard path == ["server", "v1", "message", "notification", "unicast_batch"] else {
         throw MakerRules.Fault(message: "no such path", status: 404, code: 404)
       }
       try OPPORules.check(request, form, messages, targets)
     } catch {
-      return answer(entry, Self.oppo(error.code, error.message, status: error.status))
+      return simulator.answer(entry, Self.oppo(error.code, error.message, status: error.status))
     }
     let items = targets.map { target -> JSONValue in
-      switch state(of: target) {
+      switch simulator.state(of: target) {
       case .registered: return ["messageId": "1-1-1-1", "registrationId": .string(target)]
       case .off: return Self.failure(target, 10_001, "Unsubscribed")
       case .unregistered, .foreign, .malformed:
         return Self.failure(target, 10_000, "Invalid Registration_id")
       }
     }
-    return answer(entry, Self.oppo(0, "Success", data: .array(items)))
+    return simulator.answer(entry, Self.oppo(0, "Success", data: .array(items)))
   }
 
   /// Answers a request for a token of access.
@@ -54,11 +56,11 @@ extension FCMSimulator {
       return Self.oppo(16, "Invalid Signature")
     }
     // A token of OPPO is good for a day: one that ends sooner was made earlier.
-    let made = now.milliseconds - (86_400 - makers.lifetime) * 1000
+    let made = now.milliseconds - (86_400 - simulator.makers.lifetime) * 1000
     return Self.oppo(
       0, "Success",
       data: [
-        "auth_token": .string(makers.grant("oppo", at: now.seconds)),
+        "auth_token": .string(simulator.makers.grant("oppo", at: now.seconds)),
         "create_time": .number(JSONNumber(made)),
       ])
   }
@@ -70,7 +72,7 @@ extension FCMSimulator {
     ]
   }
 
-  private static func said(_ rule: Rule) -> JSONValue {
+  private static func said(_ rule: FCMSimulator.Rule) -> JSONValue {
     oppo(rule.code.flatMap { Int64($0) } ?? Int64(rule.status), "as the script says").body
   }
 

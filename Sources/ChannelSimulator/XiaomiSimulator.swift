@@ -42,8 +42,7 @@ extension FCMSimulator {
         body: ["result": "ok", "code": 0, "trace_id": "1", "description": "成功", "data": .object(data)]))
   }
 
-  /// A form as it stands in the log.
-  static func object(of form: HTTPForm?) -> JSONObject {
+  private static func object(of form: HTTPForm?) -> JSONObject {
     var object = JSONObject()
     for item in form?.items ?? [] { object.set(item.name, .string(item.value)) }
     return object

@@ -40,6 +40,7 @@ struct Vendors: Sendable {
   private let xiaomi: Xiaomi
   private let oppo: OPPO
   private let vivo: Vivo
+  private let meizu: Meizu
   /// Whether an address without TLS was given: only a simulator has one.
   private let isPlain: Bool
   private let webPushURL: String?
@@ -54,6 +55,7 @@ struct Vendors: Sendable {
     xiaomi = Xiaomi(makers.map { .simulator($0) } ?? .xiaomi)
     oppo = OPPO(makers.map { .simulator($0) } ?? .oppo)
     vivo = Vivo(makers.map { .simulator($0) } ?? .vivo)
+    meizu = Meizu(makers.map { .simulator($0) } ?? .meizu)
     isPlain = [url, makers].contains { $0?.hasPrefix("http://") == true }
     webPushURL = try Self.address(Self.webPush, settings)
     let hosts = settings.list(Self.webPushHosts.name)
@@ -78,9 +80,11 @@ struct Vendors: Sendable {
   }
 
   /// What their channels are.
-  static let infos: [ChannelInfo] = [.fcm, .webPush, .huawei, .harmony, .honor, .xiaomi, .oppo, .vivo]
+  static let infos: [ChannelInfo] = [
+    .fcm, .webPush, .huawei, .harmony, .honor, .xiaomi, .oppo, .vivo, .meizu,
+  ]
 
-  var all: [any Vendor] { [fcm, webPush, huawei, harmony, honor, xiaomi, oppo, vivo] }
+  var all: [any Vendor] { [fcm, webPush, huawei, harmony, honor, xiaomi, oppo, vivo, meizu] }
 
   /// The vendor with a channel's name.
   func named(_ name: String) throws(Failure) -> any Vendor {
@@ -134,6 +138,7 @@ struct Vendors: Sendable {
       // A phone's maker reaches it more often than Google does, where it has both.
       VendorChannel(huawei, parts), VendorChannel(harmony, parts), VendorChannel(honor, parts),
       VendorChannel(xiaomi, parts), VendorChannel(oppo, parts), VendorChannel(vivo, parts),
+      VendorChannel(meizu, parts),
       VendorChannel(fcm, parts),
       VendorChannel(webPush, parts.sending(with: transports.guarded)),
     ]

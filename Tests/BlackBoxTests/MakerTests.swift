@@ -197,4 +197,38 @@ import Testing
     try world.stopsWhenUsedUp("10070", asks: karl)
     #expect(try world.refusal(["callback_id": "x"]).contains("1009"))
   }
+
+  @Test func `A notification goes over Meizu's service, with each request signed`() throws {
+    let world = try MakerWorld("meizu", ["app_id": "1001", "secret": "simulator-secret"])
+    let (nora, otto) = (try world.device("nora"), try world.device("otto"))
+    _ = try world.device("paul")
+    try world.order(
+      "POST", "tokens",
+      ["tokens": [["token": "otto", "state": "unregistered"], ["token": "paul", "state": "off"]]])
+    let id = try world.push(
+      [
+        "alert": "你好 & hello", "title": "Shop & co", "extras": ["a": ["b": "c"]],
+        "uri_activity": "com.example.A",
+      ],
+      options: ["time_to_live": 7200, "classification": 1])
+    #expect(try world.results(of: id, 3) == ["110002": 1, "ID110010": 1, "delivered": 1])
+    let sent = try world.log()
+    #expect(sent.count == 1 && sent.first?["code"] == "200")
+    let request = sent.first?["request"]
+    #expect(Set(request?["pushIds"]?.array?.compactMap(\.string) ?? []) == ["nora", "otto", "paul"])
+    let message = request?["messageJson"]
+    #expect(message?["noticeBarInfo"]?["content"] == "你好 & hello")
+    #expect(message?["noticeBarInfo"]?["noticeMsgType"] == 1 && message?["pushTimeInfo"]?["validTime"] == 1)
+    #expect(message?["clickTypeInfo"]?["activity"] == "com.example.A")
+    #expect(message?["clickTypeInfo"]?["parameters"]?["msg_id"]?.string == id)
+    #expect(try world.why(id, nora)?["verdict"] == "ok")
+    #expect(try world.why(id, otto)?["cause"] == "channel_token_gone")
+    #expect(try world.reports("/v3/messages/detail", id)?["android_pns"]?["mz_detail"]?["sent"] == 1)
+    // A device without notifications keeps its token, and a busy service is asked again.
+    try world.order("POST", "script", ["rules": [["status": 200, "code": "110010", "times": 1]]])
+    #expect(try world.results(of: try world.push(["alert": "x"]), 2) == ["ID110010": 1, "delivered": 1])
+    #expect(try world.log().last?["request"]?["messageJson"]?["noticeBarInfo"]?["noticeMsgType"] == 0)
+    try world.stopsWhenUsedUp("110051", asks: nora)
+    #expect(try world.refusal(["channel_id": "x"]).contains("1009"))
+  }
 }

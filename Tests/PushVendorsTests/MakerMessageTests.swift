@@ -296,6 +296,15 @@ import Testing
     }
   }
 
+  /// Where tokens stand in a list with commas, one of them could be a thousand.
+  @Test func tokensHaveNoCommas() {
+    let vendors: [any Vendor] = [Huawei(), Honor(), Xiaomi(), OPPO(), Vivo(), Meizu()]
+    for vendor in vendors {
+      func isTaken(_ token: String) -> Bool { (try? vendor.check(Array(token.utf8)).get()) != nil }
+      #expect(isTaken("CN_0a-_:+/=") && !isTaken("a,b") && !isTaken(","))
+    }
+  }
+
   private struct FixedTime: TimeSource {
     func now() -> Timestamp { Timestamp(milliseconds: 1500) }
     func monotonic() -> UInt64 { 0 }

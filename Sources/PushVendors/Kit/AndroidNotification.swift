@@ -56,6 +56,11 @@ struct AndroidNotification {
   }
 
   var body: String { android["alert"]?.string ?? "" }
+  /// The body if it fits, or else the shorter one that the sender has for this channel under a name, cut if it has to be.
+  func body(or short: String, fit: (String) -> String) -> String {
+    let whole = fit(body)
+    return whole == body ? whole : fit(text(short) ?? body)
+  }
   /// The app's name, if there is none, as on the direct connection.
   var title: String { android["title"]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? app }
   /// 0 for marketing, 1 for a service message, nil if the sender does not say.

@@ -22,7 +22,10 @@ public final class VivoContent: VendorContent {
     var message = JSONObject()
     message.set(
       "title", .string(VendorText.shortened(shown.title, to: Self.titleWidth, width: VendorText.halfWidth)))
-    message.set("content", .string(Self.text(shown)))
+    let text = shown.body(or: "vpns_content_forshort") { text in
+      VendorText.shortened(text, to: Self.textWidth, width: VendorText.halfWidth)
+    }
+    message.set("content", .string(text))
     message.set(
       "notifyType", .number(JSONNumber(1 + (shown.alerts(1) ? 1 : 0) + (shown.alerts(2) ? 2 : 0))))
     var address: String?
@@ -50,15 +53,6 @@ public final class VivoContent: VendorContent {
     let size = data.members.reduce(0) { $0 + $1.key.utf16.count + ($1.value.string ?? "").utf16.count }
     let isTooBig = size > Self.dataLength || (address?.utf16.count ?? 0) > Self.addressLength
     refusal = isTooBig ? "MessageTooBig" : nil
-  }
-
-  /// The text, or the shorter one that the sender has for vivo.
-  private static func text(_ shown: AndroidNotification) -> String {
-    func fitted(_ text: String) -> String {
-      VendorText.shortened(text, to: textWidth, width: VendorText.halfWidth)
-    }
-    let text = fitted(shown.body)
-    return text == shown.body ? text : fitted(shown.text("vpns_content_forshort") ?? shown.body)
   }
 
   /// The message, which vivo keeps for so long.

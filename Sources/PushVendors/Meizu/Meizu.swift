@@ -1,0 +1,192 @@
+import PushBase
+import PushChannels
+import PushCrypto
+import PushDomain
+import PushHTTPClient
+import PushJSON
+import PushRouter
+
+extension ChannelID {
+  /// Meizu's Flyme push.
+  public static let meizu = ChannelID(rawValue: 12)
+}
+
+extension ChannelInfo {
+  /// Meizu's Flyme push.
+  public static let meizu = ChannelInfo(
+    id: .meizu, name: "meizu", english: "Meizu", chinese: "魅族", platforms: PlatformSet(.android),
+    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 256)],
+    words: .meizu, options: ChannelOptions("meizu", hasClasses: true))
+}
+
+/// Meizu's Flyme push, by `POST …/varnished/pushByPushId` (github.com/MEIZUPUSH/PushAPI).
+public struct Meizu: Vendor {
+  /// What requests are posted to, without the path.
+  public struct Endpoint: Sendable, Equatable {
+    let address: String
+
+    /// Meizu's own, for apps in China.
+    public static let meizu = Endpoint(address: "https://server-api-push.meizu.com")
+
+    /// Of a simulator: an address without a path.
+    public static func simulator(_ url: String) -> Endpoint { Endpoint(address: url + "/meizu") }
+  }
+
+  /// The most hours that Meizu keeps a message.
+  static let longestLife: Int64 = 72
+  /// The most characters of a title and of a text.
+  static let (titleLength, textLength) = (32, 100)
+  /// The most bytes of an address or an activity.
+  static let addressBytes = 1000
+  private let endpoint: Endpoint
+
+  /// Makes requests to this address.
+  public init(_ endpoint: Endpoint = .meizu) { self.endpoint = endpoint }
+
+  /// What the channel is.
+  public var info: ChannelInfo { .meizu }
+  /// The most push IDs of a request.
+  public var mostTokens: Int { 100 }
+
+  // MARK: Credentials
+
+  /// What pages say of it.
+  public var texts: CredentialTexts {
+    CredentialTexts(
+      step: Phrase("Set up Meizu push", "配置魅族推送"),
+      stepText: Phrase(
+        "Meizu devices then receive notifications while the app is closed.", "应用未运行时，魅族设备也能收到通知。"),
+      none: Phrase("no app secret", "未配置密钥"))
+  }
+
+  /// App ID and secret.
+  public var form: CredentialForm {
+    CredentialForm(
+      "meizu", title: Phrase("Set up Meizu push", "配置魅族推送"),
+      text: Phrase(
+        "On Meizu's push platform: Configuration, App configuration.", "在魅族推送平台：配置管理 > 应用配置。"),
+      fields: [
+        CredentialField("app_id", Phrase("App ID", "App ID")),
+        CredentialField("secret", Phrase("App secret", "App Secret"), .secret),
+      ], action: Phrase("Save", "保存"))
+  }
+
+  /// What a credential is for.
+  public var subjectLabel: Phrase { Phrase("App ID", "App ID") }
+  /// The app ID.
+  public func values(of subject: String) -> [String: String] { ["app_id": subject] }
+
+  /// Reads the form.
+  public func read(
+    _ input: CredentialInput, replacing current: VendorFields?
+  ) throws(CredentialProblem) -> VendorUpload {
+    let fields = try VendorFields(input, ["app_id", "secret"])
+    return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)
+  }
+
+  /// Each request is signed with the secret.
+  public func authorize(_ credential: VendorFields, at now: Timestamp) -> AccessRequest {
+    guard MD5.digest([]) != nil else {
+      return .impossible("the system does not allow MD5, with which Meizu has requests signed")
+    }
+    return .granted(credential["secret"], seconds: 86_400)
+  }
+
+  /// Nobody is asked.
+  public func readToken(_ answer: HTTPAnswer) -> AccessAnswer {
+    .later("Meizu has no tokens of access", seconds: nil)
+  }
+
+  // MARK: Requests
+
+  /// Renders the notification.
+  public func render(_ push: ChannelPush) -> MakerContent? {
+    AndroidNotification(push, for: .meizu).map { Self.content($0) }
+  }
+
+  /// Posts a message to some devices.
+  public func request(
+    _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
+  ) -> VendorRequest {
+    let message = content.body(to: target, longestLife: Self.longestLife * 3600)
+    let ids = target.tokens.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ",")
+    // In the order of their names, as they are signed.
+    let fields = [
+      ("appId", credential["app_id"]), ("messageJson", String(decoding: message, as: UTF8.self)),
+      ("pushIds", ids),
+    ]
+    return .post(
+      HTTPPost(
+        url: "\(endpoint.address)/garcia/api/server/push/varnished/pushByPushId",
+        body: VendorFields.form(fields + [("sign", Self.signature(fields, access.value))]),
+        contentType: "application/x-www-form-urlencoded"))
+  }
+
+  private static func signature(_ fields: [(String, String)], _ secret: String) -> String {
+    let text = fields.map { "\($0.0)=\($0.1)" }.joined() + secret
+    return Hex.encode(MD5.digest(Array(text.utf8)) ?? [])
+  }
+
+  /// There is no question that no device notices.
+  public var canBeAsked: Bool { false }
+  /// None.
+  public func probe(_ credential: VendorFields, access: AccessToken) -> HTTPPost? { nil }
+
+  // MARK: Messages
+
+  /// A notification as Meizu takes it. Push IDs are beside it.
+  static func content(_ shown: AndroidNotification) -> MakerContent {
+    let fixed = message(shown)
+    let click = fixed["clickTypeInfo"]
+    let address = click?["url"]?.string ?? click?["activity"]?.string ?? ""
+    return MakerContent(refusal: address.utf8.count > addressBytes ? "MessageTooBig" : nil) { _, seconds, _ in
+      var message = fixed
+      // What Meizu would keep longer than it is good for is for devices that are online only.
+      let hours = seconds / 3600
+      message.set(
+        "pushTimeInfo",
+        hours == 0 ? ["offLine": 0] : ["offLine": 1, "validTime": .number(JSONNumber(hours))])
+      return JSONWriter.serialize(.object(message))
+    }
+  }
+
+  private static func message(_ shown: AndroidNotification) -> JSONObject {
+    var object = JSONObject()
+    object.set(
+      "noticeBarInfo",
+      [
+        "noticeBarType": 0, "title": .string(VendorText.shortened(shown.title, to: titleLength)),
+        "content": .string(
+          shown.body(or: "mzpns_content_forshort") { VendorText.shortened($0, to: textLength) }),
+        // Marketing, unless the sender says that it is a service message.
+        "noticeMsgType": shown.classification == 1 ? 1 : 0,
+      ])
+    if let long = shown.bigText {
+      object.set("noticeExpandInfo", ["noticeExpandType": 1, "noticeExpandContent": .string(long)])
+    }
+    object.set("clickTypeInfo", .object(click(shown)))
+    func flag(_ bit: Int64) -> JSONValue { shown.alerts(bit) ? 1 : 0 }
+    object.set(
+      "advanceInfo",
+      [
+        "notificationType": ["vibrate": flag(2), "lights": flag(4), "sound": flag(1)],
+        "notifyKey": .string(String(shown.notifyID, radix: 36)),
+      ])
+    return object
+  }
+
+  private static func click(_ shown: AndroidNotification) -> JSONObject {
+    var click = JSONObject()
+    switch shown.tap {
+    case .app where shown.activity != nil:
+      click.set("clickType", 1)
+      click.set("activity", .string(shown.activity ?? ""))
+    case .app, .action: click.set("clickType", 0)
+    case .url(let url), .intent(let url):
+      click.set("clickType", 2)
+      click.set("url", .string(url))
+    }
+    click.set("parameters", .object(shown.dataTexts))
+    return click
+  }
+}
