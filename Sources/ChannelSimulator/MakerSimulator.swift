@@ -10,6 +10,10 @@ struct MakerAccounts {
   static let package = "com.example.robots"
   /// The same as OPPO and vivo know it.
   static let key = "simulator-key"
+  /// What Xiaomi says that it may send in a day.
+  static let quota: Int64 = 50_000
+  /// What Xiaomi has counted.
+  var acked: Int64 = 0
 
   /// Seconds for which a token of access is good.
   let lifetime: Int64

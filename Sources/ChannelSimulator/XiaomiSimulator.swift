@@ -34,6 +34,9 @@ extension FCMSimulator {
     if bad.count == tokens.count { return answer(entry, Self.refuse(20_301, "no valid targets")) }
     var data = JSONObject()
     data.set("id", "sdm1")
+    makers.acked += Int64(tokens.count - bad.count)
+    data.set("day_quota", .number(JSONNumber(MakerAccounts.quota)))
+    data.set("day_acked", .number(JSONNumber(makers.acked)))
     if !bad.isEmpty { data.set("bad_regids", .string(bad.joined(separator: ","))) }
     return answer(
       entry,

@@ -145,6 +145,10 @@ public protocol Channel: AnyObject, Sendable {
   func credential(
     of app: App, for service: ServiceID, in transaction: ReadTransaction, at now: Timestamp
   ) throws(StorageError) -> WhyFacts.Credential
+  /// What its service would get of a push of an app that has a credential for it; nil if it has nothing to say of it. Any thread.
+  func preview(of content: PushContent, in app: App) -> ChannelPreview?
+  /// What its service has said of an app's quota today; nil if nothing. On any thread.
+  func quota(of app: App) -> ChannelQuota?
   /// Takes what its service tells of pushes that it took; nil if it tells nothing.
   var receipts: (any ChannelReceipts)? { get }
   /// How each of its services stands for an app. On any thread.
@@ -201,6 +205,10 @@ extension Channel {
   public var credentials: (any ChannelCredentials)? { nil }
   /// The words speak for themselves.
   public func meaning(of reason: String) -> Phrase? { nil }
+  /// It says nothing before.
+  public func preview(of content: PushContent, in app: App) -> ChannelPreview? { nil }
+  /// Nothing is known.
+  public func quota(of app: App) -> ChannelQuota? { nil }
   /// Nothing is told.
   public var receipts: (any ChannelReceipts)? { nil }
   /// There are no services.

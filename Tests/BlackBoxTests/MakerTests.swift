@@ -231,4 +231,53 @@ import Testing
     try world.stopsWhenUsedUp("110051", asks: nora)
     #expect(try world.refusal(["channel_id": "x"]).contains("1009"))
   }
+
+  @Test func `A used-up quota holds back one maker's devices only, and is said before the next push`() throws
+  {
+    let world = try MakerWorld(
+      "xiaomi", ["package_name": "com.example.robots", "secret": "simulator-secret"],
+      others: ["huawei": ["app_id": "1001", "secret": "simulator-secret"]])
+    let fritz = try world.device("fritz")
+    _ = try world.device("anna", over: "huawei")
+    func quota() throws -> JSONValue? {
+      try world.server.call("GET", "/v3/push/quota", as: world.app).document?["data"]?["xiaomi_quota"]
+    }
+    func channels() throws -> JSONValue? {
+      let call = try world.server.call(
+        "POST", "/v3/push/validate", as: world.app,
+        body: [
+          "platform": "all", "audience": "all",
+          "notification": ["android": ["alert": .string(String(repeating: "x", count: 200))]],
+          "options": ["third_party_channel": ["xiaomi": ["channel_id": "111"]]],
+        ])
+      #expect(call.status == 200, "\(call.body)")
+      return call.document?["channels"]
+    }
+    // Nothing is known before anything was sent.
+    let unknown: JSONValue = ["total": -1, "used": -1]
+    #expect(try quota() == ["system": unknown, "operation": unknown])
+    #expect(try channels()?["xiaomi"]?["quota"] == nil)
+    let first = try world.push(["alert": "x"])
+    #expect(try world.results(of: first, 1) == ["delivered": 1])
+    #expect(try world.results(of: first, 1, over: "huawei") == ["delivered": 1])
+    let known = try quota()?["operation"]
+    #expect(known?["total"] == 50_000 && known?["used"] == 1 && known?["used_up"] == false)
+    let said = try channels()
+    #expect(said?["xiaomi"]?["class"] == .null && said?["xiaomi"]?["class_words"] == ["channel_id 111"])
+    #expect(said?["xiaomi"]?["cut"] == [["field": "alert", "characters": 127]])
+    #expect(said?["xiaomi"]?["quota"]?["left"] == 49_999)
+    #expect(
+      said?["huawei"]?["class"] == "marketing" && said?["huawei"]?["class_words"] == ["MARKETING", "LOW"])
+    #expect(said?["huawei"]?["cut"] == [] && said?["huawei"]?["quota"] == nil)
+    // Xiaomi takes no more today: Huawei's device gets the push, Xiaomi's waits.
+    try world.order("POST", "script", ["rules": [["status": 200, "code": "200001", "token": "fritz"]]])
+    let second = try world.push(["alert": "y"])
+    #expect(try world.results(of: second, 1, over: "huawei") == ["delivered": 1])
+    #expect(try RunningProgram.eventually { try quota()?["operation"]?["used_up"] == true })
+    #expect(try world.why(second, fritz)?["verdict"] == "waiting")
+    #expect(try channels()?["xiaomi"]?["quota"]?["left"] == 0)
+    let third = try world.push(["alert": "z"])
+    #expect(try world.results(of: third, 1, over: "huawei") == ["delivered": 1])
+    #expect(try world.report(third) { _ in true }?["xiaomi"]?["waiting"] == 1)
+  }
 }

@@ -19,7 +19,10 @@ final class MakerWorld {
   /// Where makers would reach the server.
   static let site = "https://push.example.com"
 
-  init(_ channel: String, _ fields: JSONValue, callback: String? = nil) throws {
+  /// `others` are more channels of the app, with the fields of their credentials.
+  init(
+    _ channel: String, _ fields: JSONValue, others: [String: JSONValue] = [:], callback: String? = nil
+  ) throws {
     self.channel = channel
     data = folder.file("data")
     simulator = try RunningProgram([
@@ -46,6 +49,14 @@ final class MakerWorld {
     #expect(set.status == 0, "\(set.output)")
     let subject = fields["app_id"] ?? fields["package_name"] ?? fields["app_key"] ?? "77"
     #expect(set.documents.first??["subject"] == subject)
+    for (name, fields) in others {
+      try TemporaryFolder.write(JSONWriter.serialize(fields), to: folder.file("other.json"))
+      let set = try RunningProgram.run([
+        "app", "channel", "set", app.key, name, "--data", data, "--fields", folder.file("other.json"),
+        "--makers-url", url,
+      ])
+      #expect(set.status == 0, "\(set.output)")
+    }
     receipts = set.documents.first??["receipts"]?.string ?? ""
     server = try Self.start(data, url)
   }
@@ -99,7 +110,7 @@ final class MakerWorld {
     return report
   }
 
-  func device(_ token: String) throws -> TestDevice.Identity {
+  func device(_ token: String, over other: String? = nil) throws -> TestDevice.Identity {
     let device = try TestDevice.register(
       server.device, app: app.key, install: token, platform: channel == "harmony" ? .hmos : .android)
     let answer = try server.call(
@@ -107,7 +118,7 @@ final class MakerWorld {
       body: [
         "app_key": .string(app.key), "registration_id": .string(device.id.text),
         "secret": .string(Hex.encode(device.secret.bytes)),
-        "tokens": [["channel": .string(channel), "token": .string(token)]],
+        "tokens": [["channel": .string(other ?? channel), "token": .string(token)]],
       ])
     #expect(answer.status == 200, "\(answer.body)")
     return device
@@ -126,10 +137,10 @@ final class MakerWorld {
     return try #require(call.document?["msg_id"]?.string, "\(call.body)")
   }
 
-  func results(of id: String, _ count: Int64) throws -> JSONValue? {
+  func results(of id: String, _ count: Int64, over other: String? = nil) throws -> JSONValue? {
     var results: JSONValue?
     let isOver = try RunningProgram.eventually {
-      results = try server.call("GET", "/v1/pushes/\(id)", as: app).document?[channel]?["results"]
+      results = try server.call("GET", "/v1/pushes/\(id)", as: app).document?[other ?? channel]?["results"]
       return (results?.object?.members ?? []).reduce(0) { $0 + ($1.value.int64 ?? 0) } >= count
     }
     #expect(isOver)

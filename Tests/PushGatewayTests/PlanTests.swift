@@ -17,6 +17,7 @@ import Testing
       for kind in ["system", "operation"] {
         #expect(json["data"]?[vendor]?[kind]?["total"] == -1)
         #expect(json["data"]?[vendor]?[kind]?["used"] == -1)
+        #expect(json["data"]?[vendor]?[kind]?.object?.count == 2)
       }
     }
   }

@@ -19,6 +19,60 @@ import Testing
     MakerNotification.body(content, life: life)
   }
 
+  private func preview(_ vendor: some Vendor, _ android: String, _ wishes: String) throws -> ChannelPreview? {
+    let content = PushContent(
+      variants: [
+        ContentVariant(platforms: PlatformSet(.android), notification: Array("{\(android)}".utf8))
+      ],
+      forChannels: wishes.isEmpty
+        ? []
+        : [ChannelContent(vendor.info.id, for: PlatformSet(.android), Array("{\(wishes)}".utf8))])
+    return vendor.preview(content, app: "Shop")
+  }
+
+  /// What senders are told before.
+  @Test func previews() throws {
+    let text = #""alert":"Hi""#
+    let huawei: [(String, ChannelPreview)] = [
+      ("", ChannelPreview(.marketing, words: ["MARKETING", "LOW"])),
+      (#""classification":1"#, ChannelPreview(.service, words: ["NORMAL"])),
+      (#""category":"IM""#, ChannelPreview(.service, words: ["IM", "NORMAL"])),
+      (#""category":"IM","importance":"LOW""#, ChannelPreview(.marketing, words: ["IM", "LOW"])),
+    ]
+    for (wishes, expected) in huawei { #expect(try preview(Huawei(), text, wishes) == expected) }
+    #expect(try preview(Honor(time: SystemTime()), text, "") == ChannelPreview(.marketing, words: ["LOW"]))
+    #expect(
+      try preview(Honor(time: SystemTime()), text, #""classification":1"#)
+        == ChannelPreview(.service, words: ["NORMAL"]))
+    let long = #""alert":"\#(String(repeating: "界", count: 128))""#
+    #expect(try preview(Xiaomi(), text, "") == ChannelPreview(.marketing))
+    #expect(
+      try preview(Xiaomi(), long + #","channel_id":"7""#, "")
+        == ChannelPreview(
+          nil, words: ["channel_id 7"], cuts: [.init(field: "alert", characters: Xiaomi.textLength)]))
+    let huge = #""alert":"Hi","extras":{"a":"\#(String(repeating: "x", count: 4096))"}"#
+    for vendor in [Huawei(), Xiaomi()] as [any Vendor] {
+      #expect(try preview(vendor, huge, "")?.refusal == "MessageTooBig")
+    }
+    #expect(Huawei().preview(PushContent(variants: []), app: "Shop") == nil)
+  }
+
+  @Test func xiaomiQuota() {
+    func quota(_ data: String) -> String? {
+      let body = #"{"result":"ok","code":0,"data":\#(data)}"#
+      return Xiaomi().quota(in: HTTPAnswer(status: 200, body: Array(body.utf8))).map {
+        "\($0.used)/\($0.total)"
+      }
+    }
+    #expect(quota(#"{"day_quota":"50000","day_acked":"12"}"#) == "12/50000")
+    #expect(quota(#"{"day_quota":50000,"day_acked":12}"#) == "12/50000")
+    for data in [
+      "{}", #"{"day_quota":50000}"#, #"{"day_quota":-1,"day_acked":0}"#, #"{"day_quota":"x","day_acked":1}"#,
+    ] {
+      #expect(quota(data) == nil)
+    }
+  }
+
   /// The whole message with nothing but a text, and with one more member each.
   @Test func huawei() throws {
     let data = #""data":"{\"msg_id\":\"403926205595649\"}""#

@@ -13,6 +13,10 @@ struct PushOutline: Sendable {
   let app: App
   /// Pushes to everybody that the app has sent today, if that is limited.
   var broadcasts: Int?
+  /// What makers' services would get of it.
+  var previews: [PushPreview] = []
+  /// For times.
+  var zone: (any Zone)?
 
   private var excerpt: PushExcerpt { PushExcerpt(request.content.encode()) }
 
@@ -40,6 +44,7 @@ struct PushOutline: Sendable {
     let names = Platform.allCases.filter { platforms.contains($0) }.map { call($0.phrase) }
     rows.append((Words.platforms, names.joined(separator: ", ")))
     rows += besides
+    rows += previews.map { (Words.by($0.channel), call($0.phrase(in: zone))) }
     rows.append((Words.keptFor, call(Self.time(request.options.timeToLive))))
     if let old = request.options.overrideMessageID { rows.append((Words.replaces, old.text)) }
     return rows
@@ -179,5 +184,35 @@ extension Platform {
     case .hmos: "HarmonyOS"
     case .quickapp: "Quick App"
     }
+  }
+}
+
+extension PushPreview {
+  /// The class, what is cut, and what is left of today's quota.
+  fileprivate func phrase(in zone: (any Zone)?) -> Phrase {
+    let name =
+      switch preview.messageClass {
+      case .service: Words.classService
+      case .marketing: Words.classMarketing
+      case nil: Words.classRegistered
+      }
+    var parts = [preview.words.isEmpty ? name : Words.classNamed.with(each: name, Phrase(verbatim: list))]
+    for cut in preview.cuts {
+      let field = cut.field == "title" ? Words.title : Words.text
+      parts.append(Words.isCut.with(each: field, Phrase(verbatim: String(cut.characters))))
+    }
+    if preview.refusal != nil { parts.append(Words.tooLargeForChannel) }
+    if let quota, let zone { parts += [Self.phrase(quota, in: zone)].compactMap { $0 } }
+    return parts.dropFirst().reduce(parts[0]) { Words.andThen.with(each: $0, $1) }
+  }
+
+  private var list: String { preview.words.joined(separator: ", ") }
+
+  private static func phrase(_ quota: ChannelQuota, in zone: any Zone) -> Phrase? {
+    let since = Phrase.moment(quota.knownAt, in: zone)
+    if quota.isUsedUp { return Words.quotaUsedUp.with(each: since) }
+    guard let left = quota.left, let total = quota.total else { return nil }
+    return Words.quotaLeft.with(
+      each: Phrase(verbatim: String(left)), Phrase(verbatim: String(total)), since)
   }
 }

@@ -178,7 +178,8 @@ struct PushPages: Controller {
   ) -> Layout {
     let outline = PushOutline(
       call: call, request: request, object: try? parseJSON(Array(draft.body.utf8)), app: app,
-      broadcasts: broadcasts)
+      broadcasts: broadcasts, previews: router.channels.previews(of: request.content, in: app),
+      zone: router.zone)
     let size = AudienceSize(request, in: app).map { call($0.phrase) } ?? ""
     let code = PushSamples(address: call.origin, key: app.key.text, body: draft.body)
     let path = "/console/apps/\(app.key.text)/push"

@@ -3,6 +3,15 @@ import PushDomain
 
 /// The texts of sending a push, and of its audience.
 extension Words {
+  static let classService = Phrase("Service message", "服务与通讯类")
+  static let classMarketing = Phrase("Marketing", "资讯营销类")
+  static let classRegistered = Phrase("Class as registered with the maker", "分类以厂商后台登记为准")
+  static let classNamed = Phrase("{} ({})", "{}（{}）")
+  static let isCut = Phrase("{} is cut to {} characters", "{}截断为 {} 个字符")
+  static let tooLargeForChannel = Phrase("too large: not sent over this channel", "内容过大，不经该通道发送")
+  static let andThen = Phrase("{}; {}", "{}；{}")
+  static let quotaUsedUp = Phrase("today's quota is used up, known since {}", "今日配额已用完（获知于 {}）")
+  static let quotaLeft = Phrase("{} of today's {} left, known since {}", "今日剩余 {}/{}（获知于 {}）")
   // MARK: Whom it is for
 
   static let toTag = Phrase("tag {}", "标签 {}")

@@ -36,9 +36,11 @@ struct PushController: GatewayController {
       return
     }
     guard isReal else {
-      router.acceptance.validate(request, for: app) { result in
+      router.acceptance.validate(request, for: app) { [router] result in
         switch result {
-        case .success(let push): call.answer(200, Self.success(push.id, sendno: push.sendno))
+        case .success(let push):
+          let previews = router.channels.previews(of: parsed.content, in: app)
+          call.answer(200, Self.success(push.id, sendno: push.sendno, previews))
         case .failure(let error): call.fail(error)
         }
       }
@@ -57,11 +59,22 @@ struct PushController: GatewayController {
   }
 
   /// Both numbers are strings at JPush.
-  private static func success(_ id: MessageID, sendno: Int32) -> [UInt8] {
+  private static func success(
+    _ id: MessageID, sendno: Int32, _ previews: [PushPreview] = []
+  ) -> [UInt8] {
     var writer = JSONWriter(capacity: 64)
     writer.beginObject()
     writer.member("sendno", String(sendno))
     writer.member("msg_id", id.text)
+    if !previews.isEmpty {
+      writer.key("channels")
+      writer.beginObject()
+      for preview in previews {
+        writer.key(preview.channel.name)
+        preview.write(to: &writer)
+      }
+      writer.endObject()
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -100,5 +113,38 @@ struct PushController: GatewayController {
       case .failure(let error): call.fail(error)
       }
     }
+  }
+}
+
+extension PushPreview {
+  /// Borealis' own: what makers' services would get.
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key("class")
+    if let name = preview.messageClass?.rawValue { writer.value(name) } else { writer.null() }
+    writer.key("class_words")
+    writer.beginArray()
+    for word in preview.words { writer.value(word) }
+    writer.endArray()
+    writer.key("cut")
+    writer.beginArray()
+    for cut in preview.cuts {
+      writer.beginObject()
+      writer.member("field", cut.field)
+      writer.member("characters", cut.characters)
+      writer.endObject()
+    }
+    writer.endArray()
+    if let refusal = preview.refusal { writer.member("refused", refusal) }
+    if let quota {
+      writer.key("quota")
+      writer.beginObject()
+      if let total = quota.total { writer.member("total", total) }
+      if let used = quota.used { writer.member("used", used) }
+      if let left = quota.left { writer.member("left", left) }
+      writer.member("known_since", Log.iso8601(quota.knownAt.milliseconds))
+      writer.endObject()
+    }
+    writer.endObject()
   }
 }

@@ -18,25 +18,39 @@ struct PushPlanController: GatewayController {
     route(.push, "POST", "/v3/push/template/schedule") { $0.refuseTemplate($1) },
   ]
 
-  /// `GET /v3/push/quota`: there are no vendor channels, so nothing is limited.
+  /// `GET /v3/push/quota`: what vendors' services have said today of the quota that marketing counts against; -1 for what they have
+  /// not said.
   private func showQuota(_ call: GatewayCall) {
+    guard let app = call.app else { return }
+    let known = Self.vendors.map { router.channels.quota(of: app, on: $0) }
     call.answer(
       200,
       Self.coded { writer in
-        for vendor in ["xiaomi_quota", "oppo_quota", "vivo_quota"] {
-          writer.key(vendor)
+        for (vendor, quota) in zip(Self.vendors, known) {
+          writer.key(vendor + "_quota")
           writer.beginObject()
-          for kind in ["system", "operation"] {
-            writer.key(kind)
-            writer.beginObject()
-            writer.member("total", -1)
-            writer.member("used", -1)
-            writer.endObject()
+          writer.key("system")
+          writer.beginObject()
+          writer.member("total", -1)
+          writer.member("used", -1)
+          writer.endObject()
+          writer.key("operation")
+          writer.beginObject()
+          writer.member("total", quota?.total ?? -1)
+          writer.member("used", quota?.used ?? -1)
+          if let quota {
+            writer.key("used_up")
+            writer.value(quota.isUsedUp)
+            writer.member("known_since", Log.iso8601(quota.knownAt.milliseconds))
           }
+          writer.endObject()
           writer.endObject()
         }
       })
   }
+
+  /// The vendors of JPush's answer.
+  private static let vendors = ["xiaomi", "oppo", "vivo"]
 
   /// Templates exist in JPush's console only.
   private func refuseTemplate(_ call: GatewayCall) {

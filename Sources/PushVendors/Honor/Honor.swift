@@ -121,6 +121,16 @@ public struct Honor: Vendor {
     AndroidNotification(push, for: .honor).map { Self.content($0) }
   }
 
+  /// Its importance.
+  public func preview(_ content: PushContent, app: String) -> ChannelPreview? {
+    AndroidNotification(content, for: .honor, app: app).map { shown in
+      let importance = Self.importance(shown)
+      return ChannelPreview(
+        importance == "LOW" ? .marketing : .service, words: [importance],
+        refusal: Self.content(shown).refusal)
+    }
+  }
+
   /// Posts a message to some devices.
   public func request(
     _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
@@ -156,6 +166,15 @@ public struct Honor: Vendor {
     }
   }
 
+  /// Marketing, unless the sender says that it is a service message.
+  private static func importance(_ shown: AndroidNotification) -> String {
+    switch shown.classification {
+    case 0: "LOW"
+    case 1: "NORMAL"
+    default: shown.wishes["importance"]?.string ?? "LOW"
+    }
+  }
+
   private static func inner(_ shown: AndroidNotification) -> JSONObject {
     var object = JSONObject()
     object.set("title", .string(shown.title))
@@ -166,14 +185,7 @@ public struct Honor: Vendor {
       object.set("bigTitle", .string(shown.title))
       object.set("bigBody", .string(text))
     }
-    // Marketing, unless the sender says that it is a service message.
-    let importance =
-      switch shown.classification {
-      case 0: "LOW"
-      case 1: "NORMAL"
-      default: shown.wishes["importance"]?.string ?? "LOW"
-      }
-    object.set("importance", .string(importance))
+    object.set("importance", .string(importance(shown)))
     object.set("notifyId", .number(JSONNumber(shown.notifyID)))
     object.set("clickAction", .object(click(shown)))
     if let activity = shown.android["badge_class"]?.string {

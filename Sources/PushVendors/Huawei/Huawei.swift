@@ -147,6 +147,17 @@ public struct Huawei: Vendor {
     AndroidNotification(push, for: .huawei).map { Self.content($0) }
   }
 
+  /// Its category and importance.
+  public func preview(_ content: PushContent, app: String) -> ChannelPreview? {
+    AndroidNotification(content, for: .huawei, app: app).map { shown in
+      let (category, importance) = Self.classes(shown)
+      let isMarketing = category == "MARKETING" || importance == "LOW"
+      return ChannelPreview(
+        isMarketing ? .marketing : .service, words: [category, importance].compactMap { $0 },
+        refusal: Self.content(shown).refusal)
+    }
+  }
+
   /// Posts a message to some devices.
   public func request(
     _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken

@@ -25,13 +25,19 @@ struct AndroidNotification {
 
   /// Nil if the push has none.
   init?(_ push: ChannelPush, for channel: ChannelID, on platform: Platform = .android) {
-    let content = push.push.content
+    self.init(push.push.content, for: channel, on: platform, app: push.app.name, push: push.id)
+  }
+
+  /// Nil if there is none. Before a push is accepted it has no ID.
+  init?(
+    _ content: PushContent, for channel: ChannelID, on platform: Platform = .android, app: String,
+    push: MessageID = MessageID(.max)
+  ) {
     guard let bytes = content.variant(for: platform)?.notification, !bytes.isEmpty,
       let android = (try? parseJSON(bytes))?.object
     else { return nil }
     let wishes = content.content(for: channel).flatMap { (try? parseJSON($0))?.object }
-    self.init(
-      android, wishes ?? JSONObject(), app: push.app.name, push: push.id, replaces: content.overrides)
+    self.init(android, wishes ?? JSONObject(), app: app, push: push, replaces: content.overrides)
   }
 
   init(

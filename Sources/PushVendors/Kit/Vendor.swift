@@ -79,6 +79,11 @@ public protocol Vendor: Sendable {
   /// Whether the answer to it is the last word; else the request is repeated for a while.
   func endsRecall(_ answer: HTTPAnswer) -> Bool
 
+  /// What the service would get of a push, for its sender to see; nil if there is nothing to say.
+  func preview(_ content: PushContent, app: String) -> ChannelPreview?
+  /// What an answer says of the app's quota for the day, as `total` and `used`; nil if it says nothing.
+  func quota(in answer: HTTPAnswer) -> (total: Int64, used: Int64)?
+
   /// How its service tells what became of pushes; nil if it does not.
   var receipts: (any ReceiptFormat)? { get }
   /// Whether the service is told with each push where its receipts go (`ReceiptPassing.address`), and not in its console.
@@ -120,6 +125,10 @@ extension Vendor {
   public func values(of subject: String) -> [String: String] { [:] }
   /// It does.
   public var canBeAsked: Bool { true }
+  /// There is nothing to say.
+  public func preview(_ content: PushContent, app: String) -> ChannelPreview? { nil }
+  /// It says nothing.
+  public func quota(in answer: HTTPAnswer) -> (total: Int64, used: Int64)? { nil }
   /// It tells nothing.
   public var receipts: (any ReceiptFormat)? { nil }
   /// In its console.

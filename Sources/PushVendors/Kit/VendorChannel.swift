@@ -246,6 +246,17 @@ public final class VendorChannel<V: Vendor>: Channel {
     vendor.check(token)
   }
 
+  /// What the service would get of a push.
+  public func preview(of content: PushContent, in app: App) -> ChannelPreview? {
+    guard vendor.carries(content), state.withLock({ $0.served.contains(app.id) }) else { return nil }
+    return vendor.preview(content, app: app.name)
+  }
+
+  /// The latest that its service has said.
+  public func quota(of app: App) -> ChannelQuota? {
+    dispatchers(of: app.id).compactMap(\.quota).max { $0.knownAt < $1.knownAt }
+  }
+
   /// Where a notification would go.
   public func slot(for content: PushContent) -> TokenSlot? { vendor.carries(content) ? vendor.slot : nil }
 

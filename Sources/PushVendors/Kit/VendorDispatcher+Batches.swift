@@ -109,6 +109,27 @@ extension VendorDispatcher {
     }
   }
 
+  /// What the service has said of today's quota; nil if nothing.
+  var quota: ChannelQuota? {
+    let now = parts.time.now()
+    return state.withLock { $0.quota.flatMap { $0.isOfDay(now) ? $0 : nil } }
+  }
+
+  /// Keeps what the service says of the quota; nil for that it is used up.
+  func noteQuota(_ said: (total: Int64, used: Int64)?) {
+    let now = parts.time.now()
+    state.withLock { state in
+      var quota =
+        state.quota.flatMap { $0.isOfDay(now) ? $0 : nil }
+        ?? ChannelQuota(total: nil, used: nil, knownAt: now)
+      if let said { (quota.total, quota.used) = (said.total, said.used) }
+      // Answers to what was under way do not bring it back.
+      quota.isUsedUp = quota.isUsedUp || said == nil
+      quota.knownAt = now
+      state.quota = quota
+    }
+  }
+
   /// What a request passes to the service for its receipts; nil if it sends none.
   func passing(_ push: MessageID, _ tokens: [[UInt8]]) -> ReceiptPassing? {
     guard vendor.receipts != nil else { return nil }

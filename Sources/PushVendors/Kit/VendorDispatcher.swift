@@ -22,6 +22,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     /// Until the service answers again, one request at a time probes it.
     var isProbing = false
     var view = ServiceView()
+    /// What the service has said of the quota of the day.
+    var quota: ChannelQuota?
   }
 
   /// What follows from an answer outside of the queue.
@@ -222,6 +224,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       // Without an answer it is sent again after the next start.
       guard !answer.isClosed else { return }
       note(answer)
+      if let said = vendor.quota(in: answer) { noteQuota(said) }
       answered(batch, answer.status == 0 ? nil : vendor.interpret(answer, for: tokens), lost: answer)
       wake()
     }
@@ -304,6 +307,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       // The service knows better than the schedule; one that asks for hardly any time again and again gets more.
       return .retry(RetrySchedule(firstSeconds: 0), notBefore: seconds)
     case .stopUntilQuotaReset(let reason):
+      noteQuota(nil)
       effects.append(.rest(seconds: Self.secondsToQuotaReset(from: parts.time.now()), reason))
       return .wait(seconds: 1)
     case .pauseAndTellOperator(let reason):

@@ -22,6 +22,15 @@ extension Xiaomi {
     }
   }
 
+  /// How many notifications the app may send today, and how many Mi Push has counted.
+  public func quota(in answer: HTTPAnswer) -> (total: Int64, used: Int64)? {
+    let data = (try? parseJSON(answer.body))?["data"]
+    guard let total = ReceiptValues.integer(data?["day_quota"]), total >= 0,
+      let used = ReceiptValues.integer(data?["day_acked"]), used >= 0
+    else { return nil }
+    return (total, used)
+  }
+
   /// The tokens that Mi Push calls bad in a request that it took otherwise. With several tokens "no valid target" is told of
   /// all of them.
   public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {

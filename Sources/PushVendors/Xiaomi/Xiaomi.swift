@@ -105,6 +105,23 @@ public struct Xiaomi: Vendor {
     AndroidNotification(push, for: .xiaomi).map { Self.content($0) }
   }
 
+  /// The channel that the app has registered decides the class; without one it is Xiaomi's own, for marketing.
+  public func preview(_ content: PushContent, app: String) -> ChannelPreview? {
+    AndroidNotification(content, for: .xiaomi, app: app).map { shown in
+      let channel = shown.text("channel_id")
+      var cuts: [ChannelPreview.Cut] = []
+      if shown.title.count > Self.titleLength {
+        cuts.append(.init(field: "title", characters: Self.titleLength))
+      }
+      if shown.body.count > Self.textLength {
+        cuts.append(.init(field: "alert", characters: Self.textLength))
+      }
+      return ChannelPreview(
+        channel == nil ? .marketing : nil, words: channel.map { ["channel_id \($0)"] } ?? [], cuts: cuts,
+        refusal: Self.content(shown).refusal)
+    }
+  }
+
   /// Posts a message to some devices.
   public func request(
     _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken

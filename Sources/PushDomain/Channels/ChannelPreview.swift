@@ -1,0 +1,76 @@
+import PushBase
+
+/// What a channel's service would get of a push, for its sender to see before it is sent.
+public struct ChannelPreview: Sendable, Equatable {
+  /// How services tell pushes apart that users asked for from all others.
+  public enum MessageClass: String, Sendable {
+    /// What a user waits for: shown with sound, and hardly limited.
+    case service
+    /// All else: silent, and few in a day.
+    case marketing
+  }
+
+  /// A text that the service gets shortened.
+  public struct Cut: Sendable, Equatable {
+    /// The field of the notification: `title` or `alert`.
+    public let field: String
+    /// The most characters that are left.
+    public let characters: Int
+
+    /// Both.
+    public init(field: String, characters: Int) {
+      self.field = field
+      self.characters = characters
+    }
+  }
+
+  /// Its class; nil where that follows from what the app has registered with the service.
+  public var messageClass: MessageClass?
+  /// What the service is told of the class, in its own words.
+  public var words: [String]
+  /// The texts that are cut.
+  public var cuts: [Cut]
+  /// Why the service gets nothing, such as `MessageTooBig`; nil if nothing is wrong.
+  public var refusal: String?
+
+  /// All fields.
+  public init(
+    _ messageClass: MessageClass?, words: [String] = [], cuts: [Cut] = [], refusal: String? = nil
+  ) {
+    self.messageClass = messageClass
+    self.words = words
+    self.cuts = cuts
+    self.refusal = refusal
+  }
+}
+
+/// What a channel's service has said of an app's quota for the day. What it has not said is nil.
+public struct ChannelQuota: Sendable, Equatable {
+  /// How many notifications the app may send today, and how many it has sent.
+  public var total, used: Int64?
+  /// Whether the service has refused a push since the quota is used up.
+  public var isUsedUp: Bool
+  /// When the service said so.
+  public var knownAt: Timestamp
+
+  /// All fields.
+  public init(total: Int64?, used: Int64?, isUsedUp: Bool = false, knownAt: Timestamp) {
+    self.total = total
+    self.used = used
+    self.isUsedUp = isUsedUp
+    self.knownAt = knownAt
+  }
+
+  /// How many are left by that; nil if it is not known.
+  public var left: Int64? {
+    if isUsedUp { return 0 }
+    guard let total, let used else { return nil }
+    return max(0, total - used)
+  }
+
+  /// Whether it says something of a moment: quotas of Chinese services are counted anew at midnight by China's clocks, which know no
+  /// summer time.
+  public func isOfDay(_ now: Timestamp) -> Bool { Self.day(knownAt) == Self.day(now) }
+
+  private static func day(_ moment: Timestamp) -> Int64 { (moment.seconds + 8 * 3600) / 86_400 }
+}

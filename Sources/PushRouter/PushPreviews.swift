@@ -1,0 +1,30 @@
+import PushBase
+import PushDomain
+
+/// What one channel would make of a push.
+public struct PushPreview: Sendable {
+  /// The channel.
+  public let channel: ChannelInfo
+  /// What its service would get.
+  public let preview: ChannelPreview
+  /// What it has said of the app's quota today; nil if nothing.
+  public let quota: ChannelQuota?
+}
+
+extension PluggedChannels {
+  /// What the channels that an app has credentials for would make of a push, in their order; those that have nothing to say of it are
+  /// left out.
+  public func previews(of content: PushContent, in app: App) -> [PushPreview] {
+    all.compactMap { plugged in
+      plugged.channel.preview(of: content, in: app).map {
+        PushPreview(
+          channel: plugged.channel.info, preview: $0, quota: plugged.channel.quota(of: app))
+      }
+    }
+  }
+
+  /// What the service of a channel has said of an app's quota today; nil if nothing, or if there is no such channel.
+  public func quota(of app: App, on name: String) -> ChannelQuota? {
+    all.first { $0.channel.info.name == name }?.channel.quota(of: app)
+  }
+}
