@@ -97,7 +97,7 @@ import Testing
       return
     }
     let digest = "65ea56f78be31b7e4ee171eb0f282709"
-    let content = MakerContent(refusal: nil) { _, _ in Array(#"{"a":"界 &"}"#.utf8) }
+    let content = MakerContent(refusal: nil) { _, _, _ in Array(#"{"a":"界 &"}"#.utf8) }
     guard
       case .post(let post) = Meizu().request(
         content, to: MakerNotification.target(), with: credential,
