@@ -104,7 +104,9 @@ struct AndroidNotification {
   /// The same where services take texts only: objects are JSON as text.
   var dataTexts: JSONObject {
     var texts = JSONObject()
-    for part in dataObject.members { texts.set(part.key, .string(part.value.string ?? Self.text(part.value))) }
+    for part in dataObject.members {
+      texts.set(part.key, .string(part.value.string ?? Self.text(part.value)))
+    }
     return texts
   }
 
