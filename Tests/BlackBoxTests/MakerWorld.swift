@@ -18,9 +18,13 @@ final class MakerWorld {
   let receipts: String
   /// Where makers would reach the server.
   static let site = "https://push.example.com"
+  private let site: String
 
-  init(_ channel: String, _ fields: JSONValue, callback: String? = nil) throws {
+  init(
+    _ channel: String, _ fields: JSONValue, callback: String? = nil, site: String = MakerWorld.site
+  ) throws {
     self.channel = channel
+    self.site = site
     data = folder.file("data")
     simulator = try RunningProgram([
       "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("keys"), "--quiet",
@@ -47,10 +51,10 @@ final class MakerWorld {
     let subject = fields["app_id"] ?? fields["package_name"] ?? fields["app_key"] ?? "77"
     #expect(set.documents.first??["subject"] == subject)
     receipts = set.documents.first??["receipts"]?.string ?? ""
-    server = try Self.start(data, url)
+    server = try Self.start(data, url, site)
   }
 
-  private static func start(_ data: String, _ url: String) throws -> TestServer {
+  private static func start(_ data: String, _ url: String, _ site: String) throws -> TestServer {
     try TestServer(
       data: data, ["--makers-url", url, "--callback-networks", "127.0.0.0/8", "--public-url", site])
   }
@@ -59,7 +63,7 @@ final class MakerWorld {
   func restart() throws {
     server.program.signal(SIGTERM)
     #expect(try server.program.end().status == 0)
-    server = try Self.start(data, url)
+    server = try Self.start(data, url, site)
   }
 
   /// Has the service send a receipt for a device; gives the status of each answer.

@@ -68,10 +68,18 @@ extension VendorChannel: ChannelCredentials {
             "服务器不知道自己的公网地址：请设置 --public-url，之后此处显示完整地址。"))
       ]
     }
+    let longest = vendor.longestReceiptAddress
     let note =
-      vendor.isToldOfReceipts
-      ? Phrase("The service is told of it with each push.", "每次推送时自动告知厂商。")
-      : Phrase("Enter it in the service's console. Keep it secret.", "请填写到厂商后台的回执配置中，注意保密。")
+      if !vendor.isToldOfReceipts {
+        Phrase("Enter it in the service's console. Keep it secret.", "请填写到厂商后台的回执配置中，注意保密。")
+      } else if address.utf8.count > longest {
+        Phrase(
+          "The service is not told of it, as it takes {} bytes at most: set a shorter --public-url.",
+          "地址超过厂商 {} 字节的上限，推送时未告知厂商：请缩短 --public-url。"
+        ).with(String(longest))
+      } else {
+        Phrase("The service is told of it with each push.", "每次推送时自动告知厂商。")
+      }
     return [.init(label, address, isCode: true, note: note)]
   }
 
