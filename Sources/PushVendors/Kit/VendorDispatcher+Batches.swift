@@ -112,10 +112,9 @@ extension VendorDispatcher {
   /// What a request passes to the service for its receipts; nil if it sends none.
   func passing(_ push: MessageID, _ tokens: [[UInt8]]) -> ReceiptPassing? {
     guard vendor.receipts != nil else { return nil }
-    let address = vendor.isToldOfReceipts ? parts.receiptAddress(of: vendor.info, marks) : nil
     return ReceiptPassing(
       tag: marks.tag(push, for: vendor.mostTokens == 1 ? tokens[0] : nil),
-      address: address.flatMap { $0.utf8.count <= vendor.longestReceiptAddress ? $0 : nil })
+      address: parts.passedReceiptAddress(of: vendor, marks))
   }
 
   /// Until midnight by the clocks of China, which know no summer time.
