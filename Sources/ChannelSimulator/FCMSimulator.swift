@@ -235,7 +235,13 @@ final class FCMSimulator {
   func lastMessage(of service: String, to token: String) -> JSONObject? {
     for (_, entry) in log.reversed()
     where entry["kind"]?.string == "send" && entry["service"]?.string == service {
+      // OPPO gets a message for each token.
+      if let messages = entry["request"]?.array {
+        guard let message = messages.first(where: { $0["target_value"]?.string == token }) else { continue }
+        return message.object
+      }
       guard let request = entry["request"]?.object else { continue }
+      if request["regId"]?.string == token { return request }
       let list = request["message"]?["token"] ?? request["token"] ?? request["target"]?["token"]
       let tokens =
         list?.array?.compactMap(\.string)

@@ -57,6 +57,12 @@ struct MakerReceipts {
     case "harmony": (request["pushOptions"]?["biTag"]?.string, nil)
     case "honor": (request["android"]?["biTag"]?.string, nil)
     case "xiaomi": (request["extra.callback.param"]?.string, request["extra.callback"]?.string)
+    case "oppo":
+      (
+        request["notification"]?["call_back_parameter"]?.string,
+        request["notification"]?["call_back_url"]?.string
+      )
+    case "vivo": (request["extra"]?["callback.param"]?.string, request["extra"]?["callback"]?.string)
     default: (nil, nil)
     }
   }

@@ -140,6 +140,9 @@ enum OPPORules {
     guard shown["notify_id"]?.int64.map({ $0 >= 0 && $0 <= Int64(Int32.max) }) ?? true else {
       throw refuse("notify_id")
     }
+    guard length("call_back_url") <= 200, length("call_back_parameter") <= 100,
+      shown["call_back_parameter"] == nil || shown["call_back_url"] != nil
+    else { throw refuse("call_back_url") }
     try checkClass(shown)
     if let type = shown["badge_operation_type"] {
       guard let type = type.int64, (0...1).contains(type) else { throw refuse("badge_operation_type") }
@@ -171,5 +174,6 @@ enum OPPORules {
     "click_action_url", "action_parameters", "off_line", "off_line_ttl", "show_ttl", "channel_id",
     "category", "notify_level", "private_msg_template_id", "private_title_parameters",
     "private_content_parameters", "notify_id", "badge_operation_type", "badge_message_count",
+    "call_back_url", "call_back_parameter",
   ]
 }

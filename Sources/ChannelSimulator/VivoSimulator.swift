@@ -122,9 +122,16 @@ enum VivoRules {
       guard (2...1000).contains(ids.count), Set(ids).count == ids.count else { throw refuse("regIds") }
       return
     }
-    try MakerRules.object(body, "message", call == "send" ? known.union(["regId"]) : known, 10_054)
+    try MakerRules.object(body, "message", call == "send" ? known.union(["regId", "extra"]) : known, 10_054)
     if call == "send", !(1...64).contains(length(body, "regId")) {
       throw MakerRules.Fault(message: "regId", code: 10_302)
+    }
+    if let extra = body["extra"] {
+      guard let extra = extra.object else { throw refuse("extra") }
+      try MakerRules.object(extra, "extra", ["callback", "callback.param"], 10_054)
+      guard (1...128).contains(length(extra, "callback")), length(extra, "callback.param") <= 64 else {
+        throw refuse("extra")
+      }
     }
     try check(body)
   }

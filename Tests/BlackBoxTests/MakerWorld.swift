@@ -18,12 +18,15 @@ final class MakerWorld {
   let receipts: String
   /// Where makers would reach the server.
   static let site = "https://push.example.com"
+  private let site: String
 
   /// `others` are more channels of the app, with the fields of their credentials.
   init(
-    _ channel: String, _ fields: JSONValue, others: [String: JSONValue] = [:], callback: String? = nil
+    _ channel: String, _ fields: JSONValue, others: [String: JSONValue] = [:], callback: String? = nil,
+    site: String = MakerWorld.site
   ) throws {
     self.channel = channel
+    self.site = site
     data = folder.file("data")
     simulator = try RunningProgram([
       "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("keys"), "--quiet",
@@ -58,10 +61,10 @@ final class MakerWorld {
       #expect(set.status == 0, "\(set.output)")
     }
     receipts = set.documents.first??["receipts"]?.string ?? ""
-    server = try Self.start(data, url)
+    server = try Self.start(data, url, site)
   }
 
-  private static func start(_ data: String, _ url: String) throws -> TestServer {
+  private static func start(_ data: String, _ url: String, _ site: String) throws -> TestServer {
     try TestServer(
       data: data, ["--makers-url", url, "--callback-networks", "127.0.0.0/8", "--public-url", site])
   }
@@ -70,7 +73,7 @@ final class MakerWorld {
   func restart() throws {
     server.program.signal(SIGTERM)
     #expect(try server.program.end().status == 0)
-    server = try Self.start(data, url)
+    server = try Self.start(data, url, site)
   }
 
   /// Has the service send a receipt for a device; gives the status of each answer.

@@ -147,4 +147,109 @@ import Testing
     #expect(try world.report(id) { $0["honor"]?["received"] == 1 }?["failed"] == 0)
     #expect(try world.counted() == ["no_effect": 1, "arrived": 1])
   }
+
+  @Test func `HarmonyOS has Push Kit's signed receipts of version 2`() throws {
+    let world = try MakerWorld(
+      "harmony",
+      ["client_id": "1001", "receipt_user": "borealis", "receipt_secret": .string(Self.secret)])
+    let (hua, jin) = (try world.device("hua"), try world.device("jin"))
+    let id = try world.push(["alert": "Hello"])
+    #expect(try world.results(of: id, 2) == ["delivered": 2])
+    let sent = try world.log().first?["request"]
+    #expect(sent?["pushOptions"]?["biTag"]?.string?.hasPrefix(id + ".") == true)
+    #expect(sent?["payload"]?["notification"]?["appMessageId"]?.string == id)
+    #expect(try world.why(id, hua)?["detail"] == "harmony, no receipt yet")
+    // Unsigned, and signed with a mark that this server did not make.
+    #expect(try world.receipt("hua", "0") == [401])
+    let forged: JSONValue = .string("\(id).AAAAAAAAAAAAAAAA")
+    #expect(try world.receipt("hua", "2", Self.signed.merging(["tag": forged]) { $1 }) == [200])
+    #expect(try world.counted() == ["forged": 2])
+    #expect(try world.receipt("hua", "0", Self.signed) == [200])
+    #expect(try world.report(id) { $0["harmony"]?["received"] == 1 }?["failed"] == 0)
+    #expect(try world.why(id, hua)?["detail"] == "harmony, arrived")
+    #expect(try world.reports("/v3/received/detail", id)?["hmos_hmpns_received"] == 1)
+    // The app of the other was removed: its token is not used again.
+    #expect(try world.receipt("jin", "2", Self.signed) == [200])
+    #expect(try world.report(id) { $0["failed"] == 1 }?["failures"] == ["AppRemoved": 1])
+    #expect(try world.why(id, jin)?["cause"] == "channel_token_gone")
+    #expect(
+      try RunningProgram.eventually {
+        let next = try world.push(["alert": "Again"])
+        return try world.results(of: next, 1) == ["delivered": 1]
+          && world.log().last?["request"]?["target"]?["token"] == ["hua"]
+      })
+    #expect(try world.counted() == ["forged": 2, "arrived": 1, "app_removed": 1])
+  }
+
+  @Test func `OPPO is told with each push where receipts go`() throws {
+    let world = try MakerWorld("oppo", ["app_key": "simulator-key", "master_secret": "simulator-secret"])
+    let hans = try world.device("hans")
+    _ = try world.device("inge")
+    let id = try world.push(["alert": "Hello"])
+    #expect(try world.results(of: id, 2) == ["delivered": 2])
+    for message in try world.log().first?["request"]?.array ?? [] {
+      let shown = message["notification"]
+      #expect(shown?["call_back_url"]?.string == MakerWorld.site + world.receipts)
+      #expect(shown?["call_back_parameter"]?.string?.hasPrefix(id + ".") == true)
+    }
+    #expect(try world.why(id, hans)?["detail"] == "oppo, no receipt yet")
+    #expect(
+      try world.receipt("hans", "push_arrive", ["tag": .string("\(id).AAAAAAAAAAAAAAAA")]) == [200])
+    #expect(try world.receipt("nobody", "push_arrive", ["tag": .string(try oppoTag(world))]) == [200])
+    #expect(try world.counted() == ["forged": 1, "not_sent": 1])
+    #expect(try world.receipt("hans", "push_arrive") == [200])
+    #expect(try world.report(id) { $0["oppo"]?["received"] == 1 }?["failed"] == 0)
+    #expect(try world.why(id, hans)?["detail"] == "oppo, arrived")
+    // An unsigned word fails the push and takes no token away.
+    #expect(try world.receipt("inge", "regid_invalid") == [200])
+    #expect(try world.report(id) { $0["failed"] == 1 }?["failures"] == ["TokenReplaced": 1])
+    #expect(
+      try world.counted() == [
+        "forged": 1, "not_sent": 1, "arrived": 1, "token_replaced": 1, "token_kept": 1,
+      ])
+    #expect(try world.results(of: try world.push(["alert": "x"]), 2) == ["delivered": 2])
+    #expect(try world.server.call("POST", world.receipts, body: ["eventType": 1]).status == 400)
+  }
+
+  /// What the latest push passed to OPPO.
+  private func oppoTag(_ world: MakerWorld) throws -> String {
+    let message = try world.log().last?["request"]?.array?.first
+    return try #require(message?["notification"]?["call_back_parameter"]?.string)
+  }
+
+  @Test func `vivo is told where receipts go with each push to one device, and not with lists`() throws {
+    let world = try MakerWorld(
+      "vivo", ["app_id": "1001", "app_key": "simulator-key", "secret": "simulator-secret"])
+    let karl = try world.device("karl")
+    let id = try world.push(["alert": "Hello"])
+    #expect(try world.results(of: id, 1) == ["delivered": 1])
+    let extra = try world.log().first?["request"]?["extra"]
+    #expect(extra?["callback"]?.string == MakerWorld.site + world.receipts)
+    #expect(extra?["callback.param"]?.string?.hasPrefix(id + ".") == true)
+    #expect(try world.why(id, karl)?["detail"] == "vivo, no receipt yet")
+    #expect(try world.receipt("karl", "0", ["tag": .string("\(id).AAAAAAAAAAAAAAAA")]) == [200])
+    #expect(try world.counted() == ["forged": 1])
+    #expect(try world.receipt("karl", "7") == [200])
+    #expect(try world.receipt("karl", "0") == [200])
+    #expect(try world.report(id) { $0["vivo"]?["received"] == 1 }?["failed"] == 0)
+    #expect(try world.why(id, karl)?["detail"] == "vivo, arrived")
+    #expect(try world.counted() == ["forged": 1, "no_effect": 1, "arrived": 1])
+    for number in 0..<10 { _ = try world.device("many\(number)") }
+    try world.order("DELETE", "log")
+    #expect(try world.results(of: try world.push(["alert": "Again"]), 11) == ["delivered": 11])
+    let calls = try world.log()
+    #expect(calls.contains { $0["call"] == "saveListPayload" } && calls.allSatisfy { $0["code"] == "0" })
+    #expect(calls.allSatisfy { $0["request"]?["extra"] == nil })
+  }
+
+  @Test func `An address that is too long for a service is not passed to it`() throws {
+    let label = String(repeating: "a", count: 60)
+    let world = try MakerWorld(
+      "vivo", ["app_id": "1001", "app_key": "simulator-key", "secret": "simulator-secret"],
+      site: "https://\(label).\(label).example")
+    _ = try world.device("karl")
+    #expect(try world.results(of: try world.push(["alert": "Hello"]), 1) == ["delivered": 1])
+    let sent = try world.log()
+    #expect(sent.count == 1 && sent.first?["code"] == "0" && sent.first?["request"]?["extra"] == nil)
+  }
 }

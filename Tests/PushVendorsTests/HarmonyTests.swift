@@ -109,6 +109,30 @@ import Testing
     #expect(try content("").refusal == nil)
   }
 
+  @Test func `A tag of receipts comes back, and the longest one has room`() throws {
+    func body(_ content: HarmonyContent, _ passing: ReceiptPassing, _ tokens: [String] = ["t1", "t2"])
+      -> String
+    {
+      let target = VendorTarget(
+        tokens: tokens.map { Array($0.utf8) }, push: Self.push, badge: nil, secondsToLive: 3600,
+        passing: passing)
+      return String(decoding: content.body(to: target), as: UTF8.self)
+    }
+    let plain = #"{"payload":{"# + Self.notification + "}" + Self.end
+    let longest = ReceiptPassing.longest(Self.push)
+    #expect(
+      try body(content(""), longest)
+        == plain.replacing(#""biTag":"403926205595649""#, with: #""biTag":"\#(longest.tag)""#))
+    // A message of 4096 bytes with the longest tag and the longest time to live is taken, a larger one is not.
+    let rest =
+      try HarmonyContent.limit - "1296000".utf8.count + "3600".utf8.count
+      - body(content(#""extras":{"a":""}"#), longest, []).utf8.count
+    func refusal(_ length: Int) throws -> String? {
+      try content(#""extras":{"a":"\#(String(repeating: "x", count: length))"}"#).refusal
+    }
+    #expect(try refusal(rest) == nil && refusal(rest + 1) == "MessageTooBig")
+  }
+
   private static func told(_ url: String) -> String {
     #""data":{"msg_id":"403926205595649","intent":"\#(url)"}"#
   }
@@ -226,6 +250,37 @@ import Testing
     #expect(throws: HarmonyAccount.Problem.notAccount) { try HarmonyAccount(file: [], client: "") }
     #expect(throws: HarmonyAccount.Problem.notAccount) {
       try HarmonyAccount(file: Array(repeating: 32, count: 20_000), client: "")
+    }
+  }
+
+  @Test func `The key of receipts is sealed with the account, and changes no address`() throws {
+    let file = try Self.file(try RSAKey.generate())
+    func read(_ user: String, _ secret: String) throws -> VendorUpload {
+      let fields = [
+        "file": file, "client_id": Array("1001".utf8), "receipt_user": Array(user.utf8),
+        "receipt_secret": Array(secret.utf8),
+      ]
+      return try Harmony().read(CredentialInput("harmony", fields: fields), replacing: nil)
+    }
+    func key(_ upload: VendorUpload) throws -> ReceiptKey? {
+      Harmony().receiptKey(of: try #require(Harmony().credential(upload.secret)))
+    }
+    let (with, without) = (try read("borealis", "c2VjcmV0"), try read("", ""))
+    #expect(try key(with) == ReceiptKey(user: "borealis", secret: "c2VjcmV0"))
+    // What was sealed before receipts were known has no key.
+    #expect(try key(without) == nil)
+    #expect(!String(decoding: without.secret, as: UTF8.self).contains("receipt"))
+    func marks(_ upload: VendorUpload) -> ReceiptMarks {
+      ReceiptMarks(secret: upload.secret, of: AppID(7), on: .harmony)
+    }
+    #expect(marks(with) == marks(without))
+    for (user, secret, field) in [("borealis", "", "receipt_secret"), ("", "c2VjcmV0", "receipt_user")] {
+      do {
+        _ = try read(user, secret)
+        Issue.record("one of the two was taken alone")
+      } catch let problem as CredentialProblem {
+        #expect(problem.field == field)
+      }
     }
   }
 

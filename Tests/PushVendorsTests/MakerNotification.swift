@@ -26,9 +26,16 @@ enum MakerNotification {
       push: push, replaces: replaces)
   }
 
-  static func target(_ tokens: [String] = ["t1", "t2"], life: Int64 = 3600) -> VendorTarget {
-    VendorTarget(tokens: tokens.map { Array($0.utf8) }, push: push, badge: nil, secondsToLive: life)
+  static func target(
+    _ tokens: [String] = ["t1", "t2"], life: Int64 = 3600, passing: ReceiptPassing? = nil
+  ) -> VendorTarget {
+    VendorTarget(
+      tokens: tokens.map { Array($0.utf8) }, push: push, badge: nil, secondsToLive: life, passing: passing)
   }
+
+  /// What a request passes if the service sends receipts.
+  static let passing = ReceiptPassing(
+    tag: "403926205595649.AAAAAAAAAAAAAAAA", address: "https://p.example/r")
 
   static func body(_ content: MakerContent, life: Int64 = 3600, tokens: [String] = ["t1", "t2"]) -> String {
     String(decoding: content.body(to: target(tokens, life: life), longestLife: 1_296_000), as: UTF8.self)

@@ -82,6 +82,12 @@ import Testing
     let replaced = MakerNotification.body(
       OPPO.content(try MakerNotification.shown(replaces: MessageID(77))), tokens: ["t1"])
     #expect(replaced == plain.replacing(notify, with: #""notify_id":77"#))
+    let told = OPPO.content(try MakerNotification.shown()).body(
+      to: MakerNotification.target(["t1"], passing: MakerNotification.passing), longestLife: 1_296_000)
+    let end = #""off_line_ttl":3600"#
+    let receipts =
+      #","call_back_url":"https://p.example/r","call_back_parameter":"\#(MakerNotification.passing.tag)""#
+    #expect(String(decoding: told, as: UTF8.self) == plain.replacing(end, with: end + receipts))
   }
 
   @Test func `A long text without a style has the style that has room for it`() throws {

@@ -4,6 +4,7 @@ import PushDomain
 import PushHTTPClient
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushVendors
@@ -164,6 +165,27 @@ import Testing
       read(format, body(#"{"m-3":{"param":"g","type":3,"targets":["t"]}}"#)) == [item(nil, at: nil)])
     #expect(read(format, body(#"{"m-1":{"type":1,"targets":[7]}}"#)) == nil)
     #expect(read(format, #"{"m-1":{}}"#) == nil)
+  }
+
+  /// A path has 47 bytes.
+  @Test(
+    arguments: [
+      (nil, 0, "set --public-url"), (81, 128, "is told of it with each push"),
+      (82, 0, "not told of it, as it takes 128 bytes at most"),
+    ] as [(Int?, Int, String)])
+  func `Services are told of addresses that they have room for`(
+    length: Int?, passed: Int, note: String
+  ) async throws {
+    let site = length.map { "https://" + String(repeating: "a", count: $0 - 8) }
+    let scene = try await VendorScene(site: site) { _ in .status(200) }
+    defer { scene.end() }
+    let marks = ReceiptMarks(secret: [1], of: scene.app.id, on: .vivo)
+    let path = VendorParts.receiptPath(of: .vivo, marks)
+    let address = scene.parts.passedReceiptAddress(of: Vivo(), marks)
+    #expect(address?.utf8.count ?? 0 == passed && address.map { $0 == (site ?? "") + path } != false)
+    #expect(scene.parts.receiptFact(of: Vivo(), marks).note?.english.contains(note) == true)
+    // Nothing is passed where the address is entered in a console.
+    #expect(scene.parts.passedReceiptAddress(of: Huawei(), marks) == nil)
   }
 
   @Test func marks() throws {

@@ -18,6 +18,7 @@ final class VendorScene {
   let app: App
   let router: Router
   let channel: VendorChannel<ScriptedVendor>
+  let parts: VendorParts
   let moments = ScriptedVendor.Moments()
   private let database: TestDatabase
   private let server: TestReceiver
@@ -26,7 +27,7 @@ final class VendorScene {
   /// `script` says what the vendor answers to the requests that bring something to devices, from 1 on.
   init(
     services: [ServiceID] = [.only], mostTokens: Int = 1, fewestTokens: Int = 1, prepares: Bool = false,
-    _ script: @escaping @Sendable (Int) -> TestReceiver.Act
+    site: String? = nil, _ script: @escaping @Sendable (Int) -> TestReceiver.Act
   ) async throws {
     database = try TestDatabase(readers: 1)
     let (store, clock) = (database.store, clock)
@@ -39,9 +40,9 @@ final class VendorScene {
     router = Router(store: store, time: clock, log: .silent)
     try router.load()
     app = try await router.makeApp(in: store)
-    let parts = VendorParts(
+    parts = VendorParts(
       router: router, store: store, transport: transport, keys: .init(open: { .success(keys) }),
-      metrics: Metrics(), time: clock, log: .silent)
+      metrics: Metrics(), site: site, time: clock, log: .silent)
     channel = VendorChannel(
       ScriptedVendor(
         url: server.url, serviceIDs: services, mostTokens: mostTokens, fewestTokens: fewestTokens,

@@ -109,10 +109,11 @@ import Testing
 
   @Test func `One device has a request of its own`() throws {
     let content = VivoContent(try MakerNotification.shown())
-    func send(_ token: String) throws -> JSONValue {
+    func send(_ token: String, _ passing: ReceiptPassing? = nil) throws -> JSONValue {
       guard
         case .post(let post) = Vivo().request(
-          content, to: MakerNotification.target([token]), with: try credential(), access: access)
+          content, to: MakerNotification.target([token], passing: passing), with: try credential(),
+          access: access)
       else { throw Unexpected() }
       #expect(post.url == "https://api-push.vivo.com.cn/message/send")
       #expect(post.fields == ["authToken: tok"])
@@ -124,18 +125,27 @@ import Testing
     #expect(first["requestId"]?.string?.hasPrefix("\(Self.id)-") == true)
     #expect(first == again && first["requestId"] != other["requestId"])
     #expect(first["requestId"]?.string.map { $0.utf8.count <= 64 } == true)
+    // Where receipts go is told if somebody has said it.
+    #expect(first["extra"] == nil)
+    let passing = MakerNotification.passing
+    #expect(
+      try send("a", passing)["extra"]
+        == ["callback": "https://p.example/r", "callback.param": .string(passing.tag)])
+    #expect(try send("a", ReceiptPassing(tag: passing.tag))["extra"] == nil)
   }
 
   @Test func `Several devices get a list, which vivo has first`() throws {
     let content = VivoContent(try MakerNotification.shown())
     func request(_ app: Int) throws -> VendorRequest {
       Vivo().request(
-        content, to: MakerNotification.target(["a", "b"]), with: try credential(app: app), access: access)
+        content, to: MakerNotification.target(["a", "b"], passing: MakerNotification.passing),
+        with: try credential(app: app), access: access)
     }
     guard case .first(let save) = try request(1001) else { throw Unexpected() }
     #expect(save.url == "https://api-push.vivo.com.cn/message/saveListPayload")
     let saved = try parseJSON(save.body)
     #expect(saved["title"] == "Shop" && saved["regId"] == nil && saved["appId"] == 1001)
+    #expect(saved["extra"] == nil)
     func prepared(_ body: String, _ status: Int = 200) throws -> VendorOutcome {
       Vivo().prepared(MakerNotification.answer(status, body), content, with: try credential())
     }
@@ -151,7 +161,7 @@ import Testing
     #expect(list.url == "https://api-push.vivo.com.cn/message/pushToList")
     let body = try parseJSON(list.body)
     #expect(body["taskId"] == "77" && body["regIds"] == ["a", "b"] && body["appId"] == 1001)
-    #expect(body["title"] == nil)
+    #expect(body["title"] == nil && body["extra"] == nil)
     // Another app ID has no list yet.
     guard case .first = try request(1002) else { throw Unexpected() }
   }

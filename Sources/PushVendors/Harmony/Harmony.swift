@@ -14,7 +14,8 @@ extension ChannelInfo {
   /// Push Kit for HarmonyOS 5 and later.
   public static let harmony = ChannelInfo(
     id: .harmony, name: "harmony", english: "HarmonyOS", chinese: "鸿蒙", platforms: PlatformSet(.hmos),
-    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 1024)],
+    parts: .notification, abilities: .sendsReceipts,
+    tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 1024)],
     words: .harmony, options: ChannelOptions("hmos", hasClasses: true))
 }
 
@@ -57,7 +58,7 @@ public struct Harmony: Vendor {
       none: Phrase("no key of a service account", "未配置服务账号密钥"))
   }
 
-  /// The file with the key of a service account, and the app's client ID for recalls.
+  /// The file with the key of a service account, the app's client ID for recalls, and what receipts are signed with.
   public var form: CredentialForm {
     CredentialForm(
       "harmony", title: Phrase("Upload a service account key (.json)", "上传服务账号密钥（.json）"),
@@ -71,7 +72,7 @@ public struct Harmony: Vendor {
           hint: Phrase(
             "The app's, from AppGallery Connect. Without it notifications that were shown cannot be recalled.",
             "应用的 Client ID，见 AppGallery Connect。不填则无法撤回已展示的通知。"), isRequired: false),
-      ])
+      ] + ReceiptKey.fields)
   }
 
   /// What a credential is for.
@@ -81,9 +82,12 @@ public struct Harmony: Vendor {
   public func read(
     _ input: CredentialInput, replacing current: HarmonyAccount?
   ) throws(CredentialProblem) -> VendorUpload {
+    let signing = try VendorFields(input, ReceiptKey.fieldNames, optional: Set(ReceiptKey.fieldNames))
+    try signing.checkReceiptKey()
     do throws(HarmonyAccount.Problem) {
       let account = try HarmonyAccount(
-        file: input.fields["file"] ?? [], client: input.text("client_id") ?? "")
+        file: input.fields["file"] ?? [], client: input.text("client_id") ?? "",
+        receipts: ReceiptKey(signing))
       return VendorUpload(
         subject: account.project, name: String(account.keyID.prefix(40)), secret: try account.secret())
     } catch {
@@ -93,6 +97,13 @@ public struct Harmony: Vendor {
 
   /// Opens what was sealed.
   public func credential(_ secret: [UInt8]) -> HarmonyAccount? { try? HarmonyAccount(secret: secret) }
+
+  // MARK: Receipts
+
+  /// Version 2 of receipts.
+  public var receipts: (any ReceiptFormat)? { HuaweiReceipts(isHarmony: true) }
+  /// Of the form.
+  public func receiptKey(of credential: HarmonyAccount) -> ReceiptKey? { credential.receipts }
 
   // MARK: Requests
 

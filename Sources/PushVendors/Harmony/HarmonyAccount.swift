@@ -9,6 +9,8 @@ public struct HarmonyAccount: Sendable {
   public let project: String
   /// The app's client ID, which recalls name; empty for none.
   let client: String
+  /// What Push Kit signs receipts with; nil for none.
+  let receipts: ReceiptKey?
   /// The account, and the key's ID.
   let account, keyID: String
   private let key: RSAKey
@@ -18,8 +20,8 @@ public struct HarmonyAccount: Sendable {
   /// Seconds for which a token is good: Huawei takes at most a day.
   static let lifetime: Int64 = 3600
 
-  /// Reads the file as Huawei issues it, with the client ID that was typed beside it.
-  init(file bytes: [UInt8], client: String) throws(Problem) {
+  /// Reads the file as Huawei issues it, with what was typed beside it.
+  init(file bytes: [UInt8], client: String, receipts: ReceiptKey? = nil) throws(Problem) {
     guard bytes.count <= Self.longestFile, let object = (try? parseJSON(bytes))?.object else {
       throw .notAccount
     }
@@ -34,6 +36,7 @@ public struct HarmonyAccount: Sendable {
     account = try text("sub_account", \.isVisibleASCII)
     guard client.utf8.count <= 128, Self.isNumber(client) else { throw .strange("client_id") }
     self.client = client
+    self.receipts = receipts
     guard let pem = object["private_key"]?.string, !pem.isEmpty else { throw .missing("private_key") }
     do throws(CredentialFileError) { key = try RSAKey(pem: Array(pem.utf8)) } catch { throw .key }
   }
@@ -51,14 +54,18 @@ public struct HarmonyAccount: Sendable {
     writer.member("key_id", keyID)
     writer.member("sub_account", account)
     writer.member("private_key", pem)
+    if let receipts {
+      writer.member("receipt_user", receipts.user)
+      writer.member("receipt_secret", receipts.secret)
+    }
     writer.endObject()
     return writer.bytes
   }
 
   /// Opens what was sealed.
   init(secret: [UInt8]) throws(Problem) {
-    let client = (try? parseJSON(secret))?.object?["client_id"]?.string
-    try self.init(file: secret, client: client ?? "")
+    guard let fields = VendorFields(secret) else { throw .notAccount }
+    try self.init(file: secret, client: fields["client_id"], receipts: ReceiptKey(fields))
   }
 
   /// A signed token (RFC 7519), which Push Kit takes as it is; nil if it cannot be signed.

@@ -63,7 +63,8 @@ public final class HarmonyContent: VendorContent {
     payload = Self.payload(shown, kind)
     var options = JSONObject()
     if isTest { options.set("testMessage", true) }
-    options.set("biTag", .string(shown.push.text))
+    // As long as any that a request passes.
+    options.set("biTag", .string(ReceiptPassing.longest(shown.push).tag))
     if let receipt = object["receipt_id"] { options.set("receiptId", receipt) }
     self.options = options
     let size = Self.body(payload, options, to: [], seconds: Self.longestLife).count
@@ -87,6 +88,8 @@ public final class HarmonyContent: VendorContent {
       ? min(max(target.secondsToLive, Self.ringing.lowerBound), Self.ringing.upperBound)
       : min(max(1, target.secondsToLive), Self.longestLife)
     let tokens = target.tokens.map { JSONValue.string(String(decoding: $0, as: UTF8.self)) }
+    var options = options
+    options.set("biTag", .string(target.passing.tag))
     return Self.body(payload, options, to: tokens, seconds: seconds)
   }
 

@@ -91,17 +91,7 @@ public struct Huawei: Vendor {
           hint: Phrase(
             "Only to send by version 2 of the interface, for all apps of the project.",
             "仅在使用 v2 接口（项目级）发送时填写。"), isRequired: false),
-        CredentialField(
-          "receipt_user", Phrase("User name of receipts", "回执用户名"),
-          hint: Phrase(
-            "As entered with the address of receipts in Push Kit's settings.", "与推送服务回执配置中填写的用户名一致。"),
-          isRequired: false),
-        CredentialField(
-          "receipt_secret", Phrase("Secret of receipts", "回执密钥"), .secret,
-          hint: Phrase(
-            "With it receipts without Huawei's signature are refused, and tokens of removed apps are taken away at once.",
-            "填写后将拒绝未签名的回执，并立即停用已卸载应用的令牌。"), isRequired: false),
-      ], action: Phrase("Save", "保存"))
+      ] + ReceiptKey.fields, action: Phrase("Save", "保存"))
   }
 
   /// What a credential is for.
@@ -113,7 +103,7 @@ public struct Huawei: Vendor {
   public func read(
     _ input: CredentialInput, replacing current: VendorFields?
   ) throws(CredentialProblem) -> VendorUpload {
-    let optional = ["project_id", "receipt_user", "receipt_secret"]
+    let optional = ["project_id"] + ReceiptKey.fieldNames
     let fields = try VendorFields(input, ["app_id", "secret"] + optional, optional: Set(optional))
     try fields.checkReceiptKey()
     return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)

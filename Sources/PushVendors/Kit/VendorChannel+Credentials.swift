@@ -44,7 +44,7 @@ extension VendorChannel: ChannelCredentials {
     credential.remarks = problem.map { [.init(Phrase(problem: $0), isBad: true)] } ?? []
     credential.actions = [isPaused ? .resume : .pause, .remove]
     if vendor.receipts != nil, let marks = table.marks(of: row.app) {
-      credential.facts += receiptFacts(marks)
+      credential.facts.append(parts.receiptFact(of: vendor, marks))
       credential.remarks.append(.init(receiptRemark(row.app)))
     }
     credential.form = vendor.form.name
@@ -54,25 +54,6 @@ extension VendorChannel: ChannelCredentials {
     if vendor.canBeAsked { credential.actions.insert(.check) }
     credential.remarks += remarks(on: dispatchers, first)
     return credential
-  }
-
-  /// Where the service sends receipts to.
-  private func receiptFacts(_ marks: ReceiptMarks) -> [StoredCredential.Fact] {
-    let label = Phrase("Address of receipts", "回执地址")
-    guard let address = parts.receiptAddress(of: info, marks) else {
-      return [
-        .init(
-          label, VendorParts.receiptPath(of: info, marks), isCode: true,
-          note: Phrase(
-            "The server does not know where it is reached: set --public-url. Then it stands here in full.",
-            "服务器不知道自己的公网地址：请设置 --public-url，之后此处显示完整地址。"))
-      ]
-    }
-    let note =
-      vendor.isToldOfReceipts
-      ? Phrase("The service is told of it with each push.", "每次推送时自动告知厂商。")
-      : Phrase("Enter it in the service's console. Keep it secret.", "请填写到厂商后台的回执配置中，注意保密。")
-    return [.init(label, address, isCode: true, note: note)]
   }
 
   private func receiptRemark(_ app: AppID) -> Phrase {

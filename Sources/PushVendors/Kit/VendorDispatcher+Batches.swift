@@ -135,7 +135,7 @@ extension VendorDispatcher {
     guard vendor.receipts != nil else { return nil }
     return ReceiptPassing(
       tag: marks.tag(push, for: vendor.mostTokens == 1 ? tokens[0] : nil),
-      address: vendor.isToldOfReceipts ? parts.receiptAddress(of: vendor.info, marks) : nil)
+      address: parts.passedReceiptAddress(of: vendor, marks))
   }
 
   /// Until midnight by the clocks of China, which know no summer time.

@@ -46,15 +46,3 @@ public struct VendorParts: Sendable {
   /// The same with another client.
   public func sending(with transport: HTTPTransport) -> VendorParts { VendorParts(self, transport) }
 }
-
-extension VendorParts {
-  /// The path of an app's receipts.
-  public static func receiptPath(of channel: ChannelInfo, _ marks: ReceiptMarks) -> String {
-    "/v1/vendor-receipts/\(channel.name)/\(marks.code)"
-  }
-
-  /// The address of an app's receipts; nil if nobody has said where this server is reached.
-  func receiptAddress(of channel: ChannelInfo, _ marks: ReceiptMarks) -> String? {
-    site.map { $0 + Self.receiptPath(of: channel, marks) }
-  }
-}

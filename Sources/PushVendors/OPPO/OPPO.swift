@@ -15,7 +15,8 @@ extension ChannelInfo {
   /// OPPO PUSH, which also reaches phones of OnePlus and realme.
   public static let oppo = ChannelInfo(
     id: .oppo, name: "oppo", english: "OPPO", chinese: "OPPO", platforms: PlatformSet(.android),
-    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 256)],
+    parts: .notification, abilities: .sendsReceipts,
+    tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 256)],
     words: .oppo,
     options: ChannelOptions(
       "oppo",
@@ -104,6 +105,15 @@ public struct OPPO: Vendor {
     return VendorUpload(subject: fields["app_key"], name: "", secret: fields.secret)
   }
 
+  // MARK: Receipts
+
+  /// A list.
+  public var receipts: (any ReceiptFormat)? { OPPOReceipts() }
+  /// With each push.
+  public var isToldOfReceipts: Bool { true }
+  /// As documented.
+  public var longestReceiptAddress: Int { 200 }
+
   // MARK: Requests
 
   /// Asks for a token with a signature of the time.
@@ -151,11 +161,16 @@ public struct OPPO: Vendor {
     let isTooBig =
       (fixed["action_parameters"]?.string ?? "").utf16.count > dataLength
       || (fixed["click_action_url"]?.string ?? "").utf16.count > addressLength
-    return MakerContent(refusal: isTooBig ? "MessageTooBig" : nil) { tokens, seconds, _ in
+    return MakerContent(refusal: isTooBig ? "MessageTooBig" : nil) {
+      tokens, seconds, passing in
       var notification = fixed
       // A message that OPPO would keep longer than it is good for is for devices that are online only.
       notification.set("off_line", .bool(seconds >= shortestLife))
       if seconds >= shortestLife { notification.set("off_line_ttl", .number(JSONNumber(seconds))) }
+      if let address = passing.address {
+        notification.set("call_back_url", .string(address))
+        notification.set("call_back_parameter", .string(passing.tag))
+      }
       let whole = JSONValue.object(notification)
       return JSONWriter.serialize(
         .array(

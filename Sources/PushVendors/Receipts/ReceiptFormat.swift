@@ -57,6 +57,25 @@ public struct ReceiptKey: Sendable, Equatable {
     self.secret = secret
   }
 
+  /// The names of the fields in which it is entered.
+  static let fieldNames = ["receipt_user", "receipt_secret"]
+
+  /// The fields of a form in which it is entered; both may be empty.
+  static var fields: [CredentialField] {
+    [
+      CredentialField(
+        "receipt_user", Phrase("User name of receipts", "回执用户名"),
+        hint: Phrase(
+          "As entered with the address of receipts in Push Kit's settings.", "与推送服务回执配置中填写的用户名一致。"),
+        isRequired: false),
+      CredentialField(
+        "receipt_secret", Phrase("Secret of receipts", "回执密钥"), .secret,
+        hint: Phrase(
+          "With it receipts without Huawei's signature are refused, and tokens of removed apps are taken away at once.",
+          "填写后将拒绝未签名的回执，并立即停用已卸载应用的令牌。"), isRequired: false),
+    ]
+  }
+
   /// From the fields `receipt_user` and `receipt_secret` of a form; nil if they are empty.
   init?(_ fields: VendorFields) {
     guard !fields["receipt_secret"].isEmpty else { return nil }

@@ -15,7 +15,8 @@ extension ChannelInfo {
   /// vivo's VPush.
   public static let vivo = ChannelInfo(
     id: .vivo, name: "vivo", english: "vivo", chinese: "vivo", platforms: PlatformSet(.android),
-    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 64)],
+    parts: .notification, abilities: .sendsReceipts,
+    tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 64)],
     words: .vivo,
     options: ChannelOptions(
       "vivo",
@@ -95,6 +96,15 @@ public struct Vivo: Vendor {
     return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)
   }
 
+  // MARK: Receipts
+
+  /// By task.
+  public var receipts: (any ReceiptFormat)? { VivoReceipts() }
+  /// With each push to a single device.
+  public var isToldOfReceipts: Bool { true }
+  /// As documented.
+  public var longestReceiptAddress: Int { 128 }
+
   // MARK: Requests
 
   /// Asks for a token with a signature of the time.
@@ -135,6 +145,10 @@ public struct Vivo: Vendor {
       var body = content.message(secondsToLive: target.secondsToLive)
       body.set("regId", .string(String(decoding: target.token, as: UTF8.self)))
       body.set("requestId", id)
+      // vivo sends none for lists.
+      if let address = target.passing.address {
+        body.set("extra", ["callback": .string(address), "callback.param": .string(target.passing.tag)])
+      }
       return .post(post("send", body))
     }
     guard let task = content.task(for: credential) else {
