@@ -44,6 +44,7 @@ import Testing
     for name in ["a", "b"] { try world.start(name, world.certificates(name)) }
     #expect(try world.home() == "a")
     let app = try world.makeApp()
+    _ = try TestDevice.register(world.node("b").device, app: app.key, install: "phone")
     let id = try world.push("x", as: app, at: "b")
     let report = try world.node("b").call("GET", "/v1/pushes/\(id)", as: app, headers: ["X-Request-Id: mine"])
     #expect(report.status == 200 && report.head.lowercased().contains("x-request-id: mine"))

@@ -44,4 +44,19 @@ extension VendorDispatcher {
       }
     }
   }
+
+  /// Notes what an answer says about the way to the service.
+  func note(_ answer: HTTPAnswer) {
+    let now = parts.time.now()
+    state.withLock { state in
+      if answer.status != 0, answer.status < 500 {
+        state.view.answeredAt = now
+        state.view.failingSince = nil
+      } else {
+        state.view.failingSince = state.view.failingSince ?? now
+        state.view.failure = named(answer.error ?? "answered \(answer.status)")
+        state.view.failedAt = now
+      }
+    }
+  }
 }

@@ -380,23 +380,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   }
 
   /// A reason with the service that it is about.
-  private func named(_ reason: String) -> String {
+  func named(_ reason: String) -> String {
     let name = vendor.name(of: service)
     return name.isEmpty ? reason : "\(name): \(reason)"
-  }
-
-  /// Notes what an answer says about the way to the service.
-  func note(_ answer: HTTPAnswer) {
-    let now = parts.time.now()
-    state.withLock { state in
-      if answer.status != 0, answer.status < 500 {
-        state.view.answeredAt = now
-        state.view.failingSince = nil
-      } else {
-        state.view.failingSince = state.view.failingSince ?? now
-        state.view.failure = named(answer.error ?? "answered \(answer.status)")
-        state.view.failedAt = now
-      }
-    }
   }
 }
