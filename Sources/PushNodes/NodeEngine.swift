@@ -108,10 +108,11 @@ struct NodeEngine: Sendable {
       case .joined(let peer, let hello):
         leadership?.side.join(peer, now: now)
         events.append(.joined(peer, hello))
-      case .silent(let peer): events.append(.silent(peer))
-      case .heard(let peer): events.append(.heard(peer))
+      case .silent(let peer): events.append(.silent(peer, node.hello(of: peer)))
+      case .heard(let peer): events.append(.heard(peer, node.hello(of: peer)))
       case .incompatible(let peer, let hello): events.append(.incompatible(peer, hello))
       case .newerTimeline(let timeline): events.append(.newerTimeline(timeline))
+      case .foreign: events.append(.foreign)
       case .replay(let app, let peer, _): leadership?.side.replay(app, to: peer)
       case .message(let peer, let entry): take(entry, from: peer, now: now)
       // Requests are repeated, pushes replayed, sessions compared.

@@ -83,6 +83,7 @@ final class ClusterService: Sendable {
     let registry = try ClusterStart.registry(settings)
     self.registry = registry
     name = options.name
+    let cluster = try ClusterStart.name(options, at: registry)
     let incarnation = try ClusterStart.register(node, named: options.name, at: registry, time)
     let orders = ClusterOrders<Order>()
     self.orders = orders
@@ -90,7 +91,11 @@ final class ClusterService: Sendable {
     state = Mutex(State(runner: runner, homeAt: MembershipRunner.clock()))
     do throws(Failure) {
       link = try ClusterStart.link(
-        options, incarnation, address: address, channel: channel, loops: loops, time: time, log: log)
+        options, cluster, incarnation, address: address, channel: channel, loops: loops, time: time, log: log
+      ) {
+        // Others would take this node for dead while it waits.
+        _ = try? registry.look(as: incarnation, beats: true)
+      }
     } catch {
       try? registry.leave(incarnation)
       throw error
