@@ -142,6 +142,8 @@ struct NodeEngine: Sendable {
     let followed = home.map { FollowedHome(incarnation: $0, epoch: epoch) }
     guard leadership != nil || epoch > self.epoch || gateway.home != followed else { return }
     self.epoch = epoch
+    // What the router has said so far still goes to the other nodes: a recall is told once only.
+    if leadership != nil { takeQueue(now: now) }
     stopLeading()
     gateway.follow(followed, &node, now: now)
   }
