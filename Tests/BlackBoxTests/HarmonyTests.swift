@@ -7,7 +7,7 @@ import Testing
 /// HarmonyOS and recalls from outside: a service account, devices' tokens, pushes, and what Push Kit answers.
 @Suite struct HarmonyTests {
   @Test func `A notification goes over Push Kit with the class that its sender names`() throws {
-    let world = try MakerTests.World("harmony", ["client_id": "1001"])
+    let world = try MakerWorld("harmony", ["client_id": "1001"])
     let (hua, jin) = (try world.device("hua"), try world.device("jin"))
     try world.order("POST", "tokens", ["tokens": [["token": "jin", "state": "unregistered"]]])
     let id = try world.push(
@@ -48,7 +48,7 @@ import Testing
 
   @Test(arguments: ["harmony", "huawei"])
   func `A recall takes the notification from the devices that got it`(channel: String) throws {
-    let world = try MakerTests.World(
+    let world = try MakerWorld(
       channel,
       channel == "harmony" ? ["client_id": "1001"] : ["app_id": "1001", "secret": "simulator-secret"])
     _ = try world.device("kai")
