@@ -59,13 +59,13 @@ public struct FrameHead: Hashable, Sendable {
       guard head.from != .none else { throw .invalidValue }
       return (name, head, reader)
     }
-    guard name == cluster.text else { throw .otherCluster }
+    guard name == cluster.mark else { throw .otherCluster }
     guard head.type == .hello || versions.contains(head.version) else { throw .version(head.version) }
     return (head, reader)
   }
 
   func write(_ cluster: ClusterName, into output: inout [UInt8]) {
-    output.append(text: cluster.text)
+    output.append(text: cluster.mark)
     output.append(version)
     output.append(type.rawValue)
     output.appendVarint(from.rawValue)
@@ -74,7 +74,7 @@ public struct FrameHead: Hashable, Sendable {
   }
 
   /// Most bytes of a head and of the number of entries.
-  static let maxBytes = 1 + ClusterLimits.maxName + 2 + 3 * 10 + 2
+  static let maxBytes = 1 + ClusterLimits.maxName + 1 + ClusterLimits.maxDatabase + 2 + 3 * 10 + 2
 }
 
 /// A message and the app that it is about.

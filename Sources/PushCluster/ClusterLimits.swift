@@ -8,6 +8,8 @@ public enum ClusterLimits {
   public static let maxEntries = 4096
   /// Most bytes of a cluster's name.
   public static let maxName = 32
+  /// Bytes of the ID of a database.
+  public static let maxDatabase = 24
   /// Most bytes of a set of registration numbers in one message; a larger one is divided.
   public static let maxSet = 192 << 10
   /// Most bytes of what the devices get of a push, of a request of a device, or of its result.

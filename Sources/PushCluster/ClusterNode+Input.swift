@@ -8,8 +8,7 @@ extension ClusterNode {
     do throws(ClusterFrameError) {
       head = try FrameHead(of: frame, cluster: cluster, versions: hello.versions)
     } catch {
-      counts.malformed += 1
-      return
+      return refuse(error)
     }
     let peer = head.from
     guard peer != incarnation, head.to == incarnation || head.to == .none && head.sequence == 0,

@@ -22,6 +22,8 @@ public enum ClusterOutput: Hashable, Sendable {
   case replay(AppID, to: Incarnation, after: MessageID)
   /// A node has seen a newer timeline of PostgreSQL than this one.
   case newerTimeline(UInt32)
+  /// Frames of another cluster come over the subjects of this one. Told once.
+  case foreign
 }
 
 /// Counts of what a node has met since it started.
@@ -73,6 +75,7 @@ public struct ClusterNode: Sendable {
   /// The newest timeline of PostgreSQL that it has seen; told to others with each position.
   public var timeline: UInt32 = 0
   private var heardTimeline: UInt32 = 0
+  private var hasToldOfForeign = false
   var links: [Incarnation: PairLink] = [:]
   /// Pushes of other homes' apps for this gateway.
   var receivers: [AppID: DeliveryReceiver] = [:]
@@ -282,6 +285,14 @@ public struct ClusterNode: Sendable {
       let message = LinkApplied(sequence: link.inbound.passed, timeline: timeline, apps: part)
       publish(.applied(message), to: peer, version: version)
     }
+  }
+
+  /// A frame cannot be read.
+  mutating func refuse(_ error: ClusterFrameError) {
+    counts.malformed += 1
+    guard error == .otherCluster, !hasToldOfForeign else { return }
+    hasToldOfForeign = true
+    output.append(.foreign)
   }
 
   mutating func hear(timeline: UInt32) {

@@ -5,6 +5,8 @@ import PushWire
 public struct ClusterName: Hashable, Sendable {
   /// 1 to 32 lower-case letters, digits, `-` and `_`.
   public let text: String
+  /// What is in frames: nodes of two databases do not hear each other even if their clusters have one name.
+  public private(set) var mark: String
 
   /// Nil if the text is not a name: it has to fit into a subject of NATS.
   public init?(_ text: String) {
@@ -17,7 +19,15 @@ public struct ClusterName: Hashable, Sendable {
       default: return nil
       }
     }
-    self.text = text
+    (self.text, mark) = (text, text)
+  }
+
+  /// The same name for the nodes of one database alone, which has an ID of at most 24 bytes; nil if that is longer.
+  public func inDatabase(_ id: String) -> ClusterName? {
+    guard id.utf8.count <= ClusterLimits.maxDatabase else { return nil }
+    var name = self
+    name.mark = "\(text) \(id)"
+    return name
   }
 }
 

@@ -108,10 +108,11 @@ struct NodeEngine: Sendable {
       case .joined(let peer, let hello):
         leadership?.side.join(peer, now: now)
         events.append(.joined(peer, hello))
-      case .silent(let peer): events.append(.silent(peer))
-      case .heard(let peer): events.append(.heard(peer))
+      case .silent(let peer): events.append(.silent(peer, node.hello(of: peer)))
+      case .heard(let peer): events.append(.heard(peer, node.hello(of: peer)))
       case .incompatible(let peer, let hello): events.append(.incompatible(peer, hello))
       case .newerTimeline(let timeline): events.append(.newerTimeline(timeline))
+      case .foreign: events.append(.foreign)
       case .replay(let app, let peer, _): leadership?.side.replay(app, to: peer)
       case .message(let peer, let entry): take(entry, from: peer, now: now)
       // Requests are repeated, pushes replayed, sessions compared.
@@ -141,6 +142,8 @@ struct NodeEngine: Sendable {
     let followed = home.map { FollowedHome(incarnation: $0, epoch: epoch) }
     guard leadership != nil || epoch > self.epoch || gateway.home != followed else { return }
     self.epoch = epoch
+    // What the router has said so far still goes to the other nodes: a recall is told once only.
+    if leadership != nil { takeQueue(now: now) }
     stopLeading()
     gateway.follow(followed, &node, now: now)
   }

@@ -36,13 +36,15 @@ public enum NodeEvent: Sendable {
   /// A node was heard for the first time.
   case joined(Incarnation, NodeHello)
   /// Nothing has come from a node for six seconds.
-  case silent(Incarnation)
+  case silent(Incarnation, NodeHello?)
   /// A silent node was heard again.
-  case heard(Incarnation)
+  case heard(Incarnation, NodeHello?)
   /// A node speaks no version that this one speaks.
   case incompatible(Incarnation, NodeHello)
   /// A node has seen a newer timeline of PostgreSQL than this one.
   case newerTimeline(UInt32)
+  /// Nodes of another database, or of another cluster, use this cluster's subjects. Told once.
+  case foreign
   /// Something happened to the connection to the bus.
   case bus(BusEvent)
 }

@@ -82,6 +82,13 @@ public final class NodeRegistry: Sendable {
     try use { database, _ throws(StorageError) in try ReadTransaction(database).credentials.allSealed() }
   }
 
+  /// What tells this database from others for as long as it exists: the key of its first account, which nobody can change or delete.
+  public func databaseID() throws(StorageError) -> String {
+    try use { database, _ throws(StorageError) in
+      try database.first("SELECT dev_key FROM account ORDER BY id LIMIT 1") { $0.text("dev_key") } ?? ""
+    }
+  }
+
   // MARK: Nodes
 
   /// Gives a node a place; gives its incarnation. Waits some seconds for the end of another node of the same name, or of another

@@ -102,12 +102,17 @@ final class Writer {
       try database.commit()
     } catch {
       database.rollBack()
+      // Of what lasts one line is enough.
+      var isKnown = false
       report {
         $0.failedCommits &+= 1
+        isKnown = error.kind.isLasting && $0.failure == error.kind
         if error.kind.isStoreFailure { $0.note(failure: error.kind) }
       }
-      log.error(
-        "transaction failed", ["jobs": .number(Int64(jobs.count)), "error": .text(error.description)])
+      if !isKnown {
+        log.error(
+          "transaction failed", ["jobs": .number(Int64(jobs.count)), "error": .text(error.description)])
+      }
       for job in jobs { job.refuse(error) }
       if !hasBegun, error.kind == .io, writeAheadLog == nil {
         // Each further attempt to connect takes seconds: the last ones would be carried out when nobody asks for them any more.

@@ -88,6 +88,7 @@ final class ClusterService: Sendable {
     let registry = try ClusterStart.registry(settings)
     self.registry = registry
     name = options.name
+    let cluster = try ClusterStart.name(options, at: registry)
     let incarnation = try ClusterStart.register(node, named: options.name, at: registry, time)
     let orders = ClusterOrders<Order>()
     self.orders = orders
@@ -95,7 +96,11 @@ final class ClusterService: Sendable {
     state = Mutex(State(runner: runner, homeAt: MembershipRunner.clock()))
     do throws(Failure) {
       link = try ClusterStart.link(
-        options, incarnation, address: address, channel: channel, loops: loops, time: time, log: log)
+        options, cluster, incarnation, address: address, channel: channel, loops: loops, time: time, log: log
+      ) {
+        // Others would take this node for dead while it waits.
+        _ = try? registry.look(as: incarnation, beats: true)
+      }
     } catch {
       try? registry.leave(incarnation)
       throw error
@@ -142,12 +147,13 @@ final class ClusterService: Sendable {
   /// Why this process can do its work no more; nil if it can.
   var lastingFailure: String? { currentState.lastingFailure }
 
-  /// Whether another node can become the home.
+  /// Whether another node can become the home. Waits for the database: a node may have joined since it was last read.
   var hasHeir: Bool {
     let state = currentState
-    return state.isLeading
-      && state.runner.view?.nodes.contains { $0.incarnation != state.runner.incarnation && !$0.isDraining }
-        == true
+    guard state.isLeading else { return false }
+    let own = state.runner.incarnation
+    let view = (try? registry.look(as: own, beats: false)) ?? state.runner.view
+    return view?.nodes.contains { $0.incarnation != own && !$0.isDraining } == true
   }
 
   /// Why this node cannot serve, nil if it can.

@@ -82,10 +82,22 @@ enum ClusterStart {
     }
   }
 
-  /// Connects to the bus.
+  /// The cluster's name for the nodes of this database alone.
+  static func name(_ options: ClusterSettings, at registry: NodeRegistry) throws(Failure) -> ClusterName {
+    do throws(StorageError) {
+      guard let name = options.cluster.inDatabase(try registry.databaseID()) else {
+        throw StorageError(.other, "the account of the database has no key")
+      }
+      return name
+    } catch {
+      throw .failed("cannot join the cluster: \(error.message)")
+    }
+  }
+
+  /// Connects to the bus. `beat` is called each second until that has succeeded.
   static func link(
-    _ options: ClusterSettings, _ incarnation: Int64, address: String, channel: PassthroughChannel,
-    loops: Int, time: SystemTime, log: Log
+    _ options: ClusterSettings, _ cluster: ClusterName, _ incarnation: Int64, address: String,
+    channel: PassthroughChannel, loops: Int, time: SystemTime, log: Log, beat: () -> Void
   ) throws(Failure) -> NodeLink {
     let connected = Semaphore()
     let problem = Mutex("")
@@ -93,7 +105,7 @@ enum ClusterStart {
     do throws(SystemThread.Failure) {
       link = try NodeLink(
         NodeIdentity(
-          cluster: options.cluster, incarnation: Incarnation(UInt64(incarnation)), name: options.name,
+          cluster: cluster, incarnation: Incarnation(UInt64(incarnation)), name: options.name,
           address: address, program: Program.version), gateway: channel, loops: loops, time: time,
         events: { event in
           switch event {
@@ -104,12 +116,17 @@ enum ClusterStart {
           note(event, log)
         },
         connect: { incarnation, wake throws(SystemThread.Failure) in
-          try NATSBus(options.bus, cluster: options.cluster, incarnation: incarnation, wake: wake)
+          try NATSBus(options.bus, cluster: cluster, incarnation: incarnation, wake: wake)
         })
     } catch {
       throw .failed("cannot start a thread: \(error.number)")
     }
-    guard connected.wait(until: time.monotonic() &+ busPatience) else {
+    let deadline = time.monotonic() &+ busPatience
+    while !connected.wait(until: min(deadline, time.monotonic() &+ 1_000_000_000)) {
+      guard time.monotonic() >= deadline else {
+        beat()
+        continue
+      }
       link.close()
       let reason = problem.withLock { $0 }
       throw .failed(
@@ -123,16 +140,18 @@ enum ClusterStart {
     switch event {
     case .home: break
     case .joined(_, let hello): log.info("heard of a node", ["node": .text(hello.name)])
-    case .silent(let node):
-      log.warning("nothing comes from a node over the bus", ["incarnation": .number(Int64(node.rawValue))])
-    case .heard(let node):
-      log.info("a node is heard again", ["incarnation": .number(Int64(node.rawValue))])
+    case .silent(_, let hello):
+      log.warning("nothing comes from a node over the bus", ["node": .text(hello?.name ?? "")])
+    case .heard(_, let hello): log.info("a node is heard again", ["node": .text(hello?.name ?? "")])
     case .incompatible(_, let hello):
       log.error(
         "a node speaks no version of this one's language",
         ["node": .text(hello.name), "program": .text(hello.program)])
     case .newerTimeline(let timeline):
       log.info("PostgreSQL has a new timeline", ["timeline": .number(Int64(timeline))])
+    case .foreign:
+      log.error(
+        "nodes of another database use the bus under the name of this cluster: change --cluster of one")
     case .bus(.connected): log.info("connected to the bus")
     case .bus(.disconnected): log.warning("the connection to the bus is lost")
     case .bus(.failed(let text)): log.warning("the bus reports an error", ["error": .text(text)])

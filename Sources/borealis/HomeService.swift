@@ -185,6 +185,9 @@ final class HomeService: Sendable {
     mailer?.stop()
   }
 
+  /// Waits until what requests have asked for so far is stored and told to devices.
+  func settle() { try? Store.wait { store.write({ _ in }, completion: $0) } }
+
   /// Ends all work, in bounded time: until a moment what outside services take part in, and a little later all else. Both are moments
   /// of the clock that never jumps.
   func finish(until deadline: UInt64) {

@@ -276,6 +276,7 @@ final class Server: Sendable {
     tellLoops { .leave(done: $0) }
     home.withLock { $0 = nil }
     service.endWaiting()
+    service.settle()
     cluster.stopLeading()
     service.finish(until: moment(afterSeconds: 2))
     cluster.handOver()

@@ -159,6 +159,31 @@ import Testing
     #expect(pair.events[1].isEmpty && pair.nodes[1].peers.isEmpty)
   }
 
+  @Test func nodesOfAnotherDatabaseAreNotHeard() throws {
+    let cluster = ClusterSamples.cluster
+    let (one, other) = try (
+      #require(cluster.inDatabase("0123456789abcdef01234567")), #require(cluster.inDatabase("b"))
+    )
+    #expect(one.text == cluster.text && cluster.inDatabase(String(repeating: "a", count: 25)) == nil)
+    func hello(of cluster: ClusterName, _ number: UInt64) -> (node: ClusterNode, frames: [[UInt8]]) {
+      var node = ClusterNode(
+        cluster: cluster, incarnation: Incarnation(number),
+        hello: NodeHello(name: "n\(number)", address: "h:\(number)", program: "1"), now: 0)
+      node.tick(now: 0)
+      let frames = node.takeOutput().compactMap { item -> [UInt8]? in
+        guard case .publish(let frame, _) = item else { return nil }
+        return frame
+      }
+      return (node, frames)
+    }
+    var node = hello(of: one, 1).node
+    for frame in hello(of: other, 2).frames + hello(of: cluster, 2).frames { node.receive(frame, now: 1) }
+    #expect(node.takeOutput() == [.foreign])
+    #expect(node.peers.isEmpty)
+    for frame in hello(of: one, 2).frames { node.receive(frame, now: 2) }
+    #expect(node.peers == [Incarnation(2)])
+  }
+
   @Test func newerTimelinesAreTold() throws {
     let pair = Pair()
     try pair.turn()

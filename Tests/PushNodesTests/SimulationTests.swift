@@ -1,5 +1,7 @@
 import Glibc
 import PushBase
+import PushCluster
+import PushNodes
 import PushTesting
 import Testing
 
@@ -16,6 +18,24 @@ import Testing
     let problems = try await cluster.settle()
     #expect(problems.isEmpty, "\(problems)")
     #expect(try await cluster.waitingAfterRestart() == 0)
+    cluster.close()
+  }
+
+  @Test func `A home that steps down has told gateways what it recalled last`() async throws {
+    let cluster = try SimulatedCluster(seed: 3)
+    try await cluster.start(apps: 1)
+    for device in cluster.devices { cluster.nodes[1].gateway.connect(device, noticing: true) }
+    try await cluster.run(milliseconds: 3000)
+    try await cluster.push()
+    try await cluster.run(milliseconds: 1000)
+    let push = try #require(cluster.sent.first)
+    let holders = cluster.devices.filter { $0.shown.contains(push.id) }
+    #expect(!holders.isEmpty)
+    // The link has not taken a turn when the home steps down.
+    try await cluster.recall()
+    cluster.nodes[0].link.follow(nil, epoch: Epoch(1))
+    try await cluster.run(milliseconds: 1000)
+    #expect(holders.allSatisfy { $0.recalled.contains(push.id) })
     cluster.close()
   }
 

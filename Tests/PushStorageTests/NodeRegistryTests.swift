@@ -58,6 +58,16 @@ import Testing
     #expect(try one.look(as: first, beats: true)?.nodes.map(\.isDraining) == [true])
   }
 
+  @Test func `A database has an ID that no other has`() throws {
+    let id = try registry().databaseID()
+    #expect(id.utf8.count == 24)
+    #expect(try registry().databaseID() == id)
+    // Not from the template: a copy has the same one.
+    let other = Store.Location.postgres(url: cluster.url(of: try cluster.makeEmpty()))
+    try Store.open(other, readers: 1, log: .silent).close()
+    #expect(try NodeRegistry(other, patience: 0).databaseID() != id)
+  }
+
   @Test func `A node is dead only if its beat stands still`() throws {
     let (one, other) = (try registry(), try registry())
     let first = try register("one", at: one)
