@@ -388,15 +388,3 @@ final class ClusterService: Sendable {
     state.withLock { $0.open = nil }
   }
 }
-
-/// Knows a service that is not there yet when pages need it.
-private final class ClusterStatus: Sendable {
-  let service = Mutex<ClusterService?>(nil)
-
-  var obstacle: String? {
-    guard let service = service.withLock({ $0 }) else { return "starting" }
-    return service.obstacle
-  }
-
-  var text: String { service.withLock { $0 }?.description ?? "" }
-}
