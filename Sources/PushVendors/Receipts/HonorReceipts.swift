@@ -15,7 +15,7 @@ struct HonorReceipts: ReceiptFormat {
     var items: [ReceiptItem] = []
     for status in statuses {
       guard let token = status["token"]?.string, !token.isEmpty,
-        let code = ReceiptValues.integer(status["status"])
+        let code = VendorReply.number(status["status"])
       else { return nil }
       items.append(
         ReceiptItem(

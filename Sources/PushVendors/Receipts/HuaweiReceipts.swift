@@ -34,7 +34,7 @@ struct HuaweiReceipts: ReceiptFormat {
       } else {
         (result, moment) = (status["status"], status["timestamp"])
       }
-      guard let code = ReceiptValues.integer(result) else { return nil }
+      guard let code = VendorReply.number(result) else { return nil }
       items.append(
         ReceiptItem(
           tag: status["biTag"]?.string ?? "", tokens: [Array(token.utf8)],
@@ -92,14 +92,9 @@ struct HuaweiReceipts: ReceiptFormat {
 
 /// Values as services write them.
 enum ReceiptValues {
-  /// A number, or one in quotes.
-  static func integer(_ value: JSONValue?) -> Int64? {
-    value?.int64 ?? value?.string.flatMap { Int64($0) }
-  }
-
   /// Milliseconds since 1970, or in a number of ten digits seconds.
   static func moment(_ value: JSONValue?) -> Timestamp? {
-    guard let number = integer(value), number > 0, number < 100_000_000_000_000 else { return nil }
+    guard let number = VendorReply.number(value), number > 0, number < 100_000_000_000_000 else { return nil }
     return Timestamp(milliseconds: number < 100_000_000_000 ? number * 1000 : number)
   }
 

@@ -15,7 +15,7 @@ struct MeizuReceipts: ReceiptFormat {
     var room = Self.most
     for member in object.members {
       let message = member.value
-      guard let type = ReceiptValues.integer(message["type"]),
+      guard let type = VendorReply.number(message["type"]),
         let tokens = ReceiptValues.tokens(message["targets"], most: room)
       else { return nil }
       room -= tokens.count

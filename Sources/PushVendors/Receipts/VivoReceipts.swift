@@ -11,7 +11,7 @@ struct VivoReceipts: ReceiptFormat {
     var room = Self.most
     for member in object.members {
       let task = member.value
-      guard let type = ReceiptValues.integer(task["ackType"]),
+      guard let type = VendorReply.number(task["ackType"]),
         let tokens = ReceiptValues.tokens(task["targets"], most: room)
       else { return nil }
       room -= tokens.count

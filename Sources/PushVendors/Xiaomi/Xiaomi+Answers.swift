@@ -25,8 +25,8 @@ extension Xiaomi {
   /// How many notifications the app may send today, and how many Mi Push has counted.
   public func quota(in answer: HTTPAnswer) -> (total: Int64, used: Int64)? {
     let data = (try? parseJSON(answer.body))?["data"]
-    guard let total = ReceiptValues.integer(data?["day_quota"]), total >= 0,
-      let used = ReceiptValues.integer(data?["day_acked"]), used >= 0
+    guard let total = VendorReply.number(data?["day_quota"]), total >= 0,
+      let used = VendorReply.number(data?["day_acked"]), used >= 0
     else { return nil }
     return (total, used)
   }
