@@ -163,7 +163,10 @@ final class DeviceRequests {
     default:
       switch OperationCheck.check(operation) {
       case .failure(let fault): answer(slot, sequence, fault.code)
-      case .success(let operation): connections.tell(.operation(bound, sequence: sequence, operation))
+      case .success(let operation):
+        // Its result says that what the device sent before has been taken as well.
+        sending.sendAcknowledgements()
+        connections.tell(.operation(bound, sequence: sequence, operation))
       }
     }
   }

@@ -82,9 +82,8 @@ import Testing
     try device.login(app.key, id, secret)
     let one = try await Self.push("one", with: router, app)
     #expect(try device.nextPush() == one)
-    try device.acknowledge([one])
-    #expect(try device.setAlias("a") == .ok)
-    // It went behind the acknowledgement.
+    #expect(try device.setAlias("a", acknowledging: [one]) == .ok)
+    // It went behind the acknowledgement, though both came in one read.
     #expect(app.directory.pendingCount(for: number) == 0)
     #expect(app.directory.registrations(alias: "a") == [number])
 
@@ -104,8 +103,7 @@ import Testing
     #expect(known.directory.onlineCount == 1)
     let two = try await Self.push("two", with: next, known)
     #expect(try other.nextPush() == two)
-    try other.acknowledge([two])
-    #expect(try other.setAlias("b") == .ok)
+    #expect(try other.setAlias("b", acknowledging: [two]) == .ok)
     #expect(known.directory.pendingCount(for: number) == 0)
 
     // The other node dies: its devices are offline.
@@ -154,15 +152,11 @@ final class WireDevice {
     }
   }
 
-  func acknowledge(_ ids: [MessageID]) throws {
-    var frames: [UInt8] = []
-    ClientFrame.encodeAcknowledge(ids, into: &frames)
-    try send(frames)
-  }
-
-  func setAlias(_ alias: String) throws -> ResultCode {
+  /// Acknowledges pushes and sets the alias in one write.
+  func setAlias(_ alias: String, acknowledging ids: [MessageID]) throws -> ResultCode {
     sequence += 1
     var frames: [UInt8] = []
+    ClientFrame.encodeAcknowledge(ids, into: &frames)
     ClientFrame.operation(sequence: sequence, .setAlias(alias)).encode(into: &frames)
     try send(frames)
     guard case .frame(.result(sequence, let code, _)) = try next() else {

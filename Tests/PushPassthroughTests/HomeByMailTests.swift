@@ -2,6 +2,7 @@ import PushBase
 import PushDomain
 import PushRouter
 import PushWire
+import Synchronization
 import Testing
 
 @testable import PushPassthrough
@@ -20,6 +21,27 @@ final class MailHome: AppHome {
   }
 }
 
+/// A home that notes which of acknowledgements and operations it was told first.
+final class NotingHome: AppHome {
+  enum Kind { case acknowledgements, operation }
+
+  let kinds = Mutex<[Kind]>([])
+  private let home: LocalHome
+
+  init(_ home: LocalHome) { self.home = home }
+
+  func take(_ messages: [GatewayMessage], answers: inout [HomeMessage]) {
+    for message in messages {
+      switch message {
+      case .acknowledgements: kinds.withLock { $0.append(.acknowledgements) }
+      case .operation: kinds.withLock { $0.append(.operation) }
+      default: break
+      }
+    }
+    home.take(messages, answers: &answers)
+  }
+}
+
 /// The device server relies on no answer being there at once.
 @Suite struct HomeByMailTests {
   private static func terms(_ identity: TestDevice.Identity) -> Audience {
@@ -27,7 +49,7 @@ final class MailHome: AppHome {
   }
 
   @Test func `Live and kept pushes, operations and recalls`() throws {
-    let server = try TestServer(loops: 1, answersByMail: true)
+    let server = try TestServer(loops: 1, home: MailHome.init)
     let (device, identity) = try server.device()
     #expect(try device.perform(.setAlias("a")).0 == .ok)
     #expect(try device.perform(.getAlias) == (.ok, .alias("a")))
@@ -49,8 +71,30 @@ final class MailHome: AppHome {
     #expect(try device.next() == .frame(.goAway(.replaced, retryAfter: 0, host: "")))
   }
 
+  @Test func `An operation goes behind the acknowledgements that came with it`() throws {
+    var noting: NotingHome?
+    let server = try TestServer(
+      loops: 1,
+      home: { home, _ in
+        let made = NotingHome(home)
+        noting = made
+        return made
+      })
+    let (device, identity) = try server.device()
+    let ids = try (0..<2).map { try server.push("\($0)", to: Self.terms(identity)) }
+    _ = try device.pushes(2)
+    var frames: [UInt8] = []
+    for (sequence, id) in ids.enumerated() {
+      ClientFrame.encodeAcknowledge([id], into: &frames)
+      ClientFrame.operation(sequence: UInt32(sequence), .setAlias("a\(sequence)")).encode(into: &frames)
+    }
+    try device.write(frames)
+    for _ in ids { _ = try device.next() }
+    #expect(noting?.kinds.withLock { $0 } == [.acknowledgements, .operation, .acknowledgements, .operation])
+  }
+
   @Test func `Who is refused is told so`() throws {
-    let server = try TestServer(loops: 1, answersByMail: true)
+    let server = try TestServer(loops: 1, home: MailHome.init)
     let (_, identity) = try server.device()
     let outsider = try TestDevice(port: server.port)
     let other = TestDevice.Identity(id: RegistrationID(high: 1, low: 2), secret: identity.secret)
@@ -62,7 +106,7 @@ final class MailHome: AppHome {
   }
 
   @Test func `A device that logs in among broadcasts gets each once and in order`() throws {
-    let server = try TestServer(loops: 1, answersByMail: true)
+    let server = try TestServer(loops: 1, home: MailHome.init)
     let (first, identity) = try server.device()
     var ids: [MessageID] = []
     let worker = try Worker { for index in 0..<60 { _ = try? server.push("\(index)", to: .all) } }
@@ -79,7 +123,7 @@ final class MailHome: AppHome {
   }
 
   @Test func `The answer to a login finds a connection that has ended`() throws {
-    let server = try TestServer(loops: 1, answersByMail: true)
+    let server = try TestServer(loops: 1, home: MailHome.init)
     let (device, identity) = try server.device()
     let other = try TestDevice(port: server.port)
     try server.whileStalled {

@@ -33,7 +33,7 @@ final class TestServer: Sendable {
   init(
     limits: PassthroughLimits = PassthroughLimits(), peers: PeerGuard = PeerGuard(), tls: TLSContext? = nil,
     loops: Int = 2, mailCapacity: Int = 1 << 16, clock: ManualClock? = nil, handshake: String = "101\n",
-    answersByMail: Bool = false
+    home wrap: (LocalHome, PassthroughChannel) -> any AppHome = { home, _ in home }
   ) throws {
     database = try TestDatabase()
     let key = try Self.makeApp(in: database.store)
@@ -47,7 +47,7 @@ final class TestServer: Sendable {
     }
     let channel = PassthroughChannel(loops: handles, capacity: mailCapacity)
     router.add(channel)
-    let home: any AppHome = answersByMail ? MailHome(LocalHome(router), channel) : LocalHome(router)
+    let home = wrap(LocalHome(router), channel)
     let shared = PassthroughMetrics(metrics)
     let first = try SystemError.check(cl_listen("127.0.0.1", 0, 512, 1), "listen")
     port = UInt16(try SystemError.check(cl_local_port(first), "getsockname"))
