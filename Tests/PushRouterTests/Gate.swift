@@ -1,8 +1,11 @@
 import Dispatch
 
-/// Lets one thread wait for another.
+/// Lets threads wait for another. Once open it stays open: what the writer does may run twice.
 final class Gate: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
   func open() { semaphore.signal() }
-  func wait() { semaphore.wait() }
+  func wait() {
+    semaphore.wait()
+    semaphore.signal()
+  }
 }

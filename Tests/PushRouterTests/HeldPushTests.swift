@@ -12,7 +12,7 @@ import Testing
 private final class RestingApple: FakeAPNs {
   struct State {
     var resting: [MessageID: Set<PushHolder>] = [:]
-    var holds = 0
+    var holders: Set<PushHolder> = []
   }
 
   let state = Mutex(State())
@@ -20,7 +20,7 @@ private final class RestingApple: FakeAPNs {
   func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold {
     state.withLock {
       $0.resting[id, default: []].insert(holder)
-      $0.holds += 1
+      $0.holders.insert(holder)
     }
     return ChannelHold()
   }
@@ -49,7 +49,7 @@ private final class RestingApple: FakeAPNs {
 
   private func expectGoesOn() {
     let state = apple.state.withLock { $0 }
-    #expect(state.holds == 1, "it was held")
+    #expect(state.holders.count == 1, "it was held")
     #expect(state.resting.isEmpty)
   }
 
@@ -116,7 +116,7 @@ private final class RestingApple: FakeAPNs {
     done.wait()
     #expect(
       answers.withLock { $0 } == [true, true], "it rests after the first, and is gone after the second")
-    #expect(apple.state.withLock { $0.holds } == 2)
+    #expect(apple.state.withLock { $0.holders.count } == 2)
   }
 
   /// Whoever is told of what did not arrive learns of the end, also when nothing else is new with it.

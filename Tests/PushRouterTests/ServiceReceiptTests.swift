@@ -136,6 +136,10 @@ private final class ToldReceipts: DeliveryObserver {
   var denied: [(number: RegistrationNumber, reason: ReceiptReason)] { state.withLock { $0.denied } }
 
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+    transaction.whenCommitted { [self] in note(events) }
+  }
+
+  private func note(_ events: [DeliveryEvent]) {
     state.withLock { state in
       for event in events {
         switch event.what {

@@ -75,7 +75,12 @@ import Testing
 
   @Test func `A minute of 503: one request at a time asks, then all go out once`() async throws {
     let world = try CredentialWorld()
-    let (queue, dispatcher, _) = try await makeQueue(world)
+    let (queue, dispatcher, parts) = try await makeQueue(world)
+    // Else these hold each other until the process ends.
+    defer {
+      queue.set(nil, isStopped: true, for: .production)
+      _ = parts.queues.remove(queue.app.id)
+    }
     /// A second goes by, in which the host answers whatever the pool would send; gives the devices that were asked for.
     func second(_ answer: APNsAnswer) async throws -> [UInt64] {
       world.clock.advance(seconds: 1)

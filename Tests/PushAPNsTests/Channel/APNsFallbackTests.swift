@@ -58,6 +58,11 @@ import Testing
       store: world.store, router: router, credentials: world.makeCredentials(),
       metrics: APNsMetrics(Metrics()), time: world.clock, log: .silent)
     let queue = parts.queues.queue(of: app, parts).queue
+    // Else these hold each other until the process ends.
+    defer {
+      router.unplug()
+      _ = parts.queues.remove(app.id)
+    }
     // There is no credential, so Apple will not bring it.
     queue.queue.credentialsAreSet()
     try await eventually { queue.queue.state.withLock { $0.failed[id] == [number] } }
