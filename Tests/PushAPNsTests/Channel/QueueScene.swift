@@ -43,6 +43,7 @@ final class QueueScene {
   let app: App
   let queue: APNsQueue
   let parts: APNsParts
+  private var successors: [APNsQueue] = []
   private(set) var dispatchers: [APNsEnvironment: APNsDispatcher] = [:]
 
   init() async throws {
@@ -76,12 +77,15 @@ final class QueueScene {
     // Else these hold each other until the process ends.
     router.unplug()
     _ = parts.queues.remove(app.id)
-    for environment in dispatchers.keys { queue.set(nil, isStopped: true, for: environment) }
+    for queue in [queue] + successors {
+      for environment in dispatchers.keys { queue.set(nil, isStopped: true, for: environment) }
+    }
   }
 
   /// The queue of a process that takes up what this one has left, as after `kill -9`.
   func successor() -> APNsQueue {
     let next = APNsQueue(app: app, parts: parts)
+    successors.append(next)
     for environment in dispatchers.keys {
       next.set(queue.target(for: environment), isStopped: false, for: environment)
     }

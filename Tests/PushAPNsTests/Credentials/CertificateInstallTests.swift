@@ -28,6 +28,8 @@ import Testing
         world.keys.withLock { $0 }.map { .success($0) } ?? .failure(.init("the secret key file is missing"))
       }), metrics: Metrics(), log: .silent)
     let app = try await router.makeApp(in: world.store)
+    // Else the channel and the app's queue hold each other until the process ends.
+    defer { channel.forget(app) }
     let pair = try TestCertificate.make()
     let other = try TestCertificate.make(name: "com.example.other")
     func file(
