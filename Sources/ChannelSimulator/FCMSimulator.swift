@@ -242,7 +242,8 @@ final class FCMSimulator {
       }
       guard let request = entry["request"]?.object else { continue }
       if request["regId"]?.string == token { return request }
-      let list = request["message"]?["token"] ?? request["token"] ?? request["target"]?["token"]
+      let list =
+        request["message"]?["token"] ?? request["token"] ?? request["target"]?["token"] ?? request["pushIds"]
       let tokens =
         list?.array?.compactMap(\.string)
         ?? request["registration_id"]?.string?.split(separator: ",").map { String($0) } ?? []

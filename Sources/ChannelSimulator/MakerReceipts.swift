@@ -63,6 +63,11 @@ struct MakerReceipts {
         request["notification"]?["call_back_url"]?.string
       )
     case "vivo": (request["extra"]?["callback.param"]?.string, request["extra"]?["callback"]?.string)
+    case "meizu":
+      (
+        request["messageJson"]?["extra"]?["callback.param"]?.string,
+        request["messageJson"]?["extra"]?["callback"]?.string
+      )
     default: (nil, nil)
     }
   }
@@ -118,7 +123,7 @@ struct MakerReceipts {
     case "meizu":
       var messages = JSONObject()
       messages.set("1-" + result, ["param": .string(tag), "type": code, "targets": [.string(token)]])
-      return form("cb", .object(messages))
+      return form("access_token=simulator&cb", .object(messages))
     default:
       return json([
         "statuses": [

@@ -90,6 +90,7 @@ enum MeizuRules {
       message["pushTimeInfo"]?.object ?? JSONObject(), "pushTimeInfo", ["offLine", "validTime"])
     try number(time, "offLine", 0...1)
     if time["offLine"] == 1 { try number(time, "validTime", 1...72) }
+    if let extra = message["extra"] { try checkReceipts(extra) }
     let advance = try object(
       message["advanceInfo"]?.object ?? JSONObject(), "advanceInfo",
       ["suspend", "clearNoticeBar", "notificationType", "notifyKey"])
@@ -103,6 +104,17 @@ enum MeizuRules {
       }
       guard (1...8).contains(key.utf8.count), isGood else { throw refuse("notifyKey") }
     }
+  }
+
+  private static func checkReceipts(_ value: JSONValue) throws(MakerRules.Fault) {
+    guard let extra = value.object else { throw refuse("extra") }
+    try object(extra, "extra", ["callback", "callback.param", "callback.type"])
+    func bytes(_ name: String) -> Int { extra[name]?.string?.utf8.count ?? 0 }
+    let hasText = extra["callback.param"].map { $0.string != nil } ?? true
+    guard extra["callback"]?.string?.hasPrefix("http") == true, bytes("callback") <= 128, hasText,
+      bytes("callback.param") <= 64
+    else { throw refuse("extra") }
+    if extra["callback.type"] != nil { try number(extra, "callback.type", 1...3) }
   }
 
   private static func checkClick(_ click: JSONObject) throws(MakerRules.Fault) {

@@ -242,6 +242,35 @@ import Testing
     #expect(calls.allSatisfy { $0["request"]?["extra"] == nil })
   }
 
+  @Test func `Meizu is told with each push where receipts go, and tells what was tapped`() throws {
+    let world = try MakerWorld("meizu", ["app_id": "1001", "secret": "simulator-secret"])
+    let nora = try world.device("nora")
+    _ = try world.device("paul")
+    let id = try world.push(["alert": "Hello"])
+    #expect(try world.results(of: id, 2) == ["delivered": 2])
+    let extra = try world.log().first?["request"]?["messageJson"]?["extra"]
+    let tag = try #require(extra?["callback.param"]?.string)
+    #expect(extra?["callback"]?.string == MakerWorld.site + world.receipts && tag.hasPrefix(id + "."))
+    #expect(extra?["callback.type"] == 3)
+    #expect(try world.why(id, nora)?["detail"] == "meizu, no receipt yet")
+    // A mark that this server did not make, another device, and a kind that nobody asked for.
+    #expect(try world.receipt("nora", "1", ["tag": .string("\(id).AAAAAAAAAAAAAAAA")]) == [200])
+    #expect(try world.receipt("nobody", "1", ["tag": .string(tag)]) == [200])
+    #expect(try world.receipt("nora", "3") == [200])
+    #expect(try world.counted() == ["forged": 1, "not_sent": 1, "no_effect": 1])
+    #expect(try world.receipt("nora", "1", ["times": 2]) == [200, 200])
+    #expect(try world.report(id) { $0["meizu"]?["received"] == 1 }?["tapped"] == 0)
+    #expect(try world.why(id, nora)?["detail"] == "meizu, arrived")
+    #expect(try world.receipt("paul", "2") == [200])
+    let tapped = try world.report(id) { $0["tapped"] == 1 }
+    #expect(tapped?["meizu"]?["received"] == 2 && tapped?["failed"] == 0)
+    #expect(
+      try world.counted() == [
+        "forged": 1, "not_sent": 1, "no_effect": 1, "arrived": 1, "replayed": 1, "tapped": 1,
+      ])
+    #expect(try world.server.call("POST", world.receipts, body: ["cb": 1]).status == 400)
+  }
+
   @Test func `An address that is too long for a service is not passed to it`() throws {
     let label = String(repeating: "a", count: 60)
     let world = try MakerWorld(

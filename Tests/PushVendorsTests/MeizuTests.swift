@@ -54,6 +54,13 @@ import Testing
       (#""extras":{"a":1}"#, "", [(#""\#(Self.id)"}"#, #""\#(Self.id)","extras":"{\"a\":1}"}"#)]),
     ]
     try MakerNotification.expect(plain, cases) { Meizu.content($0) }
+    // Where receipts go, if they go anywhere.
+    let passed = Meizu.content(try MakerNotification.shown()).body(
+      to: MakerNotification.target(passing: MakerNotification.passing), longestLife: 1_296_000)
+    let extra =
+      #""callback":"https://p.example/r","callback.param":"\#(Self.id).AAAAAAAAAAAAAAAA","callback.type":3"#
+    #expect(
+      String(decoding: passed, as: UTF8.self) == plain.dropLast() + #","extra":{\#(extra)}}"#)
     #expect(
       MakerNotification.body(Meizu.content(try MakerNotification.shown(replaces: MessageID(77))))
         == plain.replacing(key, with: #""notifyKey":"25""#))

@@ -163,8 +163,16 @@ import Testing
       read(format, body(#"{"m-2":{"param":"g","type":2,"targets":["t"]}}"#)) == [item(.tapped, at: nil)])
     #expect(
       read(format, body(#"{"m-3":{"param":"g","type":3,"targets":["t"]}}"#)) == [item(nil, at: nil)])
-    #expect(read(format, body(#"{"m-1":{"type":1,"targets":[7]}}"#)) == nil)
-    #expect(read(format, #"{"m-1":{}}"#) == nil)
+    let many = Array(repeating: #""t""#, count: 1001).joined(separator: ",")
+    for bad in [
+      "", "cb=", "cb=%7B", #"{"m-1":{}}"#, body("[]"), body(#"{"m-1":{"type":1,"targets":[7]}}"#),
+      body(#"{"m-1":{"param":"g","targets":["t"]}}"#), body(#"{"m-1":{"type":1,"targets":[]}}"#),
+      body(#"{"m-1":{"type":1,"targets":[\#(many)]}}"#),
+    ] {
+      #expect(read(format, bad) == nil, "\(bad.prefix(60))")
+    }
+    // It wants what it understands, and no more.
+    #expect(MeizuReceipts.wanted == 1 + 2)
   }
 
   /// A path has 47 bytes.
@@ -186,6 +194,18 @@ import Testing
     #expect(scene.parts.receiptFact(of: Vivo(), marks).note?.english.contains(note) == true)
     // Nothing is passed where the address is entered in a console.
     #expect(scene.parts.passedReceiptAddress(of: Huawei(), marks) == nil)
+  }
+
+  /// Its path has 48 bytes.
+  @Test(arguments: [(80, "as well"), (81, "not told")])
+  func `Meizu's console has to know the address that pushes name`(length: Int, note: String) async throws {
+    let scene = try await VendorScene(site: "https://" + String(repeating: "a", count: length - 8)) { _ in
+      .status(200)
+    }
+    defer { scene.end() }
+    let marks = ReceiptMarks(secret: [1], of: scene.app.id, on: .meizu)
+    #expect((scene.parts.passedReceiptAddress(of: Meizu(), marks) != nil) == (length == 80))
+    #expect(scene.parts.receiptFact(of: Meizu(), marks).note?.english.contains(note) == true)
   }
 
   @Test func marks() throws {

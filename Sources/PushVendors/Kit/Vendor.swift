@@ -88,6 +88,8 @@ public protocol Vendor: Sendable {
   var receipts: (any ReceiptFormat)? { get }
   /// Whether the service is told with each push where its receipts go (`ReceiptPassing.address`), and not in its console.
   var isToldOfReceipts: Bool { get }
+  /// Whether the address of receipts is entered in the service's console, which may be needed in either case.
+  var isReceiptAddressEntered: Bool { get }
   /// The most bytes of an address that the service is told. It is told of none that is longer.
   var longestReceiptAddress: Int { get }
   /// What the service signs receipts with; nil if it does not, or if the credential has nothing for it.
@@ -135,6 +137,8 @@ extension Vendor {
   public var receipts: (any ReceiptFormat)? { nil }
   /// In its console.
   public var isToldOfReceipts: Bool { false }
+  /// Where the service is not told otherwise.
+  public var isReceiptAddressEntered: Bool { !isToldOfReceipts }
   /// Any.
   public var longestReceiptAddress: Int { .max }
   /// It signs nothing.

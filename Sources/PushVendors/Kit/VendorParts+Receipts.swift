@@ -36,6 +36,10 @@ extension VendorParts {
           "The service is not told of it, as it takes {} bytes at most: set a shorter --public-url.",
           "地址超过厂商 {} 字节的上限，推送时未告知厂商：请缩短 --public-url。"
         ).with(String(vendor.longestReceiptAddress))
+      } else if vendor.isReceiptAddressEntered {
+        Phrase(
+          "Register it in the service's console as well: each push names it. Keep it secret.",
+          "每次推送时自动告知厂商，同时须在厂商后台登记该地址，注意保密。")
       } else {
         Phrase("The service is told of it with each push.", "每次推送时自动告知厂商。")
       }

@@ -15,7 +15,8 @@ extension ChannelInfo {
   /// Meizu's Flyme push.
   public static let meizu = ChannelInfo(
     id: .meizu, name: "meizu", english: "Meizu", chinese: "魅族", platforms: PlatformSet(.android),
-    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 256)],
+    parts: .notification, abilities: .sendsReceipts,
+    tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 256)],
     words: .meizu, options: ChannelOptions("meizu", hasClasses: true))
 }
 
@@ -97,6 +98,17 @@ public struct Meizu: Vendor {
     .later("Meizu has no tokens of access", seconds: nil)
   }
 
+  // MARK: Receipts
+
+  /// By message.
+  public var receipts: (any ReceiptFormat)? { MeizuReceipts() }
+  /// With each push.
+  public var isToldOfReceipts: Bool { true }
+  /// Meizu posts to addresses that its console knows.
+  public var isReceiptAddressEntered: Bool { true }
+  /// As documented.
+  public var longestReceiptAddress: Int { 128 }
+
   // MARK: Requests
 
   /// Renders the notification.
@@ -139,13 +151,22 @@ public struct Meizu: Vendor {
     let fixed = message(shown)
     let click = fixed["clickTypeInfo"]
     let address = click?["url"]?.string ?? click?["activity"]?.string ?? ""
-    return MakerContent(refusal: address.utf8.count > addressBytes ? "MessageTooBig" : nil) { _, seconds, _ in
+    return MakerContent(refusal: address.utf8.count > addressBytes ? "MessageTooBig" : nil) {
+      _, seconds, passing in
       var message = fixed
       // What Meizu would keep longer than it is good for is for devices that are online only.
       let hours = seconds / 3600
       message.set(
         "pushTimeInfo",
         hours == 0 ? ["offLine": 0] : ["offLine": 1, "validTime": .number(JSONNumber(hours))])
+      if let address = passing.address {
+        message.set(
+          "extra",
+          [
+            "callback": .string(address), "callback.param": .string(passing.tag),
+            "callback.type": .number(JSONNumber(MeizuReceipts.wanted)),
+          ])
+      }
       return JSONWriter.serialize(.object(message))
     }
   }

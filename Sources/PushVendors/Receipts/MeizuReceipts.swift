@@ -7,6 +7,9 @@ import PushStorage
 /// Receipts of Meizu's service: a form whose field `cb` is JSON by message and kind (github.com/MEIZUPUSH/PushAPI). How its
 /// `access_token` is made is not documented, so that it proves nothing here.
 struct MeizuReceipts: ReceiptFormat {
+  /// The kinds that this server wants (`callback.type`): arrived and tapped.
+  static let wanted = 3
+
   func read(_ request: ReceiptRequest) -> [ReceiptItem]? {
     guard let text = HTTPForm(request.body, most: 16)?["cb"],
       let object = (try? parseJSON(Array(text.utf8)))?.object
