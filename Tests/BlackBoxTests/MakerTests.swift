@@ -280,4 +280,57 @@ import Testing
     #expect(try world.results(of: third, 1, over: "huawei") == ["delivered": 1])
     #expect(try world.report(third) { _ in true }?["xiaomi"]?["waiting"] == 1)
   }
+
+  /// OPPO and vivo never say how much is left: only that nothing is.
+  @Test(
+    arguments: [
+      ("oppo", ["app_key": "simulator-key", "master_secret": "simulator-secret"], "33", "ORDER"),
+      (
+        "vivo", ["app_id": "1001", "app_key": "simulator-key", "secret": "simulator-secret"], "10070",
+        "classification 1, ORDER"
+      ),
+    ] as [(String, JSONValue, String, String)])
+  func `A maker that only says that its quota is used up is known by that`(
+    channel: String, fields: JSONValue, code: String, words: String
+  ) throws {
+    let world = try MakerWorld(
+      channel, fields, others: ["huawei": ["app_id": "1001", "secret": "simulator-secret"]])
+    let hans = try world.device("hans")
+    _ = try world.device("anna", over: "huawei")
+    func quota() throws -> JSONValue? {
+      try world.server.call("GET", "/v3/push/quota", as: world.app).document?["data"]?[channel + "_quota"]?[
+        "operation"]
+    }
+    func validated() throws -> JSONValue? {
+      let call = try world.server.call(
+        "POST", "/v3/push/validate", as: world.app,
+        body: [
+          "platform": "all", "audience": "all", "notification": ["android": ["alert": "x"]],
+          "options": ["third_party_channel": [channel: ["category": "ORDER"]]],
+        ])
+      #expect(call.status == 200, "\(call.body)")
+      return call.document?["channels"]?[channel]
+    }
+    let first = try world.push(["alert": "x"])
+    #expect(try world.results(of: first, 1) == ["delivered": 1])
+    #expect(try quota() == ["total": -1, "used": -1])
+    let before = try validated()
+    #expect(before?["class"] == "service" && before?["quota"] == nil)
+    #expect(before?["class_words"]?.array?.compactMap(\.string).joined(separator: ", ") == words)
+    try world.order("POST", "script", ["rules": [["status": 200, "code": .string(code), "token": "hans"]]])
+    let second = try world.push(["alert": "y"])
+    #expect(try world.results(of: second, 1, over: "huawei") == ["delivered": 1])
+    #expect(try RunningProgram.eventually { try quota()?["used_up"] == true })
+    let known = try quota()
+    #expect(known?["total"] == -1 && known?["used"] == -1 && known?["known_since"]?.string != nil)
+    let after = try validated()?["quota"]
+    #expect(after?["left"] == 0 && after?["total"] == nil && after?["known_since"] == known?["known_since"])
+    #expect(try world.why(second, hans)?["verdict"] == "waiting")
+    // Nobody else's devices wait, and the maker is not asked again.
+    let asked = try world.log().count { $0["service"]?.string == channel }
+    let third = try world.push(["alert": "z"])
+    #expect(try world.results(of: third, 1, over: "huawei") == ["delivered": 1])
+    #expect(try world.report(third) { _ in true }?[channel]?["waiting"] == 1)
+    #expect(try world.log().count { $0["service"]?.string == channel } == asked)
+  }
 }

@@ -20,13 +20,11 @@ import Testing
   }
 
   private func preview(_ vendor: some Vendor, _ android: String, _ wishes: String) throws -> ChannelPreview? {
+    let platforms = vendor.info.platforms
     let content = PushContent(
-      variants: [
-        ContentVariant(platforms: PlatformSet(.android), notification: Array("{\(android)}".utf8))
-      ],
+      variants: [ContentVariant(platforms: platforms, notification: Array("{\(android)}".utf8))],
       forChannels: wishes.isEmpty
-        ? []
-        : [ChannelContent(vendor.info.id, for: PlatformSet(.android), Array("{\(wishes)}".utf8))])
+        ? [] : [ChannelContent(vendor.info.id, for: platforms, Array("{\(wishes)}".utf8))])
     return vendor.preview(content, app: "Shop")
   }
 
@@ -50,11 +48,83 @@ import Testing
       try preview(Xiaomi(), long + #","channel_id":"7""#, "")
         == ChannelPreview(
           nil, words: ["channel_id 7"], cuts: [.init(field: "alert", characters: Xiaomi.textLength)]))
+    #expect(
+      try preview(Xiaomi(), #""title":"\#(String(repeating: "x", count: 50))","# + text, "")?.cuts
+        == [.init(field: "title", characters: Xiaomi.titleLength)])
     let huge = #""alert":"Hi","extras":{"a":"\#(String(repeating: "x", count: 4096))"}"#
-    for vendor in [Huawei(), Xiaomi()] as [any Vendor] {
+    for vendor in [
+      Huawei(), Honor(), Xiaomi(), OPPO(), Vivo(), Harmony(),
+    ] as [any Vendor] {
       #expect(try preview(vendor, huge, "")?.refusal == "MessageTooBig")
     }
     #expect(Huawei().preview(PushContent(variants: []), app: "Shop") == nil)
+  }
+
+  /// The same of the makers that have categories, and of Meizu.
+  @Test func previewsOfCategories() throws {
+    let text = #""alert":"Hi""#
+    func expect(_ vendor: some Vendor, _ cases: [(String, String, ChannelPreview)]) throws {
+      for (android, wishes, expected) in cases {
+        let shown = android.isEmpty ? text : text + "," + android
+        #expect(try preview(vendor, shown, wishes) == expected, "\(android) \(wishes)")
+      }
+    }
+    try expect(
+      OPPO(),
+      [
+        ("", "", ChannelPreview(.marketing)), ("", #""classification":1"#, ChannelPreview(.marketing)),
+        ("", #""category":"ORDER""#, ChannelPreview(.service, words: ["ORDER"])),
+        ("", #""category":"NEWS""#, ChannelPreview(.marketing, words: ["NEWS"])),
+        ("", #""category":"ORDER","classification":0"#, ChannelPreview(.marketing)),
+        (#""channel_id":"7""#, "", ChannelPreview(nil, words: ["channel_id 7"])),
+        (
+          #""channel_id":"7""#, #""category":"ORDER""#,
+          ChannelPreview(.service, words: ["ORDER", "channel_id 7"])
+        ),
+      ])
+    try expect(
+      Vivo(),
+      [
+        ("", "", ChannelPreview(.marketing, words: ["classification 0"])),
+        ("", #""classification":1"#, ChannelPreview(.service, words: ["classification 1"])),
+        ("", #""category":"ORDER""#, ChannelPreview(.service, words: ["classification 1", "ORDER"])),
+      ])
+    try expect(
+      Meizu(),
+      [
+        ("", "", ChannelPreview(.marketing, words: ["noticeMsgType 0"])),
+        ("", #""classification":1"#, ChannelPreview(.service, words: ["noticeMsgType 1"])),
+      ])
+    try expect(
+      Harmony(),
+      [
+        ("", "", ChannelPreview(.marketing, words: ["MARKETING"])),
+        (#""category":"WORK""#, "", ChannelPreview(.service, words: ["WORK"])),
+        (#""category":"WORK""#, #""classification":0"#, ChannelPreview(.marketing, words: ["MARKETING"])),
+      ])
+    #expect(try preview(Harmony(), text + #","push_type":10,"extra_data":"x""#, "") == nil)
+  }
+
+  /// What is cut to how many characters: a shorter text that the sender has for the maker is no cut.
+  @Test func previewsOfCuts() throws {
+    let long = String(repeating: "界", count: 200)
+    func cuts(_ vendor: some Vendor, _ android: String) throws -> [String] {
+      try preview(vendor, android, "")?.cuts.map { "\($0.field) \($0.characters)" } ?? ["nothing"]
+    }
+    let both = #""title":"\#(long)","alert":"\#(long)""#
+    #expect(try cuts(Xiaomi(), both) == ["title 49", "alert 127"])
+    #expect(try cuts(OPPO(), both) == ["title 50", "alert 128"])
+    // Chinese characters count 2, and so does what marks the cut.
+    #expect(try cuts(Vivo(), both) == ["title 20", "alert 50"])
+    #expect(try cuts(Meizu(), both) == ["title 32", "alert 100"])
+    for (vendor, name) in [
+      (OPPO(), "oppns_content_forshort"), (Vivo(), "vpns_content_forshort"),
+      (Meizu(), "mzpns_content_forshort"),
+    ] as [(any Vendor, String)] {
+      #expect(try cuts(vendor, #""alert":"\#(long)","\#(name)":"Short""#) == [], "\(name)")
+    }
+    #expect(try cuts(OPPO(), #""alert":"Hi","style":1,"big_text":"\#(long)""#) == ["alert 128"])
+    #expect(try cuts(OPPO(), #""alert":"Hi","style":1,"big_text":"Long""#) == [])
   }
 
   @Test func xiaomiQuota() {

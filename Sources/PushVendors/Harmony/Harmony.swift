@@ -128,6 +128,15 @@ public struct Harmony: Vendor {
     AndroidNotification(push, for: .harmony, on: .hmos).flatMap { HarmonyContent($0) }
   }
 
+  /// Its category; nothing of calls, live views and cards, which have none.
+  public func preview(_ content: PushContent, app: String) -> ChannelPreview? {
+    AndroidNotification(content, for: .harmony, on: .hmos, app: app).flatMap { shown in
+      guard let content = HarmonyContent(shown), let category = content.category else { return nil }
+      return ChannelPreview(
+        category == "MARKETING" ? .marketing : .service, words: [category], refusal: content.refusal)
+    }
+  }
+
   /// Posts a message to some devices.
   public func request(
     _ content: HarmonyContent, to target: VendorTarget, with credential: HarmonyAccount, access: AccessToken

@@ -33,6 +33,8 @@ public final class HarmonyContent: VendorContent {
 
   /// What it is.
   let kind: Kind
+  /// The class of a notification; nil for what has none.
+  let category: String?
   /// The device keeps the number on the icon: requests say what is added or set.
   public var badge: BadgeChange { .unchanged }
   /// `MessageTooBig` if Push Kit would not take it.
@@ -60,6 +62,7 @@ public final class HarmonyContent: VendorContent {
     self.kind = kind
     let isTest = object["test_message"].flatMap { Fields.flag($0) } == true
     mostTokens = kind == .card ? 1 : isTest ? 10 : 1000
+    category = kind == .alert || kind == .extension ? Self.category(shown, kind) : nil
     payload = Self.payload(shown, kind)
     var options = JSONObject()
     if isTest { options.set("testMessage", true) }

@@ -67,6 +67,11 @@ struct AndroidNotification {
     let whole = fit(body)
     return whole == body ? whole : fit(text(short) ?? body)
   }
+  /// Which texts a service gets shortened: what it gets is none of those that the sender has written for it.
+  func cuts(title: String, body: String, or others: String...) -> [ChannelPreview.Cut] {
+    let texts = [("title", title, [self.title]), ("alert", body, [self.body] + others.compactMap(text))]
+    return texts.filter { !$0.2.contains($0.1) }.map { .init(field: $0.0, characters: $0.1.count) }
+  }
   /// The app's name, if there is none, as on the direct connection.
   var title: String { android["title"]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? app }
   /// 0 for marketing, 1 for a service message, nil if the sender does not say.

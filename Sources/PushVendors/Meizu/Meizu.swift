@@ -116,6 +116,18 @@ public struct Meizu: Vendor {
     AndroidNotification(push, for: .meizu).map { Self.content($0) }
   }
 
+  /// Whether it is public or private.
+  public func preview(_ content: PushContent, app: String) -> ChannelPreview? {
+    AndroidNotification(content, for: .meizu, app: app).map { shown in
+      let (title, text) = Self.texts(shown)
+      let kind = Self.kind(shown)
+      return ChannelPreview(
+        kind == 1 ? .service : .marketing, words: ["noticeMsgType \(kind)"],
+        cuts: shown.cuts(title: title, body: text, or: "mzpns_content_forshort"),
+        refusal: Self.content(shown).refusal)
+    }
+  }
+
   /// Posts a message to some devices.
   public func request(
     _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
@@ -171,16 +183,23 @@ public struct Meizu: Vendor {
     }
   }
 
+  /// 0 is public, which means marketing, unless the sender says that it is a service message: 1, private.
+  private static func kind(_ shown: AndroidNotification) -> Int64 { shown.classification == 1 ? 1 : 0 }
+
+  /// Title and text, as long as they may be.
+  private static func texts(_ shown: AndroidNotification) -> (title: String, text: String) {
+    let text = shown.body(or: "mzpns_content_forshort") { VendorText.shortened($0, to: textLength) }
+    return (VendorText.shortened(shown.title, to: titleLength), text)
+  }
+
   private static func message(_ shown: AndroidNotification) -> JSONObject {
+    let (title, text) = texts(shown)
     var object = JSONObject()
     object.set(
       "noticeBarInfo",
       [
-        "noticeBarType": 0, "title": .string(VendorText.shortened(shown.title, to: titleLength)),
-        "content": .string(
-          shown.body(or: "mzpns_content_forshort") { VendorText.shortened($0, to: textLength) }),
-        // Marketing, unless the sender says that it is a service message.
-        "noticeMsgType": shown.classification == 1 ? 1 : 0,
+        "noticeBarType": 0, "title": .string(title), "content": .string(text),
+        "noticeMsgType": .number(JSONNumber(kind(shown))),
       ])
     if let long = shown.bigText {
       object.set("noticeExpandInfo", ["noticeExpandType": 1, "noticeExpandContent": .string(long)])

@@ -132,6 +132,20 @@ public struct OPPO: Vendor {
     AndroidNotification(push, for: .oppo).map { Self.content($0) }
   }
 
+  /// Its category; without one a channel that OPPO may have as one for private messages decides.
+  public func preview(_ content: PushContent, app: String) -> ChannelPreview? {
+    AndroidNotification(content, for: .oppo, app: app).map { shown in
+      let (known, channel) = (MessageClass(shown), shown.text("channel_id"))
+      let (title, text) = (Self.title(shown), Self.text(shown).1)
+      let isDecided = known.category != nil || channel == nil
+      return ChannelPreview(
+        isDecided ? (known.category != nil && known.isService ? .service : .marketing) : nil,
+        words: [known.category, channel.map { "channel_id \($0)" }].compactMap { $0 },
+        cuts: shown.cuts(title: title, body: text, or: "big_text", "oppns_content_forshort"),
+        refusal: Self.content(shown).refusal)
+    }
+  }
+
   /// Posts a message to some devices.
   public func request(
     _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
@@ -186,7 +200,7 @@ public struct OPPO: Vendor {
     var object = JSONObject()
     // OPPO shows a device one message with this ID.
     object.set("app_message_id", .string(shown.push.text))
-    object.set("title", .string(VendorText.shortened(shown.title, to: titleLength)))
+    object.set("title", .string(title(shown)))
     let (style, text) = text(shown)
     object.set("style", .number(JSONNumber(style)))
     object.set("content", .string(text))
@@ -197,6 +211,10 @@ public struct OPPO: Vendor {
     classes(shown, &object)
     badge(shown, &object)
     return object
+  }
+
+  private static func title(_ shown: AndroidNotification) -> String {
+    VendorText.shortened(shown.title, to: titleLength)
   }
 
   /// The text, and the style that has room for it.

@@ -127,6 +127,19 @@ public struct Vivo: Vendor {
     AndroidNotification(push, for: .vivo).map { VivoContent($0) }
   }
 
+  /// Its class and category.
+  public func preview(_ content: PushContent, app: String) -> ChannelPreview? {
+    AndroidNotification(content, for: .vivo, app: app).map { shown in
+      let known = MessageClass(shown)
+      let (title, text) = VivoContent.texts(shown)
+      return ChannelPreview(
+        known.isService ? .service : .marketing,
+        words: ["classification \(known.isService ? 1 : 0)", known.category].compactMap { $0 },
+        cuts: shown.cuts(title: title, body: text, or: "vpns_content_forshort"),
+        refusal: VivoContent(shown).refusal)
+    }
+  }
+
   /// Posts a message to a device, or has vivo send one that it has already to several. For them the message comes first.
   public func request(
     _ content: VivoContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken

@@ -20,11 +20,8 @@ public final class VivoContent: VendorContent {
 
   init(_ shown: AndroidNotification) {
     var message = JSONObject()
-    message.set(
-      "title", .string(VendorText.shortened(shown.title, to: Self.titleWidth, width: VendorText.halfWidth)))
-    let text = shown.body(or: "vpns_content_forshort") { text in
-      VendorText.shortened(text, to: Self.textWidth, width: VendorText.halfWidth)
-    }
+    let (title, text) = Self.texts(shown)
+    message.set("title", .string(title))
     message.set("content", .string(text))
     message.set(
       "notifyType", .number(JSONNumber(1 + (shown.alerts(1) ? 1 : 0) + (shown.alerts(2) ? 2 : 0))))
@@ -53,6 +50,14 @@ public final class VivoContent: VendorContent {
     let size = data.members.reduce(0) { $0 + $1.key.utf16.count + ($1.value.string ?? "").utf16.count }
     let isTooBig = size > Self.dataLength || (address?.utf16.count ?? 0) > Self.addressLength
     refusal = isTooBig ? "MessageTooBig" : nil
+  }
+
+  /// Title and text, as long as they may be.
+  static func texts(_ shown: AndroidNotification) -> (title: String, text: String) {
+    let text = shown.body(or: "vpns_content_forshort") { text in
+      VendorText.shortened(text, to: textWidth, width: VendorText.halfWidth)
+    }
+    return (VendorText.shortened(shown.title, to: titleWidth, width: VendorText.halfWidth), text)
   }
 
   /// The message, which vivo keeps for so long.

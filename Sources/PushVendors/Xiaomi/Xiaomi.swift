@@ -109,16 +109,10 @@ public struct Xiaomi: Vendor {
   public func preview(_ content: PushContent, app: String) -> ChannelPreview? {
     AndroidNotification(content, for: .xiaomi, app: app).map { shown in
       let channel = shown.text("channel_id")
-      var cuts: [ChannelPreview.Cut] = []
-      if shown.title.count > Self.titleLength {
-        cuts.append(.init(field: "title", characters: Self.titleLength))
-      }
-      if shown.body.count > Self.textLength {
-        cuts.append(.init(field: "alert", characters: Self.textLength))
-      }
+      let (title, text) = Self.texts(shown)
       return ChannelPreview(
-        channel == nil ? .marketing : nil, words: channel.map { ["channel_id \($0)"] } ?? [], cuts: cuts,
-        refusal: Self.content(shown).refusal)
+        channel == nil ? .marketing : nil, words: channel.map { ["channel_id \($0)"] } ?? [],
+        cuts: shown.cuts(title: title, body: text), refusal: Self.content(shown).refusal)
     }
   }
 
@@ -159,12 +153,19 @@ public struct Xiaomi: Vendor {
     }
   }
 
+  /// Title and text, as long as they may be.
+  private static func texts(_ shown: AndroidNotification) -> (title: String, text: String) {
+    (
+      VendorText.shortened(shown.title, to: titleLength), VendorText.shortened(shown.body, to: textLength)
+    )
+  }
+
   private static func fields(_ shown: AndroidNotification) -> [(String, String)] {
+    let (title, text) = texts(shown)
     var alerts = 0
     for bit: Int64 in [1, 2, 4] where shown.alerts(bit) { alerts += Int(bit) }
     var fields = [
-      ("pass_through", "0"), ("title", VendorText.shortened(shown.title, to: titleLength)),
-      ("description", VendorText.shortened(shown.body, to: textLength)),
+      ("pass_through", "0"), ("title", title), ("description", text),
       ("notify_type", alerts == 7 ? "-1" : String(alerts)), ("notify_id", String(shown.notifyID)),
     ]
     if let channel = shown.text("channel_id") { fields.append(("extra.channel_id", channel)) }
