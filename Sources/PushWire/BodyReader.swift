@@ -34,6 +34,7 @@ package struct BodyReader {
   }
 
   /// Reads an integer, most significant byte first.
+  @inlinable @inline(__always)
   package mutating func integer<Value: FixedWidthInteger & UnsignedInteger>(
     _ type: Value.Type = Value.self, in bytes: Span<UInt8>
   ) throws(FrameError) -> Value {
@@ -123,7 +124,8 @@ package struct BodyReader {
 
 extension Span<UInt8> {
   /// The integer whose most significant byte is at `index`; the caller has checked the bounds.
-  func bigEndian<Value: FixedWidthInteger & UnsignedInteger>(at index: Int) -> Value {
+  @inlinable
+  package func bigEndian<Value: FixedWidthInteger & UnsignedInteger>(at index: Int) -> Value {
     var value: Value = 0
     for place in 0..<Value.bitWidth / 8 {
       value = (value &<< 8) | Value(truncatingIfNeeded: self[index + place])

@@ -65,10 +65,9 @@ struct FrameWriter: ~Copyable {
 
 extension [UInt8] {
   /// Appends an integer, most significant byte first.
+  @inlinable
   package mutating func appendBigEndian<Value: FixedWidthInteger & UnsignedInteger>(_ value: Value) {
-    for place in stride(from: Value.bitWidth - 8, through: 0, by: -8) {
-      append(UInt8(truncatingIfNeeded: value >> Value(place)))
-    }
+    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
   }
 
   /// Appends a count or a length, not below 0, as LEB128.
