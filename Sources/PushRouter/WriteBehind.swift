@@ -221,9 +221,11 @@ final class WriteBehind: Sendable {
   private func write(_ batch: [End]) {
     store.write { [journal] transaction throws(StorageError) in
       var events: [DeliveryEvent] = []
+      let known = try transaction.deliveries.haveReceipts(
+        batch.filter { $0.push.acknowledger != nil }.map(\.push.id))
       for end in batch {
         var push = end.push
-        if let lastly = push.acknowledger {
+        if let lastly = push.acknowledger, known.contains(push.id) {
           push.acknowledger = try transaction.unproven([lastly], push.id, at: end.at, \.provenOwn).first
         }
         events.append(DeliveryEvent(push, app: end.app, at: end.at))

@@ -27,6 +27,8 @@ protocol DatabaseConnection: AnyObject {
   var isBroken: Bool { get }
   /// Rows changed by the last statement.
   var changes: Int { get }
+  /// Sends what `Statement.runLater` has left, and waits for all of it; throws what failed.
+  func settle() throws(StorageError)
   /// Closes the connection; nothing may use it afterwards.
   func close()
 }
@@ -107,6 +109,23 @@ final class Database {
   /// Runs a constant statement and drops its rows.
   func run(_ sql: StaticString, _ values: SQLValue...) throws(StorageError) {
     try statement(sql).run(values)
+  }
+
+  /// Runs a constant statement without rows, perhaps only with the next one, which saves a message to a database on another machine.
+  /// What fails then is an error of the next statement, or of the job. `changes` does not tell of it.
+  func runLater(_ sql: StaticString, _ values: SQLValue...) throws(StorageError) {
+    try statement(sql).runLater(values)
+  }
+
+  /// Waits for what `runLater` has left; throws what failed of it.
+  func settle() throws(StorageError) { try connection.settle() }
+
+  /// Runs a constant statement for each of the values and maps the first row of each run, nil where there is none. To a database on
+  /// another machine all of them go in one message.
+  func firsts<Value>(
+    _ sql: StaticString, _ all: [[SQLValue]], map: (Row) -> Value
+  ) throws(StorageError) -> [Value?] {
+    try statement(sql).firsts(all, map)
   }
 
   /// Inserts one row with a statement that ends in `RETURNING` and a number; gives that number.

@@ -18,11 +18,13 @@ extension PostgresConnection {
 
   /// The same within so many milliseconds, nil for any number.
   func execute(_ sql: String, within patience: Int?) throws(StorageError) {
+    try settle()
     PQclear(try request(within: patience) { PQsendQuery($0, sql) })
   }
 
   /// Runs a statement in PostgreSQL's own words; the first column of the first row, as text.
   func value(_ sql: String) throws(StorageError) -> String? {
+    try settle()
     let result = try request { PQsendQuery($0, sql) }
     defer { PQclear(result) }
     guard PQntuples(result) > 0, PQgetisnull(result, 0, 0) == 0 else { return nil }
@@ -42,35 +44,28 @@ extension PostgresConnection {
     return "s\(names)"
   }
 
-  /// Runs a prepared statement with binary values and results. The caller clears the result.
+  /// Runs a prepared statement with binary values and results, behind what was postponed. The caller clears the result.
   func execute(_ name: String, _ values: [SQLValue]) throws(StorageError) -> OpaquePointer {
-    var bytes: [UInt8] = [0]
-    var places: [Int?] = []
-    var lengths: [Int32] = []
-    for value in values {
-      let start = bytes.count
-      switch value {
-      case .null:
-        places.append(nil)
-        lengths.append(0)
-        continue
-      case .integer(let number): withUnsafeBytes(of: number.bigEndian) { bytes += $0 }
-      case .text(let text): bytes += try text.storable().utf8
-      case .blob(let blob): bytes += blob
+    let statement = try PreparedStatement(name, values)
+    guard postponed.isEmpty else {
+      guard let result = try execute([statement]).first?.take() else {
+        throw StorageError(.other, "a statement without a result")
       }
-      places.append(start)
-      lengths.append(Int32(clamping: bytes.count - start))
+      return result
     }
-    let formats = [Int32](repeating: 1, count: values.count)
-    let result = try request { handle in
-      bytes.withUnsafeBytes { buffer in
-        let base = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
-        let pointers = places.map { place in place.flatMap { base?.advanced(by: $0) } }
-        return PQsendQueryPrepared(handle, name, Int32(values.count), pointers, lengths, formats, 1)
-      }
-    }
-    changes = Int(String(cString: PQcmdTuples(result))) ?? 0
+    let result = try request { statement.send(on: $0) }
+    changes = PostgresResults.changes(of: result)
     return result
+  }
+
+  /// Leaves a prepared statement to be sent with the next one.
+  func postpone(_ name: String, _ values: [SQLValue]) throws(StorageError) {
+    postponed.append(try PreparedStatement(name, values))
+    if postponed.count >= Self.mostPostponed { try settle() }
+  }
+
+  func settle() throws(StorageError) {
+    if !postponed.isEmpty { _ = try execute([]) }
   }
 
   /// The same within the usual time.
@@ -88,7 +83,9 @@ extension PostgresConnection {
     var last: OpaquePointer?
     var failure: StorageError?
     while true {
-      do throws(StorageError) { try waitForResult(handle, within: patience) } catch {
+      do throws(StorageError) {
+        try PostgresResults.wait(on: handle, within: patience, isEnding: options.isEnding)
+      } catch {
         if let last { PQclear(last) }
         drop()
         throw failure ?? error
@@ -96,7 +93,7 @@ extension PostgresConnection {
       guard let next = PQgetResult(handle) else { break }
       if let last { PQclear(last) }
       last = next
-      if failure == nil { failure = Self.failure(of: next) }
+      if failure == nil { failure = PostgresResults.failure(in: next) }
     }
     if let failure {
       if let last { PQclear(last) }
@@ -107,53 +104,58 @@ extension PostgresConnection {
     return last
   }
 
-  /// Sends the rest of what is to be sent, and waits until a result can be read without waiting.
-  private func waitForResult(_ handle: OpaquePointer, within patience: Int?) throws(StorageError) {
-    var left = patience
-    var isEnding = false
-    while true {
-      let rest = PQflush(handle)
-      // What failed is a result to be read.
-      if rest == 0, PQisBusy(handle) == 0 { return }
-      if rest < 0 {
-        PQconsumeInput(handle)
-        return
+  /// Sends what was postponed and some more statements in one go, and awaits all results; gives those of the latter. Behind one that
+  /// fails, the server carries out none (https://www.postgresql.org/docs/15/libpq-pipeline-mode.html).
+  func execute(_ more: [PreparedStatement]) throws(StorageError) -> [FetchedResult] {
+    guard let handle else { throw StorageError(.io, "not connected to the database") }
+    let statements = postponed + more
+    postponed.removeAll(keepingCapacity: true)
+    guard PQenterPipelineMode(handle) == 1 else { throw lost(handle) }
+    var isSent = true
+    for statement in statements where isSent { isSent = statement.send(on: handle) == 1 }
+    guard isSent, PQpipelineSync(handle) == 1 else {
+      defer { drop() }
+      throw lost(handle)
+    }
+    var results: [FetchedResult] = []
+    var failure: StorageError?
+    var ended = 0
+    collecting: while true {
+      do throws(StorageError) {
+        try PostgresResults.wait(on: handle, within: patience, isEnding: options.isEnding)
+      } catch {
+        drop()
+        throw failure ?? error
       }
-      if !isEnding, options.isEnding() {
-        isEnding = true
-        left = min(left ?? .max, PostgresPatience.ending)
+      guard let next = PQgetResult(handle) else {
+        // Between two statements; more often than there are statements only on a connection that is lost.
+        ended += 1
+        if ended > statements.count + 1 { break }
+        continue
       }
-      let step = min(left ?? 500, 500)
-      var wait = pollfd(
-        fd: PQsocket(handle), events: Int16(POLLIN) | (rest == 1 ? Int16(POLLOUT) : 0), revents: 0)
-      let start = SystemTime().monotonic()
-      let ready = poll(&wait, 1, Int32(max(0, step)))
-      if ready > 0, Int32(wait.revents) & ~POLLOUT != 0 {
-        // After an error it is no longer busy, and says so as a result.
-        guard PQconsumeInput(handle) == 1 else { return }
-        left = patience == nil || isEnding ? left : patience
-      } else if let known = left {
-        left = known - Int((SystemTime().monotonic() &- start) / 1_000_000)
-        if known <= 0 { throw StorageError(.io, "the database does not answer") }
+      let result = FetchedResult(next)
+      switch PQresultStatus(next) {
+      case PGRES_PIPELINE_SYNC: break collecting
+      case PGRES_PIPELINE_ABORTED: break
+      default:
+        failure = failure ?? PostgresResults.failure(in: next)
+        changes = PostgresResults.changes(of: next)
+        results.append(result)
       }
     }
+    let isOver = PQexitPipelineMode(handle) == 1
+    guard failure == nil, isOver, isConnected, results.count == statements.count else {
+      failure = failure ?? lost(handle)
+      if !isOver || !isConnected { drop() }
+      throw failure ?? StorageError(.io, "the connection to the database is lost")
+    }
+    return results.suffix(more.count)
   }
 
   private func lost(_ handle: OpaquePointer) -> StorageError {
     let message = Self.line(PQerrorMessage(handle))
     if !isConnected { drop() }
     return StorageError(.io, message.isEmpty ? "the connection to the database is lost" : message)
-  }
-
-  /// The error that a result is, nil for a good one.
-  private static func failure(of result: OpaquePointer) -> StorageError? {
-    switch PQresultStatus(result) {
-    case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: return nil
-    default:
-      let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) }
-      let message = line(PQresultErrorField(result, Int32(UInt8(ascii: "M"))) ?? PQresultErrorMessage(result))
-      return StorageError(state: state ?? "08006", message: message)
-    }
   }
 
   /// Ends what else writes behind the fence of an incarnation.
@@ -170,27 +172,5 @@ extension PostgresConnection {
   static func line(_ text: UnsafePointer<CChar>?) -> String {
     let lines = (text.map { String(cString: $0) } ?? "").split { $0.isNewline }
     return lines.map { $0.drop { $0.isWhitespace } }.joined(separator: "; ")
-  }
-}
-
-extension StorageError {
-  /// Makes an error of one of PostgreSQL's states (https://www.postgresql.org/docs/15/errcodes-appendix.html).
-  init(state: String, message: String) {
-    let kind: Kind =
-      switch state.prefix(2) {
-      case "23", "22": .constraint
-      case "08": .io
-      case "40", "55": .busy
-      default:
-        switch state {
-        case "53100": .diskFull
-        case "57014": .busy
-        case "25006", "42501": .readOnly
-        case "XX001", "XX002": .corrupt
-        case "25P03", "53200", "53300", "57P01", "57P02", "57P03", "57P05", "58030": .io
-        default: .other
-        }
-      }
-    self.init(kind, "\(message) (\(state))")
   }
 }

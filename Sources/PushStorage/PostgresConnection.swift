@@ -30,6 +30,10 @@ final class PostgresConnection: DatabaseConnection {
   var changes = 0
   /// Milliseconds in which the server has to answer, nil for any number; those of the options unless something special is done.
   private(set) var patience: Int?
+  /// Statements that are sent with the next one.
+  var postponed: [PreparedStatement] = []
+  /// More are not kept.
+  static let mostPostponed = 512
   /// Names of statements that were given.
   var names = 0
   /// The connection that held the database against this server, and when it last did something.
@@ -91,6 +95,7 @@ final class PostgresConnection: DatabaseConnection {
   }
 
   func drop() {
+    postponed.removeAll()
     if let handle { PQfinish(handle) }
     handle = nil
   }
@@ -304,6 +309,7 @@ final class PostgresConnection: DatabaseConnection {
   }
 
   func commit() throws(StorageError) {
+    try settle()
     guard role.isFenced else { return try execute("COMMIT") }
     marks += 1
     let number = marks
@@ -390,5 +396,8 @@ final class PostgresConnection: DatabaseConnection {
     return isThere
   }
 
-  func rollBack() { try? execute("ROLLBACK") }
+  func rollBack() {
+    postponed.removeAll()
+    try? execute("ROLLBACK")
+  }
 }

@@ -12,6 +12,8 @@ final class PostgresStatement: Statement {
   private var generation = -1
   private var result: OpaquePointer?
   private var row: Int32 = -1
+  /// Results of the next runs.
+  private var fetched = FIFO<FetchedResult>()
   /// The cursor that the rows come from, if it is open.
   private var cursor: Cursor?
 
@@ -46,23 +48,50 @@ final class PostgresStatement: Statement {
   }
 
   override func start(_ values: [SQLValue], inPieces: Bool) throws(StorageError) {
+    row = -1
+    if let next = fetched.popFirst() {
+      result = next.take()
+      return
+    }
+    guard !inPieces else { return try open(values, types(of: values)) }
+    result = try connection.execute(try plan(for: values), values)
+  }
+
+  override func postpone(_ values: [SQLValue]) throws(StorageError) -> Bool {
+    try connection.postpone(try plan(for: values), values)
+    return true
+  }
+
+  override func fetch(_ all: [[SQLValue]]) throws(StorageError) {
+    for start in stride(from: 0, to: all.count, by: Int(Self.piece)) {
+      var statements: [PreparedStatement] = []
+      for values in all[start..<min(all.count, start + Int(Self.piece))] {
+        statements.append(try PreparedStatement(try plan(for: values), values))
+      }
+      for result in try connection.execute(statements) { fetched.append(result) }
+    }
+  }
+
+  override func forget() { _ = fetched.removeAll() }
+
+  /// The name of what it was prepared as for the types of some values.
+  private func plan(for values: [SQLValue]) throws(StorageError) -> String {
+    let types = types(of: values)
+    if let known = plans.first(where: { Self.serves($0.types, types) }) { return known.name }
+    let complete = Self.complete(types, from: plans.map(\.types))
+    let name = try connection.prepare(sql, complete)
+    plans.append((complete, name))
+    return name
+  }
+
+  /// The types of values, for the connection that is open now.
+  private func types(of values: [SQLValue]) -> [UInt32] {
     if generation != connection.generation {
       plans.removeAll()
       cursors.removeAll()
       generation = connection.generation
     }
-    row = -1
-    let types = values.map { Self.type(of: $0) }
-    guard !inPieces else { return try open(values, types) }
-    let name: String
-    if let known = plans.first(where: { Self.serves($0.types, types) }) {
-      name = known.name
-    } else {
-      let types = Self.complete(types, from: plans.map(\.types))
-      name = try connection.prepare(sql, types)
-      plans.append((types, name))
-    }
-    result = try connection.execute(name, values)
+    return values.map { Self.type(of: $0) }
   }
 
   private func open(_ values: [SQLValue], _ types: [UInt32]) throws(StorageError) {

@@ -131,6 +131,9 @@ final class SQLiteConnection: DatabaseConnection {
 
   func rollBack() { try? control("ROLLBACK", &ofRollback) }
 
+  /// Nothing is left for later.
+  func settle() {}
+
   /// Runs a statement that is prepared once.
   private func control(_ sql: StaticString, _ statement: inout Statement?) throws(StorageError) {
     let prepared: Statement

@@ -45,11 +45,28 @@ class Statement {
     while try step() {}
   }
 
+  /// Runs to the end, now or with the next statement.
+  final func runLater(_ values: [SQLValue]) throws(StorageError) {
+    if try !postpone(values) { try run(values) }
+  }
+
   /// Maps the first row and stops.
   final func first<Value>(_ values: [SQLValue], _ map: (Row) -> Value) throws(StorageError) -> Value? {
     defer { finish() }
     try start(values, inPieces: false)
     return try step() ? read(map) : nil
+  }
+
+  /// Maps the first row of each run, one run for each of the values; nil where there is none.
+  final func firsts<Value>(
+    _ all: [[SQLValue]], _ map: (Row) -> Value
+  ) throws(StorageError) -> [Value?] {
+    defer { forget() }
+    try fetch(all)
+    var found: [Value?] = []
+    found.reserveCapacity(all.count)
+    for values in all { found.append(try first(values, map)) }
+    return found
   }
 
   /// Maps all rows.
@@ -115,6 +132,12 @@ class Statement {
   /// Begins with values for the parameters; no row is current yet. `inPieces` asks not to hold all rows in memory, and to find the
   /// first ones soon.
   func start(_ values: [SQLValue], inPieces: Bool) throws(StorageError) {}
+  /// Runs it for each of the values at once, if that saves time: the next runs begin with what came back.
+  func fetch(_ all: [[SQLValue]]) throws(StorageError) {}
+  /// Lets go of what `fetch` has brought.
+  func forget() {}
+  /// Leaves the statement with its values to be sent with the next one; false if it has to run now.
+  func postpone(_ values: [SQLValue]) throws(StorageError) -> Bool { false }
   /// Moves to the next row; false behind the last.
   func step() throws(StorageError) -> Bool { false }
   /// Lets go of the rows and the values.

@@ -144,11 +144,14 @@ final class Writer {
     // A single statement that fails may undo itself, and the first job has the transaction to itself: a savepoint costs.
     let isSingle = job.single && database.undoesFailedStatements
     let isMarked = !isSingle && !isFirst
-    if isMarked { try database.run("SAVEPOINT job") }
+    if isMarked { try database.runLater("SAVEPOINT job") }
     if options.rehearses { try rehearse(job, in: transaction) }
     database.committed = []
     var done = job.run(transaction)
-    if done.error == nil { done.committed = database.committed }
+    if done.error == nil {
+      done.committed = database.committed
+      do throws(StorageError) { try database.settle() } catch { done = done.failed(error) }
+    }
     // The body may have caught what PostgreSQL does not forgive.
     if done.error == nil, database.isBroken {
       done = done.failed(StorageError(.other, "a statement failed unnoticed"))
@@ -159,6 +162,8 @@ final class Writer {
       guard database.isInTransaction, !(database.isBroken && error.kind.isStoreFailure) else { throw error }
       // It may have turned sealing on or off.
       database.sealing = SealingMemory()
+      // The savepoint itself may not have been sent yet. What else fails is undone in any case.
+      try? database.settle()
       if isMarked {
         try database.run("ROLLBACK TO SAVEPOINT job")
       } else if !isSingle {
@@ -166,14 +171,16 @@ final class Writer {
         try database.begin(.writing)
       }
     }
-    if isMarked { try database.run("RELEASE SAVEPOINT job") }
+    if isMarked { try database.runLater("RELEASE SAVEPOINT job") }
     return done
   }
 
   /// Runs a job's body and undoes what it did.
   private func rehearse(_ job: WriteJob, in transaction: WriteTransaction) throws(StorageError) {
-    try database.run("SAVEPOINT rehearsal")
+    try database.runLater("SAVEPOINT rehearsal")
     _ = job.run(transaction)
+    // As before a savepoint of a job.
+    try? database.settle()
     try database.run("ROLLBACK TO SAVEPOINT rehearsal")
     try database.run("RELEASE SAVEPOINT rehearsal")
     database.sealing = SealingMemory()

@@ -225,6 +225,97 @@ import Testing
     #expect(try statement.all([.integer(3)]) { $0.integer("n") } == [1, 2, 3])
   }
 
+  // MARK: Statements that are sent together
+
+  /// A database with a table, in a transaction.
+  private func table() throws -> Database {
+    let database = Database(
+      try PostgresConnection(url: cluster.url(of: name), role: .writer, PostgresOptions()))
+    try database.run(script: "CREATE TABLE n (n BIGINT PRIMARY KEY, text TEXT)")
+    try #require(database.postgres).raiseFence()
+    try database.begin(.writing)
+    return database
+  }
+
+  @Test func `What runs later runs in its order, before what is waited for`() throws {
+    let database = try table()
+    defer { database.close() }
+    // More than are kept.
+    for number in 0..<PostgresConnection.mostPostponed + 10 {
+      try database.runLater("INSERT INTO n VALUES (?, ?)", .integer(number), .text("n\(number)"))
+    }
+    try database.runLater("UPDATE n SET text = NULL WHERE n > ?", .integer(3))
+    let count = try database.first("SELECT count(*) FROM n WHERE text IS NULL") { $0.count() }
+    #expect(count == PostgresConnection.mostPostponed + 6)
+    try database.runLater("DELETE FROM n WHERE n < ?", .integer(2))
+    try database.commit()
+    try database.begin(.writing)
+    #expect(try database.first("SELECT min(n) FROM n") { $0.integer() } == 2)
+    try database.commit()
+  }
+
+  @Test func `A later failure is one of what is waited for, or of the commit`() throws {
+    let database = try table()
+    defer { database.close() }
+    try database.run("INSERT INTO n VALUES (1, NULL)")
+    try database.runLater("SAVEPOINT one")
+    try database.runLater("INSERT INTO n VALUES (1, NULL)")
+    try database.runLater("INSERT INTO n VALUES (2, NULL)")
+    let failure = #expect(throws: StorageError.self) {
+      try database.first("SELECT n FROM n") { $0.integer() }
+    }
+    #expect(failure?.kind == .constraint && database.isBroken)
+    try database.run("ROLLBACK TO SAVEPOINT one")
+    #expect(try database.all("SELECT n FROM n ORDER BY n") { $0.integer() } == [1])
+    try database.runLater("INSERT INTO n VALUES (1, NULL)")
+    #expect(throws: StorageError.self) { try database.commit() }
+    database.rollBack()
+    // What was left goes with its transaction.
+    try database.begin(.writing)
+    try database.runLater("INSERT INTO n VALUES (4, NULL)")
+    database.rollBack()
+    try database.begin(.writing)
+    #expect(try database.first("SELECT count(*) FROM n") { $0.count() } == 0)
+    try database.commit()
+  }
+
+  @Test func `First rows of many runs come in one go`() throws {
+    let database = try table()
+    defer { database.close() }
+    for number in 0..<600 where number % 3 == 0 {
+      try database.runLater("INSERT INTO n VALUES (?, 'x')", .integer(number))
+    }
+    let values = (0..<600).map { [SQLValue.integer($0)] }
+    let found = try database.firsts("SELECT n FROM n WHERE n = ?", values) { $0.integer() }
+    #expect(found == (0..<600).map { $0 % 3 == 0 ? Int64($0) : nil })
+    #expect(try database.firsts("SELECT n FROM n WHERE n = ?", []) { $0.integer() }.isEmpty)
+    // One of them fails: none is there, and the statement is as before.
+    try database.runLater("SAVEPOINT one")
+    #expect(throws: StorageError.self) {
+      try database.firsts("INSERT INTO n VALUES (?, 'y') RETURNING n", values) { $0.integer() }
+    }
+    try database.run("ROLLBACK TO SAVEPOINT one")
+    #expect(try database.first("SELECT n FROM n WHERE n = ?", .integer(1)) { $0.integer() } == nil)
+    try database.commit()
+  }
+
+  @Test func `A connection that is lost takes what was left with it`() throws {
+    let database = try table()
+    defer { database.close() }
+    try database.runLater("INSERT INTO n VALUES (1, NULL)")
+    try cluster.sql(
+      """
+      SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+      WHERE datname = '\(name)' AND pid <> pg_backend_pid()
+      """)
+    let failure = #expect(throws: StorageError.self) { try database.settle() }
+    #expect(failure?.kind == .io)
+    database.rollBack()
+    try database.begin(.writing)
+    #expect(try database.first("SELECT count(*) FROM n") { $0.count() } == 0)
+    try database.commit()
+  }
+
   /// It reads everything, which may take as long as it likes.
   @Test func `A check has no limit of time`() throws {
     let report = try Store.check(location) { transaction throws(StorageError) in

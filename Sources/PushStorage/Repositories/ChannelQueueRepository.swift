@@ -117,7 +117,7 @@ extension ChannelQueueRepository<Writing> {
   public func insert(
     id: MessageID, app: AppID, channel: ChannelID, expiresAt: Timestamp
   ) throws(StorageError) {
-    try database.run(
+    try database.runLater(
       "INSERT INTO channel_pending (app_id, channel, msg_id, expires_at) VALUES (?, ?, ?, ?)", .app(app),
       .integer(channel.rawValue), .message(id), .time(expiresAt))
   }
@@ -149,7 +149,7 @@ extension ChannelQueueRepository<Writing> {
 
   /// Stores who is to get a leg of a push, in place of what was stored.
   public func setTargets(of id: MessageID, _ row: LegTargetsRow) throws(StorageError) {
-    try database.run(
+    try database.runLater(
       """
       INSERT INTO channel_targets (msg_id, channel, leg, outcome, count, targets)
       VALUES (?, ?, ?, '', 0, ?)

@@ -10,11 +10,11 @@ extension DeliveryRepository<Writing> {
     return true
   }
 
-  /// Records that something of a push is undelivered; `target` is nil for a group. `.constraint` if it is noted already.
+  /// Records that something of a push is undelivered; `target` is nil for a group. The job fails if it is noted already.
   public func insertPending(id: MessageID, app: AppID, target: RegistrationNumber?, expiresAt: Timestamp)
     throws(StorageError)
   {
-    try database.run(
+    try database.runLater(
       "INSERT INTO pending (msg_id, app_id, target, expires_at) VALUES (?, ?, ?, ?)", .message(id), .app(app),
       .optional(target?.rawValue), .time(expiresAt))
   }
@@ -40,31 +40,45 @@ extension DeliveryRepository<Writing> {
     over: Set<MessageID>, unclear: Set<MessageID>
   ) {
     var (over, unclear): (Set<MessageID>, Set<MessageID>) = ([], [])
+    var delivered: [Settlement] = []
     for end in ends {
-      try database.run("DELETE FROM pending WHERE msg_id = ?", .message(end.id))
-      guard end.status == .delivered else {
-        if let delivered = end.delivered { try saveDelivered(end.id, delivered, evenIfOver: true) }
-        if try !noteFirstEnd(end) { over.insert(end.id) }
-        try database.run(
-          """
-          UPDATE outcome SET acknowledged = 1
-          WHERE msg_id = ?1 AND acknowledged = 0 AND EXISTS (SELECT 1 FROM delivered WHERE msg_id = ?1)
-          """, .message(end.id))
+      guard end.status != .delivered else {
+        delivered.append(end)
         continue
       }
-      try database.run("DELETE FROM delivered WHERE msg_id = ?", .message(end.id))
-      let isUnclear = try database.first(
+      // In their order: one push may end twice.
+      unclear.formUnion(try settleDelivered(delivered))
+      delivered = []
+      try database.runLater("DELETE FROM pending WHERE msg_id = ?", .message(end.id))
+      if let delivered = end.delivered { try saveDelivered(end.id, delivered, evenIfOver: true) }
+      if try !noteFirstEnd(end) { over.insert(end.id) }
+      try database.run(
         """
-        INSERT INTO outcome (msg_id, status, at) VALUES (?1, ?2, ?3)
-        ON CONFLICT (msg_id) DO UPDATE SET status = excluded.status, at = excluded.at
-        RETURNING taken_back <> 0 OR EXISTS (
-          SELECT 1 FROM push JOIN channel_targets USING (msg_id) JOIN channel_pending USING (app_id, channel, msg_id)
-          WHERE push.msg_id = ?1)
-        """, .message(end.id), .integer(end.status.rawValue), .time(end.at)
-      ) { $0.bool() }
-      if isUnclear == true { unclear.insert(end.id) }
+        UPDATE outcome SET acknowledged = 1
+        WHERE msg_id = ?1 AND acknowledged = 0 AND EXISTS (SELECT 1 FROM delivered WHERE msg_id = ?1)
+        """, .message(end.id))
     }
+    unclear.formUnion(try settleDelivered(delivered))
     return (over, unclear)
+  }
+
+  /// The same for pushes that all have acknowledged; those that are unclear.
+  private func settleDelivered(_ ends: [Settlement]) throws(StorageError) -> [MessageID] {
+    guard !ends.isEmpty else { return [] }
+    for end in ends {
+      try database.runLater("DELETE FROM pending WHERE msg_id = ?", .message(end.id))
+      try database.runLater("DELETE FROM delivered WHERE msg_id = ?", .message(end.id))
+    }
+    let areUnclear = try database.firsts(
+      """
+      INSERT INTO outcome (msg_id, status, at) VALUES (?1, ?2, ?3)
+      ON CONFLICT (msg_id) DO UPDATE SET status = excluded.status, at = excluded.at
+      RETURNING taken_back <> 0 OR EXISTS (
+        SELECT 1 FROM push JOIN channel_targets USING (msg_id) JOIN channel_pending USING (app_id, channel, msg_id)
+        WHERE push.msg_id = ?1)
+      """, ends.map { [.message($0.id), .integer($0.status.rawValue), .time($0.at)] }
+    ) { $0.bool() }
+    return zip(ends, areUnclear).filter { $1 == true }.map(\.0.id)
   }
 
   /// Records an end unless there was one before; true if it did.

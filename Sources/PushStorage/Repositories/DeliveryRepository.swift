@@ -157,12 +157,18 @@ extension DeliveryRepository {
 
   /// Whether a device has said anything of a push besides an acknowledgement in time.
   public func hasReceipts(_ id: MessageID) throws(StorageError) -> Bool {
-    try database.first(
+    try haveReceipts([id]).contains(id)
+  }
+
+  /// Those of some pushes of which a device has said anything besides an acknowledgement in time.
+  public func haveReceipts(_ ids: [MessageID]) throws(StorageError) -> Set<MessageID> {
+    let have = try database.firsts(
       """
       SELECT EXISTS (SELECT 1 FROM receipt WHERE msg_id = ?1)
         OR EXISTS (SELECT 1 FROM outcome WHERE msg_id = ?1 AND (shown_at IS NOT NULL OR tapped_at IS NOT NULL))
-      """, .message(id)
-    ) { $0.bool() } ?? false
+      """, ids.map { [.message($0)] }
+    ) { $0.bool() }
+    return Set(zip(ids, have).filter { $1 == true }.map(\.0))
   }
 
   /// The targets with a report of a kind for a push to several; nil for none.

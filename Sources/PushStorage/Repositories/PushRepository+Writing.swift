@@ -5,7 +5,7 @@ extension PushRepository<Writing> {
   /// Records who made a push, unless it was the app's server.
   func insertSender(of id: MessageID, app: AppID, _ sender: PushSender) throws(StorageError) {
     guard let number = sender.number else { return }
-    try database.run(
+    try database.runLater(
       "INSERT INTO push_sender (msg_id, app_id, kind, number) VALUES (?, ?, ?, ?)", .message(id), .app(app),
       .integer(sender.kind.rawValue), .integer(number))
   }
@@ -17,13 +17,13 @@ extension PushRepository<Writing> {
     }
   }
 
-  /// Adds a push with where it comes from. `.constraint` if the ID is taken.
+  /// Adds a push with where it comes from. The job fails if the ID is taken.
   public func insert(_ push: PushRow, from source: PushSource = PushSource()) throws(StorageError) {
     let content = try database.stored(push.content, of: push.app, .pushContent)
     let object = try source.object.map { object throws(StorageError) in
       try database.stored(object, of: push.app, .pushObject)
     }
-    try database.run(
+    try database.runLater(
       """
       INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets,
         own_targets, ios_targets, unreached, online_only, target_count, strategy,
