@@ -43,6 +43,11 @@ public enum Bench {
     case "million": try MillionBenchmark.run(environment, report)
     case "callbacks": try CallbackBenchmark.run(environment, report)
     case "getui": try GetuiBenchmark.run(environment, report)
+    case "cluster":
+      do throws(BenchError) { try ClusterBenchmark.run(environment, report) } catch .notInstalled(let program)
+      {
+        report.note("the cluster is left out: \(program) is not installed")
+      }
     case "channels":
       if !environment.options.onlyPeers { try ChannelBenchmark.run(environment, report) }
     case "apns":

@@ -3,7 +3,7 @@ public struct BenchOptions: Sendable {
   /// The benchmarks by name, in the order in which `all` runs them; it leaves `soak` out, which takes long.
   public static let benchmarks = [
     "sqlite", "broadcast", "single", "seal", "connect", "idle", "restart", "million", "callbacks", "getui",
-    "apns", "channels", "console", "soak",
+    "apns", "channels", "console", "cluster", "soak",
   ]
 
   /// A name of `benchmarks`, or `all`.
@@ -20,6 +20,10 @@ public struct BenchOptions: Sendable {
   public var queue: Int?
   /// Pushes a second in the benchmark `soak`; nil for its own number.
   public var rate: Int?
+  /// Nodes in the benchmark `cluster`; nil for its own number.
+  public var nodes: Int?
+  /// Devices of all nodes together in the benchmark `cluster`, which then only counts what a crowd costs; nil for its comparisons.
+  public var devices: Int?
   /// The addresses of the console's pages with names in braces, for the benchmark `console`.
   public var consolePages: [String] = []
   /// Where to write the results as JSON; nil for nowhere.
@@ -33,7 +37,8 @@ public struct BenchOptions: Sendable {
   public init(
     benchmark: String, connections: Int? = nil, seconds: Int = 5,
     peers: String = "floor,mosquitto,redis,nats",
-    onlyPeers: Bool = false, queue: Int? = nil, rate: Int? = nil, json: String? = nil, folder: String? = nil
+    onlyPeers: Bool = false, queue: Int? = nil, rate: Int? = nil, nodes: Int? = nil, devices: Int? = nil,
+    json: String? = nil, folder: String? = nil
   ) throws(BenchError) {
     guard benchmark == "all" || Self.benchmarks.contains(benchmark) else {
       throw .usage(
@@ -48,12 +53,19 @@ public struct BenchOptions: Sendable {
       throw .usage("queue: only for the benchmarks apns and channels")
     }
     guard (1000...2_000_000).contains(queue ?? 1000) else { throw .usage("queue: 1000 to 2000000") }
+    guard nodes == nil && devices == nil || benchmark == "cluster" else {
+      throw .usage("nodes, devices: only for the benchmark cluster")
+    }
+    guard (2...200).contains(nodes ?? 2) else { throw .usage("nodes: 2 to 200") }
+    guard (1000...3_000_000).contains(devices ?? 1000) else { throw .usage("devices: 1000 to 3000000") }
     self.benchmark = benchmark
     self.connections = connections
     self.seconds = seconds
     self.onlyPeers = onlyPeers
     self.queue = queue
     self.rate = rate
+    self.nodes = nodes
+    self.devices = devices
     self.json = json
     self.folder = folder
     self.peers = []

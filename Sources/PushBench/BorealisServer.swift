@@ -63,7 +63,8 @@ final class BorealisServer {
     return (process, http, device, devicePlain, seconds)
   }
 
-  private static func endpoint(_ value: JSONValue?) -> Endpoint? {
+  /// What the ready line says about a listener.
+  static func endpoint(_ value: JSONValue?) -> Endpoint? {
     value?.string?.split(separator: ":").last.flatMap { UInt16($0) }.map { Endpoint(port: $0) }
   }
 }

@@ -1,23 +1,52 @@
 import Glibc
 
 /// Borealis as a system under test: devices over its own protocol, pushes over HTTP.
-final class BorealisSystem: SystemUnderTest {
-  let borealis: BorealisServer
+class PushSystem: SystemUnderTest {
   let devices: DeviceDriver
   let sender: PushSender
+
+  init(
+    name: String, server: ServerProcess, endpoint: Endpoint, devices: DeviceDriver, sender: PushSender,
+    tls: TLSClient? = nil
+  ) {
+    self.devices = devices
+    self.sender = sender
+    super.init(name: name, server: server, endpoint: endpoint, driver: devices, tls: tls)
+  }
+
+  /// Gives receivers registrations that are in the database already.
+  func adopt(_ population: Population, _ numbers: Range<Int>) {
+    for (member, number) in numbers.enumerated() {
+      devices.adopt(member, population.id(number), population.secret)
+    }
+  }
+
+  override func problem() -> String? {
+    if let refusal = sender.firstRefusal { return "\(sender.refusedCount) pushes were refused: \(refusal)" }
+    if sender.lostCount > 0 { return "HTTP connections were closed" }
+    guard let general = super.problem() else { return nil }
+    return general + (devices.lastWord.map { ": " + $0 } ?? "")
+  }
+}
+
+/// One server.
+final class BorealisSystem: PushSystem {
+  let borealis: BorealisServer
   private let senders: Int
 
   /// The number of HTTP connections for pushes.
   init(
-    _ borealis: BorealisServer, receivers: Int, senders: Int, tls: TLSClient? = nil
+    _ borealis: BorealisServer, name: String = Report.own, receivers: Int, senders: Int,
+    tls: TLSClient? = nil
   ) {
     self.borealis = borealis
     self.senders = senders
-    sender = PushSender(appKey: borealis.appKey, secret: borealis.secret)
-    devices = DeviceDriver(receivers: receivers, appKey: borealis.appKey, sender: sender)
+    let sender = PushSender(appKey: borealis.appKey, secret: borealis.secret)
     super.init(
-      name: Report.own, server: borealis.process,
-      endpoint: tls == nil ? borealis.devicePlain : borealis.device, driver: devices, tls: tls)
+      name: name, server: borealis.process,
+      endpoint: tls == nil ? borealis.devicePlain : borealis.device,
+      devices: DeviceDriver(receivers: receivers, appKey: borealis.appKey, sender: sender), sender: sender,
+      tls: tls)
   }
 
   /// Starts the server again, after it has ended, on the same ports.
@@ -29,11 +58,38 @@ final class BorealisSystem: SystemUnderTest {
   override func connectSender(_ client: LoadClient) throws(BenchError) {
     try sender.connect(senders, to: borealis.http, client)
   }
+}
 
-  override func problem() -> String? {
-    if let refusal = sender.firstRefusal { return "\(sender.refusedCount) pushes were refused: \(refusal)" }
-    if sender.lostCount > 0 { return "HTTP connections were closed" }
-    guard let general = super.problem() else { return nil }
-    return general + (devices.lastWord.map { ": " + $0 } ?? "")
+/// Nodes of a cluster, with devices at some and publishers at some.
+final class ClusterSystem: PushSystem {
+  private let cluster: BenchCluster
+  /// The node of each receiver.
+  var place: (Int) -> Int
+  private let posts: [Int]
+  private let senders: Int
+
+  /// `posts` are the nodes that pushes go to, over so many connections in all.
+  init(
+    _ cluster: BenchCluster, name: String, receivers: Int, posts: [Int], senders: Int,
+    place: @escaping (Int) -> Int
+  ) {
+    self.cluster = cluster
+    self.place = place
+    self.posts = posts
+    self.senders = senders
+    let sender = PushSender(appKey: cluster.appKey, secret: cluster.secret)
+    super.init(
+      name: name, server: cluster.nodes[0].process, endpoint: cluster.nodes[0].device,
+      devices: DeviceDriver(receivers: receivers, appKey: cluster.appKey, sender: sender), sender: sender)
+  }
+
+  override func endpoint(of member: Int) -> Endpoint { cluster.nodes[place(member)].device }
+
+  override func processorTime() throws(BenchError) -> UInt64 { try cluster.processorTime() }
+
+  override func connectSender(_ client: LoadClient) throws(BenchError) {
+    for node in posts {
+      try sender.connect((senders + posts.count - 1) / posts.count, to: cluster.nodes[node].http, client)
+    }
   }
 }

@@ -50,7 +50,8 @@ enum BroadcastBenchmark {
     report.goal("eight publishers, a million <= 4 s", eightAtOnce.processorTime, atMost: 4)
   }
 
-  private static func measure(
+  /// Measures one shape for so many seconds and reports it.
+  static func measure(
     _ system: SystemUnderTest, _ client: LoadClient, _ receivers: Int, _ shape: Shape, _ seconds: Int,
     _ report: Report
   ) throws(BenchError) {
@@ -70,14 +71,14 @@ enum BroadcastBenchmark {
     }
     publish(until: cl_monotonic_ns() + 500_000_000)
     let start = cl_monotonic_ns()
-    let used = try ProcessUsage.processorTime(system.server.identifier)
+    let used = try system.processorTime()
     let before = driver.board.arrivals
     publish(until: start + UInt64(seconds) * 1_000_000_000)
     let arrived = Double(driver.board.arrivals - before)
     report.add(
       shape.rate, system.name, arrived / (Double(cl_monotonic_ns() - start) / 1e9), "deliveries/s")
     // Nanoseconds for one are milliseconds for a million.
-    let time = Double(try ProcessUsage.processorTime(system.server.identifier) - used) / arrived
+    let time = Double(try system.processorTime() - used) / arrived
     report.add(shape.processorTime, system.name, time / 1000, "s")
     try system.poll(client, "the last broadcasts arrive", seconds: 10) {
       driver.board.byPublisher == published.map { $0 * receivers }

@@ -53,7 +53,7 @@ enum ConnectBenchmark {
   private static let rounds = 3
 
   /// The best round: each connects all devices and then lets them go.
-  private static func bestRate(
+  static func bestRate(
     _ system: SystemUnderTest, _ client: LoadClient, _ receivers: Int
   ) throws(BenchError) -> Double {
     var best = 0.0

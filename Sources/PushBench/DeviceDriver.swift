@@ -29,6 +29,9 @@ final class DeviceDriver: PubSubDriver {
   private var due: [(time: UInt64, link: Link)] = []
   private var nextDue = 0
   private var ackDelay: UInt64 = 0
+  /// Told which device has logged in, and which has lost its connection.
+  var onReady: ((_ member: Int) -> Void)?
+  var onClosed: ((_ member: Int) -> Void)?
   /// Whether a device acknowledges what it has read at once, instead of gathering as long as it may.
   var acknowledgesAtOnce = false
 
@@ -120,13 +123,17 @@ final class DeviceDriver: PubSubDriver {
     case .loginOK(_, let delay, _, _):
       ackDelay = UInt64(delay) * 1_000_000
       readyCount += 1
+      onReady?(link.member)
     case .goAway(let reason, _, _): lastWord = "GO_AWAY \(reason.rawValue)"
     case .error(let code, _, let message): lastWord = "ERROR \(code.rawValue) \(message)"
     default: break
     }
   }
 
-  func closed(_ link: Link, _ client: LoadClient) { lostCount += 1 }
+  func closed(_ link: Link, _ client: LoadClient) {
+    lostCount += 1
+    onClosed?(link.member)
+  }
 
   func turn(_ now: UInt64, _ client: LoadClient) -> UInt64? {
     while nextDue < due.count, due[nextDue].time <= now {

@@ -7,28 +7,45 @@ struct Endpoint: Equatable {
 
   /// Starts a non-blocking connect. Data may be sent at once: on loopback the kernel has finished the
   /// handshake by the time that `connect` returns. The socket has the kernel's own settings and not ours, since clients of all
-  /// servers in a comparison are made here.
-  func connect() throws(BenchError) -> Int32 {
+  /// servers in a comparison are made here. `source` is another address of this machine to connect from, 127.x.y.z: looking for a free
+  /// port takes long once half of those of one address have a connection to this port.
+  func connect(from source: UInt32? = nil) throws(BenchError) -> Int32 {
     let descriptor = socket(
       AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw .system(call: "socket", number: errno) }
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+    if let source {
+      // The port is chosen by connect, which knows the other end (ip(7)).
+      setsockopt(
+        descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &on, socklen_t(MemoryLayout<Int32>.size))
+      guard Self.with(source, 0, { bind(descriptor, $0, $1) }) == 0 else {
+        let number = errno
+        close(descriptor)
+        throw .system(call: "bind", number: number)
       }
     }
+    let status = Self.with(0x7f00_0001, port) { Glibc.connect(descriptor, $0, $1) }
     let number = errno
     guard status == 0 || number == EINPROGRESS else {
       close(descriptor)
       throw .system(call: "connect", number: number)
     }
     return descriptor
+  }
+
+  private static func with(
+    _ host: UInt32, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = host.bigEndian
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
   }
 
   /// A port that nothing listens on now.

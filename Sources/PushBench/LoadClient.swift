@@ -40,9 +40,10 @@ final class LoadClient {
   /// Opens a connection; the driver is called immediately, or after the handshake with TLS.
   @discardableResult
   func connect(
-    to endpoint: Endpoint, driver: any LoadDriver, member: Int, tls: TLSClient? = nil
+    to endpoint: Endpoint, driver: any LoadDriver, member: Int, tls: TLSClient? = nil,
+    from source: UInt32? = nil
   ) throws(BenchError) -> Link {
-    let descriptor = try endpoint.connect()
+    let descriptor = try endpoint.connect(from: source)
     let slot = freeSlots.popLast() ?? lines.count
     if slot == lines.count { lines.append(Line()) }
     lines[slot].connection = Connection(connecting: descriptor)
@@ -91,12 +92,13 @@ final class LoadClient {
     for index in 0..<max(0, count) { dispatch(events[index]) }
   }
 
-  /// Polls until a condition holds.
+  /// Polls until a condition holds. It may be of another thread, which wakes nobody here.
   func poll(_ what: String, seconds: Double, until condition: () -> Bool) throws(BenchError) {
     let deadline = cl_monotonic_ns() + UInt64(seconds * 1e9)
     while !condition() {
-      guard cl_monotonic_ns() < deadline else { throw .timedOut(what) }
-      poll(until: deadline)
+      let now = cl_monotonic_ns()
+      guard now < deadline else { throw .timedOut(what) }
+      poll(until: min(deadline, now + 1_000_000))
     }
   }
 

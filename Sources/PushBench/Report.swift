@@ -47,6 +47,18 @@ final class Report {
     entries.last { $0.metric == metric && $0.system == system }?.value
   }
 
+  /// Keeps the median of what was recorded of a metric for each system in several rounds.
+  func keepMedians(of metric: String) {
+    let all = entries.filter { $0.metric == metric }
+    entries.removeAll { $0.metric == metric }
+    var systems: [String] = []
+    for entry in all where !systems.contains(entry.system) { systems.append(entry.system) }
+    for system in systems {
+      let rounds = all.filter { $0.system == system }.sorted { $0.value < $1.value }
+      entries.append(rounds[rounds.count / 2])
+    }
+  }
+
   /// Judges a value of Borealis, perhaps as a ratio to another system's; nothing if one of the two was not
   /// measured.
   func goal(_ text: String, _ metric: String, over other: String? = nil, atLeast: Double) {

@@ -50,7 +50,7 @@ enum SingleBenchmark {
       (system as? BorealisSystem)?.devices.aim(at: number % devices)
       if number == warmUp {
         driver.board.recordsLatency = true
-        used = try ProcessUsage.processorTime(system.server.identifier)
+        used = try system.processorTime()
       }
       driver.broadcast(
         Payload.make(size: BroadcastBenchmark.payloadSize, time: cl_monotonic_ns()), client)
@@ -59,51 +59,28 @@ enum SingleBenchmark {
       driver.board.arrivals >= total
     }
     try system.check()
-    let time = try ProcessUsage.processorTime(system.server.identifier) - used
+    let time = try system.processorTime() - used
     report.add(cost, system.name, Double(time) / 1000 / Double(total - warmUp), "us")
     report.add(median, system.name, driver.board.latencies.percentile(0.5), "us")
     report.add(tail, system.name, driver.board.latencies.percentile(0.99), "us")
     report.add(worst, system.name, driver.board.latencies.percentile(0.999), "us")
   }
 
-  /// Each of 64 connections posts its next push when the last one is answered; the devices are online.
+  /// The devices are online.
   private static func measureThroughput(
     _ environment: BenchEnvironment, _ report: Report
   ) throws(BenchError) {
     let receivers = environment.options.connections ?? 1000
-    let system = BorealisSystem(try BorealisServer(environment), receivers: receivers, senders: 64)
+    let system = BorealisSystem(
+      try BorealisServer(environment), receivers: receivers, senders: AcceptedPushes.publishers)
     let client = try LoadClient()
     try system.connect(0..<receivers, client)
     try system.connectSender(client)
-    let sender = system.sender
-    let payload = Payload.make(size: BroadcastBenchmark.payloadSize, time: cl_monotonic_ns())
-    let requests = (0..<receivers).compactMap { system.devices.registration(of: $0) }
-      .map { sender.request(to: PushSender.audience(registration: $0), payload) }
-    var next = 0
-    var durations = Latencies()
-    let used = try ProcessUsage.processorTime(system.server.identifier)
-    let start = cl_monotonic_ns()
-    let end = start + UInt64(environment.options.seconds) * 1_000_000_000
-    func post(_ client: LoadClient) {
-      sender.post(requests[next % requests.count], client)
-      next += 1
-    }
-    sender.onReply = { _, duration, client in
-      durations.add(duration)
-      if cl_monotonic_ns() < end { post(client) }
-    }
-    for _ in 0..<64 { post(client) }
-    while cl_monotonic_ns() < end { client.poll(until: end) }
-    let rate = Double(sender.acceptedCount) / (Double(cl_monotonic_ns() - start) / 1e9)
-    try system.poll(client, "all accepted pushes arrive", seconds: 20) {
-      sender.acceptedCount == next && system.devices.board.arrivals == next
-    }
-    sender.onReply = nil
-    try system.check()
-    let time = try ProcessUsage.processorTime(system.server.identifier) - used
-    report.add(throughputCost, system.name, Double(time) / 1000 / Double(next), "us")
-    report.add(throughput, system.name, rate, "pushes/s")
-    report.add(acceptMedian, system.name, durations.percentile(0.5), "us")
+    let devices = (0..<receivers).compactMap { system.devices.registration(of: $0) }
+    let accepted = try AcceptedPushes(system, client, to: devices, seconds: environment.options.seconds)
+    report.add(throughputCost, system.name, accepted.cost, "us")
+    report.add(throughput, system.name, accepted.rate, "pushes/s")
+    report.add(acceptMedian, system.name, accepted.durations.percentile(0.5), "us")
     system.stop()
   }
 }

@@ -37,8 +37,14 @@ class SystemUnderTest {
   /// Begins to connect one receiver.
   func open(_ member: Int, _ client: LoadClient) throws(BenchError) {
     while links.count <= member { links.append(nil) }
-    links[member] = try client.connect(to: endpoint, driver: driver, member: member, tls: tls)
+    links[member] = try client.connect(to: endpoint(of: member), driver: driver, member: member, tls: tls)
   }
+
+  /// Where a receiver connects.
+  func endpoint(of member: Int) -> Endpoint { endpoint }
+
+  /// Processor time of what is measured, in nanoseconds.
+  func processorTime() throws(BenchError) -> UInt64 { try ProcessUsage.processorTime(server.identifier) }
 
   /// Opens what `PubSubDriver.broadcast` sends on.
   func connectSender(_ client: LoadClient) throws(BenchError) {

@@ -25,6 +25,9 @@ struct BenchCommand: Command {
       channels    notifications over FCM, Web Push and Huawei to services that take them at once, compared with h2load;
                   another app's pushes beside a service that takes none, and memory with pushes that wait for it
       console     each of the console's pages with a million registrations and 100,000 pushes in the database
+      cluster     nodes on PostgreSQL and NATS, which it starts, compared with one server on a file: accepted pushes, pushes from
+                  node to node, broadcasts, logins, and how long devices of a killed node are away; with --devices how many
+                  connections many nodes bear, and a broadcast to all of them
       sqlite      commits in a second: the floor for accepted pushes
       soak        memory under a steady load, for as long as --seconds says
       all         all of them except soak
@@ -50,6 +53,15 @@ struct BenchCommand: Command {
       name: "rate", valueName: "N", help: "For soak: pushes per second; the default is 200.",
       kind: .number(1...20_000)),
     SettingDefinition(
+      name: "nodes", valueName: "N",
+      help: "For cluster: how many nodes; the default is 4, with --devices 56.",
+      kind: .number(2...200)),
+    SettingDefinition(
+      name: "devices", valueName: "N",
+      help:
+        "For cluster: connects this many devices, as far as memory allows, from as many processes as there are nodes.",
+      kind: .number(1000...3_000_000)),
+    SettingDefinition(
       name: "only-peers", valueName: "", help: "Measures only the other servers.", kind: .flag),
     SettingDefinition(name: "json", valueName: "FILE", help: "Also writes the results as JSON.", kind: .text),
     SettingDefinition(
@@ -65,7 +77,7 @@ struct BenchCommand: Command {
         benchmark: input.operands[0], connections: settings.number("connections"),
         seconds: settings.number("seconds") ?? 5, peers: settings.text("peers") ?? "none",
         onlyPeers: settings.flag("only-peers"), queue: settings.number("queue"),
-        rate: settings.number("rate"),
+        rate: settings.number("rate"), nodes: settings.number("nodes"), devices: settings.number("devices"),
         json: settings.text("json"), folder: settings.text("folder"))
       options.consolePages = WebConsole.addresses
       try Bench.run(options)

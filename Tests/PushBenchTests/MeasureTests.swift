@@ -84,8 +84,22 @@ import Testing
     #expect(throws: BenchError.self) { try BenchOptions(benchmark: "idle", seconds: 61) }
     #expect(throws: BenchError.self) { try BenchOptions(benchmark: "idle", rate: 1) }
     #expect(throws: BenchError.self) { try BenchOptions(benchmark: "idle", peers: "redis,other") }
+    #expect(throws: BenchError.self) { try BenchOptions(benchmark: "idle", nodes: 4) }
+    #expect(throws: BenchError.self) { try BenchOptions(benchmark: "cluster", nodes: 1) }
+    #expect(throws: BenchError.self) { try BenchOptions(benchmark: "cluster", devices: 3_000_001) }
+    #expect(try BenchOptions(benchmark: "cluster", nodes: 56, devices: 1_000_000).nodes == 56)
     #expect(try BenchOptions(benchmark: "soak", seconds: 3600, rate: 2000).rate == 2000)
     #expect(try BenchOptions(benchmark: "idle", peers: "redis,floor").peers == [.redis, .floor])
     #expect(try BenchOptions(benchmark: "all", peers: "none").peers.isEmpty)
+  }
+
+  @Test func `Of several rounds the median is kept for each system`() {
+    let report = Report()
+    for value in [3.0, 1, 2] { report.add("rate", "one", value, "a second") }
+    for value in [5.0, 9, 7] { report.add("rate", Report.own, value, "a second") }
+    report.add("other", "one", 4, "us")
+    report.keepMedians(of: "rate")
+    #expect(report.entries.filter { $0.metric == "rate" }.map(\.value) == [2, 7])
+    #expect(report.value("rate") == 7 && report.value("other", "one") == 4)
   }
 }

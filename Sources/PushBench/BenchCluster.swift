@@ -1,0 +1,107 @@
+import CLinux
+import Glibc
+import PushBase
+import PushJSON
+
+/// A cluster on this machine: PostgreSQL, a server of NATS, and nodes, of which the first is the home.
+final class BenchCluster {
+  /// A node.
+  struct Node {
+    let name: String
+    let process: ServerProcess
+    let http: Endpoint
+    let device: Endpoint
+  }
+
+  let appKey: AppKey
+  let secret: String
+  private(set) var nodes: [Node] = []
+  let postgres: PostgresServer
+  let bus: ServerProcess
+  private let busEndpoint: Endpoint
+  private let environment: BenchEnvironment
+  private let arguments: [String]
+
+  /// Starts the database with an app that has these registrations, and the bus; nodes get more arguments.
+  init(
+    _ environment: BenchEnvironment, _ population: Population, arguments: [String] = []
+  ) throws(BenchError) {
+    self.environment = environment
+    self.arguments = arguments
+    busEndpoint = try Endpoint.free()
+    bus = try environment.start("nats-server", ["-a", "127.0.0.1", "-p", "\(busEndpoint.port)"])
+    guard busEndpoint.waitUntilOpen(seconds: 10) else {
+      throw bus.waitForEnd(seconds: 0) ? .notInstalled("nats-server") : .timedOut("NATS starts")
+    }
+    postgres = try PostgresServer(environment)
+    let app = try BorealisApp.create(environment, folder: environment.workspace.path + "/data-cluster")
+    (appKey, secret) = (app.key, app.secret)
+    try population.write(app)
+    let copying = try environment.start(
+      environment.executable, ["copy", "--from", "sqlite:\(app.folder)", "--to", postgres.url])
+    guard copying.waitForEnd(seconds: 600) else { throw .timedOut("the copy to PostgreSQL ends") }
+  }
+
+  /// Starts nodes until there are so many, one after the other, and waits until the last can serve.
+  func grow(to count: Int) throws(BenchError) {
+    while nodes.count < count { try start("n\(nodes.count + 1)") }
+    for node in nodes { try waitUntilReady(node) }
+  }
+
+  private func start(_ name: String) throws(BenchError) {
+    let folder = environment.workspace.path
+    let process = try environment.start(
+      environment.executable,
+      [
+        "serve", "--data", "\(folder)/data-\(name)", "--store", postgres.url, "--bus",
+        "nats://127.0.0.1:\(busEndpoint.port)", "--node", "127.0.0.1:0", "--node-name", name,
+        "--secret-key-file", "\(folder)/data-cluster/secret-key", "--http", "127.0.0.1:0",
+        "--device-plain", "127.0.0.1:0", "--network-registrations", "100000000", "--network-strangers",
+        "1000000", "--ack-delay", "1s", "--log-level", "warning",
+      ] + arguments)
+    let line = try process.readLine(seconds: 60)
+    guard let ready = try? parseJSON(Array(line.utf8)), let http = BorealisServer.endpoint(ready["http"]),
+      let device = BorealisServer.endpoint(ready["device_plain"])
+    else { throw .unexpected("the ready line of a node: \(line)") }
+    let node = Node(name: name, process: process, http: http, device: device)
+    // The first one has become the home before there is another.
+    if nodes.isEmpty { try waitUntilReady(node) }
+    nodes.append(node)
+  }
+
+  private func waitUntilReady(_ node: Node) throws(BenchError) {
+    let end = cl_monotonic_ns() + 60_000_000_000
+    while cl_monotonic_ns() < end {
+      if try ConsoleClient(node.http, cookie: "").get("/readyz").status == 200 { return }
+      usleep(20_000)
+    }
+    throw .timedOut("\(node.name) is ready")
+  }
+
+  /// Kills a node without a warning, and forgets it.
+  func kill(_ index: Int) {
+    nodes.remove(at: index).process.stop(SIGKILL)
+  }
+
+  /// Processor time of all nodes, in nanoseconds.
+  func processorTime() throws(BenchError) -> UInt64 {
+    var sum: UInt64 = 0
+    for node in nodes { sum += try ProcessUsage.processorTime(node.process.identifier) }
+    return sum
+  }
+
+  /// User memory of all nodes, in bytes.
+  func memory() throws(BenchError) -> Int {
+    var sum = 0
+    for node in nodes { sum += try ProcessUsage.memory(node.process.identifier) }
+    return sum
+  }
+
+  /// Ends all of it; gateways first, so that nobody takes over.
+  func stop() {
+    for node in nodes.reversed() { node.process.stop(nodes.count > 8 ? SIGKILL : SIGTERM) }
+    nodes = []
+    bus.stop(SIGTERM)
+    postgres.stop()
+  }
+}
