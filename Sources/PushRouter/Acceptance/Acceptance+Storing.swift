@@ -17,8 +17,9 @@ extension Acceptance {
     if wishes.speed > 0, let fault = Self.pace(&request, to: audience.count) {
       return part.state = .refused(fault)
     }
-    let offers = channels.all.filter { [only = request.channel] in only == nil || $0.id == only }.flatMap {
-      $0.channel.offers(request.push.content, wishes.strategy, in: app)
+    var offers: [ChannelOffer] = []
+    for plugged in channels.all where request.channel == nil || plugged.id == request.channel {
+      offers += plugged.channel.offers(request.push.content, wishes.strategy, in: app)
     }
     let plan = app.directory.plan(audience, RouteTerms(request.push, offers: offers))
     if request.overrides != nil { writeBehind.flushEnds() }

@@ -66,6 +66,7 @@ struct NewPush: Sendable {
 
   /// What a channel has to deliver of it, nil for nothing.
   func part(of channel: ChannelID, as id: MessageID, in app: App) -> ChannelPush? {
+    guard channel == .passthrough || !plan.vendors.isEmpty else { return nil }
     let targets = plan[DeliveryLeg(channel)]
     var others: [UInt8: Recipients] = [:]
     for vendor in plan.vendors where vendor.leg.channel == channel && !vendor.leg.isMain {

@@ -23,8 +23,8 @@ public final class VendorChannel<V: Vendor>: Channel {
     var allDispatchers: [VendorDispatcher<V>] { dispatchers.values.flatMap(\.values) }
   }
 
-  /// What it is.
-  public var info: ChannelInfo { vendor.info }
+  /// What it is. Kept, because every push asks for it.
+  public let info: ChannelInfo
   let vendor: V
   let parts: VendorParts
   let table: VendorCredentials<V>
@@ -37,6 +37,7 @@ public final class VendorChannel<V: Vendor>: Channel {
   /// Makes the channel; call `start` next.
   public init(_ vendor: V, _ parts: VendorParts) {
     self.vendor = vendor
+    info = vendor.info
     self.parts = parts
     recalls = VendorRecalls(vendor, parts)
     checks = CredentialChecks(time: parts.time)
@@ -226,11 +227,11 @@ public final class VendorChannel<V: Vendor>: Channel {
   /// A notification that is too large, for apps that send over the vendor: rendered as it will be when it is sent, with an ID as long
   /// as IDs become.
   public func fault(_ content: PushContent, _ strategy: Strategy, in app: App) -> APIError? {
+    guard vendor.carries(content), state.withLock({ $0.served.contains(app.id) }) else { return nil }
     let used = Platform.allCases.first {
       info.platforms.contains($0) && Routing.mayUseVendor(strategy, on: $0)
     }
-    guard let platform = used, vendor.carries(content), state.withLock({ $0.served.contains(app.id) })
-    else { return nil }
+    guard let platform = used else { return nil }
     let draft = ChannelPush(
       app: app, id: Self.longestID, targets: .few([]), push: StoredPush(content: content, strategy: strategy),
       expires: Timestamp(milliseconds: 0))
