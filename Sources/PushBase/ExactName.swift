@@ -17,8 +17,9 @@ public struct ExactName: Hashable, Sendable {
 extension String {
   /// Whether another text has the same bytes in UTF-8; `==` also holds for canonically equivalent ones.
   @inlinable public func hasSameBytes(as other: String) -> Bool {
-    // The first two are quick, and most texts differ in them.
-    utf8.count == other.utf8.count && self == other && utf8.elementsEqual(other.utf8)
+    // The first two are quick, and most texts differ in them. Whatever else equals ASCII has more bytes.
+    utf8.count == other.utf8.count && self == other
+      && (utf8Span.isKnownASCII || utf8.elementsEqual(other.utf8))
   }
 
   /// Hashes the bytes in UTF-8.

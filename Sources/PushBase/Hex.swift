@@ -150,7 +150,7 @@ public enum Base64 {
     return bytes
   }
 
-  @usableFromInline
+  @inlinable
   static func value(of byte: UInt8) -> UInt32? {
     switch byte {
     case 65...90: UInt32(byte - 65)

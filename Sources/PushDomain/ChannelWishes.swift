@@ -32,7 +32,11 @@ public struct ChannelWishes: Equatable, Sendable {
   /// Reads the members of `options`.
   init(_ options: Fields, rules: PushRules) throws(APIError) {
     let classification = try options.integer("classification", in: 0...1)
-    let objects = try options.fields("third_party_channel")
+    let objects = try options.fields("third_party_channel").flatMap { $0.present.isEmpty ? nil : $0 }
+    guard classification != nil || objects != nil else {
+      (rule, wishes) = (nil, [:])
+      return
+    }
     let plugged = rules.channels.compactMap { info in info.options.map { (info.id, $0) } }
     for member in objects?.present ?? [] {
       guard plugged.contains(where: { $0.1.key == member.key }) || Self.vendors.contains(member.key) else {

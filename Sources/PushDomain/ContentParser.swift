@@ -243,7 +243,9 @@ struct ContentParser {
     }
   }
 
-  private static func checkSize(_ count: Int, of name: String, limit: Int) throws(APIError) {
-    if count > limit { throw .tooLarge("\(name): \(count) bytes as JSON, at most \(limit) are allowed") }
+  private static func checkSize(
+    _ count: Int, of name: @autoclosure () -> String, limit: Int
+  ) throws(APIError) {
+    if count > limit { throw .tooLarge("\(name()): \(count) bytes as JSON, at most \(limit) are allowed") }
   }
 }
