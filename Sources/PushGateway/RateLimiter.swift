@@ -95,9 +95,10 @@ public final class RateLimiter: Sendable {
 extension HTTPHeaders {
   /// Appends the rate limit headers, under the documented name and under the one that JPush's Java and Go clients read.
   mutating func append(_ budget: RateLimiter.Budget) {
-    append("X-Rate-Limit-Quota", String(budget.quota))
-    append("X-Rate-Limit-Limit", String(budget.quota))
-    append("X-Rate-Limit-Remaining", String(budget.remaining))
-    append("X-Rate-Limit-Reset", String(budget.resetSeconds))
+    let quota = String(budget.quota)
+    append(lowercase: "x-rate-limit-quota", quota)
+    append(lowercase: "x-rate-limit-limit", quota)
+    append(lowercase: "x-rate-limit-remaining", String(budget.remaining))
+    append(lowercase: "x-rate-limit-reset", String(budget.resetSeconds))
   }
 }

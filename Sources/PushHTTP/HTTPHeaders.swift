@@ -33,7 +33,8 @@ public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     append(lowercase: name, value)
   }
 
-  mutating func append(lowercase name: String, _ value: String) {
+  /// Appends a field whose name is in lower case.
+  public mutating func append(lowercase name: String, _ value: String) {
     fields.append(Field(name: name, value: value))
   }
 

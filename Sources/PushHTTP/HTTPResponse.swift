@@ -67,15 +67,20 @@ public struct HTTPResponse: Sendable, Equatable {
   public var hasContent: Bool { status >= 200 && status != 204 && status != 304 }
 
   private static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
-    guard !name.isEmpty, name.utf8.allSatisfy(isToken) else { return }
+    // Checked where they stand: in an array that takes a third of the time that it takes in a string.
+    let start = bytes.count
     bytes += name.utf8
-    bytes += ": ".utf8
-    if value.utf8.allSatisfy(isFieldContent) {
-      bytes += value.utf8
-    } else {
-      for byte in value.utf8 { bytes.append(isFieldContent(byte) ? byte : 32) }
+    guard bytes.count > start, bytes[start...].allSatisfy(isToken) else {
+      bytes.removeSubrange(start...)
+      return
     }
-    bytes += "\r\n".utf8
+    bytes.append(UInt8(ascii: ":"))
+    bytes.append(UInt8(ascii: " "))
+    let valueStart = bytes.count
+    bytes += value.utf8
+    for index in valueStart..<bytes.count where !isFieldContent(bytes[index]) { bytes[index] = 32 }
+    bytes.append(UInt8(ascii: "\r"))
+    bytes.append(UInt8(ascii: "\n"))
   }
 
   /// The customary text of a status code, empty for others.

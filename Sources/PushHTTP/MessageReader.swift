@@ -101,8 +101,9 @@ struct MessageReader {
   private mutating func readField(keep: Bool) throws(HTTPFault) {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { throw .badField }
     for index in 0..<colon {
-      guard isToken(line[index]) else { throw .badField }
-      line[index] = lowered(line[index])
+      let byte = line[index]
+      guard isToken(byte) else { throw .badField }
+      if lowered(byte) != byte { line[index] = lowered(byte) }
     }
     let value = line[(colon + 1)...]
     guard value.allSatisfy(isFieldContent) else { throw .badField }
