@@ -14,6 +14,8 @@ final class LogFile {
   private let descriptor: Int32
   /// No further try below this size, because the disk is full.
   private var resumeAt = 0
+  /// The file's size when it was last looked at, and the pages that were in use.
+  private var known = (size: 0, pages: 0)
 
   /// Opens the log of a database in WAL mode, which exists as long as a connection to it is open.
   init(database path: String) throws(StorageError) {
@@ -27,9 +29,15 @@ final class LogFile {
   /// another process may write there. What fails here fails again, and with consequences, when SQLite writes.
   func reserve(after pages: Int) {
     let used = Self.headerSize + pages * Self.frameSize
+    // SQLite shortens it only when it begins from the start again.
+    if pages >= known.pages, known.size >= used + Self.step / 4 {
+      known.pages = pages
+      return
+    }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return }
     let size = Int(status.st_size)
+    known = (size, pages)
     guard size < used + Self.step / 4, used >= resumeAt else { return }
     // Small enough for malloc to keep: after freeing a large one it would return memory to the system less readily.
     let zeros = [UInt8](repeating: 0, count: 64 * 1024)

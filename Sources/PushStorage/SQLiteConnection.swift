@@ -14,6 +14,9 @@ final class SQLiteConnection: DatabaseConnection {
     case copy
   }
 
+  /// Settings of the library, made once.
+  private static let settings: Int32 = csqlite_count_no_memory()
+
   private let handle: OpaquePointer
   /// Pages in the write-ahead log after the last commit of this connection; SQLite writes it.
   private let logPages: UnsafeMutablePointer<Int32>
@@ -33,6 +36,7 @@ final class SQLiteConnection: DatabaseConnection {
         throw StorageError(.io, "the target exists or cannot be created")
       }
     }
+    _ = Self.settings
     let flags =
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
       | (mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE)
