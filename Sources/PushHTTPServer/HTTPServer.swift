@@ -16,7 +16,8 @@ public final class HTTPServer: HTTPServerHooks, LoopDriver {
   /// In this turn a connection moved to another driver, which may have ended its turn already.
   var hasReleased = false
 
-  var table: HTTPConnectionTable
+  // Each request looks here dozens of times, and one thread does: checks of exclusive access would find nothing.
+  @exclusivity(unchecked) var table: HTTPConnectionTable
   /// The buffer that the bytes of every connection are read into.
   var buffer = [UInt8](repeating: 0, count: 64 << 10)
   /// The buffer in which small pieces are merged for sending.

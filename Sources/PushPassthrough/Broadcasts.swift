@@ -66,11 +66,13 @@ final class Broadcasts {
   private let connections: DeviceConnections
   private let sending: PushSending
   private var limits: PassthroughLimits { connections.limits }
-  private(set) var fanOuts: [FanOut] = []
+  // Unchecked for the same reason as the sessions.
+  @exclusivity(unchecked) private(set) var fanOuts: [FanOut] = []
   /// The frames that were last joined for one write, and the result, which nearly all sessions share.
-  private var joined: (frames: [SharedFrame], whole: SharedFrame) = ([], SharedFrame([]))
+  @exclusivity(unchecked) private var joined: (frames: [SharedFrame], whole: SharedFrame) =
+    ([], SharedFrame([]))
   /// Frames for the session that a walk visits.
-  private var visitFrames: [SharedFrame] = []
+  @exclusivity(unchecked) private var visitFrames: [SharedFrame] = []
 
   init(_ connections: DeviceConnections, _ sending: PushSending) {
     self.connections = connections
