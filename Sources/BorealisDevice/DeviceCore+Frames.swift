@@ -45,9 +45,11 @@ extension DeviceCore {
     case (.goAway(let reason, let retryAfter, let host), _):
       goAway(reason, retryAfter: retryAfter, host: host, at: now)
     case (.error(let code, let rule, let message), _): refused(code, rule, message, at: now)
-    case (.helloOK(let version, _, let maxFrame), .greeting(knowsVersion: false, let registering))
+    case (.helloOK(let version, let time, let maxFrame), .greeting(knowsVersion: false, let registering))
     where WireLimits.versions.contains(version):
       self.version = version
+      // The server wrote it after HELLO was sent: its time is not later than what follows from this.
+      serverAhead = time.milliseconds &- Int64(clamping: helloSent)
       phase = .greeting(knowsVersion: true, registering: registering)
       sendLimit = min(WireLimits.maxFrame, Int(maxFrame))
     case (.registerOK(let id, let secret), .greeting(knowsVersion: true, registering: true)):
@@ -125,13 +127,33 @@ extension DeviceCore {
       // It arrived before, at a time that is no longer known.
       acknowledge(push.messageID, came: nil, at: now)
     } else if inHand[push.messageID] == nil {
-      inHand[push.messageID] = now
       let content = Array(buffer[push.content])
+      if let end = Self.showBefore(content) {
+        // Neither shown nor acknowledged: the server has another channel bring it, and sends again what is left.
+        if isOver(end) { return actions.append(.event(.leftToChannel(push.messageID))) }
+        urgent.insert(push.messageID)
+      }
+      inHand[push.messageID] = now
       let copy = DevicePush(
         messageID: push.messageID, isOffline: push.isOffline,
         isRedelivered: inHandEarlier.remove(push.messageID) != nil, content: content)
       actions.append(.deliver(copy))
     }
+  }
+
+  /// What a content begins with whose notification another channel may bring.
+  private static let showBeforeMember = Array("{\"show_before\":".utf8)
+
+  /// The server's time from which on another channel brings a push's notification, in milliseconds; nil if none does.
+  private static func showBefore(_ content: [UInt8]) -> Int64? {
+    guard content.starts(with: showBeforeMember) else { return nil }
+    let digits = content.dropFirst(showBeforeMember.count).prefix { (48...57).contains($0) }
+    return Int64(String(decoding: digits, as: UTF8.self))
+  }
+
+  /// Whether a moment of the server's time may be over.
+  private func isOver(_ moment: Int64) -> Bool {
+    serverAhead.map { Int64(clamping: steady) &+ $0 >= moment } ?? false
   }
 
   /// A push that the app has already stays until it is handled; another copy is a duplicate.
@@ -149,6 +171,7 @@ extension DeviceCore {
     }
     acks.append((id, came))
     if ackDue == nil { ackDue = now + ackDelay }
+    if urgent.remove(id) != nil { ackDue = now }
     if acks.count >= WireLimits.acksPerFrame.upperBound { flushAcks(at: now) }
   }
 

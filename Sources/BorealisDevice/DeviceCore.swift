@@ -48,6 +48,14 @@ public struct DeviceCore: Sendable {
   var inHand: [MessageID: UInt64] = [:]
   /// Since when the clock has run without a pause: it stops while the process is stopped.
   var clockSince: UInt64 = 0
+  /// Pushes in hand whose acknowledgements must not wait: another channel brings what is not acknowledged in time.
+  var urgent: Set<MessageID> = []
+  /// Milliseconds on a clock that goes on while the process is stopped or the machine suspended; the caller sets it
+  /// before it passes bytes in.
+  public var steady: UInt64 = 0
+  /// That clock when HELLO was sent, and how much the server's time may be ahead of it.
+  var helloSent: UInt64 = 0
+  var serverAhead: Int64?
   /// Pushes that an earlier run had in hand when it ended.
   var inHandEarlier: Set<MessageID>
   /// Alias and tags to set again after a new registration.
@@ -141,6 +149,7 @@ extension DeviceCore {
   public mutating func connected(at now: UInt64) -> [DeviceAction] {
     guard phase == .connecting else { return [] }
     phase = .greeting(knowsVersion: false, registering: identity == nil)
+    helloSent = steady
     var bytes: [UInt8] = []
     ClientFrame.hello(Hello(clientName: Self.clipped(profile.clientName))).encode(into: &bytes)
     if let identity {
@@ -171,7 +180,10 @@ extension DeviceCore {
   /// A registration could not be stored, or these pushes could not be recorded: the app does not have them, and the
   /// server must send them again.
   public mutating func storageFailed(notTaken ids: [MessageID] = [], at now: UInt64) -> [DeviceAction] {
-    for id in ids { inHand[id] = nil }
+    for id in ids {
+      inHand[id] = nil
+      urgent.remove(id)
+    }
     switch phase {
     case .greeting:
       // The server has issued a registration that cannot be stored; a later REGISTER replaces it.

@@ -47,6 +47,9 @@ final class DeviceDriver: LoopDriver {
   /// Milliseconds on the loop's clock.
   var now: UInt64 { loop.now / 1_000_000 }
 
+  /// Milliseconds since the machine was started: unlike the loop's clock it counts time in which the process was stopped.
+  var steady: UInt64 { loop.sinceBoot / 1_000_000 }
+
   func ready(_ token: ConnectionToken, _ readiness: Readiness) {
     guard let runner = runners[token.slot], runner.generation & 0xff_ffff == token.generation else { return }
     runner.ready(readiness)

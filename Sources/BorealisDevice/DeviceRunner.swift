@@ -232,7 +232,9 @@ extension DeviceRunner {
     let failure: String
     switch connection.proceed() {
     case .inProgress: return settle()
-    case .open: return perform(core.connected(at: driver.now))
+    case .open:
+      core.steady = driver.steady
+      return perform(core.connected(at: driver.now))
     case .unreachable(let error): failure = error.description
     case .failed(let reason): failure = "TLS: " + reason
     }
@@ -246,7 +248,9 @@ extension DeviceRunner {
     let current = generation
     repeat {
       switch connection.read(into: &driver.buffer) {
-      case .bytes(let count): perform(core.received(Array(driver.buffer[..<count]), at: driver.now))
+      case .bytes(let count):
+        core.steady = driver.steady
+        perform(core.received(Array(driver.buffer[..<count]), at: driver.now))
       case .nothing: return settle()
       case .ended: return lost("the server closed")
       case .failed(let reason): return lost(reason)

@@ -10,9 +10,9 @@ struct ActivePush: Sendable {
   /// When it ends for all targets.
   let expires: Timestamp
   /// Its targets.
-  let targets: NumberSet
+  private(set) var targets: NumberSet
   /// Whether it is for many devices, which yields to pushes for few.
-  let isLarge: Bool
+  private(set) var isLarge: Bool
   /// The number of targets without a final result.
   private(set) var left: Int
   /// The targets.
@@ -59,6 +59,17 @@ struct ActivePush: Sendable {
   }
 
   var key: LegKey { LegKey(push: id, leg: part.leg) }
+
+  /// Adds targets that the channel has taken over; false if there are none.
+  mutating func extend(by others: Recipients) -> Bool {
+    let new = others.numbers.subtracting(targets)
+    guard !new.isEmpty, !isWithdrawn else { return false }
+    targets.formUnion(new)
+    left += new.count
+    if case .many = others { isLarge = true }
+    position = RegistrationNumber(0)
+    return true
+  }
 
   /// Claims at most this many unclaimed targets, ascending. Fewer mean that there are no more.
   mutating func claim(_ limit: Int) -> [RegistrationNumber] {

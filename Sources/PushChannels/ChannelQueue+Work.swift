@@ -38,6 +38,7 @@ extension ChannelQueue {
     case readAgain([Delivery], at: UInt64)
     case arm([Delivery])
     case load(after: MessageID, skipped: MessageID)
+    case takeOver([MessageID])
     case save([ChannelAnswers])
   }
 
@@ -57,6 +58,7 @@ extension ChannelQueue {
       case .readAgain(let deliveries, let moment): readAgain(deliveries, at: moment)
       case .arm(let deliveries): arm(deliveries)
       case .load(let id, let skipped): load(after: id, skipped: skipped)
+      case .takeOver(let ids): takeOver(ids)
       case .save(let finished): save(finished)
       }
     }
@@ -184,7 +186,7 @@ extension ChannelQueue {
     } completion: { [self] result in
       state.withLock { state in
         state.isLoading = false
-        defer { state.withdrawn = [] }
+        defer { if !state.isTakingOver { state.withdrawn = [] } }
         guard case .success(let (rows, pacingMinutes)) = result else {
           state.isHeldUp = true
           return
@@ -199,6 +201,41 @@ extension ChannelQueue {
         }
       }
       advance()
+    }
+  }
+
+  /// Reads pushes of which the channel has taken over devices.
+  private func takeOver(_ ids: [MessageID]) {
+    let (app, channel, triedOnce) = (app.id, channel, triedOnce)
+    store.read { transaction throws(StorageError) in
+      var rows: [OpenChannelPush] = []
+      for id in ids {
+        let row = try transaction.channelQueue.find(id, of: channel, app: app, triedOnce: triedOnce)
+        // One that is over by now, or was recalled, is not there any more.
+        if let row, !row.isWithdrawn { rows.append(row) }
+      }
+      return rows
+    } completion: { [self] result in
+      state.withLock { state in
+        state.isTakingOver = false
+        defer { if !state.isLoading { state.withdrawn = [] } }
+        guard case .success(let rows) = result else {
+          for id in ids { state.takenOver.append(id) }
+          state.isHeldUp = true
+          return
+        }
+        for row in rows where !state.withdrawn.contains(row.push.id) { takeOver(row, &state) }
+      }
+      advance()
+    }
+  }
+
+  private func takeOver(_ row: OpenChannelPush, _ state: inout QueueState) {
+    let push = ChannelPush(row.push, channel, app: app)
+    guard let push, case let parts = parts(push), !parts.isEmpty else { return end(row.push.id, in: &state) }
+    let results = row.results.mapValues { $0.compactMapValues { NumberSet(serialized: $0) } }
+    if !state.takeOver(push, parts, results: results, tried: row.tried, at: time.now()) {
+      state.takenOver.append(row.push.id)
     }
   }
 
@@ -248,6 +285,7 @@ extension ChannelQueue {
     deliveries.store(finished, of: app) { [self] isStored in
       state.withLock { state in
         state.isSaving = false
+        state.saving = []
         if !isStored {
           state.finished += finished
           state.isHeldUp = true

@@ -26,6 +26,12 @@ public final class ChannelQueue: Sendable {
     static let saved = 32
     /// Deliveries that wait for a retry; with this many nothing new is started.
     static let later = 16_384
+    /// Pushes in memory, with those of which devices were taken over.
+    static let pushesTakenOver = 3072
+    /// Pushes of which devices were taken over, which wait to be read; with this many no more are taken over.
+    static let takenOver = 100_000
+    /// Of these so many are read at a time.
+    static let takenOverTogether = 32
     /// Seconds for which a push is held that is being recalled.
     static let hold: Int64 = 60
   }
@@ -82,10 +88,19 @@ public final class ChannelQueue: Sendable {
     advance()
   }
 
+  /// The channel has taken over devices of a push that was accepted before: they are in the database.
+  public func takeOver(_ id: MessageID) {
+    state.withLock { $0.takenOver.append(id) }
+    advance()
+  }
+
+  /// Whether there is room for another such push.
+  public var mayTakeOver: Bool { state.withLock { $0.takenOver.count < Bounds.takenOver } }
+
   /// Sends no more of a push; returns how many devices it still waited for, as far as it is in memory.
   public func withdraw(_ id: MessageID) -> Int {
     let (count, over, wasAsked) = state.withLock { state in
-      if state.isLoading { state.withdrawn.insert(id) }
+      if state.isLoading || state.isTakingOver { state.withdrawn.insert(id) }
       return state.withdraw(id)
     }
     // The service may have responded since results were last saved. The end itself is stored already, unless requests

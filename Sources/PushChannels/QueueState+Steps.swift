@@ -34,13 +34,55 @@ extension QueueState {
         isLoading = true
         steps.append(.load(after: loadedThrough, skipped: skippedThrough))
       }
+      if !isTakingOver, !isLoading, let ids = takeTakenOver() {
+        isTakingOver = true
+        steps.append(.takeOver(ids))
+      }
     }
     if !finished.isEmpty, !isSaving {
       let batch = takeFinished()
       isSaving = !batch.isEmpty
+      saving = Set(batch.map(\.id))
       if isSaving { steps.append(.save(batch)) }
     }
     return steps
+  }
+
+  /// Pushes of which devices were taken over and that may be read now. Not what is read with others anyway, and not yet what is being
+  /// saved: what is stored of it is not all that is known. Called while nothing is being read.
+  private mutating func takeTakenOver() -> [MessageID]? {
+    var ids: [MessageID] = []
+    for _ in 0..<min(takenOver.count, ChannelQueue.Bounds.takenOverTogether) {
+      guard open.count + ids.count < ChannelQueue.Bounds.pushesTakenOver, let id = takenOver.popFirst() else {
+        break
+      }
+      if isBeingSaved(id) { takenOver.append(id) } else if !isYetToLoad(id) { ids.append(id) }
+    }
+    return ids.isEmpty ? nil : ids
+  }
+
+  private func isYetToLoad(_ id: MessageID) -> Bool { isSpilled && id > loadedThrough }
+
+  /// Whether a push has ended, and that is not stored yet.
+  private func isBeingSaved(_ id: MessageID) -> Bool {
+    saving.contains(id) || finished.contains { $0.id == id }
+  }
+
+  /// Adds what was read of a push of which devices were taken over; false if it is to be read again.
+  mutating func takeOver(
+    _ push: ChannelPush, _ parts: [QueuedPart], results: LegOutcomes, tried: [UInt8: [RegistrationNumber]],
+    at now: Timestamp
+  ) -> Bool {
+    guard !isBeingSaved(push.id) else { return false }
+    guard !legs(of: push.id).isEmpty else {
+      add(push, parts, results: results, tried: tried, at: now)
+      return true
+    }
+    for part in parts {
+      let leg = LegKey(push: push.id, leg: part.leg)
+      if open[leg]?.extend(by: part.targets) == true { queue(leg) }
+    }
+    return true
   }
 
   /// The ends that may be stored now, at most one batch.

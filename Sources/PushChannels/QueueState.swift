@@ -73,6 +73,11 @@ struct QueueState: Sendable {
   var isLoading = false
   /// Pushes recalled during a load, which may not have seen that.
   var withdrawn: Set<MessageID> = []
+  /// Pushes of which the channel has taken over devices, which are to be read.
+  var takenOver = FIFO<MessageID>()
+  var isTakingOver = false
+  /// Pushes whose ends are being saved.
+  var saving: Set<MessageID> = []
   /// Pushes that have ended.
   var finished: [ChannelAnswers] = []
   /// Registrations that the service rejected, for pushes that then use the direct connection.

@@ -80,6 +80,9 @@ public struct PushContent: Equatable, Sendable {
   /// Which parts there are for a platform.
   public func parts(for platform: Platform) -> PushParts { variant(for: platform)?.parts ?? [] }
 
+  /// Whether devices of some platform get a notification over the direct connection.
+  var hasNotification: Bool { variants.contains { $0.parts.contains(.notification) } }
+
   /// What a channel sends of it, in the channel's coding; nil if nothing.
   public func content(for channel: ChannelID) -> [UInt8]? {
     forChannels.first { $0.channel == channel }?.bytes
@@ -97,11 +100,14 @@ public struct PushContent: Equatable, Sendable {
   }
 
   /// The JSON that a device gets over the direct connection: `{"notification":{…},"message":{…},"override":"123"}`,
-  /// each member only if it was requested and exists.
-  public func deviceJSON(platform: Platform, parts: PushParts = .all) -> [UInt8] {
+  /// each member only if it was requested and exists. A notification that the device must not show from a moment on has
+  /// `"show_before":1800000000000` in front of it, in milliseconds.
+  public func deviceJSON(
+    platform: Platform, parts: PushParts = .all, showBefore: Timestamp? = nil
+  ) -> [UInt8] {
     let variant = variant(for: platform)
     var json: [UInt8] = []
-    json.reserveCapacity((variant?.notification.count ?? 0) + (variant?.message.count ?? 0) + 64)
+    json.reserveCapacity((variant?.notification.count ?? 0) + (variant?.message.count ?? 0) + 96)
     func member(_ name: StaticString, _ value: some Sequence<UInt8>) {
       json.append(UInt8(ascii: json.isEmpty ? "{" : ","))
       json.append(contentsOf: "\"\(name)\":".utf8)
@@ -109,6 +115,9 @@ public struct PushContent: Equatable, Sendable {
     }
     if let variant {
       let present = variant.parts.intersection(parts)
+      if let showBefore, present.contains(.notification) {
+        member("show_before", "\(showBefore.milliseconds)".utf8)
+      }
       if present.contains(.notification) { member("notification", variant.notification) }
       if present.contains(.message) { member("message", variant.message) }
     }

@@ -28,6 +28,9 @@ public struct PushOptions: Equatable, Sendable {
   public var pushPlan: String?
   /// Whose rules choose the channel, an extension of JPush's options.
   public var strategy: Strategy
+  /// Seconds that a device which is online has for its acknowledgement before the channel of its vendor brings the notification,
+  /// an extension of JPush's options; nil for any time.
+  public var fallbackAfter: Int?
   /// What the sender wishes of single channels.
   public var wishes: ChannelWishes
   /// Contents that only devices read, an extension of JPush's options.
@@ -37,6 +40,8 @@ public struct PushOptions: Equatable, Sendable {
   public static let defaultTimeToLive = 86_400
   /// Minutes over which delivery may be paced at most.
   public static let longestPacing = 1400
+  /// Seconds that `fallback_after` may have.
+  public static let fallbackSeconds = 1...86_400
 
   /// Makes options; what isn't given is JPush's default.
   public init(
@@ -74,7 +79,7 @@ extension PushOptions {
       "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id",
       "apns_priority", "strategy", "big_push_duration", "classification", "active_push",
       "notification_3rd_ver", "test_model", "business_operation_code",
-      "encryption",
+      "encryption", "fallback_after",
     ] + vendorFlags + vendorTexts + vendorObjects + refusedFlags + refusedValues)
   /// With what Getui's API adds.
   private static let knownOfGetui = known.union(["speed", "activity"])
@@ -125,6 +130,7 @@ extension PushOptions {
     options.wishes = try ChannelWishes(fields, rules: rules)
     options.strategy =
       try strategy(fields) ?? options.wishes.rule.map { Strategy($0, ios: .jpush) } ?? .jpush
+    options.fallbackAfter = try fallbackAfter(fields, options)
     if rules.isGetui {
       options.speed = try fields.integer("speed", in: 0...1_000_000) ?? 0
       options.activity = try ActivityCondition.parse(fields, "activity")
@@ -146,6 +152,24 @@ extension PushOptions {
     }
     try own.allow(["default", "ios"])
     return Strategy(try rule(own, "default") ?? .jpush, ios: try rule(own, "ios"))
+  }
+
+  /// Seconds until the vendor's channel brings what a device has not acknowledged; only where that can happen.
+  private static func fallbackAfter(_ fields: Fields, _ options: PushOptions) throws(APIError) -> Int? {
+    let key = "fallback_after"
+    let range = Int64(fallbackSeconds.lowerBound)...Int64(fallbackSeconds.upperBound)
+    guard let seconds = try fields.integer(key, in: range) else { return nil }
+    guard seconds <= options.timeToLive else {
+      throw fields.invalid(key, "must be at most \(fields.name("time_to_live"))")
+    }
+    guard options.bigPushDuration == 0 else {
+      throw fields.invalid(key, "does not go with \(fields.name("big_push_duration"))")
+    }
+    guard Platform.allCases.contains(where: { Routing.waitsForOwn(options.strategy, on: $0) }) else {
+      throw fields.invalid(
+        key, "needs a way that begins with the direct connection and goes on to vendors' channels")
+    }
+    return Int(seconds)
   }
 
   /// A positive number, or its digits as a string.

@@ -78,6 +78,9 @@ public struct PushRequest: Equatable, Sendable {
       liveActivityID: audience.liveActivityID
     ).parse()
     try checkVendorFallback(push)
+    if options.fallbackAfter != nil, !content.hasNotification {
+      throw .invalidValue("options.fallback_after needs a notification: vendors' channels bring no messages")
+    }
     return PushRequest(
       cid: try cid(push), platforms: platforms, audience: audience, content: content, options: options,
       callback: try PushCallback.parse(push))

@@ -113,11 +113,13 @@ public struct RouteInput: Equatable, Sendable {
   public var strategy: Strategy
   /// Whether the push is only for devices that are online now (`time_to_live` 0, Getui's ttl -1).
   public var onlineOnly: Bool
+  /// Whether the vendor's channel brings what is not acknowledged in time (`fallback_after`).
+  public var fallsBackLater: Bool
 
   /// Makes an input.
   public init(
     platform: Platform, parts: PushParts, isOnline: Bool, appState: AppState = .foreground,
-    vendor: ChannelID?, strategy: Strategy = .jpush, onlineOnly: Bool = false
+    vendor: ChannelID?, strategy: Strategy = .jpush, onlineOnly: Bool = false, fallsBackLater: Bool = false
   ) {
     self.platform = platform
     self.parts = parts
@@ -126,6 +128,7 @@ public struct RouteInput: Equatable, Sendable {
     self.vendor = vendor
     self.strategy = strategy
     self.onlineOnly = onlineOnly
+    self.fallsBackLater = fallsBackLater
   }
 }
 
@@ -147,17 +150,20 @@ public struct Route: Equatable, Sendable {
   public var keep: PushParts = []
   /// What is sent over the direct connection if the vendor refuses what `now` gives it; never kept as well.
   public var ifRefused: PushParts = []
+  /// What the vendor's channel brings if the device does not acknowledge in time what it gets over the direct connection.
+  public var ifUnacknowledged: ChannelPart?
   /// Why something is sent nowhere; nil if every part that the strategy wants is under way.
   public var droppedReason: DropReason?
 
   /// Makes a route.
   public init(
     now: [ChannelPart] = [], keep: PushParts = [], ifRefused: PushParts = [],
-    droppedReason: DropReason? = nil
+    ifUnacknowledged: ChannelPart? = nil, droppedReason: DropReason? = nil
   ) {
     self.now = now
     self.keep = keep
     self.ifRefused = ifRefused
+    self.ifUnacknowledged = ifUnacknowledged
     self.droppedReason = droppedReason
   }
 }
@@ -185,9 +191,22 @@ public struct Route: Equatable, Sendable {
 /// iOS the message, or the notification if the push has no message, so that no accepted content is lost; the part of it
 /// that V does not carry is kept. It is dropped instead of kept if the push is only for online devices. With Getui's
 /// strategies P and V are two forms of one content: P alone is enough.
+///
+/// With `fallback_after`, where the table has "P now" or "both parts now" in the first column and V in the second, for the same
+/// device: V after so many seconds without an acknowledgement. From then on the second column counts.
 public enum Routing {
   /// The route of a push to one device; depends on nothing but the input.
   public static func route(_ input: RouteInput) -> Route {
+    var route = atOnce(input)
+    guard input.fallsBackLater, let part = Vendor(input).part, !input.onlineOnly,
+      isReachable(input.platform, isOnline: input.isOnline, input.appState),
+      waitsForOwn(input.strategy, on: input.platform)
+    else { return route }
+    route.ifUnacknowledged = part
+    return route
+  }
+
+  private static func atOnce(_ input: RouteInput) -> Route {
     guard !input.parts.isEmpty else { return Route(droppedReason: .noContent) }
     let reachable = isReachable(input.platform, isOnline: input.isOnline, input.appState)
     let vendor = Vendor(input)
@@ -251,6 +270,29 @@ public enum Routing {
     case .ownSparing: platform == .ios
     case .jpush, .ownThenVendor, .vendorOnly, .vendorThenOwn, .vendorIfAny: true
     }
+  }
+
+  /// Whether devices in reach get everything over the direct connection, and others their notification by a vendor's channel: only then
+  /// the channel can bring what the connection did not.
+  public static func waitsForOwn(_ strategy: Strategy, on platform: Platform) -> Bool {
+    switch strategy.rule(on: platform) {
+    case .jpush: platform != .ios
+    case .ownThenVendor: true
+    case .ownSparing: platform == .ios
+    case .vendorOnly, .ownOnly, .vendorThenOwn, .vendorIfAny: false
+    }
+  }
+
+  /// What the direct connection keeps for devices of a platform whose notification a vendor's channel brings since they did not
+  /// acknowledge it in time: what it keeps for those that are away.
+  public static func kept(
+    _ parts: PushParts, strategy: Strategy, on platform: Platform, via vendor: ChannelID
+  )
+    -> PushParts
+  {
+    route(
+      RouteInput(platform: platform, parts: parts, isOnline: false, vendor: vendor, strategy: strategy)
+    ).keep
   }
 
   /// Whether the direct connection brings what the vendor refuses of a push with some parts (`Route.ifRefused`, or what was kept

@@ -63,6 +63,8 @@ public final class EventLoop {
   public let handle: LoopHandle
   /// Nanoseconds, read once a turn. Time in which the process was stopped or suspended does not count (`LoopClock`).
   public var now: UInt64 { clock.now }
+  /// Nanoseconds on the system's clock, read now: unlike `now` it counts time in which the process was stopped or suspended.
+  public var sinceBoot: UInt64 { handle.readClock() }
   /// How often the process was stopped or suspended for longer than a turn may take.
   public var pauses: Int { clock.pauses }
 

@@ -26,10 +26,16 @@ extension GatewaySide {
       }
     case .result(let result): take(result)
     case .pushOne(let push):
-      guard let content = PushCoding.decode(push.content) else { return }
+      let numbers = push.handles.compactMap { table[Location($0)]?.number }
+      guard
+        let content = PushCoding.decode(
+          push.content, showBefore: push.showBefore, waited: NumberSet(numbers))
+      else { return }
       deliver(LivePush(app: app, id: push.id, push: content), push.handles)
     case .pushMany(let push):
-      guard let content = PushCoding.decode(push.content),
+      guard
+        let content = PushCoding.decode(
+          push.content, showBefore: push.showBefore, waited: NumberSet(serialized: push.waited)),
         let targets = NumberSet(serialized: push.targets)
       else { return }
       local.sendToAll(.broadcast(LivePush(app: app, id: push.id, push: content), targets: targets))
@@ -130,8 +136,10 @@ extension GatewaySide {
     case .nothing: pushes = .nothing
     case .unavailable: pushes = .unavailable
     case .pushes(let kept, let through):
+      let number = table[location].map { NumberSet([$0.number]) }
       let read = kept.compactMap { one in
-        PushCoding.decode(one.content).map { KeptPush(id: one.id, push: $0) }
+        PushCoding.decode(one.content, showBefore: answer.showBefore[one.id] ?? 0, waited: number)
+          .map { KeptPush(id: one.id, push: $0) }
       }
       // One that this version cannot read is as good as none.
       pushes = .pushes(read, through: through)

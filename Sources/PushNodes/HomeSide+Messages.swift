@@ -95,7 +95,9 @@ extension HomeSide {
     let peer = handle.incarnation
     guard push.isLate else {
       let message = ClusterMessage.pushOne(
-        SinglePush(id: push.id, handles: [handle], content: content))
+        SinglePush(
+          id: push.id, handles: [handle], content: content,
+          showBefore: PushCoding.showBefore(push.push, number)))
       output.append(.deliver(push.app, message, to: peer))
       return
     }
@@ -112,7 +114,9 @@ extension HomeSide {
       let pull = peers[handle.incarnation]?.pulls.removeValue(forKey: location)
     else { return }
     let outcome = PushCoding.encode(pushes, for: pull.session.number)
-    let answer = PulledPart(handle: handle, after: pull.after, outcome: outcome)
+    let answer = PulledPart(
+      handle: handle, after: pull.after, outcome: outcome,
+      showBefore: PushCoding.showBefore(pushes, outcome, for: pull.session.number))
     send(pull.session.app, .pulled(answer), to: handle.incarnation)
   }
 

@@ -26,8 +26,22 @@ enum PushCoding {
     return writer.bytes
   }
 
-  /// Reads a push; nil if the bytes are none.
-  static func decode(_ bytes: [UInt8]) -> StoredPush? {
+  /// Reads a push; nil if the bytes are none. `waited` must not show its notification from a moment on, in Unix milliseconds; 0 for no
+  /// such moment.
+  static func decode(_ bytes: [UInt8], showBefore: UInt64 = 0, waited: NumberSet? = nil) -> StoredPush? {
+    guard let push = decodePlain(bytes) else { return nil }
+    guard let waited, let moment = Int64(exactly: showBefore), moment > 0 else { return push }
+    let fallback = PushFallback(targets: waited, showBefore: Timestamp(milliseconds: moment))
+    return StoredPush(
+      content: push.content, strategy: push.strategy, elsewhere: push.elsewhere, fallback: fallback)
+  }
+
+  /// The moment from which on a registration must not show a notification, as messages have it.
+  static func showBefore(_ push: StoredPush, _ number: RegistrationNumber) -> UInt64 {
+    push.showBefore(number).map { UInt64(clamping: $0.milliseconds) } ?? 0
+  }
+
+  private static func decodePlain(_ bytes: [UInt8]) -> StoredPush? {
     var reader = ByteReader(bytes)
     guard let number = reader.read(UInt8.self), let strategy = Strategy(number: number),
       let count = reader.read(UInt32.self), let numbers = reader.read(count: Int(count)),
@@ -41,28 +55,43 @@ enum PushCoding {
   /// A broadcast for the targets at a node: it goes there once, or in a few parts if its targets do not fit a frame.
   static func parts(_ push: LivePush, _ numbers: NumberSet) -> [PushCluster.FanOutPush] {
     let parts = parts(push.push, numbers)
+    let moment = push.push.fallback.map { UInt64(clamping: $0.showBefore.milliseconds) } ?? 0
     return parts.enumerated().map { index, part in
       PushCluster.FanOutPush(
         id: push.id, part: UInt32(index), hasMore: index < parts.count - 1, content: part.content,
-        targets: part.targets)
+        targets: part.targets, showBefore: part.waited.isEmpty ? 0 : moment, waited: part.waited)
     }
   }
 
   private static func parts(_ push: StoredPush, _ numbers: NumberSet) -> [(
-    content: [UInt8], targets: [UInt8]
+    content: [UInt8], targets: [UInt8], waited: [UInt8]
   )] {
     guard !numbers.isEmpty else { return [] }
     let targets = numbers.serialized()
-    if targets.count <= ClusterLimits.maxSet,
+    let some = push.fallback?.targets.intersection(numbers)
+    let waited = some.map { $0.isEmpty ? [] : $0.serialized() } ?? []
+    if targets.count <= ClusterLimits.maxSet, waited.count <= ClusterLimits.maxSet,
       let content = encode(push, for: numbers, atMost: ClusterLimits.maxContent),
-      content.count + targets.count <= ClusterLimits.maxFrame - 1024
+      content.count + targets.count + waited.count <= ClusterLimits.maxFrame - 1024
     {
-      return [(content, targets)]
+      return [(content, targets, waited)]
     }
     let members = numbers.members()
     guard members.count > 1 else { return [] }
     let half = members.count / 2
     return parts(push, NumberSet(members[..<half])) + parts(push, NumberSet(members[half...]))
+  }
+
+  /// Of what is told of what waits for a registration the moments from which on it must not show notifications.
+  static func showBefore(
+    _ pushes: PulledPushes, _ outcome: PulledPart.Outcome, for number: RegistrationNumber
+  ) -> [MessageID: UInt64] {
+    guard case .pushes(let kept, _) = pushes, case .pushes(let told, _) = outcome else { return [:] }
+    let ids = Set(told.map(\.id))
+    return kept.reduce(into: [:]) { all, one in
+      let moment = showBefore(one.push, number)
+      if moment > 0, ids.contains(one.id) { all[one.id] = moment }
+    }
   }
 
   /// What waits for a registration, as far as it fits a frame: a session asks for the rest.

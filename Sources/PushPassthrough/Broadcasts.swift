@@ -11,12 +11,14 @@ struct FanOut {
   /// The targets whose notification another channel carries. Beside `push`, so that reading it per session does not copy the
   /// push.
   let elsewhere: NumberSet?
+  /// The targets whose notification another channel will carry unless they acknowledge it in time.
+  let fallback: PushFallback?
   let app: Int
   /// Sessions below this position are still to be visited. From the end to the start, because a session that leaves is
   /// replaced by the last one, which was visited already; sessions that join at the end find the push as waiting.
   var position: Int
-  /// The frames, encoded once for each platform, with and without the notification that another channel carries, shared by
-  /// all sockets.
+  /// The frames, encoded once for each platform, with and without the notification that another channel carries, or may carry,
+  /// shared by all sockets.
   var frames: [SharedFrame?]
   /// Whether its own walk, or the walk of one before it, has visited all sessions from the last one on.
   var hasBegun = false
@@ -84,8 +86,8 @@ final class Broadcasts {
     guard let app = connections.appIndexes[push.app].map({ Int($0) }) else { return }
     fanOuts.append(
       FanOut(
-        push: push, targets: targets, elsewhere: push.push.elsewhere, app: app,
-        position: connections.apps[app].slots.count, frames: Array(repeating: nil, count: 16)))
+        push: push, targets: targets, elsewhere: push.push.elsewhere, fallback: push.push.fallback,
+        app: app, position: connections.apps[app].slots.count, frames: Array(repeating: nil, count: 32)))
   }
 
   /// A broadcast was recalled: sessions that it has not visited yet never get it.
@@ -212,13 +214,14 @@ final class Broadcasts {
     let number = connections.number(slot)
     guard fanOuts[index].targets.contains(number), sending.takesLive(slot, id) else { return nil }
     let viaVendor = fanOuts[index].elsewhere?.contains(number) ?? false
-    let key = Int(connections.slab[slot].core.platform) & 7 | (viaVendor ? 8 : 0)
+    let isWaited = fanOuts[index].fallback?.targets.contains(number) ?? false
+    let key = Int(connections.slab[slot].core.platform) & 7 | (viaVendor ? 8 : 0) | (isWaited ? 16 : 0)
     if fanOuts[index].frames[key] == nil,
       let platform = Platform(rawValue: connections.slab[slot].core.platform)
     {
       let push = fanOuts[index].push.push
       fanOuts[index].frames[key] = PushSending.encode(
-        id, push, platform, viaVendor: viaVendor, offline: false)
+        id, push, platform, viaVendor: viaVendor, showBefore: push.showBefore(number), offline: false)
     }
     guard let frame = fanOuts[index].frames[key] else { return nil }
     sending.noteSent(id, slot)

@@ -55,16 +55,19 @@ final class PushSending {
 
   private func encode(_ id: MessageID, _ push: StoredPush, _ slot: UInt32) -> SharedFrame? {
     guard let platform = Platform(rawValue: connections.slab[slot].core.platform) else { return nil }
-    let viaVendor = push.goesElsewhere(for: connections.number(slot))
+    let number = connections.number(slot)
+    let viaVendor = push.goesElsewhere(for: number)
     let isOffline = id <= connections.slab[slot].core.newestWhileAway
-    return Self.encode(id, push, platform, viaVendor: viaVendor, offline: isOffline)
+    return Self.encode(
+      id, push, platform, viaVendor: viaVendor, showBefore: push.showBefore(number), offline: isOffline)
   }
 
   /// The frame of a push for devices of a platform; nil if it is too large for one.
   static func encode(
-    _ id: MessageID, _ push: StoredPush, _ platform: Platform, viaVendor: Bool, offline: Bool
+    _ id: MessageID, _ push: StoredPush, _ platform: Platform, viaVendor: Bool, showBefore: Timestamp? = nil,
+    offline: Bool
   ) -> SharedFrame? {
-    let json = push.deviceJSON(platform, viaVendor: viaVendor)
+    let json = push.deviceJSON(platform, viaVendor: viaVendor, showBefore: showBefore)
     let bytes = ServerFrame.encodePush(messageID: id, offline: offline, content: json)
     return bytes.isEmpty ? nil : SharedFrame(bytes)
   }

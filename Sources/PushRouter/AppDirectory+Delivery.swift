@@ -65,8 +65,12 @@ extension AppDirectory {
         // Its time is over: for these as for the others.
         dispatch.change.ended = [EndedPush(id, .expired, progress: late.progress)]
       } else if let late {
-        dispatch = state.open(
-          id, late.numbers, expires: late.expires, isToOne: late.isToOne, late.progress)
+        let again = state.ledger.takeBack(id, late.numbers)
+        let others = late.numbers.filter { !again.contains($0) }
+        if !others.isEmpty {
+          dispatch = state.open(id, others, expires: late.expires, isToOne: late.isToOne, late.progress)
+        }
+        dispatch.reachable += state.reachable(late.numbers.filter { again.contains($0) })
       }
       if let ended = state.ledger.unpin(id) { dispatch.change.ended.append(ended) }
       return dispatch
@@ -181,17 +185,25 @@ extension AppDirectory.State {
     }
     // One that a service refused for some may wait for others already.
     guard !waiting.isEmpty || ledger.isOpen(id) || ledger.isPinned(id).isPinned else {
-      dispatch.change.ended = [EndedPush(id, gone.isEmpty ? .dropped : .replaced, progress: progress)]
+      let status = gone.isEmpty ? progress?.handedOver.isEmpty == false ? progress?.end : nil : .replaced
+      dispatch.change.ended = [EndedPush(id, status ?? .dropped, progress: progress)]
       return dispatch
     }
     dispatch.change = ledger.open(
       id, expires: expires, for: waiting, isToOne: isToOne, progress: progress, in: &table)
     if !gone.isEmpty { dispatch.change.partly.append(id) }
-    for number in waiting {
-      guard let location = table.records[number.rawValue].location else { continue }
-      dispatch.reachable.append(DispatchPlan.Reachable(number: number, location: location))
-    }
+    dispatch.reachable = reachable(waiting)
     return dispatch
+  }
+
+  /// Those that are connected.
+  func reachable(_ numbers: [RegistrationNumber]) -> [DispatchPlan.Reachable] {
+    numbers.compactMap { number in
+      guard table.isActive(number) else { return nil }
+      return table.records[number.rawValue].location.map {
+        DispatchPlan.Reachable(number: number, location: $0)
+      }
+    }
   }
 
   fileprivate mutating func open(_ group: FanOutPush) -> DispatchPlan {
@@ -200,6 +212,7 @@ extension AppDirectory.State {
     if !gone.isEmpty {
       gone.subtract(group.progress.delivered)
       gone.subtract(group.progress.replaced)
+      gone.subtract(group.progress.handedOver)
     }
     if !gone.isEmpty {
       group.progress.replaced.formUnion(gone)

@@ -117,6 +117,10 @@ public protocol Channel: AnyObject, Sendable {
   func fault(_ content: PushContent, _ strategy: Strategy, in app: App) -> APIError?
   /// Takes a push that was committed.
   func deliver(_ push: ChannelPush)
+  /// Devices of a push that was accepted before are the channel's now too: they are stored with the others.
+  func takeOver(_ id: MessageID, of app: App)
+  /// Whether it has room for another such push of an app; until it has, they stay where they are. On any thread.
+  func mayTakeOver(in app: App) -> Bool
   /// A push is being recalled or replaced: holds it until `withdraw`, or `resume` by all holders. Returns what can no
   /// longer be recalled.
   func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold
@@ -177,6 +181,10 @@ extension Channel {
   public var renderer: (any ContentRenderer)? { nil }
   /// What the renderer has not refused can be sent.
   public func fault(_ content: PushContent, _ strategy: Strategy, in app: App) -> APIError? { nil }
+  /// It has no devices of its own.
+  public func takeOver(_ id: MessageID, of app: App) {}
+  /// It keeps nothing of them.
+  public func mayTakeOver(in app: App) -> Bool { true }
   /// Nothing is under way.
   public func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold { ChannelHold() }
   /// Nothing rests.

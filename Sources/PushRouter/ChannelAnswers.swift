@@ -61,7 +61,10 @@ public struct ChannelAnswers: Sendable {
     // Whether all have it the end alone does not tell then: something waits here besides, devices have said more, or the
     // push was taken back before the service answered.
     var isUnclear = try transaction.deliveries.hasReceipts(id)
-    if isFinal {
+    if isFinal, try !coversAll(in: transaction) {
+      // It has taken over more devices since: it goes on with them.
+      isUnclear = true
+    } else if isFinal {
       if try transaction.channelQueue.finish(id: id, app: app, channel: channel) {
         let isEnd = try transaction.deliveries.settleUnlessPending(
           Settlement(id: id, status: status, at: now))
@@ -78,5 +81,16 @@ public struct ChannelAnswers: Sendable {
     }
     if isUnclear { try transaction.reckon(id, at: now) }
     return events
+  }
+
+  /// Whether there is an outcome for all whom the channel is to bring it to by now.
+  private func coversAll(in transaction: WriteTransaction) throws(StorageError) -> Bool {
+    guard try transaction.fallbacks.isDone(id, channel), let push = try transaction.pushes.find(id: id) else {
+      return true
+    }
+    let leg = DeliveryLeg(channel)
+    let answered = (results[leg] ?? [:]).values.reduce(into: NumberSet()) { $0.formUnion($1) }
+    let targets = push.legs.first { $0.leg == leg }.flatMap { NumberSet(serialized: $0.targets) }
+    return targets?.subtracting(answered).isEmpty ?? true
   }
 }

@@ -17,6 +17,8 @@ final class ContentCache: Sendable {
     let strategy: Strategy
     /// Whose notification another channel brings.
     let elsewhere: NumberSet?
+    /// Whose it brings later.
+    let fallback: PushFallback?
   }
 
   private struct Block: Sendable {
@@ -40,7 +42,8 @@ final class ContentCache: Sendable {
     var decoded: [MessageID: StoredPush] = [:]
 
     mutating func insert(
-      _ id: MessageID, _ content: [UInt8], _ strategy: Strategy, _ elsewhere: NumberSet?, _ limit: Int
+      _ id: MessageID, _ content: [UInt8], _ strategy: Strategy, _ elsewhere: NumberSet?,
+      _ fallback: PushFallback?, _ limit: Int
     ) {
       if blocks.last.map({
         !$0.ids.isEmpty && $0.bytes.count + content.count > ContentCache.blockBytes(limit)
@@ -55,7 +58,7 @@ final class ContentCache: Sendable {
       let last = blocks.count - 1
       places[id] = Place(
         block: gone + last, start: UInt32(blocks[last].bytes.count), count: UInt32(content.count),
-        strategy: strategy, elsewhere: elsewhere)
+        strategy: strategy, elsewhere: elsewhere, fallback: fallback)
       decoded[id] = nil
       size -= blocks[last].size
       blocks[last].bytes += content
@@ -100,7 +103,8 @@ final class ContentCache: Sendable {
       return (nil, (place, Array(bytes[Int(place.start)..<Int(place.start + place.count)])))
     }
     guard let (place, bytes) = encoded, let content = PushContent(decoding: bytes) else { return known }
-    let push = StoredPush(content: content, strategy: place.strategy, elsewhere: place.elsewhere)
+    let push = StoredPush(
+      content: content, strategy: place.strategy, elsewhere: place.elsewhere, fallback: place.fallback)
     state.withLock { state in
       // It may have been removed, or replaced by another, in the meantime.
       guard let now = state.places[id], now.block == place.block, now.start == place.start else { return }
@@ -111,12 +115,16 @@ final class ContentCache: Sendable {
   }
 
   /// Adds a push with its encoded content, or puts it in the place of what was known of it.
-  func insert(_ id: MessageID, _ content: [UInt8], _ strategy: Strategy, elsewhere: NumberSet?) {
-    state.withLock { $0.insert(id, content, strategy, elsewhere, byteLimit) }
+  func insert(
+    _ id: MessageID, _ content: [UInt8], _ strategy: Strategy, elsewhere: NumberSet?,
+    fallback: PushFallback? = nil
+  ) {
+    state.withLock { $0.insert(id, content, strategy, elsewhere, fallback, byteLimit) }
   }
 
   /// The same, of a push whose content is not at hand in its encoded form.
   func insert(_ id: MessageID, _ push: StoredPush) {
-    insert(id, push.content.encode(), push.strategy, elsewhere: push.elsewhere)
+    insert(
+      id, push.content.encode(), push.strategy, elsewhere: push.elsewhere, fallback: push.fallback)
   }
 }

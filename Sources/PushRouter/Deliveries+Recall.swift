@@ -49,6 +49,7 @@ extension Deliveries {
     // Also when our own part has ended before: this is the end then.
     try journal.stored(refused, in: transaction)
     try transaction.pacedPushes.end(id: id)
+    try transaction.fallbacks.drop(id)
     let progress = app.directory.progress(id)
     let ended = EndedPush(id, isInTime ? status : .expired, progress: progress)
     try settle(ended, of: app, at: now, in: transaction)

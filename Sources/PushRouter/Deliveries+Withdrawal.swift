@@ -4,8 +4,8 @@ import PushStorage
 
 /// The result of recalling a push from a channel in the database.
 private enum TakeBack: Sendable {
-  /// It waits at our connection now for some more.
-  case stored(PushRow, LateTargets)
+  /// It waits at our connection now for some more; what of it may go to channels later is told too.
+  case stored(PushRow, [FallbackRow], LateTargets)
   /// That changes nothing.
   case needless
   /// The push's end on the direct connection is being stored: retry after it.
@@ -34,7 +34,10 @@ extension Deliveries {
       let all =
         push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet(push.target.map { [$0] } ?? [])
       var own = push.ownTargets.flatMap { NumberSet(serialized: $0) } ?? all
-      let numbers = refused.filter { !own.contains($0) && !targets.delivered.contains($0) }
+      var handedOver = targets.lost[.handedOver] ?? NumberSet()
+      let numbers = refused.filter {
+        (!own.contains($0) || handedOver.contains($0)) && !targets.delivered.contains($0)
+      }
       guard !numbers.isEmpty else { return .needless }
       guard isYetToEnd || !rows.isPending else { return .tooEarly }
       own.formUnion(NumberSet(numbers))
@@ -45,18 +48,24 @@ extension Deliveries {
         push.legs[place].targets = (left ?? NumberSet()).serialized()
         try transaction.channelQueue.setTargets(of: id, push.legs[place])
       }
+      if numbers.contains(where: { handedOver.contains($0) }) {
+        handedOver.subtract(NumberSet(numbers))
+        try transaction.deliveries.saveDropped(
+          id: id, reason: LossReason.handedOver.rawValue, targets: handedOver.serialized())
+      }
       // What had ended goes on, with those who have it and those who never will.
-      let progress = rows.isPending ? nil : DeliveryProgress(targets)
+      var progress = rows.isPending ? nil : DeliveryProgress(targets)
+      progress?.handedOver.subtract(NumberSet(numbers))
       try progress?.saveDropped(of: id, in: transaction)
       try transaction.deliveries.reopen(
         id: id, app: app.id, expiresAt: push.expiresAt, delivered: progress?.delivered.serialized())
       let late = LateTargets(
         numbers: numbers, expires: push.expiresAt.secondsRoundedUp, isToOne: push.targetCount == 1,
         progress: progress)
-      return .stored(push, late)
+      return .stored(push, rows.fallbacks, late)
     } completion: { [self] result in
-      if case .success(.stored(let row, let late)) = result {
-        reopen(row, for: late, in: app, at: now)
+      if case .success(.stored(let row, let fallbacks, let late)) = result {
+        reopen(row, fallbacks, for: late, in: app, at: now)
       } else {
         writeBehind.note(app.directory.unpin(id, opening: nil).change, of: app, at: now)
       }
@@ -67,8 +76,10 @@ extension Deliveries {
     }
   }
 
-  private func reopen(_ row: PushRow, for late: LateTargets, in app: App, at now: Timestamp) {
-    let push = StoredPush(row)
+  private func reopen(
+    _ row: PushRow, _ fallbacks: [FallbackRow], for late: LateTargets, in app: App, at now: Timestamp
+  ) {
+    let push = StoredPush(row, fallbacks)
     if let push { contents.insert(row.id, push) }
     let dispatch = app.directory.unpin(row.id, opening: late)
     writeBehind.note(dispatch.change, of: app, at: now)

@@ -13,13 +13,14 @@ public final class Deliveries: Sendable {
   let passthrough: Passthrough
   let contents: ContentCache
   let writeBehind: WriteBehind
+  let fallbacks: Fallbacks
   private let statistics: Statistics
   let journal: DeliveryJournal
 
   init(
     store: Store, time: any TimeSource, receiptLifetime: Int64, ids: MessageIDs, channels: PluggedChannels,
-    passthrough: Passthrough, contents: ContentCache, writeBehind: WriteBehind, statistics: Statistics,
-    journal: DeliveryJournal
+    passthrough: Passthrough, contents: ContentCache, writeBehind: WriteBehind, fallbacks: Fallbacks,
+    statistics: Statistics, journal: DeliveryJournal
   ) {
     self.store = store
     self.time = time
@@ -29,6 +30,7 @@ public final class Deliveries: Sendable {
     self.passthrough = passthrough
     self.contents = contents
     self.writeBehind = writeBehind
+    self.fallbacks = fallbacks
     self.statistics = statistics
     self.journal = journal
   }

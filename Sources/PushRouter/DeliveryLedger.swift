@@ -8,9 +8,9 @@ struct DeliveryLedger: Sendable {
   /// a login need not look at it.
   static let listedTargets = 64
 
-  private var lists = PendingLists()
+  private(set) var lists = PendingLists()
   /// The settled targets of listed pushes with several targets.
-  private var partly: [MessageID: DeliveryProgress] = [:]
+  var partly: [MessageID: DeliveryProgress] = [:]
   /// Listed pushes that were sent to several, and how many of them each registration's list holds: they make no room, and
   /// do not count for the limit.
   private var shared: Set<MessageID> = []
@@ -81,7 +81,7 @@ struct DeliveryLedger: Sendable {
   }
 
   /// Takes a push out of a registration's list; false if it is not there.
-  private mutating func remove(
+  mutating func remove(
     _ id: MessageID, of number: RegistrationNumber, in table: inout RegistrationTable
   ) -> Bool {
     guard lists.remove(id, of: number, from: &table.records[number.rawValue].pending) else { return false }
@@ -138,10 +138,7 @@ struct DeliveryLedger: Sendable {
   mutating func unpin(_ id: MessageID) -> EndedPush? {
     guard pins.unpin(id), !isOpen(id) else { return nil }
     let progress = partly.removeValue(forKey: id)
-    let status: OutcomeStatus =
-      progress?.delivered.isEmpty == false
-      ? .delivered : progress?.crowdedOut.isEmpty == false ? .dropped : .replaced
-    return EndedPush(id, status, progress: progress)
+    return EndedPush(id, progress?.end ?? .replaced, progress: progress)
   }
 
   /// Position of the first group push that is newer than an ID.
@@ -293,8 +290,7 @@ struct DeliveryLedger: Sendable {
     for group in groups {
       let isComplete = group.isComplete && !lists.contains(group.id) && !pins.contains(group.id)
       guard isComplete || group.expires <= seconds else { continue }
-      let status: OutcomeStatus =
-        !isComplete ? .expired : group.progress.delivered.isEmpty ? .replaced : .delivered
+      let status: OutcomeStatus = isComplete ? group.progress.end : .expired
       ended.append(EndedPush(group.id, status, progress: progress(group.id)))
     }
     guard !ended.isEmpty else { return [] }

@@ -9,6 +9,8 @@ public struct DeliveryProgress: Sendable {
   public internal(set) var crowdedOut: NumberSet
   /// Whose registration was replaced.
   public internal(set) var replaced: NumberSet
+  /// Who gets it from a vendor's channel instead, since they did not acknowledge it in time.
+  public internal(set) var handedOver = NumberSet()
   /// When it reached the last device that has it, as far as known since the start of the server.
   var latest: Timestamp?
 
@@ -22,34 +24,49 @@ public struct DeliveryProgress: Sendable {
   }
 
   /// Whether nothing is known.
-  var isEmpty: Bool { delivered.isEmpty && crowdedOut.isEmpty && replaced.isEmpty }
+  var isEmpty: Bool {
+    delivered.isEmpty && crowdedOut.isEmpty && replaced.isEmpty && handedOver.isEmpty
+  }
 
   /// Whether it is settled for a registration.
   func contains(_ number: RegistrationNumber) -> Bool {
     delivered.contains(number) || crowdedOut.contains(number) || replaced.contains(number)
+      || handedOver.contains(number)
   }
 
   /// Whether a registration is in one of the sets at most.
   func isDisjoint(at number: RegistrationNumber) -> Bool {
-    [delivered, crowdedOut, replaced].count { $0.contains(number) } <= 1
+    [delivered, crowdedOut, replaced, handedOver].count { $0.contains(number) } <= 1
   }
 
   /// Adds those who will not get it.
   mutating func add(_ targets: NumberSet, _ reason: LossReason?) {
-    if reason == .replaced { replaced.formUnion(targets) } else { crowdedOut.formUnion(targets) }
+    switch reason {
+    case .replaced: replaced.formUnion(targets)
+    case .handedOver: handedOver.formUnion(targets)
+    case .queueFull, .noChannel, .unknown, nil: crowdedOut.formUnion(targets)
+    }
   }
 
   mutating func formUnion(_ other: DeliveryProgress) {
     delivered.formUnion(other.delivered)
     crowdedOut.formUnion(other.crowdedOut)
     replaced.formUnion(other.replaced)
+    handedOver.formUnion(other.handedOver)
     if let moment = other.latest { note(moment) }
   }
 
   /// Records when it reached a device.
   mutating func note(_ moment: Timestamp) { latest = max(latest ?? moment, moment) }
 
-  /// The non-empty sets of devices that will not get it, with the stored reason of each.
+  /// How a push has ended that waits for no device: open if the channel that took over has to say that.
+  var end: OutcomeStatus {
+    if !delivered.isEmpty { return .delivered }
+    if !handedOver.isEmpty { return .open }
+    return crowdedOut.isEmpty ? .replaced : .dropped
+  }
+
+  /// The non-empty sets of devices that will not get it, with the stored reason of each. Who was handed over is stored with that.
   var dropped: [(reason: LossReason, targets: NumberSet)] {
     [(.queueFull, crowdedOut), (.replaced, replaced)].filter { !$0.targets.isEmpty }
   }
@@ -62,6 +79,8 @@ public enum LossReason: String, Sendable {
   case queueFull = "QueueFull"
   /// Another registration took the place of the device's.
   case replaced = "Replaced"
+  /// A vendor's channel brings it, since the device did not acknowledge it in time.
+  case handedOver = "HandedOver"
   /// No channel reaches the device.
   case noChannel = "NoChannel"
   /// The reason is not stored.

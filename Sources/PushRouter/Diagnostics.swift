@@ -80,6 +80,12 @@ public struct Diagnostics: Sendable {
     facts.add(targets, rows, of: number)
     let meant = targets.channels.first { $0 != .passthrough && targets.on($0).meant.contains(number) }
     facts.way = meant.map { facts.way(by: channels.info($0), targets, rows, of: number) }
+    let later = rows.fallbacks.first {
+      NumberSet(serialized: $0.targets)?.contains(number) == true
+    }
+    facts.fallback = later.map {
+      WhyFacts.Fallback(channels.info($0.channel), at: $0.dueAt, isDone: $0.isDone)
+    }
     facts.callback = try callback(facts, of: id, to: number, app, transaction, depth)
     let platform = facts.gone?.platform ?? app.directory.identity(number)?.platform
     facts.push.parts = platform.flatMap { content?.parts(for: $0) } ?? []
@@ -87,7 +93,8 @@ public struct Diagnostics: Sendable {
     facts.push.isForChannels =
       facts.push.parts.isEmpty && content?.platforms.contains(platform) == true
     let tokens = try transaction.tokens.all(app: app.id, of: number)
-    let way = try way(meant, content, platform, facts.push.strategy, tokens, app, transaction, at: now)
+    let way = try way(
+      meant ?? later?.channel, content, platform, facts.push.strategy, tokens, app, transaction, at: now)
     if facts.way == nil { facts.way = way.map { WhyFacts.ChannelWay($0.info) } }
     guard case .there = device else { return facts }
     facts.device = try self.device(
@@ -253,6 +260,8 @@ extension WhyFacts.OwnWay {
         .queueFull
       } else if isLost(.replaced) {
         .replaced
+      } else if isLost(.handedOver) {
+        .handedOver
       } else {
         targets.own.contains(number) ? .over : .notMeant
       }

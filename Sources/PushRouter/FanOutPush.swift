@@ -34,11 +34,13 @@ public struct FanOutPush: Sendable {
   /// Whether it still waits for a registration.
   public func isPending(for number: RegistrationNumber) -> Bool {
     targets.contains(number) && !progress.delivered.contains(number)
-      && !progress.replaced.contains(number)
+      && !progress.replaced.contains(number) && !progress.handedOver.contains(number)
   }
 
   /// For how many it still waits.
-  var waitingCount: Int { targets.count - progress.delivered.count - progress.replaced.count }
+  var waitingCount: Int {
+    targets.count - progress.delivered.count - progress.replaced.count - progress.handedOver.count
+  }
 
   /// Whether it waits for no device.
   public var isComplete: Bool { waitingCount <= 0 }

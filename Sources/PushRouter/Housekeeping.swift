@@ -17,13 +17,14 @@ final class Housekeeping: Sendable {
   private let activity: UserActivity
   private let audit: TargetAudit
   private let pushRateLimiter: PushRateLimiter
+  private let fallbacks: Fallbacks
   private let retention: Retention
   private let ticks = Atomic<Int>(0)
 
   init(
     store: Store, options: RouterOptions, time: any TimeSource, log: Log, apps: Apps, imports: Imports,
     files: Files, passthrough: Passthrough, writeBehind: WriteBehind, statistics: Statistics,
-    activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter
+    activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter, fallbacks: Fallbacks
   ) {
     self.store = store
     self.options = options
@@ -38,6 +39,7 @@ final class Housekeeping: Sendable {
     self.activity = activity
     self.audit = audit
     self.pushRateLimiter = pushRateLimiter
+    self.fallbacks = fallbacks
     retention = Retention(store: store, options: options, time: time, activity: activity)
   }
 
@@ -73,6 +75,7 @@ final class Housekeeping: Sendable {
     }
     imports.learn()
     pushRateLimiter.tick(at: time.monotonic())
+    fallbacks.tick(at: now)
     writeBehind.flush()
     statistics.flush(to: store)
     audit.step(store, at: now, log: log)

@@ -15,6 +15,7 @@ struct Loading {
   let writeBehind: WriteBehind
   let contents: ContentCache
   let schedules: Schedules
+  let fallbacks: Fallbacks
 
   /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
   func run() throws(StorageError) {
@@ -31,8 +32,10 @@ struct Loading {
     try store.wait { [statistics] transaction throws(StorageError) in
       try statistics.load(transaction, newest: newest)
     }
+    try fallbacks.start()
     try store.wait { transaction throws(StorageError) in
       let paced = try transaction.pacedPushes.all()
+      let later = try transaction.fallbacks.openOfSeveral()
       var progress: [MessageID: DeliveryProgress] = [:]
       try transaction.deliveries.droppedOfOpen { id, reason, bytes in
         guard let targets = NumberSet(serialized: bytes) else { return }
@@ -42,7 +45,8 @@ struct Loading {
         guard let app = apps.find(open.push.app) else { return }
         var known = progress.removeValue(forKey: open.push.id) ?? DeliveryProgress()
         known.delivered = open.delivered.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
-        reopen(open, known, pacingMinutes: paced[open.push.id], in: app)
+        reopen(
+          open, known, pacingMinutes: paced[open.push.id], later[open.push.id] ?? [], in: app)
       }
     }
     writeBehind.flush()
@@ -63,7 +67,8 @@ struct Loading {
 
   /// Resumes a push that was undelivered when the server stopped, or ends it if no target is left.
   private func reopen(
-    _ open: OpenPush, _ progress: DeliveryProgress, pacingMinutes: Int64?, in app: App
+    _ open: OpenPush, _ progress: DeliveryProgress, pacingMinutes: Int64?, _ fallbacks: [FallbackRow],
+    in app: App
   ) {
     let expires = open.push.expiresAt.secondsRoundedUp
     if let target = open.push.target, open.push.ownTargets == nil {
@@ -76,7 +81,9 @@ struct Loading {
       log.error("stored audience is unreadable", ["msg_id": .text(open.push.id.text)])
       return
     }
-    if !open.push.content.isEmpty, let push = StoredPush(open.push) { contents.insert(open.push.id, push) }
+    if !open.push.content.isEmpty, let push = StoredPush(open.push, fallbacks) {
+      contents.insert(open.push.id, push)
+    }
     if let pacing = PacingWindow(open.push, minutes: pacingMinutes), let push = StoredPush(open.push) {
       let paced = PacedPush(pacing: pacing, push: push)
       let group = FanOutPush(

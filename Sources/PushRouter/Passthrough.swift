@@ -23,7 +23,8 @@ final class Passthrough: Channel {
 
   func deliver(_ push: ChannelPush) {
     let (app, id) = (push.app, push.id)
-    contents.insert(id, push.content, push.push.strategy, elsewhere: push.push.elsewhere)
+    contents.insert(
+      id, push.content, push.push.strategy, elsewhere: push.push.elsewhere, fallback: push.push.fallback)
     let live = LivePush(app: app.id, id: id, push: push.push)
     let expires = push.expires.secondsRoundedUp
     if let pacing = push.pacing {

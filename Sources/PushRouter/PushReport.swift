@@ -24,6 +24,8 @@ public struct PushReport: Sendable {
   public let shownAt, tappedAt: Timestamp?
   /// What has become of it for each target.
   public let targets: PushTargets
+  /// What vendors' channels take over, or have, of what devices do not acknowledge in time; empty unless the sender asked for that.
+  public let fallbacks: [ReportedFallback]
   /// What it has for iOS, and for the other platforms.
   public let iosParts, otherParts: PushParts
   /// Who is connected now.
@@ -53,8 +55,30 @@ public struct PushReport: Sendable {
       status == stored?.status ? stored?.endedAt : status.isWithdrawn ? withdrawal?.at : nil
     (shownAt, tappedAt) = (rows.outcome?.shownAt, rows.outcome?.tappedAt)
     self.targets = targets
+    fallbacks = rows.fallbacks.map { ReportedFallback($0, targets) }
     let content = PushContent(decoding: push.content)
     iosParts = content?.parts(for: .ios) ?? []
     otherParts = content.map { $0.parts(for: .android).union($0.parts(for: .hmos)) } ?? []
+  }
+}
+
+/// What a vendor's channel takes over, or has, of what devices do not acknowledge in time.
+public struct ReportedFallback: Sendable {
+  /// The channel.
+  public let channel: ChannelID
+  /// The seconds that the sender gave devices.
+  public let seconds: Int64
+  /// When it takes over, or did.
+  public let at: Timestamp
+  /// For how many it has taken over.
+  public let handedOver: Int
+  /// For how many it will if they do not acknowledge the push before.
+  public let waiting: Int
+
+  init(_ row: FallbackRow, _ targets: PushTargets) {
+    (channel, seconds, at) = (row.channel, row.seconds, row.dueAt)
+    let numbers = NumberSet(serialized: row.targets) ?? NumberSet()
+    handedOver = row.isDone ? numbers.count : 0
+    waiting = row.isDone ? 0 : numbers.intersectionCount(targets.waiting)
   }
 }

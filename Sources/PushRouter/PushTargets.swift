@@ -73,8 +73,9 @@ public struct PushTargets: Sendable {
 
     // Our connection. That a device has it outweighs all that was given up before that was known.
     var acknowledged = sets.delivered.intersection(own).union(shownByOwn).union(lateByOwn)
-    contradicted = sets.dropped.values.reduce(into: NumberSet()) {
-      $0.formUnion($1.intersection(sets.delivered))
+    // Whom a channel took over may have acknowledged at the same moment.
+    contradicted = sets.dropped.reduce(into: NumberSet()) {
+      if $1.key != .handedOver { $0.formUnion($1.value.intersection(sets.delivered)) }
     }
     let dropped = sets.dropped.mapValues { $0.subtracting(acknowledged) }
     var rest = own.subtracting(acknowledged)

@@ -86,10 +86,13 @@ public final class Router: Sendable {
     let activity = UserActivity(store: store, zone: zone)
     let schedules = Schedules(
       store: store, time: time, zone: zone, limit: options.schedulesPerApp, apps: table, ids: ids, log: log)
+    let fallbacks = Fallbacks(
+      store: store, time: time, ids: ids, apps: table, channels: channels, passthrough: passthrough,
+      contents: contents, writeBehind: writeBehind)
     let deliveries = Deliveries(
       store: store, time: time, receiptLifetime: options.receiptLifetime, ids: ids, channels: channels,
-      passthrough: passthrough, contents: contents, writeBehind: writeBehind, statistics: statistics,
-      journal: journal)
+      passthrough: passthrough, contents: contents, writeBehind: writeBehind, fallbacks: fallbacks,
+      statistics: statistics, journal: journal)
     acceptance = Acceptance(
       store: store, options: options, time: time, log: log, ids: ids, channels: channels, files: files,
       deliveries: deliveries, callbacks: callbacks, writeBehind: writeBehind, statistics: statistics,
@@ -99,11 +102,12 @@ public final class Router: Sendable {
       writeBehind: writeBehind)
     loading = Loading(
       store: store, time: time, log: log, apps: table, imports: imports, callbacks: callbacks, ids: ids,
-      statistics: statistics, writeBehind: writeBehind, contents: contents, schedules: schedules)
+      statistics: statistics, writeBehind: writeBehind, contents: contents, schedules: schedules,
+      fallbacks: fallbacks)
     housekeeping = Housekeeping(
       store: store, options: options, time: time, log: log, apps: apps, imports: imports, files: files,
       passthrough: passthrough, writeBehind: writeBehind, statistics: statistics, activity: activity,
-      audit: audit, pushRateLimiter: pushRateLimiter)
+      audit: audit, pushRateLimiter: pushRateLimiter, fallbacks: fallbacks)
     groups = AppGroups(store: store, table: table)
     history = PushHistories(store: store)
     reports = PushReports(store: store, time: time, log: log, apps: apps)

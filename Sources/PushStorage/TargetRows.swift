@@ -21,6 +21,8 @@ public struct TargetRows: Sendable, Equatable {
   public var shown, tapped: [UInt8]?
   /// The targets that acknowledged it when nothing was waiting for them any more.
   public var late: [UInt8]?
+  /// Whom vendors' channels take over, or have, if they do not acknowledge it in time.
+  public var fallbacks: [FallbackRow] = []
   /// The targets that receipts of channels' services are about, by what they say.
   public var ofServices: [PushReceipt: [UInt8]] = [:]
 }

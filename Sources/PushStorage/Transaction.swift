@@ -61,6 +61,8 @@ extension Transaction {
   public var deletedApps: DeletedAppRepository<Access> { .init(database: database) }
   /// The outcomes of pushes for their targets: who waits, who has one, how it ended.
   public var deliveries: DeliveryRepository<Access> { .init(database: database) }
+  /// Pushes that go to vendors' channels if devices do not acknowledge them in time.
+  public var fallbacks: FallbackRepository<Access> { .init(database: database) }
   /// Files that apps uploaded for pushes by file.
   public var files: FileRepository<Access> { .init(database: database) }
   /// Access, tokens and tasks of Getui's API.

@@ -57,6 +57,9 @@ struct EventLine {
     case .recalled(let id):
       begin("recalled")
       object.set("msg_id", .string(id.text))
+    case .leftToChannel(let id):
+      begin("left_to_channel")
+      object.set("msg_id", .string(id.text))
     case .operationResult(let result):
       describeResult(of: Self.word(result.operation), code: result.code)
       describe(result.value)

@@ -76,6 +76,20 @@ final class MakerWorld {
     server = try Self.start(data, url, site)
   }
 
+  /// Kills the server and starts it again.
+  func crash() throws {
+    server.program.signal(SIGKILL)
+    _ = try server.program.end()
+    server = try Self.start(data, url, site)
+  }
+
+  /// What the service was sent of a push.
+  func sent(_ id: String) throws -> [JSONValue] {
+    try log().filter {
+      $0["request"]?["message"]?["android"]?["bi_tag"]?.string?.hasPrefix(id + ".") == true
+    }
+  }
+
   /// Has the service send a receipt for a device; gives the status of each answer.
   @discardableResult
   func receipt(

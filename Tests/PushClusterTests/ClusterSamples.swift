@@ -110,14 +110,28 @@ enum ClusterSamples {
       .pushOne(
         SinglePush(id: next, handles: [handle], content: [0x7B, 0x7D])
       ).following(id),
-      idHex + nextHex + "01" + handleHex + "027b7d"
+      idHex + nextHex + "01" + handleHex + "027b7d" + "00"
+    ),
+    (
+      .pushOne(
+        SinglePush(id: next, handles: [handle], content: [0x7B, 0x7D], showBefore: 300)
+      ).following(id),
+      idHex + nextHex + "01" + handleHex + "027b7d" + "ac02"
     ),
     (
       .pushMany(
         FanOutPush(
           id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC])
       ).following(id),
-      idHex + nextHex + "01" + "01" + "027b7d" + "01cc"
+      idHex + nextHex + "01" + "01" + "027b7d" + "01cc" + "0000"
+    ),
+    (
+      .pushMany(
+        FanOutPush(
+          id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC], showBefore: 300,
+          waited: [0xCD])
+      ).following(id),
+      idHex + nextHex + "01" + "01" + "027b7d" + "01cc" + "ac02" + "01cd"
     ),
     (
       .late(LatePush(counter: 4, id: id, handles: [handle], content: [9])),
@@ -128,7 +142,14 @@ enum ClusterSamples {
         PulledPart(
           handle: handle, after: id,
           outcome: .pushes([.init(id: next, content: [0x7B, 0x7D])], through: next))),
-      handleHex + idHex + "01" + nextHex + "01" + nextHex + "027b7d"
+      handleHex + idHex + "01" + nextHex + "01" + nextHex + "027b7d" + "00"
+    ),
+    (
+      .pulled(
+        PulledPart(
+          handle: handle, after: id,
+          outcome: .pushes([.init(id: next, content: [0x7B, 0x7D])], through: next), showBefore: [next: 300])),
+      handleHex + idHex + "01" + nextHex + "01" + nextHex + "027b7d" + "01" + nextHex + "ac02"
     ),
     (.pulled(PulledPart(handle: handle, after: id, outcome: .nothing)), handleHex + idHex + "00"),
     (.pulled(PulledPart(handle: handle, after: id, outcome: .unavailable)), handleHex + idHex + "02"),
@@ -138,6 +159,27 @@ enum ClusterSamples {
     (.replayed(ReplayEnd(through: next)).following(id), idHex + nextHex),
     (.home(HomeNotice(incarnation: Incarnation(300))), "ac02"),
     (.wantSessions(SessionsWanted(request: 5, buckets: [1, 300])), "05" + "02" + "01" + "ac02"),
+  ]
+
+  /// The bodies of messages that the version before wrote, without the fields that have come since, and as what they are read.
+  static let earlier: [(message: ClusterMessage, body: String)] = [
+    (
+      .pushOne(SinglePush(id: next, handles: [handle], content: [0x7B, 0x7D])).following(id),
+      idHex + nextHex + "01" + handleHex + "027b7d"
+    ),
+    (
+      .pushMany(
+        FanOutPush(id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC])
+      ).following(id),
+      idHex + nextHex + "01" + "01" + "027b7d" + "01cc"
+    ),
+    (
+      .pulled(
+        PulledPart(
+          handle: handle, after: id,
+          outcome: .pushes([.init(id: next, content: [0x7B, 0x7D])], through: next))),
+      handleHex + idHex + "01" + nextHex + "01" + nextHex + "027b7d"
+    ),
   ]
 
   private static let handleHex = "ac02" + "0002" + "00010203" + "00000007"

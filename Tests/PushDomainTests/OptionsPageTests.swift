@@ -11,7 +11,7 @@ import Testing
   private static let values: [String: JSONValue] = [
     "sendno": 7, "time_to_live": 60, "override_msg_id": "5", "apns_collapse_id": "x",
     "apns_production": true,
-    "apns_priority": 5, "strategy": 2, "big_push_duration": 10, "test_model": true,
+    "apns_priority": 5, "strategy": 2, "big_push_duration": 10, "fallback_after": 30, "test_model": true,
     "business_operation_code": "spring", "active_push": true, "target_event": ["jg_app_show"],
     "geofence": ["id": 1], "alternate_set": true, "notification_switch_filter": true,
     "third_party_channel": ["fcm": ["distribution": "first_ospush"]], "classification": 1,

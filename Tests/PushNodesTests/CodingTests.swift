@@ -1,4 +1,5 @@
 import PushBase
+import PushCluster
 import PushDomain
 import PushRouter
 import PushTesting
@@ -94,5 +95,30 @@ import Testing
     #expect(PushCoding.decode(other)?.elsewhere == nil)
     for count in 0..<bytes.count { #expect(PushCoding.decode(Array(bytes[..<count])) == nil) }
     #expect(PushCoding.encode(push, for: targets, atMost: 10) == nil)
+  }
+
+  @Test func `A gateway learns who must not show a notification from when on`() throws {
+    let content = PushContent(variants: [ContentVariant(platforms: .all, notification: [0x7B, 0x7D])])
+    let (waited, other) = (RegistrationNumber(5), RegistrationNumber(6))
+    let moment = Timestamp(milliseconds: 1_800_000_000_000)
+    let push = StoredPush(
+      content: content,
+      fallback: PushFallback(targets: NumberSet([RegistrationNumber(1), waited]), showBefore: moment))
+    let live = LivePush(app: AppID(1), id: MessageID(9), push: push)
+    let part = try #require(PushCoding.parts(live, NumberSet([waited, other])).first)
+    let read = try #require(
+      PushCoding.decode(
+        part.content, showBefore: part.showBefore, waited: NumberSet(serialized: part.waited)))
+    #expect(read.showBefore(waited) == moment && read.showBefore(other) == nil)
+    #expect(read.fallback?.targets.count == 1)
+    let plain = try #require(PushCoding.parts(live, NumberSet([other])).first)
+    #expect(plain.showBefore == 0 && plain.waited.isEmpty)
+    #expect(PushCoding.showBefore(push, waited) == 1_800_000_000_000)
+    let kept = PulledPushes.pushes(
+      [KeptPush(id: live.id, push: push), KeptPush(id: MessageID(10), push: StoredPush(content: content))],
+      through: MessageID(10))
+    let outcome = PushCoding.encode(kept, for: waited)
+    #expect(PushCoding.showBefore(kept, outcome, for: waited) == [live.id: 1_800_000_000_000])
+    #expect(PushCoding.showBefore(kept, outcome, for: other).isEmpty)
   }
 }

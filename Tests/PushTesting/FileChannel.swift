@@ -22,16 +22,18 @@ public final class FileChannel: Channel {
   private let capacity: Int
   private let isStopped: Bool
   private let takesCredentials: Bool
+  private let fallsBack: Bool
   private let time: any TimeSource
   private let writer = DispatchQueue(label: "file channel")
   private let written = Mutex(0)
   private let queues = Mutex<[AppID: ChannelQueue]>([:])
   private let files = Mutex<[AppID: [FileCredential]]>([:])
 
-  /// Writes to a file, which is made; nothing as long as the channel lives if it `isStopped`.
+  /// Writes to a file, which is made; nothing as long as the channel lives if it `isStopped`. With `fallsBack` the direct connection
+  /// brings what the file refuses, as far as the way of a push says so.
   public init(
     _ router: Router, _ store: Store, path: String, capacity: Int = .max, isStopped: Bool = false,
-    takesCredentials: Bool = false, time: any TimeSource = SystemTime()
+    takesCredentials: Bool = false, fallsBack: Bool = false, time: any TimeSource = SystemTime()
   ) {
     self.router = router
     self.store = store
@@ -39,6 +41,7 @@ public final class FileChannel: Channel {
     self.capacity = capacity
     self.isStopped = isStopped
     self.takesCredentials = takesCredentials
+    self.fallsBack = fallsBack
     self.time = time
   }
 
@@ -64,6 +67,9 @@ public final class FileChannel: Channel {
   /// Puts it into the app's queue.
   public func deliver(_ push: ChannelPush) { queue(of: push.app).deliver(push) }
 
+  /// Has it read.
+  public func takeOver(_ id: MessageID, of app: App) { queue(of: app).takeOver(id) }
+
   /// Has the words read again.
   public func tokensChanged(of numbers: [RegistrationNumber], in app: App) {
     queue(of: app).tokensChanged(of: numbers)
@@ -83,7 +89,11 @@ public final class FileChannel: Channel {
       if let known = queues[app.id] { return (known, false) }
       let new = ChannelQueue(
         of: info.id, app: app, store: store, deliveries: router.deliveries, time: time, log: .silent
-      ) { [word] in [QueuedPart(targets: $0.targets, slot: word, content: Line())] }
+      ) { [word, fallsBack] push in
+        let parts = push.push.content.parts(for: .android)
+        let goesBack = fallsBack && Routing.fallsBackToOwn(push.push.strategy, on: .android, parts)
+        return [QueuedPart(targets: push.targets, slot: word, fallsBack: goesBack, content: Line())]
+      }
       queues[app.id] = new
       return (new, true)
     }

@@ -228,10 +228,20 @@ public final class APNsChannel: Channel {
 
   /// Takes a push that was committed.
   public func deliver(_ push: ChannelPush) {
-    let (queue, isNew) = parts.queues.queue(of: push.app, parts)
-    if isNew { changed.add(push.app.id) }
-    queue.queue.deliver(push)
+    queue(of: push.app).deliver(push)
   }
+
+  private func queue(of app: App) -> ChannelQueue {
+    let (queue, isNew) = parts.queues.queue(of: app, parts)
+    if isNew { changed.add(app.id) }
+    return queue.queue
+  }
+
+  /// Devices that have not acknowledged a push in time get it from Apple.
+  public func takeOver(_ id: MessageID, of app: App) { queue(of: app).takeOver(id) }
+
+  /// Whether the app's queue has room for them.
+  public func mayTakeOver(in app: App) -> Bool { queue(of: app).mayTakeOver }
 
   /// Loads changes from the database; `done` is called when they are in use.
   public func credentialsChanged(_ done: @escaping @Sendable () -> Void = {}) {

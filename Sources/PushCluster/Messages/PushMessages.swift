@@ -11,12 +11,15 @@ public struct SinglePush: MessageBody {
   public let handles: [Handle]
   /// What the devices get of it.
   public let content: [UInt8]
+  /// The moment from which on the devices must not show the notification, as Unix milliseconds; 0 for no such moment.
+  public let showBefore: UInt64
 
   /// All fields but the one that the stream fills in.
-  public init(id: MessageID, handles: [Handle], content: [UInt8]) {
+  public init(id: MessageID, handles: [Handle], content: [UInt8], showBefore: UInt64 = 0) {
     self.id = id
     self.handles = handles
     self.content = content
+    self.showBefore = showBefore
   }
 
   func write(into output: inout [UInt8]) {
@@ -24,6 +27,7 @@ public struct SinglePush: MessageBody {
     output.append(id: id)
     output.append(list: handles) { $1.append(handle: $0) }
     output.append(counted: content)
+    output.appendVarint(showBefore)
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
@@ -31,6 +35,7 @@ public struct SinglePush: MessageBody {
     id = try reader.id(in: bytes)
     handles = try reader.handles(in: bytes)
     content = try reader.counted(atMost: ClusterLimits.maxContent, in: bytes)
+    showBefore = reader.rest.isEmpty ? 0 : try reader.varint(in: bytes)
   }
 }
 
@@ -49,14 +54,23 @@ public struct FanOutPush: MessageBody {
   public let content: [UInt8]
   /// Targets, as a serialized Roaring set.
   public let targets: [UInt8]
+  /// The moment from which on some of them must not show the notification, as Unix milliseconds; 0 for no such moment.
+  public let showBefore: UInt64
+  /// These, as a serialized Roaring set.
+  public let waited: [UInt8]
 
   /// All fields but the one that the stream fills in.
-  public init(id: MessageID, part: UInt32 = 0, hasMore: Bool = false, content: [UInt8], targets: [UInt8]) {
+  public init(
+    id: MessageID, part: UInt32 = 0, hasMore: Bool = false, content: [UInt8], targets: [UInt8],
+    showBefore: UInt64 = 0, waited: [UInt8] = []
+  ) {
     self.id = id
     self.part = part
     self.hasMore = hasMore
     self.content = content
     self.targets = targets
+    self.showBefore = showBefore
+    self.waited = waited
   }
 
   func write(into output: inout [UInt8]) {
@@ -66,6 +80,8 @@ public struct FanOutPush: MessageBody {
     output.append(flag: hasMore)
     output.append(counted: content)
     output.append(counted: targets)
+    output.appendVarint(showBefore)
+    output.append(counted: waited)
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
@@ -75,6 +91,12 @@ public struct FanOutPush: MessageBody {
     hasMore = try reader.flag(in: bytes)
     content = try reader.counted(atMost: ClusterLimits.maxContent, in: bytes)
     targets = try reader.counted(atMost: ClusterLimits.maxSet, in: bytes)
+    guard !reader.rest.isEmpty else {
+      (showBefore, waited) = (0, [])
+      return
+    }
+    showBefore = try reader.varint(in: bytes)
+    waited = try reader.counted(atMost: ClusterLimits.maxSet, in: bytes)
   }
 }
 
@@ -166,12 +188,17 @@ public struct PulledPart: MessageBody {
   public let after: MessageID
   /// What there is.
   public let outcome: Outcome
+  /// Of some of these pushes the moment from which on the device must not show the notification, as Unix milliseconds.
+  public let showBefore: [MessageID: UInt64]
 
   /// All fields.
-  public init(handle: Handle, after: MessageID, outcome: Outcome) {
+  public init(
+    handle: Handle, after: MessageID, outcome: Outcome, showBefore: [MessageID: UInt64] = [:]
+  ) {
     self.handle = handle
     self.after = after
     self.outcome = outcome
+    self.showBefore = showBefore
   }
 
   func write(into output: inout [UInt8]) {
@@ -187,12 +214,17 @@ public struct PulledPart: MessageBody {
         output.append(id: push.id)
         output.append(counted: push.content)
       }
+      output.append(list: showBefore.sorted { $0.key < $1.key }) { one, output in
+        output.append(id: one.key)
+        output.appendVarint(one.value)
+      }
     }
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     handle = try reader.handle(in: bytes)
     after = try reader.id(in: bytes)
+    var showBefore: [MessageID: UInt64] = [:]
     switch try reader.integer(UInt8.self, in: bytes) {
     case 0: outcome = .nothing
     case 1:
@@ -203,9 +235,15 @@ public struct PulledPart: MessageBody {
           content: try reader.counted(atMost: ClusterLimits.maxContent, in: bytes))
       }
       outcome = .pushes(pushes, through: through)
+      guard !reader.rest.isEmpty else { break }
+      let moments = try reader.list(bytesEach: 9, in: bytes) { reader throws(FrameError) in
+        (try reader.id(in: bytes), try reader.varint(in: bytes))
+      }
+      for (id, moment) in moments { showBefore[id] = moment }
     case 2: outcome = .unavailable
     default: throw .invalidValue
     }
+    self.showBefore = showBefore
   }
 }
 

@@ -296,6 +296,9 @@ const BorealisDevice = (() => {
     #online = 0;
     #lastSent = 0;
     #pinged = 0;
+    // When HELLO was sent, and how many milliseconds the server's clock may be ahead of this one.
+    #greeted = 0;
+    #ahead = 0;
     // Pushes that wait for a key, by its ID.
     #held = new Map();
     #tellings = 0;
@@ -375,6 +378,7 @@ const BorealisDevice = (() => {
     }
 
     #greet() {
+      this.#greeted = Date.now();
       this.#send(["HELLO", utf8.encode("BRLS"), 1, NEWEST, "web/1"], this.#identify());
     }
 
@@ -418,7 +422,11 @@ const BorealisDevice = (() => {
 
     #handle(name, values) {
       switch (name) {
-        case "HELLO_OK": [this.version] = values; break;
+        case "HELLO_OK":
+          [this.version] = values;
+          // Written after HELLO was sent: the server's clock shows no more than what follows from this.
+          this.#ahead = Number(values[1]) - this.#greeted;
+          break;
         case "REGISTER_OK": {
           const [registrationID, secret] = values;
           Object.assign(this.state.values, { registrationID, secret });
@@ -478,6 +486,8 @@ const BorealisDevice = (() => {
           // Not acknowledged: it was not understood.
           return;
         }
+        // Nor is what came so late that another channel brings it: the server sends again what is left.
+        if (Date.now() + this.#ahead >= (push.content.show_before ?? Infinity)) return;
         if (this.claim || this.#isSealed(push)) {
           this.#openLater(push, came);
           return;

@@ -28,6 +28,8 @@ struct PushExtras: Sendable, Equatable {
   var overrides = ""
   /// Notifications of the same name replace each other on iOS.
   var collapse = ""
+  /// Seconds until the phone's service brings what a device has not acknowledged; empty for never.
+  var fallback = ""
 
   init() {}
 
@@ -43,6 +45,7 @@ struct PushExtras: Sendable, Equatable {
     if call.text("page") != nil { page = call.field("page") }
     overrides = call.field("overrides")
     collapse = call.field("collapse")
+    fallback = call.field("fallback")
   }
 
   /// Whether each value has a name, and no name two of them: whatever else stands there would not be sent.
@@ -58,7 +61,7 @@ struct PushExtras: Sendable, Equatable {
     }
     return numbered + [
       ("badge", badge), ("sound", sound), ("thread", thread), ("channel", channel), ("page", page),
-      ("overrides", overrides), ("collapse", collapse),
+      ("overrides", overrides), ("collapse", collapse), ("fallback", fallback),
     ]
   }
 
@@ -80,9 +83,14 @@ struct PushExtras: Sendable, Equatable {
 
   func add(toMessage message: inout JSONObject) { addPairs(to: &message) }
 
-  func add(toOptions options: inout JSONObject) {
+  func add(toOptions options: inout JSONObject, isNotification: Bool) {
     if !overrides.isEmpty { options.set("override_msg_id", .string(overrides)) }
     if !collapse.isEmpty { options.set("apns_collapse_id", .string(collapse)) }
+    // What is no number the push object's rules refuse.
+    if !fallback.isEmpty, isNotification {
+      let seconds = Int64(fallback).map { JSONValue.number(JSONNumber($0)) } ?? .string(fallback)
+      options.set("fallback_after", seconds)
+    }
   }
 
   /// A number is the badge itself; with a sign it is how much it changes, a text in the push object.
@@ -115,6 +123,7 @@ enum PushExtrasFields {
     <div data-only="quickapp">\(field(call, Words.quickAppPage, "page", extras.page))</div>
     <div data-only="ios">\(field(call, Words.collapseID, "collapse", extras.collapse))</div>
     </div>
+    <div data-notification-only>\(field(call, Words.fallbackAfter, "fallback", extras.fallback, hint: Words.fallbackHint))</div>
     \(field(call, Words.replacesPush, "overrides", extras.overrides))
     </details>
     """

@@ -66,7 +66,7 @@ struct PushForm: Sendable, Equatable {
     }
     var options = JSONObject()
     if let hours { options.set("time_to_live", .number(JSONNumber(Int64(hours) * 3600))) }
-    extras.add(toOptions: &options)
+    extras.add(toOptions: &options, isNotification: kind == .notification)
     push.set("options", .object(options))
     return .object(push)
   }

@@ -46,6 +46,10 @@ struct PushOutline: Sendable {
     rows += besides
     rows += previews.map { (Words.by($0.channel), call($0.phrase(in: zone))) }
     rows.append((Words.keptFor, call(Self.time(request.options.timeToLive))))
+    if let seconds = request.options.fallbackAfter {
+      let text = Counted.counted(seconds, Words.fallsBackAfterOne, Words.fallsBackAfter)
+      rows.append((Words.fallsBack, call(text)))
+    }
     if let old = request.options.overrideMessageID { rows.append((Words.replaces, old.text)) }
     return rows
   }

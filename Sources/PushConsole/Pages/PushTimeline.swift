@@ -41,6 +41,11 @@ struct PushTimeline: Sendable {
       Step(name: Words.resolvedTo.with(each: Counted.devices(targets.all.count))),
       handedOver,
     ]
+    steps += report.fallbacks.filter { $0.handedOver > 0 }.map {
+      Step(
+        name: Words.notInTime,
+        detail: call(Words.taken(channels.info($0.channel), Counted.grouped($0.handedOver))) + " ", at: $0.at)
+    }
     if report.status == .delivered, !Trace.isOpen(report) {
       let isOne = targets.all.count == 1
       steps.append(Step(name: isOne ? Words.delivered : Words.lastDelivered, at: report.endedAt))
@@ -51,6 +56,12 @@ struct PushTimeline: Sendable {
       let name = withdrawal.status == .recalled ? Words.sumRecalled : Words.replaced
       steps.append(Step(name: name, at: withdrawal.at))
     } else if Trace.isOpen(report) {
+      steps += report.fallbacks.filter { $0.waiting > 0 }.map {
+        Step(
+          name: Words.waitsFor,
+          detail: call(Words.then(channels.info($0.channel), Counted.grouped($0.waiting))) + " ", at: $0.at,
+          isAhead: true)
+      }
       let waiting = Counted.grouped(targets.pending.count)
       steps.append(Step(name: Words.stillWaiting.with(waiting), at: report.expiresAt, isAhead: true))
     } else if !targets.expired.isEmpty {

@@ -38,6 +38,7 @@ enum PushWords {
     case "notification.android.channel_id": return Words.pushChannel
     case "options.override_msg_id": return Words.pushOverrides
     case "options.apns_collapse_id": return Words.pushCollapse
+    case "options.fallback_after": return Words.pushFallback
     case "options.time_to_live": return Words.pushHours.with(String(PushForm.mostHours))
     default: return other(message)
     }

@@ -74,6 +74,29 @@ extension Words {
   static let collapseID = Phrase(
     "Replaces notifications with the same ID (iOS, apns_collapse_id)", "替换同 ID 的通知（iOS，apns_collapse_id）")
 
+  static let fallbackAfter = Phrase(
+    "If not acknowledged, send over the phone's push service after (seconds)", "未确认时转厂商通道（秒）")
+  static let fallbackHint = Phrase(
+    "Devices that are online get the push over their connection first. Leave it empty to send it there only.",
+    "在线设备先走长连接，超过该时间未确认则改由厂商通道下发；留空则不转。")
+  static let fallsBack = Phrase("If not acknowledged", "未确认时")
+  static let fallsBackAfterOne = Phrase(
+    "over the phone's push service after {} second", "{} 秒后转厂商通道")
+  static let fallsBackAfter = Phrase(
+    "over the phone's push service after {} seconds", "{} 秒后转厂商通道")
+  static let waitsFor = Phrase("Awaiting acknowledgement", "等待设备确认")
+  /// For how many a channel takes over what devices do not acknowledge.
+  static func then(_ channel: ChannelInfo, _ count: String) -> Phrase {
+    Phrase("\(count), then \(channel.english)", "\(count) 台，超时转\(channel.chinese)")
+  }
+  static let notInTime = Phrase("Not acknowledged in time", "超时未确认")
+  static func taken(_ channel: ChannelInfo, _ count: String) -> Phrase {
+    Phrase("\(count) through \(channel.english) instead", "\(count) 台改走\(channel.chinese)")
+  }
+  static let pushFallback = Phrase(
+    "The time for the acknowledgement must be 1 to 86400 seconds, and no longer than the push is kept. It needs a notification.",
+    "确认时限须为 1 到 86400 秒，且不超过离线保留时间；仅用于通知。")
+
   static let pushBadge = Phrase(
     "Enter a number up to 99999, with a sign to change the badge by that amount.", "角标须为 99999 以内的数字，增减时带正负号。"
   )

@@ -18,7 +18,11 @@ public struct Diagnosis: Equatable, Sendable {
     let steps = points.map { WhyJudge(facts).step($0) }
     self.steps = steps
     conclusion = Self.conclusion(facts, steps)
-    let failures = steps.filter { $0.verdict == .failed }
+    let isUnderWay = steps.contains { $0.verdict == .waiting }
+    // That another channel has it now is no failure until that has failed.
+    let failures = steps.filter {
+      $0.verdict == .failed && !(isUnderWay && $0.cause == .notAcknowledgedInTime)
+    }
     // Of what has arrived only what comes afterwards can still go wrong.
     firstFailure = facts.hasArrived ? failures.first { $0.point == .callback } : failures.first
   }

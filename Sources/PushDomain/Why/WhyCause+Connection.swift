@@ -87,6 +87,16 @@ extension WhyCause {
     "not_acknowledged", .updateLibrary,
     "The device is connected, or was until the push ended, and has not acknowledged it.",
     "设备在线（或直到推送结束一直在线），但没有确认收到。")
+  /// The device is given time to acknowledge it; then a vendor's channel brings it.
+  public static let awaitingAcknowledgement = WhyCause(
+    "awaiting_acknowledgement", .wait,
+    "The push waits for the device's acknowledgement until then; after that, the named channel brings it.",
+    "在此时间之前等待设备确认；超时后改由所列通道下发。")
+  /// The device did not acknowledge it in time, and a vendor's channel got it.
+  public static let notAcknowledgedInTime = WhyCause(
+    "not_acknowledged_in_time", .updateLibrary,
+    "The device had not acknowledged it by then, so the named channel got it.",
+    "设备在此时间之前没有确认，推送已改由所列通道下发。")
   /// Too many newer pushes were waiting for the device.
   public static let queueFull = WhyCause(
     "queue_full", .sendFewer,
@@ -137,7 +147,8 @@ extension WhyCause {
     .onlineOnly, .noChannel, .neverConnected, .offlineHeartbeatLost, .offlineClosed, .offlineLoggedOut,
     .offlineReplaced, .offlineServer, .offlineAppDisabled, .offlineTooSlow, .offlineProtocolError,
     .offlineBroken, .offlineUnknown, .cameBackLate, .connectionUnknown, .notInForeground, .notAcknowledged,
-    .queueFull, .expired, .permissionUnknown, .notReported, .inForeground, .shownBefore, .tapped,
+    .awaitingAcknowledgement, .notAcknowledgedInTime, .queueFull, .expired, .permissionUnknown, .notReported,
+    .inForeground, .shownBefore, .tapped,
     .callbackFailing, .callbackGivenUp,
   ]
 }

@@ -19,6 +19,8 @@ public struct WhyFacts: Equatable, Sendable {
   /// The way by the channel by which the push was to go to the device besides the direct connection, or could have gone; nil if
   /// there was none.
   public var way: ChannelWay?
+  /// What is to bring the notification, or has been asked to, if the device does not acknowledge the push in time; nil if nothing.
+  public var fallback: Fallback?
   /// The points of the channels that have a step of their own in every diagnosis, whichever channel the push uses.
   public var channelPoints: [WhyPoint] = []
   /// Whether the device reported that it was shown, and when.
@@ -78,6 +80,23 @@ public struct WhyFacts: Equatable, Sendable {
     public init(since: Timestamp, reason: String) {
       self.since = since
       self.reason = reason
+    }
+  }
+
+  /// That a vendor's channel takes over what the device does not acknowledge in time (`fallback_after`).
+  public struct Fallback: Equatable, Sendable {
+    /// The channel.
+    public var channel: ChannelInfo
+    /// Until when the device's acknowledgement is waited for.
+    public var at: Timestamp
+    /// Whether the channel has taken over.
+    public var isDone: Bool
+
+    /// All fields.
+    public init(_ channel: ChannelInfo, at: Timestamp, isDone: Bool) {
+      self.channel = channel
+      self.at = at
+      self.isDone = isDone
     }
   }
 
@@ -197,6 +216,8 @@ public struct WhyFacts: Equatable, Sendable {
     case queueFull
     /// The device's registration was replaced while it waited.
     case replaced
+    /// The device did not acknowledge it in time: a vendor's channel brings it instead.
+    case handedOver
     /// It expired, or was recalled.
     case over
   }

@@ -118,7 +118,15 @@ extension WhyJudge {
     case .replaced:
       return WhyStep(
         .connection, .failed, at: facts.gone?.at, .registrationReplaced, detail: facts.gone?.successor?.text)
+    case .handedOver:
+      return WhyStep(
+        .connection, .failed, at: facts.fallback?.at, .notAcknowledgedInTime,
+        detail: facts.fallback?.channel.name)
     case .waiting where facts.endedAt == nil:
+      if let fallback = facts.fallback, !fallback.isDone {
+        return WhyStep(
+          .connection, .waiting, at: fallback.at, .awaitingAcknowledgement, detail: fallback.channel.name)
+      }
       return release.verdict == .waiting ? notApplicable(.connection) : obstacle(.waiting, until: facts.now)
     case .waiting, .over:
       guard !facts.hasArrived, let end = facts.endedAt else { return notApplicable(.connection) }

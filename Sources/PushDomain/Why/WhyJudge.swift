@@ -109,7 +109,7 @@ struct WhyJudge {
   private var waitedToTheEnd: Bool {
     switch facts.own {
     case .waiting, .over: return true
-    case .notMeant, .acknowledged, .queueFull, .replaced: break
+    case .notMeant, .acknowledged, .queueFull, .replaced, .handedOver: break
     }
     return switch facts.way?.state {
     case .waiting, .over, .refused(ChannelEnd.expired): true

@@ -102,6 +102,14 @@ extension PushReport {
     writer.beginObject()
     write(connectionCounts, to: &writer)
     writer.endObject()
+    if let first = fallbacks.first {
+      writer.key("fallback")
+      writer.beginObject()
+      writer.key("after")
+      writer.value(first.seconds)
+      for fallback in fallbacks { write(fallback, names, to: &writer) }
+      writer.endObject()
+    }
     for channel in Set(targets.channels).union(ReportChannels.listed).subtracting([.passthrough]).sorted() {
       writer.key(names[channel] ?? ChannelInfo.unknown(channel).name)
       writer.beginObject()
@@ -116,6 +124,18 @@ extension PushReport {
     }
     writer.endObject()
     return writer.bytes
+  }
+
+  /// What a channel takes over, under its name.
+  private func write(
+    _ fallback: ReportedFallback, _ names: [ChannelID: String], to writer: inout JSONWriter
+  ) {
+    writer.key(names[fallback.channel] ?? ChannelInfo.unknown(fallback.channel).name)
+    writer.beginObject()
+    writer.key("at")
+    writer.value(Log.iso8601(fallback.at.milliseconds))
+    write([("waiting", fallback.waiting), ("handed_over", fallback.handedOver)], to: &writer)
+    writer.endObject()
   }
 
   private func write(

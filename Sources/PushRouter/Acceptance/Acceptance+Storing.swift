@@ -106,6 +106,7 @@ extension Acceptance {
     for channel in Set(push.plan.vendors.map(\.leg.channel)) {
       try transaction.channelQueue.insert(id: id, app: app.id, channel: channel, expiresAt: push.expires)
     }
+    for row in push.fallbacks(id, app: app.id) { try transaction.fallbacks.insert(row) }
     if let getui = request.getui {
       try transaction.getui.insertPush(id, app: app.id, task: getui.task, groupName: getui.groupName)
     }
@@ -145,6 +146,7 @@ extension Acceptance {
   private func open(_ id: MessageID, _ push: NewPush, in app: App) {
     statistics.accepted(id, targets: push.audienceCount, of: app.id, at: push.now)
     guard !push.plan.isEmpty else { return }
+    if let due = push.fallbacks(id, app: app.id).first?.dueAt { deliveries.fallbacks.note(due) }
     for plugged in channels.all {
       if let part = push.part(of: plugged.id, as: id, in: app) { plugged.channel.deliver(part) }
     }

@@ -19,6 +19,9 @@ struct NewPush: Sendable {
   private let targetBytes: [UInt8]?
   private let ownBytes: [UInt8]?
   private let elsewhere: NumberSet?
+  /// Who waits for what a channel brings later, and when that is.
+  private let fallback: PushFallback?
+  private let later: [LegTargetsRow]
   private let single: RegistrationNumber?
   private let iosBytes: [UInt8]?
   private let unreachedBytes: [UInt8]?
@@ -52,6 +55,8 @@ struct NewPush: Sendable {
       }
     }
     self.elsewhere = elsewhere
+    later = plan.later.map { LegTargetsRow(leg: $0.leg, targets: $0.targets.numbers.serialized()) }
+    fallback = Self.fallback(request, plan, at: now)
     if case .few(let numbers) = reached, numbers.count == 1 { single = numbers.first } else { single = nil }
     let isPaced = request.pacingMinutes > 0 && reached.count > 1
     pacing =
@@ -62,6 +67,27 @@ struct NewPush: Sendable {
     unreachedBytes =
       reached.count == audience.count
       ? nil : audience.numbers.subtracting(reached.numbers).serialized()
+  }
+
+  private static func fallback(
+    _ request: AcceptRequest, _ plan: RoutePlan, at now: Timestamp
+  ) -> PushFallback? {
+    guard let seconds = request.push.options.fallbackAfter.map({ Int64($0) }), !plan.later.isEmpty else {
+      return nil
+    }
+    return PushFallback(
+      targets: plan.later.reduce(into: NumberSet()) { $0.formUnion($1.targets.numbers) },
+      dueAt: now.adding(seconds: seconds), seconds: seconds)
+  }
+
+  /// What is stored of channels that bring it later.
+  func fallbacks(_ id: MessageID, app: AppID) -> [FallbackRow] {
+    guard let seconds = request.push.options.fallbackAfter.map({ Int64($0) }) else { return [] }
+    return later.map {
+      FallbackRow(
+        push: id, app: app, channel: $0.leg.channel, seconds: seconds, dueAt: now.adding(seconds: seconds),
+        targets: $0.targets)
+    }
   }
 
   /// What a channel has to deliver of it, nil for nothing.
@@ -75,7 +101,8 @@ struct NewPush: Sendable {
     guard !targets.isEmpty || !others.isEmpty else { return nil }
     return ChannelPush(
       app: app, id: id, targets: targets, others: others,
-      push: StoredPush(content: content, strategy: request.push.options.strategy, elsewhere: elsewhere),
+      push: StoredPush(
+        content: content, strategy: request.push.options.strategy, elsewhere: elsewhere, fallback: fallback),
       content: contentBytes, acceptedAt: now, expires: expires, pacing: pacing,
       isToOne: audienceCount == 1)
   }

@@ -14,6 +14,9 @@ struct RoutePlan: Sendable {
   var own: Recipients
   /// The legs of channels to outside services; none is empty.
   private(set) var vendors: [Leg] = []
+  /// The legs of those who get something over our connection now, and their notification by a vendor's channel if they do not
+  /// acknowledge it in time; none is empty.
+  private(set) var later: [Leg] = []
   /// The audience's members on iOS, nil for none.
   var ios: NumberSet?
 
@@ -29,12 +32,19 @@ struct RoutePlan: Sendable {
   }
 
   fileprivate mutating func add(_ targets: Recipients, to leg: DeliveryLeg) {
+    Self.add(targets, to: leg, &vendors)
+  }
+
+  fileprivate mutating func addLater(_ targets: Recipients, to leg: DeliveryLeg) {
+    Self.add(targets, to: leg, &later)
+  }
+
+  private static func add(_ targets: Recipients, to leg: DeliveryLeg, _ legs: inout [Leg]) {
     guard !targets.isEmpty else { return }
-    if let known = vendors.firstIndex(where: { $0.leg == leg }) {
-      vendors[known] = Leg(
-        leg: leg, targets: Recipients(vendors[known].targets.numbers.union(targets.numbers)))
+    if let known = legs.firstIndex(where: { $0.leg == leg }) {
+      legs[known] = Leg(leg: leg, targets: Recipients(legs[known].targets.numbers.union(targets.numbers)))
     } else {
-      vendors.append(Leg(leg: leg, targets: targets))
+      legs.append(Leg(leg: leg, targets: targets))
     }
   }
 }
@@ -49,6 +59,8 @@ struct RouteTerms: Sendable {
   let additions: [ChannelOffer]
   /// Only devices that are online now.
   let isOnlineOnly: Bool
+  /// What is not acknowledged in time goes to a vendor's channel.
+  let fallsBackLater: Bool
 
   init(_ request: PushRequest, offers: [ChannelOffer]) {
     strategy = request.options.strategy
@@ -56,6 +68,7 @@ struct RouteTerms: Sendable {
     vendors = offers.filter(\.leg.isMain)
     additions = offers.filter { !$0.leg.isMain }
     isOnlineOnly = request.options.timeToLive == 0
+    fallsBackLater = request.options.fallbackAfter != nil
   }
 
   /// Whether the push has something for our connection.
@@ -82,7 +95,7 @@ struct RouteTerms: Sendable {
       RouteInput(
         platform: platform, parts: content.parts(for: platform), isOnline: isReachable,
         appState: isReachable ? .foreground : .background, vendor: vendor?.leg.channel, strategy: strategy,
-        onlineOnly: isOnlineOnly))
+        onlineOnly: isOnlineOnly, fallsBackLater: fallsBackLater))
   }
 }
 
@@ -145,6 +158,7 @@ extension AppDirectory.State {
     let holders = terms.vendors.map { table.members(of: $0) }
     var own: [RegistrationNumber] = []
     var vendors = terms.vendors.map { _ in [RegistrationNumber]() }
+    var later = vendors
     for number in numbers {
       let record = table.records[number.rawValue]
       guard let platform = Platform(rawValue: record.platform), platforms.contains(platform) else {
@@ -159,9 +173,11 @@ extension AppDirectory.State {
       let route = terms.route(platform, isReachable: isReachable, place.map { terms.vendors[$0] })
       if route.usesOwn { own.append(number) }
       if route.usesVendor, let place { vendors[place].append(number) }
+      if route.ifUnacknowledged != nil, let place { later[place].append(number) }
     }
     plan.own = Recipients(own)
     for (offer, numbers) in zip(terms.vendors, vendors) { plan.add(Recipients(numbers), to: offer.leg) }
+    for (offer, numbers) in zip(terms.vendors, later) { plan.addLater(Recipients(numbers), to: offer.leg) }
   }
 
   fileprivate func add(_ audience: NumberSet, _ terms: RouteTerms, to plan: inout RoutePlan) {
@@ -177,12 +193,13 @@ extension AppDirectory.State {
       for offer in terms.vendors.filter({ $0.platforms.contains(platform) }) {
         let members = left.intersection(table.members(of: offer))
         left.subtract(members)
-        var brought = NumberSet()
-        add(members, platform, offer, terms, reachable, own: &own, brought: &brought)
+        var (brought, later) = (NumberSet(), NumberSet())
+        add(members, platform, offer, terms, reachable, own: &own, brought: &brought, later: &later)
         plan.add(Recipients(brought), to: offer.leg)
+        plan.addLater(Recipients(later), to: offer.leg)
       }
-      var nothing = NumberSet()
-      add(left, platform, nil, terms, reachable, own: &own, brought: &nothing)
+      var (nothing, never) = (NumberSet(), NumberSet())
+      add(left, platform, nil, terms, reachable, own: &own, brought: &nothing, later: &never)
     }
     plan.own = Recipients(own)
   }
@@ -190,7 +207,7 @@ extension AppDirectory.State {
   /// Adds devices of a platform that one channel could reach, or none.
   private func add(
     _ members: NumberSet, _ platform: Platform, _ offer: ChannelOffer?, _ terms: RouteTerms,
-    _ reachable: NumberSet, own: inout NumberSet, brought: inout NumberSet
+    _ reachable: NumberSet, own: inout NumberSet, brought: inout NumberSet, later: inout NumberSet
   ) {
     guard !members.isEmpty else { return }
     for isReachable in [false, true] {
@@ -199,6 +216,7 @@ extension AppDirectory.State {
       let some = isReachable ? members.intersection(reachable) : members.subtracting(reachable)
       if route.usesOwn { own.formUnion(some) }
       if route.usesVendor { brought.formUnion(some) }
+      if route.ifUnacknowledged != nil { later.formUnion(some) }
     }
   }
 }

@@ -25,6 +25,16 @@ extension ChannelQueueRepository {
       of: channel, app: app, after: MessageID(0), endingBy: now, limit: limit, triedOnce: triedOnce)
   }
 
+  /// A push of an app that a channel's service has not answered for all devices of; nil if there is none of this ID.
+  public func find(
+    _ id: MessageID, of channel: ChannelID, app: AppID, triedOnce: Set<UInt8> = []
+  ) throws(StorageError) -> OpenChannelPush? {
+    let before = MessageID(id.rawValue &- 1)
+    return try open(of: channel, app: app, after: before, limit: 1, triedOnce: triedOnce).first {
+      $0.push.id == id
+    }
+  }
+
   private func pushes(
     of channel: ChannelID, app: AppID, after id: MessageID, endingBy end: Timestamp, limit: Int,
     triedOnce: Set<UInt8>
@@ -120,6 +130,17 @@ extension ChannelQueueRepository<Writing> {
     try database.runLater(
       "INSERT INTO channel_pending (app_id, channel, msg_id, expires_at) VALUES (?, ?, ?, ?)", .app(app),
       .integer(channel.rawValue), .message(id), .time(expiresAt))
+  }
+
+  /// The same, whether it is recorded already or not.
+  public func ensure(
+    id: MessageID, app: AppID, channel: ChannelID, expiresAt: Timestamp
+  ) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO channel_pending (app_id, channel, msg_id, expires_at) VALUES (?, ?, ?, ?)
+      ON CONFLICT (app_id, channel, msg_id) DO NOTHING
+      """, .app(app), .integer(channel.rawValue), .message(id), .time(expiresAt))
   }
 
   /// Ends a push on a channel; false if it had ended before.

@@ -19,6 +19,11 @@ extension DeliveryRepository<Writing> {
       .optional(target?.rawValue), .time(expiresAt))
   }
 
+  /// Nobody waits for a push over the direct connection any more, and how it ends a channel that took it over will say.
+  public func endWithoutOutcome(_ id: MessageID) throws(StorageError) {
+    try database.run("DELETE FROM pending WHERE msg_id = ?", .message(id))
+  }
+
   /// Records that something of a push is undelivered again, or still. `delivered` is who acknowledged one that had ended.
   public func reopen(
     id: MessageID, app: AppID, expiresAt: Timestamp, delivered: [UInt8]?

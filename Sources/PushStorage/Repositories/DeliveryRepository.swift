@@ -88,7 +88,8 @@ extension DeliveryRepository {
       pendingChannels: legs.targets.isEmpty && legs.results.isEmpty
         ? [] : try transaction.channelQueue.pending(of: id, app: push.app),
       results: legs.results, shown: receipts[.shown], tapped: receipts[.tapped],
-      late: receipts[.acknowledgedLate], ofServices: receipts.filter(\.key.isOfService))
+      late: receipts[.acknowledgedLate], fallbacks: try transaction.fallbacks.rows(of: id),
+      ofServices: receipts.filter(\.key.isOfService))
   }
 
   /// Whether a device waits for a push on the direct connection.

@@ -104,6 +104,7 @@ enum PushDeletions {
     "DELETE FROM dropped WHERE msg_id = ?", "DELETE FROM receipt WHERE msg_id = ?",
     "DELETE FROM push_callback WHERE msg_id = ?", "DELETE FROM steady_push WHERE msg_id = ?",
     "DELETE FROM push_sender WHERE msg_id = ?", "DELETE FROM channel_taken WHERE msg_id = ?",
+    "DELETE FROM fallback WHERE msg_id = ?",
   ]
 
   /// What deletes up to so many rows each of pushes below an ID that are gone.
@@ -132,6 +133,11 @@ enum PushDeletions {
     DELETE FROM delivered WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM delivered
       WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = delivered.msg_id) LIMIT ?2)
+    """,
+    """
+    DELETE FROM fallback WHERE msg_id IN (
+      SELECT DISTINCT msg_id FROM fallback
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = fallback.msg_id) LIMIT ?2)
     """,
     """
     DELETE FROM push_sender WHERE msg_id IN (

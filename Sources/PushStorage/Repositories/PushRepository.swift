@@ -9,12 +9,17 @@ public struct StoredContent: Sendable, Equatable {
   public var strategy: UInt8
   /// Who gets it from vendors' channels.
   public var legs: [LegTargetsRow]
+  /// Who gets it from them unless they acknowledge it in time.
+  public var fallbacks: [FallbackRow]
 
   /// All fields.
-  public init(content: [UInt8], strategy: UInt8, legs: [LegTargetsRow]) {
+  public init(
+    content: [UInt8], strategy: UInt8, legs: [LegTargetsRow], fallbacks: [FallbackRow] = []
+  ) {
     self.content = content
     self.strategy = strategy
     self.legs = legs
+    self.fallbacks = fallbacks
   }
 }
 
@@ -296,7 +301,8 @@ extension PushRepository {
       found.append(
         StoredContent(
           content: try database.opened(row.content, of: row.app, .pushContent), strategy: row.strategy,
-          legs: try transaction.channelQueue.targets(of: id)))
+          legs: try transaction.channelQueue.targets(of: id),
+          fallbacks: try transaction.fallbacks.rows(of: id)))
     }
     return found
   }

@@ -264,6 +264,12 @@ public final class VendorChannel<V: Vendor>: Channel {
   /// Takes a push that was committed.
   public func deliver(_ push: ChannelPush) { queue(of: push.app).deliver(push) }
 
+  /// Devices that have not acknowledged a push in time get it from the service.
+  public func takeOver(_ id: MessageID, of app: App) { queue(of: app).takeOver(id) }
+
+  /// Whether the app's queue has room for them.
+  public func mayTakeOver(in app: App) -> Bool { queue(of: app).mayTakeOver }
+
   private func queue(of app: App) -> ChannelQueue {
     let vendor = vendor
     let serviceOfToken = Self.serviceOfToken(of: vendor)

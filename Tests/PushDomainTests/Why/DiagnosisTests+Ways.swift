@@ -294,6 +294,19 @@ extension DiagnosisTests {
         $0.device?.since = end.adding(seconds: 5)
         $0.device?.cameAt = before
       }, .connection, .notAcknowledged),
+    line(
+      "Another channel will bring it",
+      facts {
+        $0.own = .waiting
+        $0.fallback = WhyFacts.Fallback(.apns, at: end, isDone: false)
+      }, .connection, verdict: .waiting, .awaitingAcknowledgement, .waiting, detail: "apns"),
+    line(
+      "Another channel brings it",
+      facts(.ios) {
+        $0.own = .handedOver
+        $0.fallback = WhyFacts.Fallback(.apns, at: after, isDone: true)
+        $0.way?.state = .waiting
+      }, .connection, .notAcknowledgedInTime, .waiting, detail: "apns", isFirst: false),
     line("It made room", facts { $0.own = .queueFull }, .connection, .queueFull),
   ]
 

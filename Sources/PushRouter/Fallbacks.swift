@@ -1,0 +1,251 @@
+import PushBase
+import PushDomain
+import PushStorage
+import Synchronization
+
+/// Has vendors' channels take over what devices that were online have not acknowledged in time (`options.fallback_after`).
+///
+/// The database is the queue: a row for each push and channel, with one set for all of its devices and one moment. Memory has the next
+/// moment only. Moments are those of the wall clock, so that they survive a restart; what the wall clock does beyond the time that the
+/// server has seen go by, by being set or while the server stood still, moves them along (Docs/decisions/0060).
+final class Fallbacks: Sendable {
+  /// The clocks at a tick, and the newest push by then.
+  private struct Reading: Sendable {
+    let wall: Timestamp
+    let monotonic: UInt64
+    let newest: MessageID
+  }
+
+  /// The wall clock was set, or nobody could be heard.
+  private struct Jump: Sendable {
+    var milliseconds: Int64
+    /// The last tick before that.
+    let last: Reading
+  }
+
+  private struct State: Sendable {
+    /// When the next push is due; nil if none is left.
+    var next: Timestamp?
+    var last: Reading?
+    /// By what the moments are to be moved; nil for nothing.
+    var jump: Jump?
+    var isBusy = false
+
+    /// Compares the clocks with those at the last tick.
+    mutating func note(_ reading: Reading) {
+      defer { last = reading }
+      guard let last, next != nil || isBusy else { return jump = nil }
+      let seen = Int64(min(reading.monotonic &- last.monotonic, Fallbacks.longestTick) / 1_000_000)
+      let moved = reading.wall.milliseconds &- last.wall.milliseconds &- seen
+      guard abs(moved) >= Fallbacks.leastJump else { return }
+      jump = Jump(milliseconds: (jump?.milliseconds ?? 0) &+ moved, last: jump?.last ?? last)
+    }
+  }
+
+  /// Seconds after a start in which devices come back and say what they have.
+  static let graceAfterStart: Int64 = 5
+  /// Seconds after which a channel without room is asked again.
+  private static let postponement: Int64 = 5
+  /// The most nanoseconds that count between two ticks: in a longer time nobody could be heard.
+  private static let longestTick: UInt64 = 2_000_000_000
+  /// Milliseconds of difference between the clocks that mean something.
+  private static let leastJump: Int64 = 1000
+  /// Rows that are read at a time.
+  private static let batch = 64
+
+  private let store: Store
+  private let time: any TimeSource
+  private let ids: MessageIDs
+  private let apps: AppTable
+  private let channels: PluggedChannels
+  private let passthrough: Passthrough
+  private let contents: ContentCache
+  private let writeBehind: WriteBehind
+  private let state = Mutex(State())
+
+  init(
+    store: Store, time: any TimeSource, ids: MessageIDs, apps: AppTable, channels: PluggedChannels,
+    passthrough: Passthrough, contents: ContentCache, writeBehind: WriteBehind
+  ) {
+    self.store = store
+    self.time = time
+    self.ids = ids
+    self.apps = apps
+    self.channels = channels
+    self.passthrough = passthrough
+    self.contents = contents
+    self.writeBehind = writeBehind
+  }
+
+  /// Takes over what an earlier run left. Nothing is due before devices had time to come back. Blocks.
+  func start() throws(StorageError) {
+    let stored = try store.wait { transaction throws(StorageError) in try transaction.fallbacks.nextDue() }
+    guard stored != nil else { return }
+    let earliest = time.now().adding(seconds: Self.graceAfterStart)
+    let next = try Store.wait { [store] in
+      store.write(
+        { transaction throws(StorageError) -> Timestamp? in
+          try transaction.fallbacks.clamp(from: earliest)
+          return try transaction.fallbacks.nextDue()
+        }, completion: $0)
+    }
+    state.withLock { $0.next = next }
+  }
+
+  /// A push was stored that is due at a moment.
+  func note(_ due: Timestamp) { state.withLock { $0.next = min($0.next ?? due, due) } }
+
+  /// Whether something is being read or stored.
+  var isBusy: Bool { state.withLock { $0.isBusy } }
+
+  /// Call once a second.
+  func tick(at now: Timestamp) {
+    let reading = Reading(wall: now, monotonic: time.monotonic(), newest: ids.newest)
+    let (jump, isDue) = state.withLock { state -> (Jump?, Bool) in
+      state.note(reading)
+      guard !state.isBusy, let next = state.next else { return (nil, false) }
+      defer { state.jump = nil }
+      state.isBusy = state.jump != nil || next <= now
+      return (state.jump, next <= now)
+    }
+    if let jump { move(by: jump) } else if isDue { look() }
+  }
+
+  private func move(by jump: Jump) {
+    state.withLock { $0.next = nil }
+    store.write { transaction throws(StorageError) -> Timestamp? in
+      try transaction.fallbacks.shift(
+        by: jump.milliseconds, through: jump.last.newest, acceptedAbout: jump.last.wall)
+      return try transaction.fallbacks.nextDue()
+    } completion: { [self] result in
+      switch result {
+      case .success(let next): rest(until: next)
+      case .failure:
+        state.withLock { state in
+          state.jump = Jump(
+            milliseconds: jump.milliseconds &+ (state.jump?.milliseconds ?? 0), last: jump.last)
+        }
+        rest(until: time.now())
+      }
+    }
+  }
+
+  /// There is nothing to do before a moment, or before what was noted meanwhile.
+  private func rest(until moment: Timestamp?) {
+    if let moment { note(moment) }
+    state.withLock { $0.isBusy = false }
+  }
+
+  // MARK: What is due
+
+  private func look() {
+    let now = time.now()
+    // What is stored from now on is noted, and may not be read.
+    state.withLock { $0.next = nil }
+    store.read { transaction throws(StorageError) in
+      (
+        due: try transaction.fallbacks.due(at: now, limit: Self.batch),
+        next: try transaction.fallbacks.nextDue()
+      )
+    } completion: { [self] result in
+      switch result {
+      case .success(let found) where !found.due.isEmpty: handOver(found.due)
+      case .success(let found): rest(until: found.next)
+      case .failure: rest(until: now)
+      }
+    }
+  }
+
+  /// One job for each push, since each may take a while; goes on when all are done.
+  private func handOver(_ rows: [FallbackRow]) {
+    let pushes = Dictionary(grouping: rows, by: \.push).sorted { $0.key < $1.key }
+    let left = Mutex((count: pushes.count, hasFailed: false))
+    for (id, rows) in pushes {
+      handOver(id, rows) { [self] isStored in
+        let (isLast, hasFailed) = left.withLock { left in
+          left.count -= 1
+          left.hasFailed = left.hasFailed || !isStored
+          return (left.count == 0, left.hasFailed)
+        }
+        guard isLast else { return }
+        // What failed is tried again with the next tick.
+        if hasFailed { rest(until: time.now()) } else { look() }
+      }
+    }
+  }
+
+  private func handOver(
+    _ id: MessageID, _ rows: [FallbackRow], done: @escaping @Sendable (_ isStored: Bool) -> Void
+  ) {
+    guard let first = rows.first, let app = apps.find(first.app), !app.isDeleted else {
+      return forget(id, done)
+    }
+    let now = time.now()
+    let full = rows.filter { row in
+      channels.channel(row.channel).map { !$0.mayTakeOver(in: app) } ?? false
+    }.map(\.channel)
+    guard full.count < rows.count else { return postpone(id, full, now, done) }
+    // Whoever acknowledges meanwhile must not end it: its end would know nothing of those who are handed over.
+    _ = app.directory.pin(id)
+    writeBehind.flushEnds()
+    store.write { [self] transaction throws(StorageError) in
+      for channel in full {
+        try transaction.fallbacks.postpone(id, channel, to: now.adding(seconds: Self.postponement))
+      }
+      let ready = Set(rows.map(\.channel)).subtracting(full)
+      return try Handover(id, ready, of: app, at: now, self.channels, in: transaction)
+    } completion: { [self] result in
+      guard case .success(let handover?) = result else {
+        writeBehind.note(app.directory.handOver(id, NumberSet()), of: app, at: now)
+        if case .success = result { done(true) } else { done(false) }
+        return
+      }
+      take(handover, in: app, at: now)
+      done(true)
+    }
+  }
+
+  /// What is stored takes effect in memory. On the writer's thread.
+  private func take(_ handover: Handover, in app: App, at now: Timestamp) {
+    let id = handover.push.id
+    let push = StoredPush(handover.push, handover.others)
+    if let push { contents.insert(id, push) }
+    writeBehind.note(app.directory.handOver(id, handover.moved), of: app, at: now)
+    if let push {
+      // A device that read it late has dropped all of it: what our connection still brings comes once more.
+      let live = LivePush(app: app.id, id: id, push: push, isLate: true)
+      var next = RegistrationNumber(0)
+      while true {
+        let numbers = handover.resent.members(from: next, limit: Self.sentTogether)
+        passthrough.send(live, of: app, to: app.directory.reachable(numbers))
+        guard numbers.count == Self.sentTogether, let last = numbers.last, last.rawValue < .max else { break }
+        next = RegistrationNumber(last.rawValue + 1)
+      }
+    }
+    for channel in handover.channels { channels.channel(channel)?.takeOver(id, of: app) }
+  }
+
+  /// Devices for which the directory's lock is held once.
+  private static let sentTogether = 2048
+
+  private func postpone(
+    _ id: MessageID, _ channels: [ChannelID], _ now: Timestamp, _ done: @escaping @Sendable (Bool) -> Void
+  ) {
+    store.write { transaction throws(StorageError) in
+      for channel in channels {
+        try transaction.fallbacks.postpone(id, channel, to: now.adding(seconds: Self.postponement))
+      }
+    } completion: {
+      if case .success = $0 { done(true) } else { done(false) }
+    }
+  }
+
+  /// Its app is gone.
+  private func forget(_ id: MessageID, _ done: @escaping @Sendable (Bool) -> Void) {
+    store.write { transaction throws(StorageError) in
+      try transaction.fallbacks.drop(id)
+    } completion: {
+      if case .success = $0 { done(true) } else { done(false) }
+    }
+  }
+}
