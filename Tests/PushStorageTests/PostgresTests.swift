@@ -286,8 +286,9 @@ import Testing
       try database.runLater("INSERT INTO n VALUES (?, 'x')", .integer(number))
     }
     let values = (0..<600).map { [SQLValue.integer($0)] }
+    let expected: [Int64?] = (0..<600).map { (number: Int64) in number % 3 == 0 ? number : nil }
     let found = try database.firsts("SELECT n FROM n WHERE n = ?", values) { $0.integer() }
-    #expect(found == (0..<600).map { $0 % 3 == 0 ? Int64($0) : nil })
+    #expect(found == expected)
     #expect(try database.firsts("SELECT n FROM n WHERE n = ?", []) { $0.integer() }.isEmpty)
     // One of them fails: none is there, and the statement is as before.
     try database.runLater("SAVEPOINT one")
