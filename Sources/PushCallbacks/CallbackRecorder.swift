@@ -60,7 +60,8 @@ final class CallbackRecorder: DeliveryObserver {
       case .ended(.delivered, let lastly?): (arrived, [lastly], .passthrough)
       case .tapped(let numbers): (.clicked, numbers, nil)
       case .shown(let numbers): (.shown, numbers, nil)
-      case .refused, .ended: ([], [], nil)
+      // `arrived` comes with it.
+      case .refused, .confirmed, .ended: ([], [], nil)
       }
     let told = types.intersection(row.types)
     guard !told.isEmpty, !numbers.isEmpty else { return }
@@ -95,7 +96,7 @@ final class CallbackRecorder: DeliveryObserver {
     after event: DeliveryEvent, in transaction: WriteTransaction
   ) throws(StorageError) -> Bool {
     switch event.what {
-    case .shown, .tapped, .proven, .arrived, .denied, .delivered(_, .passthrough): return false
+    case .shown, .tapped, .proven, .arrived, .denied, .confirmed, .delivered(_, .passthrough): return false
     case .ended(.delivered, _?): if try transaction.deliveries.isToOne(event.push) { return false }
     case .ended, .refused, .delivered: break
     }

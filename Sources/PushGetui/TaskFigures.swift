@@ -49,7 +49,11 @@ struct TaskFigures: Sendable {
     total = Steps(all)
     let targets = report.targets
     for (leg, outcomes) in targets.legs {
-      for (reason, refused) in outcomes.refused { count(.refused(reason, leg.channel), refused.count) }
+      for (reason, refused) in outcomes.refused {
+        let denied = ReceiptReason(rawValue: reason).flatMap { outcomes.denied[$0]?.count } ?? 0
+        count(.denied(reason, leg.channel), denied)
+        count(.refused(reason, leg.channel), refused.count - denied)
+      }
     }
     for (reason, lost) in targets.lost { count(.lost(reason), lost.count) }
     count(.lost(.noChannel), targets.failed[LossReason.noChannel.rawValue]?.count ?? 0)
@@ -127,6 +131,8 @@ struct TaskFigures: Sendable {
 private enum Loss: Hashable, Sendable {
   /// The channel's service refused it, or the server did before it asked the service.
   case refused(String, ChannelID)
+  /// The channel's service took it, and said later that it did not arrive.
+  case denied(String, ChannelID)
   /// The direct connection lost it.
   case lost(LossReason)
   /// The device was offline for its whole time to live.
@@ -145,14 +151,17 @@ private enum Loss: Hashable, Sendable {
   }
 
   var channel: ChannelID {
-    if case .refused(_, let channel) = self { channel } else { .passthrough }
+    switch self {
+    case .refused(_, let channel), .denied(_, let channel): channel
+    case .lost, .offline: .passthrough
+    }
   }
 
   var stage: Stage {
     switch self {
     case .refused("NoToken", _), .refused("NoCredential", _), .lost(.noChannel): .deliverable
     case .refused: .sent
-    case .lost, .offline: .arrived
+    case .denied, .lost, .offline: .arrived
     }
   }
 
@@ -164,12 +173,13 @@ private enum Loss: Hashable, Sendable {
     case .lost(.noChannel): 8001
     case .lost: 14_001
     case .refused("NoToken", _), .refused("NoCredential", _): 8001
-    case .refused(let reason, _):
+    case .refused(let reason, _), .denied(let reason, _):
       switch words.meaning(of: reason).fault {
       case .token: 5999
       case .credential: 3999
       case .overload: 6999
       case .size: 7006
+      case .notificationsOff: 10_999
       case .other: 14_001
       }
     }

@@ -74,7 +74,7 @@ public final class ChannelCounts: DeliveryObserver {
         case .denied(let numbers, let channel, _):
           counts[Key(channel: channel, result: "denied"), default: 0] += numbers.count
         case .ended(.delivered, _?): counts[Key(channel: .passthrough, result: "delivered"), default: 0] += 1
-        case .ended, .shown, .tapped: break
+        case .ended, .confirmed, .shown, .tapped: break
         }
       }
     }

@@ -19,6 +19,8 @@ public struct DeliveryEvent: Sendable {
     case arrived([RegistrationNumber], ChannelID)
     /// A channel's service took it for these, and then said that it did not arrive.
     case denied([RegistrationNumber], ChannelID, ReceiptReason)
+    /// Those of `denied` that are known to have it after all.
+    case confirmed([RegistrationNumber], ChannelID)
     /// These reported that it was shown; each does once.
     case shown([RegistrationNumber])
     /// The users of these tapped it.
@@ -31,7 +33,8 @@ public struct DeliveryEvent: Sendable {
     var numbers: [RegistrationNumber] {
       switch self {
       case .delivered(let numbers, _), .proven(let numbers, _), .refused(let numbers, _, _),
-        .arrived(let numbers, _), .denied(let numbers, _, _), .shown(let numbers), .tapped(let numbers):
+        .arrived(let numbers, _), .denied(let numbers, _, _), .confirmed(let numbers, _), .shown(let numbers),
+        .tapped(let numbers):
         numbers
       case .ended(_, let lastly): lastly.map { [$0] } ?? []
       }

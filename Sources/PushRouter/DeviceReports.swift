@@ -167,11 +167,14 @@ struct DeviceReports: Sendable {
     func new(_ set: KeyPath<PushTargets, NumberSet>) -> [RegistrationNumber] {
       after[keyPath: set].subtracting(before[keyPath: set]).members()
     }
-    let proven = after.channels.map { channel -> DeliveryEvent.What in
-      let known = before.on(channel).accepted
-      return .proven(after.on(channel).accepted.subtracting(known).members(), channel)
+    var all = after.channels.flatMap { channel -> [DeliveryEvent.What] in
+      let (known, handed) = (before.on(channel).accepted, before.on(channel).handed)
+      let new = after.on(channel).accepted.subtracting(known)
+      return [
+        .proven(new.subtracting(handed).members(), channel),
+        .confirmed(new.intersection(handed).members(), channel),
+      ]
     }
-    var all = proven
     for channel in after.channels where channel != .passthrough {
       let arrived = after.on(channel).arrived.subtracting(before.on(channel).arrived)
       all.append(.arrived(arrived.members(), channel))

@@ -35,7 +35,7 @@ public struct LegTargets: Sendable {
   /// Who has it by their own word or by a receipt.
   private(set) var arrived = NumberSet()
   /// The targets for which the service took it and then said that it did not arrive, by what it said: disjoint sets.
-  private(set) var denied: [ReceiptReason: NumberSet] = [:]
+  public private(set) var denied: [ReceiptReason: NumberSet] = [:]
   /// The targets without a request to the service yet.
   public private(set) var waiting = NumberSet()
   private var isAlive = true
@@ -91,7 +91,8 @@ public struct LegTargets: Sendable {
     let own = [ChannelEnd.delivered, ChannelEnd.expired, ChannelEnd.withdrawn]
     for reason in results.keys.sorted() where !own.contains(reason) {
       let targets = rest(results[reason])
-      if !targets.isEmpty { refused[reason] = targets }
+      // Some answers use the words of receipts.
+      if !targets.isEmpty { refused[reason, default: NumberSet()].formUnion(targets) }
     }
     withdrawn = rest(results[ChannelEnd.withdrawn])
     expired = rest(results[ChannelEnd.expired])

@@ -109,8 +109,9 @@ final class Statistics: DeliveryObserver {
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
     var rows: [Key: StatisticsRow] = [:]
     for event in events {
-      let key = Key(app: event.app, hour: hour(of: event.at))
-      rows[key, default: StatisticsRow()].add(event)
+      // What a service does counts for the hour of the push: a receipt may take back what was counted hours before.
+      let moment = event.what.isOfService ? event.push.time : event.at
+      rows[Key(app: event.app, hour: hour(of: moment)), default: StatisticsRow()].add(event)
     }
     for (key, row) in rows where row != StatisticsRow() {
       try transaction.statistics.add(app: key.app, hour: key.hour, row)
@@ -164,6 +165,18 @@ final class Statistics: DeliveryObserver {
   }
 }
 
+extension DeliveryEvent.What {
+  /// Whether it is what a channel's service says, or is about that.
+  fileprivate var isOfService: Bool {
+    switch self {
+    case .delivered(_, let channel), .proven(_, let channel), .refused(_, let channel, _),
+      .arrived(_, let channel), .denied(_, let channel, _), .confirmed(_, let channel):
+      channel != .passthrough
+    case .shown, .tapped, .ended: false
+    }
+  }
+}
+
 extension StatisticsRow {
   fileprivate mutating func countLatencies(_ steps: [UInt32]) {
     if latencies.isEmpty { latencies = Array(repeating: 0, count: LatencySteps.count) }
@@ -180,8 +193,10 @@ extension StatisticsRow {
       }
     case .refused(let numbers, _, let reason):
       if ![ChannelEnd.expired, ChannelEnd.withdrawn].contains(reason) { refused += numbers.count }
-    // Accepted before, which stands: these are counts of what happened in an hour.
-    case .arrived, .denied: break
+    case .denied(let numbers, let channel, _): denied[channel, default: 0] += numbers.count
+    case .confirmed(let numbers, let channel): denied[channel, default: 0] -= numbers.count
+    // Accepted before.
+    case .arrived: break
     case .shown(let numbers): shown += numbers.count
     case .tapped(let numbers): tapped += numbers.count
     case .ended(_, let lastly): if lastly != nil { acknowledged += 1 }

@@ -48,6 +48,8 @@ public struct StatisticsRow: Sendable, Equatable {
   public var acknowledged = 0, refused = 0
   /// Targets that vendors' services took, by channel.
   public var accepted: [ChannelID: Int] = [:]
+  /// Of these, those for which a receipt said later that it did not arrive.
+  public var denied: [ChannelID: Int] = [:]
   /// Receipts of each kind.
   public var shown = 0, tapped = 0
   /// Most devices connected at a time.
@@ -58,12 +60,21 @@ public struct StatisticsRow: Sendable, Equatable {
   /// All zero.
   public init() {}
 
+  /// Targets that a service took, as far as no receipt denies that it arrived.
+  public func delivered(_ channel: ChannelID) -> Int {
+    max(0, (accepted[channel] ?? 0) - (denied[channel] ?? 0))
+  }
+
+  /// The same of all channels, with the direct connection.
+  public var delivered: Int { accepted.keys.reduce(acknowledged) { $0 + delivered($1) } }
+
   /// Adds counts of the same hour.
   public mutating func add(_ other: StatisticsRow) {
     pushes += other.pushes
     targets += other.targets
     acknowledged += other.acknowledged
     accepted.merge(other.accepted, uniquingKeysWith: +)
+    denied.merge(other.denied, uniquingKeysWith: +)
     refused += other.refused
     shown += other.shown
     tapped += other.tapped

@@ -123,7 +123,7 @@ import Testing
   {
     let world = try MakerWorld("oppo", ["app_key": "simulator-key", "master_secret": "simulator-secret"])
     let (hans, inge) = (try world.device("hans"), try world.device("inge"))
-    _ = try world.device("jan")
+    let jan = try world.device("jan")
     try world.order(
       "POST", "tokens",
       ["tokens": [["token": "inge", "state": "unregistered"], ["token": "jan", "state": "off"]]])
@@ -132,7 +132,7 @@ import Testing
       options: [
         "time_to_live": 60, "third_party_channel": ["oppo": ["channel_id": "news", "category": "ORDER"]],
       ])
-    #expect(try world.results(of: id, 3) == ["10000": 1, "10001": 1, "delivered": 1])
+    #expect(try world.results(of: id, 3) == ["10000": 1, "NotificationsOff": 1, "delivered": 1])
     let messages = try world.log().first?["request"]?.array ?? []
     #expect(Set(messages.compactMap { $0["target_value"]?.string }) == ["hans", "inge", "jan"])
     let sent = messages.first?["notification"]
@@ -140,15 +140,18 @@ import Testing
     #expect(sent?["category"] == "ORDER" && sent?["channel_id"] == "news" && sent?["off_line"] == false)
     #expect(try world.why(id, hans)?["verdict"] == "ok")
     #expect(try world.why(id, inge)?["cause"] == "channel_token_gone")
+    #expect(try world.why(id, jan)?["cause"] == "notifications_off")
     #expect(try world.reports("/v3/messages/detail", id)?["android_pns"]?["oppo_detail"]?["sent"] == 1)
     // A device without notifications keeps its token.
     let next = try world.push(["alert": "Again"])
-    #expect(try world.results(of: next, 2) == ["10001": 1, "delivered": 1])
+    #expect(try world.results(of: next, 2) == ["NotificationsOff": 1, "delivered": 1])
     // A revoked token of access is renewed once, and a busy service is asked again.
     try world.order("DELETE", "access")
-    #expect(try world.results(of: try world.push(["alert": "x"]), 2) == ["10001": 1, "delivered": 1])
+    #expect(
+      try world.results(of: try world.push(["alert": "x"]), 2) == ["NotificationsOff": 1, "delivered": 1])
     try world.order("POST", "script", ["rules": [["status": 200, "code": "13", "times": 1]]])
-    #expect(try world.results(of: try world.push(["alert": "x"]), 2) == ["10001": 1, "delivered": 1])
+    #expect(
+      try world.results(of: try world.push(["alert": "x"]), 2) == ["NotificationsOff": 1, "delivered": 1])
     try world.stopsWhenUsedUp("33", asks: hans)
     #expect(try world.refusal(["notify_level": 3]).contains("notify_level"))
     #expect(try world.refusal(["big_pic_path": "x"]).contains("1009"))
@@ -178,10 +181,11 @@ import Testing
     #expect(try world.reports("/v3/messages/detail", id)?["android_pns"]?["vivo_detail"]?["sent"] == 1)
     // With ten more devices there is a list; the one without notifications keeps its token.
     for number in 0..<10 { _ = try world.device("many\(number)") }
-    _ = try world.device("mia")
+    let mia = try world.device("mia")
     try world.order("DELETE", "log")
     let many = try world.push(["alert": "Again"])
     #expect(try world.results(of: many, 12) == ["InvalidUser2": 1, "delivered": 11])
+    #expect(try world.why(many, mia)?["cause"] == "removed_or_notifications_off")
     let calls = try world.log().filter { $0["code"] == "0" }
     let lists = calls.filter { $0["call"] == "pushToList" }
     #expect(calls.first?["call"] == "saveListPayload" && calls.first?["request"]?["classification"] == 0)
@@ -201,7 +205,7 @@ import Testing
   @Test func `A notification goes over Meizu's service, with each request signed`() throws {
     let world = try MakerWorld("meizu", ["app_id": "1001", "secret": "simulator-secret"])
     let (nora, otto) = (try world.device("nora"), try world.device("otto"))
-    _ = try world.device("paul")
+    let paul = try world.device("paul")
     try world.order(
       "POST", "tokens",
       ["tokens": [["token": "otto", "state": "unregistered"], ["token": "paul", "state": "off"]]])
@@ -211,7 +215,7 @@ import Testing
         "uri_activity": "com.example.A",
       ],
       options: ["time_to_live": 7200, "classification": 1])
-    #expect(try world.results(of: id, 3) == ["110002": 1, "ID110010": 1, "delivered": 1])
+    #expect(try world.results(of: id, 3) == ["110002": 1, "NotificationsOff": 1, "delivered": 1])
     let sent = try world.log()
     #expect(sent.count == 1 && sent.first?["code"] == "200")
     let request = sent.first?["request"]
@@ -223,10 +227,12 @@ import Testing
     #expect(message?["clickTypeInfo"]?["parameters"]?["msg_id"]?.string == id)
     #expect(try world.why(id, nora)?["verdict"] == "ok")
     #expect(try world.why(id, otto)?["cause"] == "channel_token_gone")
+    #expect(try world.why(id, paul)?["cause"] == "notifications_off")
     #expect(try world.reports("/v3/messages/detail", id)?["android_pns"]?["mz_detail"]?["sent"] == 1)
     // A device without notifications keeps its token, and a busy service is asked again.
     try world.order("POST", "script", ["rules": [["status": 200, "code": "110010", "times": 1]]])
-    #expect(try world.results(of: try world.push(["alert": "x"]), 2) == ["ID110010": 1, "delivered": 1])
+    #expect(
+      try world.results(of: try world.push(["alert": "x"]), 2) == ["NotificationsOff": 1, "delivered": 1])
     #expect(try world.log().last?["request"]?["messageJson"]?["noticeBarInfo"]?["noticeMsgType"] == 0)
     try world.stopsWhenUsedUp("110051", asks: nora)
     #expect(try world.refusal(["channel_id": "x"]).contains("1009"))

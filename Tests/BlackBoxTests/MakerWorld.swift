@@ -168,6 +168,14 @@ final class MakerWorld {
     try server.call("GET", "\(path)?msg_ids=\(id)", as: app).document?.array?.first
   }
 
+  /// The counts of the app's only day; nil if nothing happened. A test over midnight would have two.
+  func statistics() throws -> JSONValue? {
+    let today = SystemTime().now().seconds / 86_400
+    let days = [today - 1, today + 1].map { LocalDate(dayNumber: $0).text }
+    let path = "/v1/stats?unit=day&from=\(days[0])&to=\(days[1])"
+    return try server.call("GET", path, as: app).document?["items"]?.array?.first
+  }
+
   func why(_ id: String, _ device: TestDevice.Identity) throws -> JSONValue? {
     try server.call("GET", "/v1/pushes/\(id)/why?registration_id=\(device.id.text)", as: app)
       .document?["steps"]?.array?.first { $0["step"]?.string == "channel" }

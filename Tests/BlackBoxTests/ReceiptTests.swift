@@ -112,8 +112,7 @@ import Testing
   @Test func `Xiaomi is told where receipts go, and an unsigned word takes no token away`() throws {
     let world = try MakerWorld(
       "xiaomi", ["package_name": "com.example.robots", "secret": "simulator-secret"])
-    let fritz = try world.device("fritz")
-    _ = try world.device("gerd")
+    let (fritz, gerd) = (try world.device("fritz"), try world.device("gerd"))
     let id = try world.push(["alert": "Hello"])
     #expect(try world.results(of: id, 2) == ["delivered": 2])
     let sent = try world.log().first?["request"]
@@ -126,13 +125,31 @@ import Testing
     #expect(try world.why(id, fritz)?["detail"] == "xiaomi, arrived")
     #expect(try world.receipt("gerd", "16") == [200])
     #expect(try world.report(id) { $0["failed"] == 1 }?["failures"] == ["TokenReplaced": 1])
+    // The counts by hour say the same as the report.
+    #expect(
+      try RunningProgram.eventually {
+        let counts = try world.statistics()
+        return counts?["delivered"]?["xiaomi"] == 1 && counts?["denied"] == 1 && counts?["refused"] == 0
+      })
     // Repeated, since an answer may be lost: it is well received, and counts once.
     #expect(try world.receipt("fritz", "1", ["times": 2]) == [200, 200])
     #expect(
       try world.counted() == [
         "tapped": 1, "token_replaced": 1, "token_kept": 1, "arrived": 1, "replayed": 1,
       ])
-    #expect(try world.results(of: try world.push(["alert": "x"]), 2) == ["delivered": 2])
+    let next = try world.push(["alert": "x"])
+    #expect(try world.results(of: next, 2) == ["delivered": 2])
+    // Whoever turned notifications off is told of as such, and comes back with evidence.
+    #expect(try world.receipt("gerd", "32") == [200])
+    #expect(try world.report(next) { $0["failed"] == 1 }?["failures"] == ["NotificationsOff": 1])
+    #expect(try world.why(next, gerd)?["cause"] == "notifications_off")
+    #expect(try world.receipt("gerd", "1") == [200])
+    #expect(try world.report(next) { $0["failed"] == 0 }?["delivered"] == 2)
+    #expect(
+      try RunningProgram.eventually {
+        let counts = try world.statistics()
+        return counts?["delivered"]?["xiaomi"] == 3 && counts?["denied"] == 1
+      })
     #expect(try world.server.call("POST", world.receipts, body: ["data": 1]).status == 400)
   }
 

@@ -89,7 +89,7 @@ private final class ToldList: DeliveryObserver {
       case .delivered(let numbers, let channel), .proven(let numbers, let channel):
         all.withLock { $0[channel, default: []] += numbers }
       case .ended(.delivered, let lastly?): all.withLock { $0[.passthrough, default: []].append(lastly) }
-      case .ended, .refused, .arrived, .denied, .shown, .tapped: break
+      case .ended, .refused, .arrived, .denied, .confirmed, .shown, .tapped: break
       }
     }
   }

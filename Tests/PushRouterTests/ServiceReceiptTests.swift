@@ -93,6 +93,63 @@ import Testing
     try await say(.notArrived, phones[2])
     #expect(try await self.targets().haveAll)
     #expect(told.denied.count == 3)
+    // Each was handed over once, and is told of as the one who has it after all.
+    #expect(told.delivered.sorted() == phones.map(\.number).sorted())
+    #expect(told.confirmed.sorted() == phones.map(\.number).sorted())
+  }
+
+  /// The counts by hour, of the hour of the push and of the one in which the receipts come.
+  private func statistics() async throws -> [StatisticsRow] {
+    let hour = FixedZone.china.hour(of: id.time)
+    let app = world.app.id
+    return try await world.store.look { transaction throws(StorageError) in
+      try transaction.statistics.find(app: app, hours: hour..<hour + 4).map(\.row)
+    }
+  }
+
+  @Test func countsByHourAgreeWithReports() async throws {
+    await take(phones)
+    #expect(try await statistics().map(\.delivered) == [3])
+    // What comes hours later changes the hour of the push, so that no hour has less than nothing.
+    world.clock.advance(seconds: 7200)
+    try await say(.notificationsOff, phones[0])
+    try await say(.appRemoved, phones[1])
+    var rows = try await statistics()
+    #expect(rows.map(\.delivered) == [1] && rows.first?.delivered(.apns) == 1)
+    #expect(rows.first?.accepted == [.apns: 3] && rows.first?.denied == [.apns: 2])
+    #expect(try await targets().delivered.count == 1)
+    try await say(.arrived, phones[0])
+    rows = try await statistics()
+    #expect(rows.map(\.delivered) == [2] && rows.first?.accepted == [.apns: 3])
+    #expect(rows.first?.denied == [.apns: 1] && rows.first?.refused == 0)
+    #expect(try await targets().delivered.count == 2)
+  }
+
+  @Test func aReceiptMayBeCountedBeforeTheAnswer() async throws {
+    try await say(.superseded, phones[1])
+    #expect(try await statistics().map(\.delivered) == [0])
+    await take(phones)
+    #expect(try await statistics().map(\.delivered) == [2])
+    #expect(try await targets().delivered.count == 2)
+  }
+
+  /// A service may answer with the word that another has in its receipts.
+  @Test func answersInTheWordsOfReceipts() async throws {
+    let (off, rest) = (NumberSet([phones[0].number]), NumberSet(phones.dropFirst().map(\.number)))
+    let results = ["NotificationsOff": off, ChannelEnd.delivered: rest]
+    let answers = ChannelAnswers(
+      id: id, channel: .apns, results: [.apns: results], news: [.apns: results], isFinal: true)
+    await withCheckedContinuation { done in
+      world.router.deliveries.store(answers, of: world.app) { _ in done.resume() }
+    }
+    try await say(.notificationsOff, phones[1])
+    let targets = try await targets()
+    #expect(
+      targets.failed["NotificationsOff"]?.members() == phones.prefix(2).map(\.number).sorted())
+    #expect(targets.delivered.members() == [phones[2].number])
+    #expect(targets.on(.apns).handed.count == 2)
+    let row = try await statistics().first
+    #expect(row?.delivered == 1 && row?.refused == 1 && row?.denied == [.apns: 1])
   }
 
   @Test func receiptsMayBeFasterThanTheAnswer() async throws {
@@ -127,12 +184,14 @@ private final class ToldReceipts: DeliveryObserver {
   private struct State {
     var arrived: [RegistrationNumber] = []
     var delivered: [RegistrationNumber] = []
+    var confirmed: [RegistrationNumber] = []
     var denied: [(number: RegistrationNumber, reason: ReceiptReason)] = []
   }
 
   private let state = Mutex(State())
   var arrived: [RegistrationNumber] { state.withLock { $0.arrived } }
   var delivered: [RegistrationNumber] { state.withLock { $0.delivered } }
+  var confirmed: [RegistrationNumber] { state.withLock { $0.confirmed } }
   var denied: [(number: RegistrationNumber, reason: ReceiptReason)] { state.withLock { $0.denied } }
 
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
@@ -146,6 +205,7 @@ private final class ToldReceipts: DeliveryObserver {
         case .arrived(let numbers, _): state.arrived += numbers
         case .denied(let numbers, _, let reason): state.denied += numbers.map { ($0, reason) }
         case .delivered(let numbers, _), .proven(let numbers, _): state.delivered += numbers
+        case .confirmed(let numbers, _): state.confirmed += numbers
         case .refused, .shown, .tapped, .ended: break
         }
       }

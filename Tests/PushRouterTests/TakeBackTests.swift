@@ -265,7 +265,7 @@ private final class EventList: DeliveryObserver {
         case .delivered(let numbers, let channel), .proven(let numbers, let channel):
           "delivered \(numbers.map(\.rawValue)) \(channel)"
         case .shown, .tapped: "receipt"
-        case .arrived, .denied: nil
+        case .arrived, .denied, .confirmed: nil
         }
       if let text { events.withLock { $0.append(text) } }
     }

@@ -241,7 +241,7 @@ private final class ToldOrder: DeliveryObserver {
           moments.withLock { $0[number] = event.moment(index) }
         }
       case .ended: self.events.withLock { $0.append("ended") }
-      case .refused, .arrived, .denied, .shown, .tapped: break
+      case .refused, .arrived, .denied, .confirmed, .shown, .tapped: break
       }
     }
   }

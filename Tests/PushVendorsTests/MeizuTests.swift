@@ -142,7 +142,7 @@ import Testing
     #expect(code("200", 503) == MakerNotification.later("Meizu answered 503 200 m", rests: true))
     MakerNotification.expectStatuses(
       of: Meizu(), "Meizu", unauthorized: .pauseAndTellOperator("Meizu answered 401"))
-    for reason in ["110002", "110003", "1005", "110004", "ID110010", "ID110011", "ID520"] {
+    for reason in ["110002", "110003", "1005", "110004", "ID110011", "ID520"] {
       #expect(Meizu().meaning(of: reason) != nil)
     }
     #expect(Meizu().meaning(of: "110010") == nil)
@@ -162,7 +162,8 @@ import Testing
     }
     for dead in ["110002", "110003"] { #expect(listed(dead) == .dropToken(dead)) }
     #expect(listed("519") == MakerNotification.later("Meizu answered 519", rests: false))
-    for other in ["201", "501", "513", "520", "110005", "110010", "110011"] {
+    #expect(listed("110010") == .notificationsOff)
+    for other in ["201", "501", "513", "520", "110005", "110011"] {
       #expect(listed(other) == .rejectContent("ID\(other)"))
     }
     #expect(

@@ -194,14 +194,14 @@ import Testing
       #expect(code(wrong) == .pauseAndTellOperator(text(wrong)))
     }
     #expect(code(33) == .stopUntilQuotaReset(text(33)))
-    #expect(code(10_000) == .dropToken("10000"))
-    for bad in [12, 20, 21, 22, 23, 24, 25, 31, 40, 41, 54, 10_001, 10_002, 10_003, 99_999] {
+    #expect(code(10_000) == .dropToken("10000") && code(10_001) == .notificationsOff)
+    for bad in [12, 20, 21, 22, 23, 24, 25, 31, 40, 41, 54, 10_002, 10_003, 99_999] {
       #expect(code(bad) == .rejectContent(String(bad)) && code(bad, 400) == .rejectContent(String(bad)))
     }
     #expect(code(0, 503) == MakerNotification.later("OPPO answered 503 0 m", rests: true))
     MakerNotification.expectStatuses(
       of: OPPO(), "OPPO", unauthorized: .refreshAuthOnce("OPPO answered 401"))
-    for reason in ["10000", "10001", "20", "21", "22", "23", "24", "25", "40", "41", "54"] {
+    for reason in ["10000", "20", "21", "22", "23", "24", "25", "40", "41", "54"] {
       #expect(OPPO().meaning(of: reason) != nil)
     }
     #expect(OPPO().meaning(of: "1") == nil)
@@ -218,7 +218,7 @@ import Testing
       + #"{"registrationId":"c","errorCode":"10001"},{"registrationId":"d","errorCode":13,"errorMessage":"m"}]"#
     #expect(
       said(#"{"code":0,"message":"","data":\#(items)}"#) == [
-        .accepted, .dropToken("10000"), .rejectContent("10001"),
+        .accepted, .dropToken("10000"), .notificationsOff,
         MakerNotification.later("OPPO answered 13 m", rests: true),
       ])
     // Of which device it speaks is not known.

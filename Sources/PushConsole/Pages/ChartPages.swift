@@ -157,7 +157,7 @@ struct StatisticsPage: Sendable {
   }
 
   private var deliveries: Chart {
-    let count = Phrase(verbatim: String(total.acknowledged + total.accepted.values.reduce(0, +)))
+    let count = Phrase(verbatim: String(total.delivered))
     let text =
       vendors.isEmpty
       ? Words.chartDeliveriesText.with(each: count)
@@ -165,7 +165,7 @@ struct StatisticsPage: Sendable {
     return chart(
       "deliveries", Words.chartDeliveries, text, .bars,
       [(Words.byOwn, { Double($0.acknowledged) })]
-        + vendors.map { vendor in (Words.by(vendor), { Double($0.accepted[vendor.id] ?? 0) }) })
+        + vendors.map { vendor in (Words.by(vendor), { Double($0.delivered(vendor.id)) }) })
   }
 
   private func chart(
@@ -207,7 +207,7 @@ struct StatisticsPage: Sendable {
   private var table: HTML {
     let heads =
       ([Words.chartOnline, Words.chartPushes, Words.targets, Words.byOwn] + vendors.map { Words.by($0) }
-      + [Words.refusedCount, Words.shown, Words.tapped]).map { call($0) } + ["p50", "p99"]
+      + [Words.refusedCount, Words.deniedCount, Words.shown, Words.tapped]).map { call($0) } + ["p50", "p99"]
     let rows = self.rows.enumerated().reversed().filter { $0.element != nil }
     guard !rows.isEmpty else { return "<p class=\"quiet\">\(call(Words.noNumbers))</p>" }
     return """
@@ -217,10 +217,10 @@ struct StatisticsPage: Sendable {
   }
 
   private func line(_ index: Int, _ row: StatisticsRow, _ heads: [String]) -> HTML {
-    let accepted = vendors.map { row.accepted[$0.id] ?? 0 }
+    let delivered = vendors.map { row.delivered($0.id) }
     let counts =
-      ([row.online, row.pushes, row.targets, row.acknowledged] + accepted + [
-        row.refused, row.shown, row.tapped,
+      ([row.online, row.pushes, row.targets, row.acknowledged] + delivered + [
+        row.refused, row.denied.values.reduce(0, +), row.shown, row.tapped,
       ])
       .map { String($0) }
     let latencies = [0.5, 0.99].map { share in

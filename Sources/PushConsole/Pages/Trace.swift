@@ -182,7 +182,7 @@ struct Trace: Sendable {
 
   private func reason(_ reason: String, _ count: Int) -> HTML {
     let text: HTML =
-      (FailureWords.phrase(reason) ?? channels.meaning(of: reason)).map { "<span>\(call($0))</span>" }
+      FailureWords.phrase(reason, channels).map { "<span>\(call($0))</span>" }
       ?? .none
     return "<li><strong>\(Counted.grouped(count))</strong> <code>\(reason)</code> \(text)</li>"
   }
@@ -195,5 +195,8 @@ enum FailureWords {
     "Unknown": Words.lossUnknown, "NoToken": Words.lossNoToken, "NoCredential": Words.lossNoCredential,
   ]
 
-  static func phrase(_ reason: String) -> Phrase? { phrases[reason] }
+  /// What receipts say is the same for all services.
+  static func phrase(_ reason: String, _ channels: PluggedChannels) -> Phrase? {
+    phrases[reason] ?? ReceiptReason(rawValue: reason)?.meaning.cause.text ?? channels.meaning(of: reason)
+  }
 }

@@ -45,8 +45,8 @@ extension Words {
     "{}仅确认已接收通知，不确认送达；展示和点击由设备上报。")
   static let arrived = Phrase("Arrived", "到达")
   static let receiptNote = Phrase(
-    "Delivered: {} accepted the notification. Arrived: its receipt, or the device itself, confirmed it.",
-    "送达：{}已接收通知；到达：由厂商回执或设备确认。")
+    "Delivered: {} accepted the notification, and no receipt says that it did not arrive. Arrived: a receipt, or the device itself, confirmed it.",
+    "送达：{}已接收通知，且无回执表明未送达；到达：由厂商回执或设备确认。")
   static let eachTarget = Phrase("Targets by state", "目标设备状态")
   static let failedBecause = Phrase("Reason", "失败原因")
   static let sendAgain = Phrase("Send again", "再次发送")
@@ -97,7 +97,8 @@ extension Words {
   static let chartDeliveriesText = Phrase(
     "Acknowledged over the direct connection. Total: {}.", "长连接送达，共 {} 次。")
   static let chartDeliveriesTextVendors = Phrase(
-    "Acknowledged over the direct connection or accepted by {}. Total: {}.", "长连接送达与{}接收，共 {} 次。")
+    "Acknowledged over the direct connection, or accepted by {} without a later receipt that it did not arrive. Channels count for the time of the push. Total: {}.",
+    "长连接送达与{}接收（不含回执为未送达的），共 {} 次。通道的数量计入推送的时段。")
   static let deliveredWhen = Phrase(
     "Delivery times are reported by the device. For clients older than protocol version 3 they are the time when the server received the acknowledgement.",
     "送达时间由设备上报；协议版本 3 之前的客户端，为服务器得知送达的时间。")
@@ -106,6 +107,7 @@ extension Words {
     "From acceptance of a push to its arrival at a connected device, as reported by devices (protocol version 3). p50 {}, p99 {}.",
     "从接收推送到在线设备收到的时间，由设备上报（协议版本 3）；p50 {}，p99 {}。")
   static let refusedCount = Phrase("Refused", "拒绝")
+  static let deniedCount = Phrase("Not arrived (receipts)", "回执未送达")
   static let asTable = Phrase("Show as table", "查看表格")
   static let noNumbers = Phrase("no data", "无数据")
   static let time = Phrase("Time", "时间")

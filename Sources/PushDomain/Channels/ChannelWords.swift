@@ -46,6 +46,8 @@ public struct ChannelReason: Hashable, Sendable {
     case size
     /// There is too much to do, for the service or for the device.
     case overload
+    /// The user, who has turned the app's notifications off.
+    case notificationsOff
     /// Something else.
     case other
   }

@@ -26,7 +26,7 @@ public enum ReceiptReason: String, Sendable, CaseIterable {
   public var meaning: ChannelReason {
     switch self {
     case .appRemoved, .tokenReplaced: ChannelReason(.channelTokenGone, .token)
-    case .notificationsOff: ChannelReason(.receiptNotificationsOff, .other)
+    case .notificationsOff: ChannelReason(.notificationsOff, .notificationsOff)
     case .deviceInactive: ChannelReason(.receiptInactive, .other)
     case .superseded: ChannelReason(.receiptSuperseded, .overload)
     case .deviceQuota: ChannelReason(.receiptQuota, .overload)
@@ -39,11 +39,6 @@ public enum ReceiptReason: String, Sendable, CaseIterable {
 
 /// What receipts of channels' services say of pushes that did not arrive.
 extension WhyCause {
-  /// The device shows no notifications of the app.
-  public static let receiptNotificationsOff = WhyCause(
-    "receipt_notifications_off", .checkPermission,
-    "The channel's service says that notifications of the app are turned off on the device.",
-    "厂商通道回执：设备上该应用的通知已关闭。")
   /// The device was not seen for long.
   public static let receiptInactive = WhyCause(
     "receipt_inactive", .keepAlive,
@@ -76,7 +71,7 @@ extension WhyCause {
     "厂商通道回执：推送未送达。")
 
   static let ofReceipts: [WhyCause] = [
-    .receiptNotificationsOff, .receiptInactive, .receiptSuperseded, .receiptQuota, .receiptNotInTime,
+    .receiptInactive, .receiptSuperseded, .receiptQuota, .receiptNotInTime,
     .receiptContent, .receiptNotArrived,
   ]
 }

@@ -77,9 +77,20 @@ extension WhyCause {
     "The notification is too large for the channel.",
     "通知超出该通道的大小限制。")
 
+  /// The device shows no notifications of the app, by the service's answer or its receipt.
+  public static let notificationsOff = WhyCause(
+    "notifications_off", .checkPermission,
+    "The channel's service says that notifications of the app are turned off on the device.",
+    "厂商通道告知：设备上该应用的通知已关闭。")
+  /// The service does not say which of both it is.
+  public static let removedOrNotificationsOff = WhyCause(
+    "removed_or_notifications_off", .checkPermission,
+    "The channel's service says that the app was removed from the device, or that its notifications are turned off.",
+    "厂商通道告知：应用已被卸载，或设备上该应用的通知已关闭。")
+
   static let ofChannels: [WhyCause] = [
     .noCredential, .credentialStopped, .credentialExpired, .noToken, .tokenLater, .tokenRemoved,
     .tokenRetired, .tokenTaken, .tokenChanged, .channelWaiting, .channelNotInTime, .channelRefused,
-    .channelTokenGone, .channelTokenForeign, .channelTooLarge,
+    .channelTokenGone, .channelTokenForeign, .channelTooLarge, .notificationsOff, .removedOrNotificationsOff,
   ]
 }

@@ -138,7 +138,7 @@ struct UserReportController: GatewayController {
     var delivered = JSONObject()
     delivered.set("connection", number(row.acknowledged))
     for channel in Set(row.accepted.keys).union(ReportChannels.listed).sorted() {
-      delivered.set(names[channel] ?? ChannelInfo.unknown(channel).name, number(row.accepted[channel] ?? 0))
+      delivered.set(names[channel] ?? ChannelInfo.unknown(channel).name, number(row.delivered(channel)))
     }
     func latency(_ share: Double) -> JSONValue {
       LatencySteps.percentile(share, of: row.latencies).map { .number(JSONNumber($0)) } ?? nil
@@ -147,7 +147,8 @@ struct UserReportController: GatewayController {
       "time": .string(time), "online": number(row.online), "pushes": number(row.pushes),
       "targets": number(row.targets),
       "delivered": .object(delivered),
-      "refused": number(row.refused), "shown": number(row.shown), "tapped": number(row.tapped),
+      "refused": number(row.refused), "denied": number(row.denied.values.reduce(0, +)),
+      "shown": number(row.shown), "tapped": number(row.tapped),
       "latency_ms": ["p50": latency(0.5), "p90": latency(0.9), "p99": latency(0.99)],
     ]
   }

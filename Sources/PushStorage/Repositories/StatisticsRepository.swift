@@ -38,8 +38,11 @@ extension StatisticsRepository {
     found.acknowledged = row.count("acknowledged")
     for entry in row.text("accepted").split(separator: " ") {
       let parts = entry.split(separator: "=")
-      guard parts.count == 2, let channel = UInt8(parts[0]), let count = Int(parts[1]) else { continue }
-      found.accepted[ChannelID(rawValue: channel)] = count
+      guard parts.count == 2, let number = Int(parts[0]), let count = Int(parts[1]),
+        let channel = UInt8(exactly: number.magnitude).map({ ChannelID(rawValue: $0) })
+      else { continue }
+      // What receipts deny stands there under the negative number of the channel.
+      if number < 0 { found.denied[channel] = count } else { found.accepted[channel] = count }
     }
     found.refused = row.count("refused")
     found.shown = row.count("shown")
@@ -91,7 +94,10 @@ extension StatisticsRepository<Writing> {
     sum.add(counts)
     var latencies = ByteWriter(capacity: sum.latencies.count * 4)
     for count in sum.latencies { latencies.write(count) }
-    let accepted = sum.accepted.sorted { $0.key < $1.key }.map { "\($0.key.rawValue)=\($0.value)" }
+    func texts(_ counts: [ChannelID: Int], _ sign: String) -> [String] {
+      counts.sorted { $0.key < $1.key }.map { "\(sign)\($0.key.rawValue)=\($0.value)" }
+    }
+    let accepted = texts(sum.accepted, "") + texts(sum.denied, "-")
     try database.run(
       """
       INSERT INTO statistics (hour, app_id, pushes, targets, acknowledged, accepted, refused, shown,

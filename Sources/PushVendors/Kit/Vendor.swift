@@ -313,4 +313,7 @@ public enum VendorOutcome: Sendable, Equatable {
   case pauseAndTellOperator(String)
   /// The service does not take the content.
   case rejectContent(String)
+
+  /// The device shows no notifications of the app: the token is good, and the user may turn them on again.
+  public static let notificationsOff = rejectContent(ReceiptReason.notificationsOff.rawValue)
 }

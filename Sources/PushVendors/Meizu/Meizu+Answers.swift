@@ -32,7 +32,8 @@ extension Meizu {
         switch list.key {
         case "110002", "110003": .dropToken(list.key)
         case "519": .busy(answer, rests: false, "Meizu answered 519")
-        // 110010: notifications are off. 110011: the device has had its marketing of the day. 520: five in a minute are enough.
+        case "110010": .notificationsOff
+        // 110011: the device has had its marketing of the day. 520: five in a minute are enough.
         default: .rejectContent("ID" + VendorText.line(String(list.key.prefix(16))))
         }
       for token in list.value.array ?? [] {
@@ -46,8 +47,9 @@ extension Meizu {
   public func meaning(of reason: String) -> Phrase? {
     switch reason {
     case "110002", "110003":
-      Phrase("Meizu does not know the token: usually the app was removed.", "魅族不认识该令牌，通常是应用已被卸载。")
-    case "ID110010": Phrase("The user has turned off notifications of the app.", "用户已关闭应用的通知。")
+      Phrase(
+        "Meizu does not know the token, or the app has unsubscribed: usually the app was removed.",
+        "魅族不认识该令牌，或应用已取消订阅；通常是应用已被卸载。")
     case "ID110011":
       Phrase("The device has had all marketing that Meizu allows in a day.", "该设备当日可接收的公信消息已达魅族的上限。")
     case "ID520":

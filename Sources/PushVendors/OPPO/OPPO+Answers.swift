@@ -59,7 +59,9 @@ extension OPPO {
     case 33: .stopUntilQuotaReset(text)
     case 10_000: .dropToken("10000")
     case let code? where (500...599).contains(code): .busy(answer, rests: false, text)
-    // Method, version, encoding, parameters, templates; 10001: the user has turned notifications off.
+    // The user may turn them on again.
+    case 10_001: .notificationsOff
+    // Method, version, encoding, parameters, templates.
     case let code? where code != 0 && answer.status < 500: .rejectContent(String(code))
     default: .ofStatus(answer, text, unauthorized: .refreshAuthOnce(text))
     }
@@ -70,10 +72,6 @@ extension OPPO {
     switch reason {
     case "10000":
       Phrase("OPPO does not know the token: usually the app was removed.", "OPPO 不认识该令牌，通常是应用已被卸载。")
-    case "10001":
-      Phrase(
-        "The user has turned off notifications of the app, or the app has unsubscribed.",
-        "用户已关闭应用的通知，或应用已取消订阅。")
     case "20", "21", "22", "23", "24", "25", "40", "41":
       Phrase("OPPO does not take a value of the notification.", "OPPO 不接受通知中的某个值。")
     case "54":

@@ -87,9 +87,7 @@ extension Vivo {
   public func meaning(of reason: String) -> Phrase? {
     switch reason {
     case "10302", "InvalidUser1": Phrase("vivo does not know the token.", "vivo 不认识该令牌。")
-    case "InvalidUser2":
-      Phrase(
-        "The app was removed, or its notifications were turned off.", "应用已被卸载，或用户已关闭应用的通知。")
+    case "InvalidUser2": WhyCause.removedOrNotificationsOff.text
     case "InvalidUser3":
       Phrase("The device has not been online for months.", "设备已数月未联网。")
     case "InvalidUser4":
@@ -108,6 +106,7 @@ extension ChannelWords {
   static let vivo = ChannelWords(reasons: [
     "10302": ChannelReason(.channelTokenGone, .token),
     "InvalidUser1": ChannelReason(.channelTokenGone, .token),
+    "InvalidUser2": ChannelReason(.removedOrNotificationsOff, .other),
     "MessageTooBig": ChannelReason(.channelTooLarge, .size),
   ])
 }

@@ -146,6 +146,7 @@ extension DiagnosisTests {
           "Moved": ChannelReason(.channelTokenGone, .token),
           "OtherTown": ChannelReason(.channelTokenForeign, .token),
           "TooHeavy": ChannelReason(.channelTooLarge, .size),
+          "NotAtHome": ChannelReason(.removedOrNotificationsOff, .other),
         ]))
       $0.way = WhyFacts.ChannelWay(post, way)
     }
@@ -171,6 +172,9 @@ extension DiagnosisTests {
       line(
         "The notification is too large for the channel", vendor(.refused("TooHeavy")), .channel,
         .channelTooLarge, detail: "TooHeavy, post"),
+      line(
+        "The app was removed, or its notifications are off", vendor(.refused("NotAtHome")), .channel,
+        .removedOrNotificationsOff, detail: "NotAtHome, post"),
     ] + receipts
 
   /// What receipts of services say means the same over all channels.
