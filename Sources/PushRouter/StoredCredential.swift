@@ -20,14 +20,19 @@ public struct StoredCredential: Sendable {
     public let value: String
     /// Whether the value is a code that people compare, such as a fingerprint.
     public let isCode: Bool
+    /// Whether people need the value elsewhere: the page has a button that copies it. It is a code then.
+    public let isCopied: Bool
     /// What else to say, quietly.
     public let note: Phrase?
 
     /// All fields.
-    public init(_ label: Phrase, _ value: String, isCode: Bool = false, note: Phrase? = nil) {
+    public init(
+      _ label: Phrase, _ value: String, isCode: Bool = false, isCopied: Bool = false, note: Phrase? = nil
+    ) {
       self.label = label
       self.value = value
-      self.isCode = isCode
+      self.isCode = isCode || isCopied
+      self.isCopied = isCopied
       self.note = note
     }
   }

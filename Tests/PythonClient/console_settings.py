@@ -103,6 +103,7 @@ async def set_up_web_push(walk: Any) -> None:
     await page.get_by_text("The credential is now in use.").wait_for()
     key = await page.locator("ul.credentials code").inner_text()
     expect_equal(len(key), 87, "characters of the public key")
+    await copy_without_clipboard(walk)
     await walk.look("web-push")
     await page.get_by_label("Contact").fill("https://example.com")
     await page.get_by_role("button", name="Save key").click()

@@ -165,7 +165,8 @@ struct CredentialPages: Controller {
   }
 
   private func fact(_ call: PageCall, _ fact: StoredCredential.Fact) -> HTML {
-    let value: HTML = fact.isCode ? "<code>\(fact.value)</code>" : "\(fact.value)"
+    let copy: HTML = fact.isCopied ? " \(call.copyButton(fact.value))" : .none
+    let value: HTML = fact.isCode ? "<code>\(fact.value)</code>\(copy)" : "\(fact.value)"
     return """
       <dt>\(call(fact.label))</dt><dd>\(value)\(fact.note, { " <span class=\"quiet\">\(call($0))</span>" })</dd>
       """

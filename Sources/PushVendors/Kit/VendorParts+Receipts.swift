@@ -43,7 +43,7 @@ extension VendorParts {
       } else {
         Phrase("The service is told of it with each push.", "每次推送时自动告知厂商。")
       }
-    return .init(label, address, isCode: true, note: note)
+    return .init(label, address, isCopied: true, note: note)
   }
 
   /// The address of an app's receipts; nil if nobody has said where this server is reached.

@@ -108,7 +108,7 @@ public struct WebPush: Vendor {
   public func describe(_ name: String) -> CredentialDescription {
     CredentialDescription(
       Phrase("Key {}…", "密钥 {}…").with(String(name.prefix(12))),
-      facts: [.init(Phrase("Public key", "公钥"), name, isCode: true)], publicKey: name)
+      facts: [.init(Phrase("Public key", "公钥"), name, isCopied: true)], publicKey: name)
   }
 
   /// Reads the form; without a key that of `current` stays, or a new one is made.
