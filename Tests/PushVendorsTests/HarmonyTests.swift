@@ -375,10 +375,10 @@ import Testing
 
   @Test func recallsEnd() {
     for code in ["80000000", "80300032", "80100001", "80300007"] {
-      #expect(PushKitAnswer.endsRecall(Self.answer(200, code)), "\(code)")
+      #expect(PushKitAnswer(Self.answer(200, code)).endsRecall, "\(code)")
     }
     for (status, code) in [(401, "80200003"), (503, ""), (500, "81000001"), (200, "80200001")] {
-      #expect(!PushKitAnswer.endsRecall(Self.answer(status, code)), "\(code)")
+      #expect(!PushKitAnswer(Self.answer(status, code)).endsRecall, "\(code)")
     }
   }
 }

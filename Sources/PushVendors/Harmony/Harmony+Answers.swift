@@ -6,26 +6,16 @@ import PushRouter
 
 extension Harmony {
   /// Reads Push Kit's answer.
-  public func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
-    let body = (try? parseJSON(answer.body))?.object
-    let text = PushKitAnswer.text(answer, body)
-    switch PushKitAnswer.code(body) {
-    case "80200005": return .refreshAuthOnce(text)
-    case "80300036": return .pauseAndTellOperator(text)
-    // What is wrong with each token stands beside it: alone it says nothing about them.
-    case "80300007": return .rejectContent("80300007")
-    default: return PushKitAnswer.interpret(answer, body)
-    }
-  }
+  public func interpret(_ answer: HTTPAnswer) -> VendorOutcome { Self.outcome(PushKitAnswer(answer)) }
 
   /// What Push Kit says of single tokens, by reason.
   public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
-    let outcome = interpret(answer)
-    let body = (try? parseJSON(answer.body))?.object
-    switch PushKitAnswer.code(body) {
+    let answer = PushKitAnswer(answer)
+    let outcome = Self.outcome(answer)
+    switch answer.code {
     case "80100000", "80300007":
       var exceptions: [[UInt8]: VendorOutcome] = [:]
-      let details = PushKitAnswer.details(body)
+      let details = answer.details
       for group in (details?["illegalTokens"] ?? details?["illegal_tokens"])?.object?.members ?? [] {
         for token in (group.value.array ?? []).compactMap(\.string) {
           exceptions[Array(token.utf8)] = Self.outcome(ofReason: String(group.key.prefix(64)))
@@ -35,6 +25,16 @@ extension Harmony {
     // Of several tokens it does not say which one it is.
     case "80300028" where tokens.count == 1: return VendorAnswer(.dropForeignToken("80300028"))
     default: return VendorAnswer(outcome)
+    }
+  }
+
+  private static func outcome(_ answer: PushKitAnswer) -> VendorOutcome {
+    switch answer.code {
+    case "80200005": .refreshAuthOnce(answer.text)
+    case "80300036": .pauseAndTellOperator(answer.text)
+    // What is wrong with each token stands beside it: alone it says nothing about them.
+    case "80300007": .rejectContent("80300007")
+    default: answer.outcome
     }
   }
 
@@ -63,52 +63,6 @@ extension Harmony {
       Phrase("The app has no right to this kind of live view.", "应用未开通该类实况窗的权益。")
     case "80300029", "80300030": Phrase("The limit of test messages is reached.", "测试消息已达上限。")
     default: nil
-    }
-  }
-}
-
-/// What the answers of Push Kit have in common, for Android and for HarmonyOS.
-enum PushKitAnswer {
-  /// The code; empty if the answer has none.
-  static func code(_ body: JSONObject?) -> String {
-    body?["code"]?.string ?? body?["code"]?.int64.map { String($0) } ?? ""
-  }
-
-  /// One line for people.
-  static func text(_ answer: HTTPAnswer, _ body: JSONObject?, from name: String = "Push Kit") -> String {
-    VendorText.line("\(name) answered \(answer.status) \(code(body)) \(body?["msg"]?.string ?? "")")
-  }
-
-  /// What is said of single tokens: the text is JSON then.
-  static func details(_ body: JSONObject?) -> JSONObject? {
-    body?["msg"]?.string.flatMap { (try? parseJSON(Array($0.utf8)))?.object }
-  }
-
-  /// The outcome for all tokens.
-  static func interpret(
-    _ answer: HTTPAnswer, _ body: JSONObject?, from name: String = "Push Kit"
-  ) -> VendorOutcome {
-    let code = code(body)
-    let text = text(answer, body, from: name)
-    switch code {
-    case "80000000", "80100000": return .accepted
-    case "80200001", "80200003": return .refreshAuthOnce(text)
-    case "80300002", "80300037": return .pauseAndTellOperator(text)
-    case "80000001", "81000001":
-      return .busy(answer, rests: false, text)
-    // Parameters, structure, time to live, collapse key, words, size, number of tokens, and groups.
-    case _ where ["801", "803", "820"].contains(code.prefix(3)) && answer.status < 500:
-      return .rejectContent(code)
-    default: break
-    }
-    return .ofStatus(answer, text, unauthorized: .refreshAuthOnce(text))
-  }
-
-  /// Whether a recall has got its answer: what Push Kit refuses it refuses again.
-  static func endsRecall(_ answer: HTTPAnswer) -> Bool {
-    switch interpret(answer, (try? parseJSON(answer.body))?.object) {
-    case .accepted, .rejectContent, .dropToken, .dropForeignToken, .suspectToken, .pauseAndTellOperator: true
-    case .retryAfter, .refreshAuthOnce, .stopUntilQuotaReset: false
     }
   }
 }

@@ -172,7 +172,7 @@ public struct Harmony: Vendor {
   }
 
   /// Push Kit's codes say.
-  public func endsRecall(_ answer: HTTPAnswer) -> Bool { PushKitAnswer.endsRecall(answer) }
+  public func endsRecall(_ answer: HTTPAnswer) -> Bool { PushKitAnswer(answer).endsRecall }
 
   private func post(
     _ body: [UInt8], _ kind: HarmonyContent.Kind, _ credential: HarmonyAccount, _ access: AccessToken

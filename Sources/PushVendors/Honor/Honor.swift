@@ -26,7 +26,7 @@ extension ChannelInfo {
 }
 
 /// Honor Push.
-public struct Honor: Vendor {
+public struct Honor: MakerVendor {
   /// Where Honor's services are.
   public struct Endpoints: Sendable, Equatable {
     /// What messages are posted to, without the path.
@@ -62,39 +62,20 @@ public struct Honor: Vendor {
 
   // MARK: Credentials
 
-  /// What pages say of it.
-  public var texts: CredentialTexts {
-    CredentialTexts(
-      step: Phrase("Set up Honor Push", "配置荣耀推送"),
-      stepText: Phrase(
-        "Honor devices then receive notifications while the app is closed.", "应用未运行时，荣耀设备也能收到通知。"),
-      none: Phrase("no client secret", "未配置密钥"))
-  }
-
   /// App ID, client ID and client secret.
-  public var form: CredentialForm {
-    CredentialForm(
-      "honor", title: Phrase("Set up Honor Push", "配置荣耀推送"),
-      text: Phrase(
+  public var maker: MakerCredential {
+    MakerCredential(
+      step: Phrase("Set up Honor Push", "配置荣耀推送"),
+      purpose: Phrase(
+        "Honor devices then receive notifications while the app is closed.", "应用未运行时，荣耀设备也能收到通知。"),
+      none: Phrase("no client secret", "未配置密钥"),
+      place: Phrase(
         "In Honor Developers: Push service, App configuration.", "在荣耀开发者服务平台：推送服务 > 应用配置。"),
       fields: [
         CredentialField("app_id", Phrase("App ID", "APP ID")),
         CredentialField("client_id", Phrase("Client ID", "Client ID")),
         CredentialField("secret", Phrase("Client secret", "Client Secret"), .secret),
-      ], action: Phrase("Save", "保存"))
-  }
-
-  /// What a credential is for.
-  public var subjectLabel: Phrase { Phrase("App ID", "APP ID") }
-  /// The app ID.
-  public func values(of subject: String) -> [String: String] { ["app_id": subject] }
-
-  /// Reads the form.
-  public func read(
-    _ input: CredentialInput, replacing current: VendorFields?
-  ) throws(CredentialProblem) -> VendorUpload {
-    let fields = try VendorFields(input, ["app_id", "client_id", "secret"])
-    return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)
+      ])
   }
 
   /// Huawei's older form.

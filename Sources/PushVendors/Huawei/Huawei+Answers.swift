@@ -7,18 +7,20 @@ import PushRouter
 extension Huawei {
   /// Reads Push Kit's answer.
   public func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
-    let body = (try? parseJSON(answer.body))?.object
-    if PushKitAnswer.code(body) == "80300007" { return .dropToken("80300007") }
-    return PushKitAnswer.interpret(answer, body, from: "Huawei")
+    Self.outcome(PushKitAnswer(answer, from: "Huawei"))
+  }
+
+  private static func outcome(_ answer: PushKitAnswer) -> VendorOutcome {
+    answer.code == "80300007" ? .dropToken("80300007") : answer.outcome
   }
 
   /// The tokens that Push Kit calls bad in a request that it took otherwise.
   public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
-    let outcome = interpret(answer)
-    let body = (try? parseJSON(answer.body))?.object
-    guard outcome == .accepted, PushKitAnswer.code(body) == "80100000",
-      let details = PushKitAnswer.details(body)
-    else { return VendorAnswer(outcome) }
+    let answer = PushKitAnswer(answer, from: "Huawei")
+    let outcome = Self.outcome(answer)
+    guard outcome == .accepted, answer.code == "80100000", let details = answer.details else {
+      return VendorAnswer(outcome)
+    }
     var exceptions: [[UInt8]: VendorOutcome] = [:]
     func add(_ value: JSONValue?) {
       for token in value?.array ?? [] {

@@ -29,7 +29,7 @@ extension ChannelInfo {
 }
 
 /// Huawei Push Kit, versions 1 and 2 of its interface.
-public struct Huawei: Vendor {
+public struct Huawei: MakerVendor {
   /// Where Huawei's services are.
   public struct Endpoints: Sendable, Equatable {
     /// What messages are posted to, without the path.
@@ -67,20 +67,14 @@ public struct Huawei: Vendor {
 
   // MARK: Credentials
 
-  /// What pages say of it.
-  public var texts: CredentialTexts {
-    CredentialTexts(
-      step: Phrase("Set up Huawei Push Kit", "配置华为推送"),
-      stepText: Phrase(
-        "Huawei devices then receive notifications while the app is closed.", "应用未运行时，华为设备也能收到通知。"),
-      none: Phrase("no app secret", "未配置应用密钥"))
-  }
-
   /// App ID and secret, and the project's ID for version 2.
-  public var form: CredentialForm {
-    CredentialForm(
-      "huawei", title: Phrase("Set up Huawei Push Kit", "配置华为推送"),
-      text: Phrase(
+  public var maker: MakerCredential {
+    MakerCredential(
+      step: Phrase("Set up Huawei Push Kit", "配置华为推送"),
+      purpose: Phrase(
+        "Huawei devices then receive notifications while the app is closed.", "应用未运行时，华为设备也能收到通知。"),
+      none: Phrase("no app secret", "未配置应用密钥"),
+      place: Phrase(
         "In AppGallery Connect: Project settings, General information, App information.",
         "在 AppGallery Connect：项目设置 > 常规 > 应用。"),
       fields: [
@@ -91,23 +85,11 @@ public struct Huawei: Vendor {
           hint: Phrase(
             "Only to send by version 2 of the interface, for all apps of the project.",
             "仅在使用 v2 接口（项目级）发送时填写。"), isRequired: false),
-      ] + ReceiptKey.fields, action: Phrase("Save", "保存"))
+      ] + ReceiptKey.fields)
   }
 
-  /// What a credential is for.
-  public var subjectLabel: Phrase { Phrase("App ID", "APP ID") }
-  /// The app ID.
-  public func values(of subject: String) -> [String: String] { ["app_id": subject] }
-
-  /// Reads the form.
-  public func read(
-    _ input: CredentialInput, replacing current: VendorFields?
-  ) throws(CredentialProblem) -> VendorUpload {
-    let optional = ["project_id"] + ReceiptKey.fieldNames
-    let fields = try VendorFields(input, ["app_id", "secret"] + optional, optional: Set(optional))
-    try fields.checkReceiptKey()
-    return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)
-  }
+  /// Receipts are signed with both of their fields, or not at all.
+  public func check(_ fields: VendorFields) throws(CredentialProblem) { try fields.checkReceiptKey() }
 
   // MARK: Receipts
 
@@ -175,7 +157,7 @@ public struct Huawei: Vendor {
   }
 
   /// Push Kit's codes say.
-  public func endsRecall(_ answer: HTTPAnswer) -> Bool { PushKitAnswer.endsRecall(answer) }
+  public func endsRecall(_ answer: HTTPAnswer) -> Bool { PushKitAnswer(answer).endsRecall }
 
   private func post(_ body: [UInt8], _ credential: VendorFields, _ access: AccessToken) -> HTTPPost {
     let project = credential["project_id"]

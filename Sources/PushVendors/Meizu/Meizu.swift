@@ -21,7 +21,7 @@ extension ChannelInfo {
 }
 
 /// Meizu's Flyme push, by `POST …/varnished/pushByPushId` (github.com/MEIZUPUSH/PushAPI).
-public struct Meizu: Vendor {
+public struct Meizu: MakerVendor {
   /// What requests are posted to, without the path.
   public struct Endpoint: Sendable, Equatable {
     let address: String
@@ -51,38 +51,19 @@ public struct Meizu: Vendor {
 
   // MARK: Credentials
 
-  /// What pages say of it.
-  public var texts: CredentialTexts {
-    CredentialTexts(
-      step: Phrase("Set up Meizu push", "配置魅族推送"),
-      stepText: Phrase(
-        "Meizu devices then receive notifications while the app is closed.", "应用未运行时，魅族设备也能收到通知。"),
-      none: Phrase("no app secret", "未配置密钥"))
-  }
-
   /// App ID and secret.
-  public var form: CredentialForm {
-    CredentialForm(
-      "meizu", title: Phrase("Set up Meizu push", "配置魅族推送"),
-      text: Phrase(
+  public var maker: MakerCredential {
+    MakerCredential(
+      step: Phrase("Set up Meizu push", "配置魅族推送"),
+      purpose: Phrase(
+        "Meizu devices then receive notifications while the app is closed.", "应用未运行时，魅族设备也能收到通知。"),
+      none: Phrase("no app secret", "未配置密钥"),
+      place: Phrase(
         "On Meizu's push platform: Configuration, App configuration.", "在魅族推送平台：配置管理 > 应用配置。"),
       fields: [
         CredentialField("app_id", Phrase("App ID", "App ID")),
         CredentialField("secret", Phrase("App secret", "App Secret"), .secret),
-      ], action: Phrase("Save", "保存"))
-  }
-
-  /// What a credential is for.
-  public var subjectLabel: Phrase { Phrase("App ID", "App ID") }
-  /// The app ID.
-  public func values(of subject: String) -> [String: String] { ["app_id": subject] }
-
-  /// Reads the form.
-  public func read(
-    _ input: CredentialInput, replacing current: VendorFields?
-  ) throws(CredentialProblem) -> VendorUpload {
-    let fields = try VendorFields(input, ["app_id", "secret"])
-    return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)
+      ])
   }
 
   /// Each request is signed with the secret.

@@ -29,7 +29,7 @@ extension ChannelInfo {
 }
 
 /// OPPO PUSH, by `POST /server/v1/message/notification/unicast_batch` (open.oppomobile.com, documents 11234 to 11236).
-public struct OPPO: Vendor {
+public struct OPPO: MakerVendor {
   /// What requests are posted to, without the path.
   public struct Endpoint: Sendable, Equatable {
     let address: String
@@ -67,21 +67,15 @@ public struct OPPO: Vendor {
 
   // MARK: Credentials
 
-  /// What pages say of it.
-  public var texts: CredentialTexts {
-    CredentialTexts(
+  /// App key and master secret.
+  public var maker: MakerCredential {
+    MakerCredential(
       step: Phrase("Set up OPPO PUSH", "配置 OPPO 推送"),
-      stepText: Phrase(
+      purpose: Phrase(
         "OPPO, OnePlus and realme devices then receive notifications while the app is closed.",
         "应用未运行时，OPPO、一加和真我设备也能收到通知。"),
-      none: Phrase("no master secret", "未配置密钥"))
-  }
-
-  /// App key and master secret.
-  public var form: CredentialForm {
-    CredentialForm(
-      "oppo", title: Phrase("Set up OPPO PUSH", "配置 OPPO 推送"),
-      text: Phrase(
+      none: Phrase("no master secret", "未配置密钥"),
+      place: Phrase(
         "On OPPO's push platform: Configuration, App configuration.", "在 OPPO 推送平台：配置管理 > 应用配置。"),
       fields: [
         CredentialField("app_key", Phrase("App key", "AppKey")),
@@ -89,20 +83,7 @@ public struct OPPO: Vendor {
           "master_secret", Phrase("Master secret", "MasterSecret"), .secret,
           hint: Phrase(
             "Not the app secret, which is for the app itself.", "不是 AppSecret，AppSecret 供客户端使用。")),
-      ], action: Phrase("Save", "保存"))
-  }
-
-  /// What a credential is for.
-  public var subjectLabel: Phrase { Phrase("App key", "AppKey") }
-  /// The app key.
-  public func values(of subject: String) -> [String: String] { ["app_key": subject] }
-
-  /// Reads the form.
-  public func read(
-    _ input: CredentialInput, replacing current: VendorFields?
-  ) throws(CredentialProblem) -> VendorUpload {
-    let fields = try VendorFields(input, ["app_key", "master_secret"])
-    return VendorUpload(subject: fields["app_key"], name: "", secret: fields.secret)
+      ])
   }
 
   // MARK: Receipts

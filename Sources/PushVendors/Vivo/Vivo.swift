@@ -27,7 +27,7 @@ extension ChannelInfo {
 }
 
 /// vivo's VPush, by `POST /message/send`, and `/message/pushToList` for many devices (dev.vivo.com.cn, document 362).
-public struct Vivo: Vendor {
+public struct Vivo: MakerVendor {
   /// What requests are posted to, without the path.
   public struct Endpoint: Sendable, Equatable {
     let address: String
@@ -57,43 +57,28 @@ public struct Vivo: Vendor {
 
   // MARK: Credentials
 
-  /// What pages say of it.
-  public var texts: CredentialTexts {
-    CredentialTexts(
+  /// App ID, key and secret.
+  public var maker: MakerCredential {
+    MakerCredential(
       step: Phrase("Set up vivo push", "配置 vivo 推送"),
-      stepText: Phrase(
+      purpose: Phrase(
         "vivo and iQOO devices then receive notifications while the app is closed.",
         "应用未运行时，vivo 和 iQOO 设备也能收到通知。"),
-      none: Phrase("no app secret", "未配置密钥"))
-  }
-
-  /// App ID, key and secret.
-  public var form: CredentialForm {
-    CredentialForm(
-      "vivo", title: Phrase("Set up vivo push", "配置 vivo 推送"),
-      text: Phrase(
+      none: Phrase("no app secret", "未配置密钥"),
+      place: Phrase(
         "On vivo's open platform: Push, Applications, App information.", "在 vivo 开放平台：消息推送 > 全部应用 > 应用信息。"),
       fields: [
         CredentialField("app_id", Phrase("App ID", "AppID")),
         CredentialField("app_key", Phrase("App key", "AppKey")),
         CredentialField("secret", Phrase("App secret", "AppSecret"), .secret),
-      ], action: Phrase("Save", "保存"))
+      ])
   }
 
-  /// What a credential is for.
-  public var subjectLabel: Phrase { Phrase("App ID", "AppID") }
-  /// The app ID.
-  public func values(of subject: String) -> [String: String] { ["app_id": subject] }
-
-  /// Reads the form.
-  public func read(
-    _ input: CredentialInput, replacing current: VendorFields?
-  ) throws(CredentialProblem) -> VendorUpload {
-    let fields = try VendorFields(input, ["app_id", "app_key", "secret"])
+  /// The app ID is a number in requests.
+  public func check(_ fields: VendorFields) throws(CredentialProblem) {
     guard Int64(fields["app_id"]) != nil else {
       throw CredentialProblem(Phrase("vivo's app ID is a number.", "vivo 的 AppID 是一个数字。"), at: "app_id")
     }
-    return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)
   }
 
   // MARK: Receipts

@@ -20,7 +20,7 @@ extension ChannelInfo {
 }
 
 /// Xiaomi's Mi Push, by `POST /v3/message/regid` (dev.mi.com, server API).
-public struct Xiaomi: Vendor {
+public struct Xiaomi: MakerVendor {
   /// What messages are posted to, without the path.
   public struct Endpoint: Sendable, Equatable {
     let address: String
@@ -50,37 +50,18 @@ public struct Xiaomi: Vendor {
 
   // MARK: Credentials
 
-  /// What pages say of it.
-  public var texts: CredentialTexts {
-    CredentialTexts(
-      step: Phrase("Set up Mi Push", "配置小米推送"),
-      stepText: Phrase(
-        "Xiaomi devices then receive notifications while the app is closed.", "应用未运行时，小米设备也能收到通知。"),
-      none: Phrase("no app secret", "未配置密钥"))
-  }
-
   /// Package name and app secret.
-  public var form: CredentialForm {
-    CredentialForm(
-      "xiaomi", title: Phrase("Set up Mi Push", "配置小米推送"),
-      text: Phrase("In Xiaomi's developer console: Push, App information.", "在小米开放平台：消息推送 > 应用信息。"),
+  public var maker: MakerCredential {
+    MakerCredential(
+      step: Phrase("Set up Mi Push", "配置小米推送"),
+      purpose: Phrase(
+        "Xiaomi devices then receive notifications while the app is closed.", "应用未运行时，小米设备也能收到通知。"),
+      none: Phrase("no app secret", "未配置密钥"),
+      place: Phrase("In Xiaomi's developer console: Push, App information.", "在小米开放平台：消息推送 > 应用信息。"),
       fields: [
         CredentialField("package_name", Phrase("Package name", "应用包名")),
         CredentialField("secret", Phrase("App secret", "AppSecret"), .secret),
-      ], action: Phrase("Save", "保存"))
-  }
-
-  /// What a credential is for.
-  public var subjectLabel: Phrase { Phrase("Package name", "应用包名") }
-  /// The package name.
-  public func values(of subject: String) -> [String: String] { ["package_name": subject] }
-
-  /// Reads the form.
-  public func read(
-    _ input: CredentialInput, replacing current: VendorFields?
-  ) throws(CredentialProblem) -> VendorUpload {
-    let fields = try VendorFields(input, ["package_name", "secret"])
-    return VendorUpload(subject: fields["package_name"], name: "", secret: fields.secret)
+      ])
   }
 
   /// The secret itself goes with each request.
