@@ -307,7 +307,7 @@ extension GetuiError {
     case .rateExceeded: self = .callsLimited
     case .taskEnded: self = .taskInvalid(error.message)
     case .broadcastLimit: self = Self(code: 30007, httpStatus: 403, message: error.message)
-    default: self = error.httpStatus >= 500 ? .busy : .parameter(error.message)
+    default: self = error.httpStatus >= 500 ? .busy : .parameter(VendorOptions.translated(error.message))
     }
   }
 }

@@ -34,6 +34,7 @@ struct PushContentReader {
     try channel?.fields("android").map { fields throws(GetuiError) in try VendorContent.checkAndroid(fields) }
     try channel?.fields("harmony").map { fields throws(GetuiError) in try VendorContent.checkHarmony(fields) }
     _ = try channel?.fields("mp")
+    let options = try VendorOptions(channel)
     // Checked also with a transmission, which shows nothing: the example of Getui's PHP client sends both.
     let window = try DisplayWindow(message)
     if let revoke {
@@ -42,7 +43,7 @@ struct PushContentReader {
       }
       return .revoke(try Self.task(revoke))
     }
-    return .push(try push(transmission, notification, window))
+    return .push(try push(transmission, notification, window, options))
   }
 
   /// Returns the task to recall.
@@ -57,13 +58,16 @@ struct PushContentReader {
 
   /// Assembles the push object without audience.
   private func push(
-    _ transmission: String?, _ notification: GetuiFields?, _ window: DisplayWindow?
+    _ transmission: String?, _ notification: GetuiFields?, _ window: DisplayWindow?, _ own: VendorOptions
   ) throws(GetuiError) -> JSONObject {
     var push = JSONObject()
     var options = JSONObject()
     var shown = JSONObject()
     if let notification {
-      let (android, harmony) = try OwnNotification(notification, window).objects(zone)
+      let (android, shownOnHarmony) = try OwnNotification(notification, window).objects(zone)
+      var harmony = shownOnHarmony
+      for member in own.harmony.members { harmony.set(member.key, member.value) }
+      if !own.wishes.isEmpty { options.set("third_party_channel", .object(own.wishes)) }
       shown.set("android", .object(android))
       shown.set("hmos", .object(harmony))
     }

@@ -1,8 +1,8 @@
 import PushDomain
 import PushJSON
 
-/// Checks `push_channel.android` and `push_channel.harmony`, which are for phone makers' channels. The limits of single
-/// makers are not checked.
+/// Checks `push_channel.android` and `push_channel.harmony`, which are for phone makers' channels, but for their `options`
+/// (`VendorOptions`). The limits of single makers are not checked.
 enum VendorContent {
   private static let clicks = ["intent", "url", "payload", "payload_custom", "startapp", "none"]
   private static let harmonyClicks = ["want", "startapp", "payload"]
@@ -75,7 +75,6 @@ enum VendorContent {
       }
       _ = try revoke.flag("force")
     }
-    try checkOptions(fields)
   }
 
   /// Checks `custom`: an object for each type, as the official Java client sends it, or one object with the member `type`.
@@ -92,17 +91,6 @@ enum VendorContent {
       guard let content = try custom.fields(type) else { continue }
       try content.allow(["payload"])
       guard content["payload"] != nil else { throw .missing(content.name("payload")) }
-    }
-  }
-
-  /// Checks `options`, `{maker:{key:value}}`. The makers define the keys; only the badge numbers for Huawei are checked.
-  private static func checkOptions(_ fields: GetuiFields) throws(GetuiError) {
-    guard let options = try fields.fields("options") else { return }
-    for maker in options.object.members where maker.value != .null {
-      guard maker.key.utf8.count <= 16 else { throw .overLimit(options.name(String(maker.key.prefix(64)))) }
-      guard let values = try options.fields(maker.key) else { continue }
-      _ = try values.integer("/message/android/notification/badge/add_num", in: 1...99)
-      _ = try values.integer("/message/android/notification/badge/set_num", in: 0...99)
     }
   }
 }

@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: [
-    #"{"android":{"ups":{"notification":{"title":"t","body":"b","click_type":"startapp","notify_id":"7"},"options":{"HW":{"/message/android/notification/badge/add_num":"1"},"XM":{"/extra.channel_id":"x"}}}}}"#,
+    #"{"android":{"ups":{"notification":{"title":"t","body":"b","click_type":"startapp","notify_id":"7"},"options":{"HW":{"/message/android/notification/badge/add_num":"1","/message/android/notification/badge/class":"a.B"},"OPG":{"/x":1},"XM":{"/extra.channel_id":"x"}}}}}"#,
     #"{"android":{"ups":{"revoke":{"old_task_id":"RASS_1"}}}}"#,
     #"{"harmony":{"custom":{"live_view":{"payload":{}}}}}"#,
     #"{"harmony":{"custom":{"type":"live_view","payload":"x"}}}"#,
@@ -156,6 +156,65 @@ import Testing
     let answer = await world.ask("POST", "/push/all", Self.body(rest))
     #expect(answer.code == 0, "\(answer.message)")
     #expect(world.pending(id).count == 1)
+  }
+
+  /// What Getui's options become: objects of `third_party_channel`, and members of `notification.hmos`.
+  @Test(
+    arguments: [
+      ("", "{}", "{}"), (#""HW":{}"#, "{}", "{}"), (#""HW":null,"XMG":{"/x":1}"#, "{}", "{}"),
+      (
+        #""HW":{"/message/android/notification/badge/class":"a.B"}"#,
+        #"{"huawei":{"badge_class":"a.B","badge_add_num":1}}"#, "{}"
+      ),
+      (
+        #""HW":{"badgeAddNum":"2","badgeClass":"a.B","/message/android/notification/default_sound":"true"}"#,
+        #"{"huawei":{"badge_add_num":2,"badge_class":"a.B","default_sound":true}}"#, "{}"
+      ),
+      (
+        #""HO":{"/android/notification/badge/setNum":0,"/android/notification/badge/badgeClass":"a.B"},"MZ":{"/noticeBarInfo/noticeMsgType":"1"}"#,
+        #"{"honor":{"badge_set_num":0,"badge_class":"a.B"},"meizu":{"classification":1}}"#, "{}"
+      ),
+      (
+        "", "{}",
+        #"{"/payload/notification/foregroundShow":false,"/payload/notification/inboxContent":["a","b"],"/pushOptions/testMessage":true}"#
+      ),
+    ])
+  func `Options become what channels obey`(android: String, wishes: String, harmony: String) throws {
+    let options = try #require(
+      (try? parseJSON(
+        Array(
+          #"{"android":{"ups":{"options":{\#(android)}}},"harmony":{"options":{"ALL":\#(harmony)}}}"#.utf8)))?
+        .object)
+    let told = try VendorOptions(GetuiFields(options, path: "push_channel"))
+    #expect(JSONValue.object(told.wishes) == (try? parseJSON(Array(wishes.utf8))), "\(told.wishes)")
+    let shown: JSONValue =
+      harmony == "{}"
+      ? [:]
+      : ["display_foreground": "0", "inbox": ["1": "a", "2": "b"], "test_message": true, "style": 2]
+    #expect(JSONValue.object(told.harmony) == shown)
+  }
+
+  @Test(
+    arguments: [
+      (#"{"HW":{"/message/token":["x"]}}"#, "options.HW./message/token is invalid: no channel obeys it"),
+      (#"{"ALL":{"channel":"x"}}"#, "options.ALL.channel is invalid"),
+      (#"{"UPS":{"x":1}}"#, "options.UPS.x is invalid"),
+      (#"{"VV":{"message_sort":1}}"#, "options.VV.message_sort"),
+      (#"{"OP":{"/call_back_url":"https://a.example"}}"#, "options.OP./call_back_url is invalid"),
+      (#"{"VV":{"/pushMode":2}}"#, "options.VV./pushMode is invalid: it must be from 0 to 1"),
+      (#"{"HW":{"/message/android/notification/image":"http://a.example"}}"#, "it must begin with https://"),
+      (#"{"HO":{"/android/notification/badge/addNum":1}}"#, "a badge needs the class of the activity"),
+      (#"{"XM":{"/extra.channel_id":7}}"#, "options.XM./extra.channel_id type error"),
+    ])
+  func `Options that no channel obeys are refused by name`(options: String, expected: String) async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let rest =
+      Self.transmission
+      + #","push_channel":{"android":{"ups":{"transmission":"a","options":\#(options)}}}"#
+    let answer = await world.ask("POST", "/push/all", Self.body(rest))
+    #expect(answer.code == 20001 && answer.message.contains(expected), "\(answer.message)")
+    #expect(world.pending(id).isEmpty)
   }
 
   @Test func `A task is taken back from the audience that it went to`() async throws {

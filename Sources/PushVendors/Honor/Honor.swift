@@ -22,7 +22,7 @@ extension ChannelInfo {
       fields: [
         "importance": .choice(["LOW", "NORMAL"]), "target_user_type": .integer(0...1), "large_icon": .text,
         "style": .integer(0...1), "big_text": .text,
-      ], hasClasses: true))
+      ].merging(ChannelOptions.badge) { own, _ in own }, hasClasses: true))
 }
 
 /// Honor Push.
@@ -169,10 +169,10 @@ public struct Honor: MakerVendor {
     object.set("importance", .string(importance(shown)))
     object.set("notifyId", .number(JSONNumber(shown.notifyID)))
     object.set("clickAction", .object(click(shown)))
-    if let activity = shown.android["badge_class"]?.string {
+    if let activity = shown.value("badge_class")?.string {
       var badge = JSONObject()
-      if let number = shown.android["badge_add_num"] { badge.set("addNum", number) }
-      if let number = shown.android["badge_set_num"] { badge.set("setNum", number) }
+      if let number = shown.value("badge_add_num") { badge.set("addNum", number) }
+      if let number = shown.value("badge_set_num") { badge.set("setNum", number) }
       if !badge.isEmpty {
         badge.set("badgeClass", .string(activity))
         object.set("badge", .object(badge))

@@ -25,7 +25,7 @@ extension ChannelInfo {
         "default_sound": .flag, "receipt_id": .text, "target_user_type": .integer(0...1),
         "large_icon": .text, "small_icon_uri": .text, "style": .integer(0...2), "big_text": .text,
         "inbox": .lines,
-      ], hasClasses: true))
+      ].merging(ChannelOptions.badge) { own, _ in own }, hasClasses: true))
 }
 
 /// Huawei Push Kit, versions 1 and 2 of its interface.
@@ -238,10 +238,10 @@ public struct Huawei: MakerVendor {
     if !shown.isShownInForeground { object.set("foreground_show", false) }
     object.set("click_action", .object(click(shown)))
     // Huawei wants the activity that the icon belongs to.
-    if let activity = shown.android["badge_class"]?.string {
+    if let activity = shown.value("badge_class")?.string {
       var badge = JSONObject()
-      if let number = shown.android["badge_add_num"] { badge.set("add_num", number) }
-      if let number = shown.android["badge_set_num"] { badge.set("set_num", number) }
+      if let number = shown.value("badge_add_num") { badge.set("add_num", number) }
+      if let number = shown.value("badge_set_num") { badge.set("set_num", number) }
       if !badge.isEmpty {
         badge.set("class", .string(activity))
         object.set("badge", .object(badge))

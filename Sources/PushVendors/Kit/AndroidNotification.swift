@@ -61,6 +61,9 @@ struct AndroidNotification {
     return text?.isEmpty == false ? text : nil
   }
 
+  /// A value that the sender wishes of this channel, or else of all.
+  func value(_ name: String) -> JSONValue? { wishes[name] ?? android[name] }
+
   var body: String { android["alert"]?.string ?? "" }
   /// The body if it fits, or else the shorter one that the sender has for this channel under a name, cut if it has to be.
   func body(or short: String, fit: (String) -> String) -> String {

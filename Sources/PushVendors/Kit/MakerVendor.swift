@@ -24,6 +24,13 @@ public struct MakerCredential: Sendable {
   let fields: [CredentialField]
 }
 
+extension ChannelOptions {
+  /// The number on the icon for makers whose phones keep it, besides what the notification says to all.
+  static let badge: [String: FieldKind] = [
+    "badge_class": .text, "badge_add_num": .integer(1...99), "badge_set_num": .integer(0...99),
+  ]
+}
+
 extension MakerVendor {
   /// What pages say of it.
   public var texts: CredentialTexts {

@@ -17,7 +17,8 @@ extension ChannelInfo {
     id: .meizu, name: "meizu", english: "Meizu", chinese: "魅族", platforms: PlatformSet(.android),
     parts: .notification, abilities: .sendsReceipts,
     tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 256)],
-    words: .meizu, options: ChannelOptions("meizu", hasClasses: true))
+    words: .meizu,
+    options: ChannelOptions("meizu", fields: ["classification": .integer(0...1)], hasClasses: true))
 }
 
 /// Meizu's Flyme push, by `POST …/varnished/pushByPushId` (github.com/MEIZUPUSH/PushAPI).
