@@ -1,7 +1,8 @@
 import PushBase
 import PushRouter
 
-/// Logs one line for each answered request: a warning if the server failed, else at level debug. Never a body, a query or a
+/// Logs one line for each answered request: a warning if the server failed, else at level debug, also if it could not take the request
+/// for a while, which the log tells once. Never a body, a query or a
 /// header other than the request's ID.
 public struct AccessLog: Sendable {
   let log: Log
@@ -25,6 +26,10 @@ public struct AccessLog: Sendable {
         "us": .number(Int64(clamping: (time.monotonic() &- start) / 1000)),
       ]
     }
-    if status >= 500 { log.warning("request failed", values()) } else { log.debug("request", values()) }
+    if status >= 500, status != 503 {
+      log.warning("request failed", values())
+    } else {
+      log.debug("request", values())
+    }
   }
 }

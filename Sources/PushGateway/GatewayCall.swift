@@ -59,6 +59,7 @@ struct GatewayCall: Sendable {
     }
     switch status {
     case 401: response.headers.append("WWW-Authenticate", #"Basic realm="Borealis", charset="UTF-8""#)
+    case 503: response.headers.append("Retry-After", "2")
     case 415: response.headers.append("Accept-Encoding", "identity")
     default: break
     }

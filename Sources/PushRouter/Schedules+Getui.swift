@@ -66,7 +66,7 @@ extension Schedules {
         app: app.id, cid: name, id: id, sendno: 0, at: now, digest: task.origin.digest?.stored)
       return .success(id)
     } completion: { result in
-      reply(result.mapError { $0.isPassing ? .timeout : .internalError }.flatMap { $0 })
+      reply(result.mapError { $0.apiError }.flatMap { $0 })
     }
   }
 }

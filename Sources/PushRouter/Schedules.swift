@@ -177,7 +177,7 @@ public struct Schedules: Sendable {
   }
 
   private static func failure(_ error: StorageError) -> APIError {
-    error.isPassing ? .scheduleTimeout : .scheduleInternalError
+    error.isPassing || error.isInDoubt ? .scheduleTimeout : .scheduleInternalError
   }
 }
 

@@ -353,13 +353,13 @@ final class PostgresConnection: DatabaseConnection {
       } catch {
         guard error.kind != .commitsLost else { throw error }
         guard !options.isEnding() else {
-          throw StorageError(.io, "it is unknown whether the transaction was committed: \(cause.message)")
+          throw .inDoubt(.io, "it is unknown whether the transaction was committed: \(cause.message)")
         }
         usleep(200_000)
         continue
       }
       guard let isStored else {
-        throw StorageError(
+        throw .inDoubt(
           .takenOver,
           "another server has taken the database over, and it is unknown whether the transaction was committed: \(cause.message)"
         )

@@ -47,7 +47,10 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
   /// Whether the job was refused before any of it was done.
   private(set) var isRefusal = false
 
-  /// Whether nothing was done, and the same may succeed soon: the caller may repeat it.
+  /// Whether nobody can say now if it was done.
+  public private(set) var isInDoubt = false
+
+  /// Whether nothing was done, and the same may succeed soon, here or at the server that has the database now: the caller may repeat it.
   public var isPassing: Bool { kind == .overloaded || isRefusal }
 
   /// Makes an error that SQLite did not report.
@@ -60,6 +63,22 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
   /// Makes the error of a job that was not begun.
   static func refusal(_ message: String) -> StorageError {
     var error = StorageError(.io, message)
+    error.isRefusal = true
+    return error
+  }
+
+  /// The error of a commit of which nobody knows what became.
+  static func inDoubt(_ kind: Kind, _ message: String) -> StorageError {
+    var error = StorageError(kind, message)
+    error.isInDoubt = true
+    return error
+  }
+
+  /// The same error, of a transaction of PostgreSQL that was not committed: it may be repeated if it failed for want of a connection, of
+  /// a lock, or of the right to write.
+  var uncommitted: StorageError {
+    guard [.io, .busy, .takenOver].contains(kind), !isInDoubt else { return self }
+    var error = self
     error.isRefusal = true
     return error
   }

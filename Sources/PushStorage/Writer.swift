@@ -40,6 +40,8 @@ final class Writer {
   private let report: ((inout Store.Statistics) -> Void) -> Void
   /// Nil for PostgreSQL, which looks after its own.
   private let writeAheadLog: WriteAheadLog?
+  /// Whether PostgreSQL takes no transactions for want of a connection.
+  private var isCutOff = false
   /// Pages in the log when the checkpointer was last asked: it has moved those, unless a reader was in its way.
   private var requestedAt = 0
   /// Pages in the log at which the checkpointer gets to work, the writer no longer waits for it, and insists on its own.
@@ -102,17 +104,8 @@ final class Writer {
       try database.commit()
     } catch {
       database.rollBack()
-      // Of what lasts one line is enough.
-      var isKnown = false
-      report {
-        $0.failedCommits &+= 1
-        isKnown = error.kind.isLasting && $0.failure == error.kind
-        if error.kind.isStoreFailure { $0.note(failure: error.kind) }
-      }
-      if !isKnown {
-        log.error(
-          "transaction failed", ["jobs": .number(Int64(jobs.count)), "error": .text(error.description)])
-      }
+      let error = writeAheadLog == nil ? error.uncommitted : error
+      noteFailure(error, jobs.count)
       for job in jobs { job.refuse(error) }
       if !hasBegun, error.kind == .io, writeAheadLog == nil {
         // Each further attempt to connect takes seconds: the last ones would be carried out when nobody asks for them any more.
@@ -123,6 +116,10 @@ final class Writer {
         try? writeAheadLog.connection.checkpoint(.truncate, patience: 0)
       }
       return
+    }
+    if isCutOff {
+      isCutOff = false
+      log.info("the database takes transactions again")
     }
     let microseconds = (options.time.monotonic() &- start) / 1000
     report {
@@ -135,6 +132,22 @@ final class Writer {
       one.tell(nil)
     }
     options.onCommit(jobs.count, microseconds)
+  }
+
+  /// Counts a lost transaction and logs it; of what lasts one line is enough.
+  private func noteFailure(_ error: StorageError, _ jobs: Int) {
+    var isKnown = false
+    report {
+      $0.failedCommits &+= 1
+      isKnown = error.kind.isLasting && $0.failure == error.kind
+      if error.kind.isStoreFailure { $0.note(failure: error.kind) }
+    }
+    if writeAheadLog == nil, error.kind == .io {
+      isKnown = isCutOff
+      isCutOff = true
+    }
+    guard !isKnown else { return }
+    log.error("transaction failed", ["jobs": .number(Int64(jobs)), "error": .text(error.description)])
   }
 
   /// Runs a job; throws only if the whole transaction is lost.

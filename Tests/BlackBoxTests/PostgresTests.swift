@@ -328,11 +328,19 @@ import Testing
     }
     // Stopped for longer, it is a database that takes nothing; devices stay.
     try cluster.control("-m fast stop")
-    #expect(try server.push("none", to: identity, as: app).status == 500)
+    let before = server.program.errors.count { $0 == "\n" }
+    for _ in 0..<20 {
+      let answer = try server.push("none", to: identity, as: app)
+      #expect(answer.status == 503 && answer.document?["error"]?["code"]?.int64 == 1030, "\(answer.body)")
+      #expect(answer.head.lowercased().contains("retry-after: "), "\(answer.head)")
+    }
     #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 503 })
+    let told = server.program.errors.split(separator: "\n").dropFirst(before)
+    #expect(told.count == 1 && told.first?.contains("transaction failed") == true, "\(told)")
     #expect(try server.call("GET", "/healthz").status == 200)
     try cluster.control("start")
     #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 200 })
+    #expect(server.program.errors.contains("the database takes transactions again"))
     accepted.append(try push("last", to: "all", as: app, at: server))
     var arrived: [String] = []
     while arrived.last != accepted.last { arrived.append(try held.arrival().id) }

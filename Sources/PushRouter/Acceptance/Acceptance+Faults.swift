@@ -45,7 +45,7 @@ extension Acceptance {
     } completion: { result in
       switch result {
       case .failure(let error):
-        reply(.failure(error.isPassing ? .timeout : .internalError))
+        reply(.failure(error.apiError))
       case .success(let fault?): reply(.failure(fault))
       case .success(nil): reply(.success(accepted))
       }

@@ -217,8 +217,9 @@ public final class Acceptance: Sendable {
       switch result {
       case .failure(let error):
         for part in parts { drop(part) }
-        kind.note(error, in: log)
-        reply(.failure(error.isPassing ? .timeout : .internalError))
+        // That nothing is taken for a while the log tells once, not for each call.
+        if !error.isPassing { kind.note(error, in: log) }
+        reply(.failure(error.apiError))
       case .success(let (answer, stored)):
         for (part, routed) in zip(stored, parts) {
           guard case .accepted(let accepted, let push) = part.state else {
