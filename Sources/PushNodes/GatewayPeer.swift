@@ -34,6 +34,8 @@ struct GatewayPeer: Sendable {
   /// Sessions that have ended: a LOGIN that comes behind is late.
   var ended = RecentSet<Location>(capacity: 16_384)
   var lateCounter: UInt64 = 0
+  /// A call has waited in vain until it confirms a recall.
+  var isLate = false
   /// The question for all its sessions that is not answered, and the parts of the answer that have come.
   var wanted: UInt32?
   var told: Set<UInt32> = []

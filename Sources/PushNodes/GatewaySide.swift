@@ -60,11 +60,6 @@ struct GatewaySide: Sendable {
   private var wantsFlush = false
   private var nextDigest: UInt64
 
-  struct RecallKey: Hashable, Sendable {
-    let app: AppID
-    let id: MessageID
-  }
-
   init(own: Incarnation, local: any DeviceGateway, time: any TimeSource, now: UInt64) {
     self.own = own
     self.local = local

@@ -37,7 +37,10 @@ extension HomeSide {
         ], now: now)
     case .digest(let digest): compare(digest, app, from: peer)
     case .sessions(let list): take(list, app, from: peer, now: now)
-    case .recalled(let recalled): requests.confirm(.recall(app, recalled.id, by: peer))
+    case .recalled(let recalled):
+      requests.confirm(.recall(app, recalled.id, by: peer))
+      peers[peer]?.isLate = false
+      settle(RecallKey(app: app, id: recalled.id), now: now)
     case .lateTaken(let late): requests.confirm(.late(peer, counter: late.counter))
     default: break
     }

@@ -119,16 +119,4 @@ extension HomeSide {
       showBefore: PushCoding.showBefore(pushes, outcome, for: pull.session.number))
     send(pull.session.app, .pulled(answer), to: handle.incarnation)
   }
-
-  private mutating func recall(_ id: MessageID, _ app: AppID, _ audience: NumberSet, now: UInt64) {
-    let set = audience.serialized()
-    let isSmall = set.count <= ClusterLimits.maxSet
-    let message = ClusterMessage.recall(
-      PushRecall(id: id, targets: isSmall ? set : [], isComplement: !isSmall))
-    for (peer, known) in peers.sorted(by: { $0.key < $1.key })
-    where known.table.knows(app) || !known.isTold {
-      _ = requests.add(.recall(app, id, by: peer), app, message, to: peer, now: now)
-      send(app, message, to: peer)
-    }
-  }
 }

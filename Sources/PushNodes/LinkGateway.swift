@@ -1,3 +1,4 @@
+import PushBase
 import PushRouter
 import Synchronization
 
@@ -35,6 +36,13 @@ final class LinkGateway: DeviceGateway {
     guard isLeading.load(ordering: .acquiring) else { return }
     local.sendToAll(message)
     queue.add(.toAll(message, term: term))
+  }
+
+  func confirmRecall(
+    _ id: MessageID, of app: AppID, done: @escaping @Sendable (_ unconfirmed: Int) -> Void
+  ) {
+    // Behind the recall.
+    queue.add(.recallWait(RecallKey(app: app, id: id), term: term, done))
   }
 }
 

@@ -10,10 +10,12 @@ enum LinkItem: Sendable {
   case toLoop(HomeMessage, UInt16, term: UInt64)
   /// A message of a router for the loops of all other nodes.
   case toAll(HomeMessage, term: UInt64)
+  /// A call waits until other nodes have confirmed a recall.
+  case recallWait(RecallKey, term: UInt64, RecallWaits.Done)
 
   fileprivate var pushedApp: AppID? {
     switch self {
-    case .fromLoop: nil
+    case .fromLoop, .recallWait: nil
     case .toLoop(let message, _, _), .toAll(let message, _):
       switch message {
       case .push(let push, _, _) where !push.isLate: push.app

@@ -25,6 +25,15 @@ struct NodeEngine: Sendable {
   /// What others are told once nothing is locked.
   private var events: [NodeEvent] = []
   private var frames: [(frame: [UInt8], target: BusTarget)] = []
+  private var replies: [@Sendable () -> Void] = []
+
+  /// What a turn has to say.
+  struct Output {
+    let frames: [(frame: [UInt8], target: BusTarget)]
+    let events: [NodeEvent]
+    /// Answers to calls that have waited.
+    let replies: [@Sendable () -> Void]
+  }
 
   init(
     _ node: ClusterNode, loops: [LoopHome], local: any DeviceGateway, queue: LinkQueue,
@@ -61,10 +70,11 @@ struct NodeEngine: Sendable {
     min(node.deadline, gateway.deadline, leadership?.side.deadline ?? .max)
   }
 
-  /// The frames to publish and the events that have come up since the last call.
-  mutating func takeOutput() -> (frames: [(frame: [UInt8], target: BusTarget)], events: [NodeEvent]) {
-    defer { (frames, events) = ([], []) }
-    return (frames, events)
+  /// The frames to publish and what else has come up since the last call.
+  mutating func takeOutput() -> Output {
+    replies += leadership?.side.waits.takeReplies() ?? []
+    defer { (frames, events, replies) = ([], [], []) }
+    return Output(frames: frames, events: events, replies: replies)
   }
 
   private mutating func flush(now: UInt64) { leadership?.side.flush(&node, now: now) }
@@ -84,6 +94,14 @@ struct NodeEngine: Sendable {
         if term == leadership?.term { leadership?.side.deliver(message, now: now) }
       case .toAll(let message, let term):
         if term == leadership?.term { leadership?.side.deliverToAll(message, now: now) }
+      case .recallWait(let key, let term, let done):
+        if term == leadership?.term {
+          leadership?.side.wait(for: key, now: now, done)
+        } else {
+          // Another home has it now, and repeats it.
+          let others = node.peers.count
+          replies.append { done(others) }
+        }
       }
       flush(now: now)
     }
@@ -152,6 +170,7 @@ struct NodeEngine: Sendable {
     guard var old = leadership else { return }
     leadership = nil
     old.gateway.retire()
+    replies += old.side.endWaits()
     // From here on the loops' messages wait in the queue, behind the sessions that are read now.
     for loop in loops { loop.change(to: nil) }
     gateway.table = old.side.sessions()
@@ -188,9 +207,24 @@ struct NodeEngine: Sendable {
     local.sendToAll(.missed(nil))
   }
 
+  /// What was recalled before this node became the home, which some nodes may not know: the home before may have gone before they
+  /// confirmed it.
+  mutating func repeatRecalls(_ recalls: [RecentRecall], of epoch: Epoch, now: UInt64) {
+    guard let router = leadership?.side.router, leadership?.side.epoch == epoch else { return }
+    for recall in recalls {
+      let (app, id) = (recall.app, recall.id)
+      if gateway.recalled.insert(RecallKey(app: app, id: id)) {
+        let audience = recall.audience ?? router.apps.loaded(app)?.directory.online ?? NumberSet()
+        local.sendToAll(.recall(id, app, audience: audience))
+      }
+      leadership?.side.recall(id, app, recall.audience, now: now)
+    }
+    flush(now: now)
+  }
+
   /// A node is dead for the database.
   mutating func forget(_ peer: Incarnation, now: UInt64) {
-    leadership?.side.forget(peer)
+    leadership?.side.forget(peer, now: now)
     node.forget(peer)
     if gateway.home?.incarnation == peer { gateway.follow(nil, &node, now: now) }
     flush(now: now)

@@ -45,6 +45,8 @@ public enum NodeEvent: Sendable {
   case newerTimeline(UInt32)
   /// Nodes of another database, or of another cluster, use this cluster's subjects. Told once.
   case foreign
+  /// This node, which is the home now, cannot read what the home before has recalled.
+  case recallsUnread
   /// Something happened to the connection to the bus.
   case bus(BusEvent)
 }
@@ -164,6 +166,7 @@ public final class NodeLink: Sendable {
     if hasTold { told.signal() }
     for event in busEvents { events(.bus(event)) }
     for event in output.events { events(event) }
+    for reply in output.replies { reply() }
     return deadline
   }
 
@@ -186,6 +189,13 @@ public final class NodeLink: Sendable {
     _ router: Router, epoch: Epoch, mayDecide: @escaping @Sendable () -> Bool = { true }
   ) {
     change { $0.lead(router, epoch: epoch, mayDecide: mayDecide, now: $1) }
+    router.deliveries.recentRecalls { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let recalls): change { $0.repeatRecalls(recalls, of: epoch, now: $1) }
+      case .failure: events(.recallsUnread)
+      }
+    }
   }
 
   /// Waits until nodes have told this home all their sessions; false if one has not after so many nanoseconds.

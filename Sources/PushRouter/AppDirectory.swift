@@ -358,7 +358,7 @@ public final class AppDirectory: Sendable {
   }
 
   /// Who is connected now.
-  var online: NumberSet { state.withLock { $0.onlineSet } }
+  package var online: NumberSet { state.withLock { $0.onlineSet } }
 
   /// Where some registrations are connected, without those that are not.
   func locations(of numbers: [RegistrationNumber]) -> [Location] {

@@ -4,11 +4,11 @@ import PushStorage
 
 /// Taking pushes back for their senders.
 extension Deliveries {
-  /// Takes a push back: who does not have it yet never gets it. `reply` says how many it still waited for. The audit log
-  /// says it in the same commit, if there is something to note.
+  /// Takes a push back: who does not have it yet never gets it. `reply` comes when all nodes with devices have confirmed it, or two
+  /// seconds later. The audit log says it in the same commit, if there is something to note.
   public func recall(
     _ id: MessageID, in app: App, noting note: AuditRow? = nil,
-    reply: @escaping @Sendable (Result<Int, APIError>) -> Void
+    reply: @escaping @Sendable (Result<Recalled, APIError>) -> Void
   ) {
     let (now, holder) = (time.now(), PushHolder())
     writeBehind.flushEnds()
@@ -22,12 +22,14 @@ extension Deliveries {
       switch result {
       case .failure(let error):
         channels.resume(id, of: app, by: holder)
-        reply(.failure(error.isPassing ? .timeout : .internalError))
+        reply(.failure(error.apiError))
       case .success(nil): reply(.failure(.invalidValue("msg_id is unknown")))
       case .success(let audience?):
         let count = channels.withdraw(id, of: app, .recalled, at: now)
         for plugged in channels.all { plugged.channel.recall(id, of: app, audience: audience) }
-        reply(.success(count))
+        passthrough.confirmRecall(id, of: app) { unconfirmed in
+          reply(.success(Recalled(waiting: count, unconfirmed: unconfirmed)))
+        }
       }
     }
   }

@@ -57,6 +57,11 @@ final class Passthrough: Channel {
     lateOrder.withLock { _ in gateways.sendToAll(.recall(id, app.id, audience: audience)) }
   }
 
+  /// Waits until all nodes have confirmed a recall, in bounded time; `done` gets the number of those that have not.
+  func confirmRecall(_ id: MessageID, of app: App, done: @escaping @Sendable (Int) -> Void) {
+    gateways.confirmRecall(id, of: app.id, done: done)
+  }
+
   func forget(_ app: App) { gateways.sendToAll(.forget(app.id)) }
 
   // MARK: Connections
@@ -112,6 +117,21 @@ final class DeviceGateways: Sendable {
 
   /// Passes a message on to all loops.
   func sendToAll(_ message: HomeMessage) { for gateway in all { gateway.sendToAll(message) } }
+
+  /// Waits for one after the other to confirm a recall.
+  func confirmRecall(_ id: MessageID, of app: AppID, done: @escaping @Sendable (Int) -> Void) {
+    confirmRecall(id, of: app, by: all[...], unconfirmed: 0, done)
+  }
+
+  private func confirmRecall(
+    _ id: MessageID, of app: AppID, by left: ArraySlice<any DeviceGateway>, unconfirmed: Int,
+    _ done: @escaping @Sendable (Int) -> Void
+  ) {
+    guard let next = left.first else { return done(unconfirmed) }
+    next.confirmRecall(id, of: app) { [self] count in
+      confirmRecall(id, of: app, by: left.dropFirst(), unconfirmed: unconfirmed + count, done)
+    }
+  }
 
   /// Notifies connections that their acknowledgements are stored.
   func tell(_ stored: [StoredAcknowledgements]) {

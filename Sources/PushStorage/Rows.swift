@@ -334,6 +334,18 @@ public struct OutcomeRow: Sendable, Equatable {
   }
 }
 
+/// A push that was recalled, with its targets: one, or a set in the router's encoding.
+public struct RecalledRow: Sendable {
+  /// The push.
+  public let id: MessageID
+  /// Its app.
+  public let app: AppID
+  /// Its target, if it is one.
+  public let target: RegistrationNumber?
+  /// Its targets; nil for one target, and if they are too many.
+  public let targets: [UInt8]?
+}
+
 /// The end of one push, for `DeliveryRepository.settle`.
 public struct Settlement: Sendable {
   /// The push.

@@ -152,6 +152,8 @@ enum ClusterStart {
     case .foreign:
       log.error(
         "nodes of another database use the bus under the name of this cluster: change --cluster of one")
+    case .recallsUnread:
+      log.error("cannot read what the home before has recalled: nodes that have not heard of it are not told")
     case .bus(.connected): log.info("connected to the bus")
     case .bus(.disconnected): log.warning("the connection to the bus is lost")
     case .bus(.failed(let text)): log.warning("the bus reports an error", ["error": .text(text)])

@@ -5,6 +5,7 @@ import PushDomain
 import PushRouter
 import PushStorage
 import PushTesting
+import Synchronization
 
 @testable import PushNodes
 
@@ -101,7 +102,7 @@ final class SimulatedCluster {
   }
 
   /// The home dies, or drains and lives on as a gateway; another node leads.
-  func changeHome(killing: Bool) async throws {
+  func changeHome(killing: Bool, to next: Int? = nil) async throws {
     guard let index = nodes.firstIndex(where: { $0.router != nil }) else { return }
     let old = nodes[index]
     if killing {
@@ -113,7 +114,7 @@ final class SimulatedCluster {
     old.router?.unplug()
     old.router = nil
     try await barrier()
-    try await lead((index + Int.random(in: 1...2, using: &random)) % 3)
+    try await lead(next ?? (index + Int.random(in: 1...2, using: &random)) % 3)
   }
 
   /// A node dies and starts again under a new registration.
@@ -205,9 +206,21 @@ final class SimulatedCluster {
     guard !sent[index].isRecalled, let app = router.apps.loaded(keys[sent[index].app]) else { return }
     let id = sent[index].id
     sent[index].isRecalled = true
-    _ = await withCheckedContinuation { done in
-      router.deliveries.recall(id, in: app) { done.resume(returning: $0) }
-    }
+    router.deliveries.recall(id, in: app) { [answers] in answers.add($0) }
+    // Stored; it is answered later.
+    try await barrier()
+  }
+
+  /// What recalls were answered with.
+  let answers = RecallAnswers()
+
+  final class RecallAnswers: Sendable {
+    private let answers = Mutex<[Result<Recalled, APIError>]>([])
+
+    func add(_ answer: Result<Recalled, APIError>) { answers.withLock { $0.append(answer) } }
+
+    /// The answers so far: how many nodes have not confirmed.
+    var unconfirmed: [Int?] { answers.withLock { $0.map { try? $0.get().unconfirmed } } }
   }
 
   // MARK: The end

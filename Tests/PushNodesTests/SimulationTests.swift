@@ -39,6 +39,64 @@ import Testing
     cluster.close()
   }
 
+  /// The home dies before the gateway that has the devices has heard of the recall; with 1, that gateway is the next home.
+  @Test(arguments: [1, 2]) func `A new home repeats what the one before has recalled`(next: Int) async throws
+  {
+    let cluster = try SimulatedCluster(seed: 4)
+    try await cluster.start(apps: 1)
+    for device in cluster.devices { cluster.nodes[1].gateway.connect(device, noticing: true) }
+    try await cluster.run(milliseconds: 3000)
+    try await cluster.push()
+    try await cluster.run(milliseconds: 1000)
+    let push = try #require(cluster.sent.first)
+    let holders = cluster.devices.filter { $0.shown.contains(push.id) }
+    #expect(!holders.isEmpty)
+    var faults = SimulatedNetwork.Faults()
+    faults.lost = 1000
+    cluster.setFaults(faults)
+    try await cluster.recall()
+    try await cluster.run(milliseconds: 500)
+    #expect(holders.allSatisfy { !$0.recalled.contains(push.id) })
+    try await cluster.changeHome(killing: true, to: next)
+    try await cluster.run(milliseconds: 500)
+    cluster.setFaults(SimulatedNetwork.Faults())
+    try await cluster.run(milliseconds: 8000)
+    #expect(holders.allSatisfy { $0.recalled.contains(push.id) })
+    cluster.close()
+  }
+
+  @Test func `A recall is answered when all nodes have confirmed it, or after two seconds`() async throws {
+    let cluster = try SimulatedCluster(seed: 5)
+    try await cluster.start(apps: 1)
+    for device in cluster.devices { cluster.nodes[1].gateway.connect(device, noticing: true) }
+    try await cluster.run(milliseconds: 3000)
+    for _ in 0..<4 { try await cluster.push() }
+    try await cluster.run(milliseconds: 1000)
+    try await cluster.recall()
+    #expect(cluster.answers.unconfirmed.isEmpty)
+    try await cluster.run(milliseconds: 500)
+    #expect(cluster.answers.unconfirmed == [0])
+    var faults = SimulatedNetwork.Faults()
+    faults.lost = 1000
+    cluster.setFaults(faults)
+    while cluster.sent.count(where: { $0.isRecalled }) < 2 { try await cluster.recall() }
+    try await cluster.run(milliseconds: 1900)
+    #expect(cluster.answers.unconfirmed == [0])
+    try await cluster.run(milliseconds: 200)
+    // The other node has no devices of the app.
+    #expect(cluster.answers.unconfirmed == [0, 1])
+    // It is not waited for again before it has confirmed something.
+    while cluster.sent.count(where: { $0.isRecalled }) < 3 { try await cluster.recall() }
+    try await cluster.run(milliseconds: 20)
+    #expect(cluster.answers.unconfirmed == [0, 1, 1])
+    cluster.setFaults(SimulatedNetwork.Faults())
+    try await cluster.run(milliseconds: 3000)
+    while cluster.sent.contains(where: { !$0.isRecalled }) { try await cluster.recall() }
+    try await cluster.run(milliseconds: 500)
+    #expect(cluster.answers.unconfirmed == [0, 1, 1, 0])
+    cluster.close()
+  }
+
   /// `BOREALIS_SEEDS` says how many seeds are tried.
   private static let seeds = getenv("BOREALIS_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 8
 

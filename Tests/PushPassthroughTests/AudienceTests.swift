@@ -27,7 +27,7 @@ import Testing
     // Those whom it had not reached would not get it any more.
     let count: Int = try TestServer.wait { done in
       server.router.deliveries.recall(most, in: server.app) {
-        done($0.mapError { TestServer.Failed("\($0)") })
+        done($0.map(\.waiting).mapError { TestServer.Failed("\($0)") })
       }
     }
     #expect(count == 79)

@@ -92,7 +92,9 @@ import Testing
     let id = try server.push("wrong", to: .all)
     _ = try device.pushes(1)
     let count: Int = try TestServer.wait { done in
-      server.router.deliveries.recall(id, in: server.app) { done($0.mapError { TestServer.Failed("\($0)") }) }
+      server.router.deliveries.recall(id, in: server.app) {
+        done($0.map(\.waiting).mapError { TestServer.Failed("\($0)") })
+      }
     }
     #expect(count == 2)
     #expect(try device.next() == .frame(.recall(id)))

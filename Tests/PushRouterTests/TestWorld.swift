@@ -198,7 +198,7 @@ final class TestWorld {
 
   func recall(_ id: MessageID, in other: App? = nil) async -> Result<Int, APIError> {
     await withCheckedContinuation { done in
-      router.deliveries.recall(id, in: other ?? app) { done.resume(returning: $0) }
+      router.deliveries.recall(id, in: other ?? app) { done.resume(returning: $0.map(\.waiting)) }
     }
   }
 

@@ -109,7 +109,13 @@ struct PushController: GatewayController {
     }
     router.deliveries.recall(id, in: app) { result in
       switch result {
-      case .success: call.answerEmpty()
+      case .success(let recalled):
+        guard recalled.unconfirmed > 0 else { return call.answerEmpty() }
+        var writer = JSONWriter(capacity: 40)
+        writer.beginObject()
+        writer.member("unconfirmed_nodes", recalled.unconfirmed)
+        writer.endObject()
+        call.answer(200, writer.bytes)
       case .failure(let error): call.fail(error)
       }
     }

@@ -1,3 +1,5 @@
+import PushBase
+
 /// The home of apps' state: registrations, connections and waiting pushes. Gateways, which own the connections, access an
 /// app's state only through here (Docs/decisions/0040-gateway-and-home.md).
 public protocol AppHome: AnyObject, Sendable {
@@ -14,4 +16,15 @@ public protocol DeviceGateway: AnyObject, Sendable {
   func send(_ message: HomeMessage, to loop: UInt16)
   /// Passes a message on to all loops.
   func sendToAll(_ message: HomeMessage)
+  /// Waits for what was said to all loops of a recalled push, in bounded time and without blocking: `done` is called once, on any
+  /// thread, with the number of nodes that have not confirmed it.
+  func confirmRecall(
+    _ id: MessageID, of app: AppID, done: @escaping @Sendable (_ unconfirmed: Int) -> Void)
+}
+
+extension DeviceGateway {
+  /// In one process there is nobody to wait for.
+  public func confirmRecall(_ id: MessageID, of app: AppID, done: @escaping @Sendable (Int) -> Void) {
+    done(0)
+  }
 }

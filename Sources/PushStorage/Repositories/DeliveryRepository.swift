@@ -233,6 +233,28 @@ extension DeliveryRepository {
     try statement.each([]) { body($0.message("msg_id"), $0.text("reason"), $0.blob("targets")) }
   }
 
+  /// Pushes that were recalled since a moment, the newest recalls first, of those that were accepted after one. Sets of more than so
+  /// many bytes are left out.
+  public func recalled(
+    since moment: Timestamp, of first: MessageID, limit: Int, setBytes: Int
+  ) throws(StorageError) -> [RecalledRow] {
+    try database.all(
+      """
+      SELECT push.msg_id, push.app_id, push.target,
+        CASE WHEN length(push.targets) <= ?5 THEN push.targets END AS targets
+      FROM outcome JOIN push ON push.msg_id = outcome.msg_id
+      WHERE outcome.msg_id >= ?1 AND outcome.taken_back = ?2 AND outcome.taken_back_at >= ?3
+      ORDER BY outcome.taken_back_at DESC LIMIT ?4
+      """, .message(first), .integer(OutcomeStatus.recalled.rawValue), .time(moment), .integer(limit),
+      .integer(setBytes)
+    ) {
+      RecalledRow(
+        id: $0.message("msg_id"), app: $0.app("app_id"),
+        target: $0.isNull("target") ? nil : $0.number("target"),
+        targets: $0.optionalBlob("targets"))
+    }
+  }
+
   /// The facts about a push's end, nil if unknown.
   public func outcome(of id: MessageID) throws(StorageError) -> OutcomeRow? {
     try database.first(
