@@ -32,6 +32,8 @@ public struct Membership: Sendable {
     public var watchful: UInt64 = 200_000_000
     /// By which nodes try one after the other to become the home.
     public var step: UInt64 = 300_000_000
+    /// Most time between attempts to become the home of a node that cannot.
+    public var longestPause: UInt64 = 60_000_000_000
 
     /// The usual ones.
     public init() {}
@@ -52,8 +54,12 @@ public struct Membership: Sendable {
   private var followed: (home: NodeRow?, epoch: Int64)?
   private var isDraining = false
   private var isTakingOver = false
+  /// Attempts in a row to become the home that failed for a reason that lasts.
+  private var vainAttempts: UInt64 = 0
   private var ledEpoch: Int64?
   private var takeOverAt: UInt64?
+  /// No attempt to become the home before this moment, since the last one was in vain.
+  private var restsUntil: UInt64 = 0
   private var hasLost = false
   private var isWatchful = true
 
@@ -94,7 +100,7 @@ public struct Membership: Sendable {
       isVacant || leader == nil || home?.isDraining == true
       || home.map { age(of: $0.incarnation, now) > timing.beat + timing.watchful } == true
     if isVacant, !isDraining, !isTakingOver {
-      let moment = takeOverAt ?? now + delay(view.nodes, besides: home, now)
+      let moment = max(takeOverAt ?? now + delay(view.nodes, besides: home, now), restsUntil)
       takeOverAt = moment
       if moment <= now {
         isTakingOver = true
@@ -116,14 +122,17 @@ public struct Membership: Sendable {
   /// This node is the home.
   public mutating func lead(epoch: Int64) {
     isTakingOver = false
+    vainAttempts = 0
     ledEpoch = epoch
     followed = nil
   }
 
-  /// This node did not become the home, and may try again after a while.
-  public mutating func giveUp(at now: UInt64) {
+  /// This node did not become the home, and may try again after a while; after a longer one each time if the reason lasts.
+  public mutating func giveUp(at now: UInt64, lasts: Bool = false) {
     isTakingOver = false
-    takeOverAt = now + timing.beat + random.next(upperBound: timing.beat)
+    let pause = min(timing.beat << min(vainAttempts, 16), timing.longestPause)
+    vainAttempts = lasts ? vainAttempts + 1 : 0
+    restsUntil = now + (lasts ? pause : timing.beat) + random.next(upperBound: timing.beat)
   }
 
   /// This node is about to end: it becomes the home no more.

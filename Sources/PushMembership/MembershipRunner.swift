@@ -58,7 +58,9 @@ public final class MembershipRunner: Sendable {
   public func lead(epoch: Int64) { membership.withLock { $0.lead(epoch: epoch) } }
 
   /// See `Membership.giveUp`.
-  public func giveUp() { membership.withLock { $0.giveUp(at: Self.clock()) } }
+  public func giveUp(lasts: Bool = false) {
+    membership.withLock { $0.giveUp(at: Self.clock(), lasts: lasts) }
+  }
 
   /// Tells all that this node is about to end; it becomes the home no more.
   public func drain() {

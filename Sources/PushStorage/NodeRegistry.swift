@@ -77,6 +77,13 @@ public final class NodeRegistry: Sendable {
     }
   }
 
+  /// Fails if the database has a schema that this program does not know, so that it cannot be its server.
+  public func expectKnownSchema() throws(StorageError) {
+    try use { database, _ throws(StorageError) in
+      _ = try Migrator.verify(database, against: DatabaseLocation.postgres(url: "").migrations)
+    }
+  }
+
   /// All that is sealed, to learn with which keys.
   public func sealed() throws(StorageError) -> [[UInt8]] {
     try use { database, _ throws(StorageError) in try ReadTransaction(database).credentials.allSealed() }

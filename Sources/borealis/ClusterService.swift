@@ -257,7 +257,14 @@ final class ClusterService: Sendable {
   /// Opens the database, which ends the home before, and becomes the home.
   private func takeOver(replacing home: HomeRow?) {
     let runner = currentState.runner
+    var lasts = false
     do throws(Failure) {
+      // Before anything of the home is touched that has another program.
+      do throws(StorageError) { try registry.expectKnownSchema() } catch {
+        if case .newerThanProgram = error.kind { lasts = true }
+        if case .migrationChanged = error.kind { lasts = true }
+        throw settings.folder.openFailure(error)
+      }
       let (store, fence) = try HomeService.openStore(
         settings, serverMetrics, replacing: home?.fence, patience: 0)
       do throws(Failure) { try lead(store, fence, runner) } catch {
@@ -265,7 +272,7 @@ final class ClusterService: Sendable {
         throw error
       }
     } catch {
-      runner.giveUp()
+      runner.giveUp(lasts: lasts)
       let isNew = state.withLock { state in
         defer { state.reason = error.message }
         return state.reason != error.message

@@ -193,6 +193,22 @@ import Testing
     #expect(ending.status == 1, "\(ending.errors)")
   }
 
+  @Test func `A node that does not know the schema says once why it does not become the home`() throws {
+    let world = try ClusterWorld(["a", "b"])
+    try world.cluster.sql(
+      "INSERT INTO schema_migration VALUES (999, 'later', 'x', 0)", in: world.database)
+    try world.end("a")
+    let (b, reason) = (try world.node("b"), "this node did not become the home")
+    try b.program.wait(forError: reason)
+    #expect(b.program.errors.contains("a newer version of Borealis wrote it"))
+    // Meanwhile it has tried some times.
+    #expect(
+      try RunningProgram.eventually { try b.call("GET", "/readyz").body.contains("no node is the home") })
+    #expect(b.program.errors.split(separator: "\n").count { $0.contains(reason) } == 1, "\(b.program.errors)")
+    try world.cluster.sql("DELETE FROM schema_migration WHERE version = 999", in: world.database)
+    #expect(try world.home() == "b")
+  }
+
   @Test func `Wrong settings are said in one line`() throws {
     let world = try ClusterWorld(["a"])
     func refusal(_ arguments: [String], store: Bool = true) throws -> (ExitStatus, String) {

@@ -142,6 +142,21 @@ import Testing
     #expect(actions.map(\.1) == [.takeOver(replacing: nil)])
   }
 
+  @Test func `A node that cannot become the home tries ever more seldom`() {
+    var membership = Membership(own: 1)
+    let nodes = [Self.node(1)]
+    var attempts: [UInt64] = []
+    for second in UInt64(1)...200 {
+      let actions = watch(&membership, nodes, home: nil, beating: [1], seconds: second...second)
+      guard actions.contains(where: { isTakeOver($0.1) }) else { continue }
+      attempts.append(second)
+      membership.giveUp(at: second * Self.second, lasts: true)
+    }
+    let pauses = zip(attempts, attempts.dropFirst()).map { $1 - $0 }
+    #expect(pauses == pauses.sorted() && pauses.last.map { $0 >= 60 } == true, "\(attempts)")
+    #expect(attempts.count < 12)
+  }
+
   @Test(arguments: 0..<60)
   func `Whatever fails, there is one home in the end`(seed: UInt64) {
     var world = SimulatedCluster(seed: seed)
