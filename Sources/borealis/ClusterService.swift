@@ -21,6 +21,8 @@ final class ClusterService: Sendable {
   private enum Order: Sendable {
     case act(Membership.Action)
     case reach(PushBase.Semaphore)
+    /// Goes on as a gateway, since another node is the home.
+    case yield(PushBase.Semaphore)
     case end
   }
 
@@ -217,6 +219,9 @@ final class ClusterService: Sendable {
         switch order {
         case .act(let action): perform(action)
         case .reach(let semaphore): semaphore.signal()
+        case .yield(let semaphore):
+          leaveHome()
+          semaphore.signal()
         case .end: return
         }
       }
@@ -333,20 +338,39 @@ final class ClusterService: Sendable {
     }
     guard !isLeading, isReady() else { return }
     log.warning("this node was taken for dead; it joins again")
-    do {
-      let incarnation = try registry.register(node, at: time.now(), clock: MembershipRunner.clock)
-      let runner = MembershipRunner(registry, incarnation: incarnation, log: log) { [orders] in
-        orders.add(.act($0))
-      }
-      let old = state.withLock { state in
-        defer { state.runner = runner }
-        return state.runner
-      }
-      old.stop()
-      try link.rejoin(as: Incarnation(UInt64(incarnation)))
-      try runner.start()
-    } catch {
+    do { try rejoin() } catch {
       state.withLock { $0.lastingFailure = "this node was taken for dead and cannot join again: \(error)" }
+    }
+  }
+
+  /// Gets a new place.
+  private func rejoin(draining: Bool = false) throws {
+    let incarnation = try registry.register(node, at: time.now(), clock: MembershipRunner.clock)
+    let runner = MembershipRunner(registry, incarnation: incarnation, log: log) { [orders] in
+      orders.add(.act($0))
+    }
+    let old = state.withLock { state in
+      defer { state.runner = runner }
+      return state.runner
+    }
+    old.stop()
+    try link.rejoin(as: Incarnation(UInt64(incarnation)))
+    if draining { runner.drain() }
+    try runner.start()
+  }
+
+  /// This node was the home, and another one is: it gets a place as a gateway until it ends.
+  private func leaveHome() {
+    let old = currentState.runner
+    state.withLock { state in
+      state.isLeading = false
+      state.storeObstacle = { nil }
+    }
+    do {
+      try registry.leave(old.incarnation)
+      try rejoin(draining: true)
+    } catch {
+      log.warning("this node cannot follow the home", ["reason": .text("\(error)")])
     }
   }
 
@@ -366,6 +390,15 @@ final class ClusterService: Sendable {
     let epoch = currentState.epoch
     link.follow(nil, epoch: Epoch(UInt64(epoch)))
     forwarder.follow(nil)
+  }
+
+  /// This node was the home, and another one is: calls and devices of this node go there until it ends. False if it is not found by a
+  /// moment.
+  func followSuccessor(until deadline: UInt64) -> Bool {
+    let done = PushBase.Semaphore()
+    orders.add(.yield(done))
+    done.wait()
+    return waitForHome(until: deadline)
   }
 
   /// Nothing of the home is left in this process: it follows the next one.

@@ -202,6 +202,17 @@ final class HomeService: Sendable {
     router.unplug()
   }
 
+  /// Ends all work at once: another server has the database, and nothing can be stored.
+  func abandon() {
+    let now = time.monotonic()
+    closeChannels(until: now)
+    router.finish { false }
+    mailer?.close(until: now)
+    callbacks.close()
+    store.close()
+    router.unplug()
+  }
+
   /// Awaits the services' answers to what has been sent: whatever has none is sent again after the next start.
   private func closeChannels(until deadline: UInt64) {
     for channel in channels { channel.close() }

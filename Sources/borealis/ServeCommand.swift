@@ -26,9 +26,10 @@ struct ServeCommand: Command {
     ServiceManager.ready()
     serve(server, until: signals)
     ServiceManager.stopping()
+    let reason = server.lastingFailure
     server.drain()
     // Without the handlers of `exit`, which tear down what other threads still use.
-    guard let failure = server.lastingFailure else { _exit(0) }
+    guard let failure = reason ?? server.lastingFailure else { _exit(0) }
     Console.complain("borealis: \(failure)")
     _exit(1)
   }

@@ -247,6 +247,7 @@ final class Server: Sendable {
     log.info("stopping")
     let time = UInt64(settings.drainDelay) * 1_000_000 + UInt64(settings.drainSeconds) * 1_000_000_000
     home.withLock { $0 }?.store.expectEnd(by: parts.time.monotonic() &+ time)
+    if let cluster, lastingFailure != nil, let service = home.withLock({ $0 }) { yield(service, to: cluster) }
     serveOn(milliseconds: settings.drainDelay)
     cluster?.beginEnd()
     if let cluster, lastingFailure == nil, cluster.hasHeir, let service = home.withLock({ $0 }) {
@@ -285,6 +286,19 @@ final class Server: Sendable {
     } else {
       log.warning("no other node has become the home")
     }
+  }
+
+  /// Another node has taken the place of this home: calls that wait, and devices, go there while this process ends.
+  private func yield(_ service: HomeService, to cluster: ClusterService) {
+    tellLoops { .leave(done: $0) }
+    home.withLock { $0 = nil }
+    service.endWaiting()
+    if cluster.followSuccessor(until: moment(afterSeconds: 3)) {
+      log.info("another node is the home")
+    } else {
+      log.warning("no other node is known to be the home")
+    }
+    service.abandon()
   }
 
   /// On the clock that never jumps, in nanoseconds.

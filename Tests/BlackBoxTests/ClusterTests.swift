@@ -188,9 +188,29 @@ import Testing
     #expect(try RunningProgram.eventually { try world.isHome("b") })
     let id = try world.push("next", as: app, at: "b")
     #expect(try arrivals(device, until: id) == [id])
+    // Calls that have come meanwhile were certainly not carried out: the new home gets them.
+    let sockets = try (0..<5).map { _ in try TestSocket(frozen.http) }
+    for (number, socket) in sockets.enumerated() {
+      let push: JSONValue = [
+        "platform": "all", "audience": "all", "message": ["msg_content": .string("waits \(number)")],
+      ]
+      try socket.send(
+        HTTPCall.request(
+          "POST", "/v3/push", login: app, headers: ["Connection: close"],
+          String(decoding: JSONWriter.serialize(push), as: UTF8.self)))
+    }
     frozen.program.signal(SIGCONT)
+    var waited: Set<String> = []
+    for socket in sockets {
+      let answer = try HTTPCall(answerOn: socket)
+      #expect(answer.status == 200, "\(answer)")
+      waited.insert(answer.document?["msg_id"]?.string ?? "")
+    }
+    let last = try world.push("last", as: app, at: "b")
+    #expect(try Set(arrivals(device, until: last)) == waited.union([last]))
     let ending = try frozen.program.end()
     #expect(ending.status == 1, "\(ending.errors)")
+    #expect(ending.errors.contains("another node is the home"))
   }
 
   @Test func `A node that does not know the schema says once why it does not become the home`() throws {
