@@ -9,25 +9,38 @@ final class ClusterWorld {
   let database: String
   let bus: NATSServer
   let folder = TemporaryFolder()
+  /// Follows the database, which waits for it, if one was asked for.
+  let standby: PostgresCluster?
+  /// Where some nodes find the database or the bus, by name: behind a proxy.
+  var stores: [String: String] = [:]
+  var buses: [String: String] = [:]
   /// Those that run, by name.
   private(set) var nodes: [String: TestServer] = [:]
 
   /// Starts database and bus, and nodes one after the other: the first one is the home.
-  init(_ names: [String] = [], arguments: [String] = []) throws {
+  init(_ names: [String] = [], arguments: [String] = [], hasStandby: Bool = false) throws {
     cluster = try PostgresCluster()
     database = try cluster.makeEmpty()
+    standby = hasStandby ? try PostgresCluster(standbyOf: cluster) : nil
     bus = try NATSServer()
     for name in names { try start(name, arguments) }
   }
 
-  var environment: [String: String] { ["BOREALIS_STORE": cluster.url(of: database)] }
+  var environment: [String: String] {
+    let hosts = [cluster.socketFolder] + (standby.map { [$0.socketFolder] } ?? [])
+    return ["BOREALIS_STORE": "postgres://borealis@/\(database)?host=\(hosts.joined(separator: ","))"]
+  }
+
+  private func environment(_ name: String) -> [String: String] {
+    stores[name].map { ["BOREALIS_STORE": $0] } ?? environment
+  }
 
   private func data(_ name: String) -> String { folder.path + "/" + name }
 
   /// The settings that make a server a node.
   func arguments(_ name: String) -> [String] {
     [
-      "--bus", "nats://\(bus.address)", "--node", "127.0.0.1:0", "--node-name", name,
+      "--bus", "nats://\(buses[name] ?? bus.address)", "--node", "127.0.0.1:0", "--node-name", name,
       "--secret-key-file", folder.path + "/secret-key",
     ]
   }
@@ -36,7 +49,7 @@ final class ClusterWorld {
   @discardableResult
   func start(_ name: String, _ arguments: [String] = []) throws -> TestServer {
     let server = try TestServer(
-      data: data(name), self.arguments(name) + arguments, environment: environment)
+      data: data(name), self.arguments(name) + arguments, environment: environment(name))
     nodes[name] = server
     try waitUntilReady(name)
     return server
@@ -45,7 +58,7 @@ final class ClusterWorld {
   /// Starts a node and does not wait until it can serve.
   func startUnready(_ name: String, _ arguments: [String] = []) throws {
     nodes[name] = try TestServer(
-      data: data(name), self.arguments(name) + arguments, environment: environment)
+      data: data(name), self.arguments(name) + arguments, environment: environment(name))
   }
 
   /// Waits until a node has ended by itself.

@@ -100,6 +100,28 @@ final class TestDevice {
       id: view.messageID.text, isOffline: view.isOffline, content: try parseJSON(Array(bytes[view.content])))
   }
 
+  /// What comes for a session, besides answers.
+  enum Event {
+    case push(Arrival)
+    case recall(String)
+    case goAway
+    case other
+  }
+
+  /// The next frame.
+  func event() throws -> Event {
+    switch try next() {
+    case .push(let view):
+      .push(
+        Arrival(
+          id: view.messageID.text, isOffline: view.isOffline,
+          content: try parseJSON(Array(bytes[view.content]))))
+    case .recall(let id): .recall(id.text)
+    case .goAway: .goAway
+    default: .other
+    }
+  }
+
   /// Says that a push arrived.
   func acknowledge(_ arrival: Arrival) throws {
     guard let id = MessageID(decimal: Array(arrival.id.utf8)) else { throw Unexpected() }

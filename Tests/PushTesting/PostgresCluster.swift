@@ -43,8 +43,8 @@ public final class PostgresCluster: Sendable {
     var ofFolders: [String: (name: String, owner: String)] = [:]
   }
 
-  /// Starts one.
-  public init() throws {
+  /// Starts one; or one that follows another, which waits with each commit until it is stored here, too.
+  public init(standbyOf primary: PostgresCluster? = nil) throws {
     // It is removed by the script.
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(parent)/pg-XXXXXX".utf8CString)
@@ -60,11 +60,14 @@ public final class PostgresCluster: Sendable {
       close(output[1])
     }
     processID = try ChildProcess.start(
-      "/bin/sh", ["-c", Self.script, "sh", path], input: .descriptor(input[0]), output: .descriptor(output[1])
+      "/bin/sh", ["-c", Self.script, "sh", path, primary?.socketFolder ?? ""], input: .descriptor(input[0]),
+      output: .descriptor(output[1])
     )
     guard try answer() == "ready" else {
       throw Failure(description: "PostgreSQL does not start; is it installed?")
     }
+    try primary?.sql("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+    try primary?.sql("SELECT pg_reload_conf()")
   }
 
   deinit { stop() }
@@ -156,7 +159,8 @@ public final class PostgresCluster: Sendable {
     return try session.sql(text)
   }
 
-  /// $1 is the folder. Not as root, which PostgreSQL refuses: as "nobody", who may still pass through the folders above.
+  /// $1 is the folder, $2 the folder of the socket of another one that is followed, or empty. Not as root, which PostgreSQL refuses: as
+  /// "nobody", who may still pass through the folders above.
   private static let script = #"""
     folder=$1
     bin=$(pg_config --bindir 2>/dev/null) || bin=
@@ -172,7 +176,13 @@ public final class PostgresCluster: Sendable {
     mkdir "$folder/pg"
     [ "$(id -u)" != 0 ] || chown nobody "$folder/pg"
     cd "$folder/pg"
-    as "$bin/initdb" -D "$folder/pg/data" -U borealis -A trust -E UTF8 --locale=C --no-sync >"$folder/initdb" 2>&1
+    if [ "$2" ]; then
+      as "$bin/pg_basebackup" -D "$folder/pg/data" -h "$2" -U borealis -X stream -c fast --no-sync >"$folder/initdb" 2>&1
+      as touch "$folder/pg/data/standby.signal"
+      follows="primary_conninfo = 'host=$2 user=borealis application_name=standby'"
+    else
+      as "$bin/initdb" -D "$folder/pg/data" -U borealis -A trust -E UTF8 --locale=C --no-sync >"$folder/initdb" 2>&1
+    fi
     cat >>"$folder/pg/data/postgresql.conf" <<END
     listen_addresses = ''
     unix_socket_directories = '$folder/pg'
@@ -181,6 +191,7 @@ public final class PostgresCluster: Sendable {
     shared_buffers = 32MB
     max_wal_size = 256MB
     dynamic_shared_memory_type = mmap
+    $follows
     END
     control() { as "$bin/pg_ctl" -D "$folder/pg/data" -l "$folder/pg/log" -w -s "$@" </dev/null >>"$folder/control" 2>&1; }
     finish() {
