@@ -89,22 +89,17 @@ extension HomeSide {
   ) {
     guard let handle = places.handle(of: location),
       peers[handle.incarnation]?.table[location] != nil,
-      let content = PushCoding.encode(
-        push.push, for: NumberSet([number]), atMost: ClusterLimits.maxContent)
+      let single = PushCoding.single(push, number, at: handle)
     else { return }
     let peer = handle.incarnation
     guard push.isLate else {
-      let message = ClusterMessage.pushOne(
-        SinglePush(
-          id: push.id, handles: [handle], content: content,
-          showBefore: PushCoding.showBefore(push.push, number)))
-      output.append(.deliver(push.app, message, to: peer))
+      output.append(.deliver(push.app, .pushOne(single), to: peer))
       return
     }
     peers[peer]?.lateCounter += 1
     let counter = peers[peer]?.lateCounter ?? 0
     let message = ClusterMessage.late(
-      LatePush(counter: counter, id: push.id, handles: [handle], content: content))
+      LatePush(counter: counter, id: push.id, handles: [handle], content: single.content))
     _ = requests.add(.late(peer, counter: counter), push.app, message, to: peer, now: now)
     send(push.app, message, to: peer)
   }
@@ -113,10 +108,7 @@ extension HomeSide {
     guard let handle = places.handle(of: location),
       let pull = peers[handle.incarnation]?.pulls.removeValue(forKey: location)
     else { return }
-    let outcome = PushCoding.encode(pushes, for: pull.session.number)
-    let answer = PulledPart(
-      handle: handle, after: pull.after, outcome: outcome,
-      showBefore: PushCoding.showBefore(pushes, outcome, for: pull.session.number))
+    let answer = PushCoding.answer(pushes, for: pull.session.number, at: handle, after: pull.after)
     send(pull.session.app, .pulled(answer), to: handle.incarnation)
   }
 }

@@ -52,6 +52,26 @@ enum PushCoding {
     return StoredPush(content: content, strategy: strategy, elsewhere: elsewhere)
   }
 
+  /// A push for one session; nil if it is too large.
+  static func single(
+    _ push: LivePush, _ number: RegistrationNumber, at handle: Handle
+  ) -> SinglePush? {
+    encode(push.push, for: NumberSet([number]), atMost: ClusterLimits.maxContent).map {
+      SinglePush(
+        id: push.id, handles: [handle], content: $0, showBefore: showBefore(push.push, number))
+    }
+  }
+
+  /// The answer to a session that asked for what waits for it after a push.
+  static func answer(
+    _ pushes: PulledPushes, for number: RegistrationNumber, at handle: Handle, after: MessageID
+  ) -> PulledPart {
+    let outcome = encode(pushes, for: number)
+    return PulledPart(
+      handle: handle, after: after, outcome: outcome,
+      showBefore: showBefore(pushes, outcome, for: number))
+  }
+
   /// A broadcast for the targets at a node: it goes there once, or in a few parts if its targets do not fit a frame.
   static func parts(_ push: LivePush, _ numbers: NumberSet) -> [PushCluster.FanOutPush] {
     let parts = parts(push.push, numbers)

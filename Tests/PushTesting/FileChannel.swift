@@ -10,7 +10,7 @@ import Synchronization
 /// A whole channel: a file to which notifications for Android devices are appended, `MSG_ID TOKEN` a line. A device's token is the
 /// word that stands for it in the file. The file has room for `capacity` lines, and knows no token that begins with `gone`.
 /// If it `takesCredentials`, an app says which file, with a secret: nothing is written without that. They are kept in memory.
-public final class FileChannel: Channel {
+public final class FileChannel: QueuedChannel {
   /// What it is.
   public let info = ChannelInfo(
     id: ChannelID(rawValue: 200), name: "file", english: "File", chinese: "文件",
@@ -64,12 +64,6 @@ public final class FileChannel: Channel {
     done(.success(()))
   }
 
-  /// Puts it into the app's queue.
-  public func deliver(_ push: ChannelPush) { queue(of: push.app).deliver(push) }
-
-  /// Has it read.
-  public func takeOver(_ id: MessageID, of app: App) { queue(of: app).takeOver(id) }
-
   /// Has the words read again.
   public func tokensChanged(of numbers: [RegistrationNumber], in app: App) {
     queue(of: app).tokensChanged(of: numbers)
@@ -84,7 +78,8 @@ public final class FileChannel: Channel {
     for queue in queues.withLock({ Array($0.values) }) { queue.finish() }
   }
 
-  private func queue(of app: App) -> ChannelQueue {
+  /// The queue of an app.
+  public func queue(of app: App) -> ChannelQueue {
     let (queue, isNew) = queues.withLock { queues in
       if let known = queues[app.id] { return (known, false) }
       let new = ChannelQueue(

@@ -9,7 +9,7 @@ import Synchronization
 
 /// The channel to Apple: a queue for each app in the database, worked on in memory a piece at a time, and a pool of
 /// connections for each key or certificate and each of Apple's services. Safe to use from any thread.
-public final class APNsChannel: Channel {
+public final class APNsChannel: QueuedChannel {
   /// What shares connections: apps of one team may, since a key speaks for all of them.
   private enum DispatcherKey: Hashable {
     case key(team: String, id: String, APNsEnvironment)
@@ -226,22 +226,12 @@ public final class APNsChannel: Channel {
     return content.apnsOffers(strategy, known ?? services(of: app.id))
   }
 
-  /// Takes a push that was committed.
-  public func deliver(_ push: ChannelPush) {
-    queue(of: push.app).deliver(push)
-  }
-
-  private func queue(of app: App) -> ChannelQueue {
+  /// The queue of an app.
+  public func queue(of app: App) -> ChannelQueue {
     let (queue, isNew) = parts.queues.queue(of: app, parts)
     if isNew { changed.add(app.id) }
     return queue.queue
   }
-
-  /// Devices that have not acknowledged a push in time get it from Apple.
-  public func takeOver(_ id: MessageID, of app: App) { queue(of: app).takeOver(id) }
-
-  /// Whether the app's queue has room for them.
-  public func mayTakeOver(in app: App) -> Bool { queue(of: app).mayTakeOver }
 
   /// Loads changes from the database; `done` is called when they are in use.
   public func credentialsChanged(_ done: @escaping @Sendable () -> Void = {}) {

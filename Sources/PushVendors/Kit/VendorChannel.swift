@@ -7,7 +7,7 @@ import Synchronization
 
 /// A channel to a vendor's service: a queue for each app in the database, and a dispatcher for each app with a credential. Safe to
 /// use from any thread.
-public final class VendorChannel<V: Vendor>: Channel {
+public final class VendorChannel<V: Vendor>: QueuedChannel {
   private struct State {
     var queues: [AppID: ChannelQueue] = [:]
     /// By the vendor's services.
@@ -261,16 +261,8 @@ public final class VendorChannel<V: Vendor>: Channel {
   /// Where a notification would go.
   public func slot(for content: PushContent) -> TokenSlot? { vendor.carries(content) ? vendor.slot : nil }
 
-  /// Takes a push that was committed.
-  public func deliver(_ push: ChannelPush) { queue(of: push.app).deliver(push) }
-
-  /// Devices that have not acknowledged a push in time get it from the service.
-  public func takeOver(_ id: MessageID, of app: App) { queue(of: app).takeOver(id) }
-
-  /// Whether the app's queue has room for them.
-  public func mayTakeOver(in app: App) -> Bool { queue(of: app).mayTakeOver }
-
-  private func queue(of app: App) -> ChannelQueue {
+  /// The queue of an app.
+  public func queue(of app: App) -> ChannelQueue {
     let vendor = vendor
     let serviceOfToken = Self.serviceOfToken(of: vendor)
     return state.withLock { state in
