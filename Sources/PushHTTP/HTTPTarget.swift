@@ -19,21 +19,21 @@ public struct HTTPTarget: Sendable, Equatable {
   /// Splits `path?query`. Nil if an escape is malformed, if decoded text is not UTF-8 or holds a NUL, for `.`
   /// and `..` segments, and for more than 64 segments or 128 items.
   public init?(_ target: String) {
-    let parts = target.utf8.split(
-      separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
-    guard let first = parts.first, first.first == UInt8(ascii: "/") else { return nil }
+    let bytes = target.utf8
+    guard bytes.first == UInt8(ascii: "/") else { return nil }
+    let end = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
     var path: [String] = []
-    for part in first.split(separator: UInt8(ascii: "/")) {
+    for part in bytes[..<end].split(separator: UInt8(ascii: "/")) {
       guard path.count < 64, let segment = decodePercent(part, plusIsSpace: false) else { return nil }
       guard segment != ".", segment != ".." else { return nil }
       path.append(segment)
     }
     self.path = path
-    guard parts.count > 1, let items = Self.items(parts[1], most: Self.mostItems) else {
-      guard parts.count == 1 else { return nil }
+    guard end < bytes.endIndex else {
       query = []
       return
     }
+    guard let items = Self.items(bytes[bytes.index(after: end)...], most: Self.mostItems) else { return nil }
     query = items
   }
 

@@ -11,18 +11,21 @@ public struct RouteTable<Handler> {
     case notFound
   }
 
+  // Inlinable, so that it is compiled for the handlers' type: each request comes by here.
+  @usableFromInline
   struct Route {
-    let handler: Handler
-    let names: [String]
+    @usableFromInline let handler: Handler
+    @usableFromInline let names: [String]
   }
 
+  @usableFromInline
   struct Node {
-    var literals: [String: Int] = [:]
-    var capture: Int?
-    var routes: [String: Route] = [:]
+    @usableFromInline var literals: [String: Int] = [:]
+    @usableFromInline var capture: Int?
+    @usableFromInline var routes: [String: Route] = [:]
   }
 
-  private var nodes = [Node()]
+  @usableFromInline private(set) var nodes = [Node()]
 
   /// Starts empty.
   public init() {}
@@ -52,6 +55,7 @@ public struct RouteTable<Handler> {
 
   /// Looks up decoded segments. A literal takes precedence over a capture, whatever the method (as in OpenAPI). `HEAD`
   /// finds the handler of `GET` if it has none of its own.
+  @inlinable
   public func match(_ method: String, _ path: [String]) -> Match {
     var values: [String] = []
     var allowed: Set<String> = []
@@ -61,7 +65,8 @@ public struct RouteTable<Handler> {
     return .found(route.handler, RouteCaptures(names: route.names, values: values))
   }
 
-  private func find(
+  @inlinable
+  func find(
     _ method: String, _ path: ArraySlice<String>, _ node: Int, _ values: inout [String],
     _ allowed: inout Set<String>
   ) -> Route? {
@@ -92,6 +97,12 @@ extension RouteTable.Match: Sendable where Handler: Sendable {}
 public struct RouteCaptures: Sendable, Equatable {
   let names: [String]
   let values: [String]
+
+  @usableFromInline
+  init(names: [String], values: [String]) {
+    self.names = names
+    self.values = values
+  }
 
   /// The decoded segment of a capture.
   public subscript(name: String) -> String? {
