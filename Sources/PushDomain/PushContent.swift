@@ -63,6 +63,11 @@ public struct PushContent: Equatable, Sendable {
     self.variants = merged
   }
 
+  /// All parts that there are of it, for any platform or channel.
+  public var parts: PushParts {
+    variants.reduce(into: isForChannels ? PushParts.notification : []) { $0.formUnion($1.parts) }
+  }
+
   /// Whether a channel to a vendor's service has something of it.
   public var isForChannels: Bool { !forChannels.isEmpty }
 

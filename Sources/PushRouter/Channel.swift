@@ -109,11 +109,11 @@ public protocol Channel: AnyObject, Sendable {
   var info: ChannelInfo { get }
   /// Makes of a push what it sends, when the push is accepted; nil for a channel that sends what devices see.
   var renderer: (any ContentRenderer)? { get }
-  /// The legs of a push that it can deliver, and to which devices. Called for each push on any thread, so return quickly
-  /// if there is nothing. Passthrough offers nothing: it delivers the rest.
+  /// The legs of a push that it can deliver, and to which devices. Called for each push with parts that it carries
+  /// (`ChannelInfo.parts`), on any thread, so return quickly if there is nothing. Passthrough offers nothing: it delivers the rest.
   func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer]
   /// Why a push of an app is not accepted: its service would refuse what the channel has to bring of it, such as a notification that
-  /// is too large. Nil also if the channel brings nothing of it. Called for each push on any thread.
+  /// is too large. Nil also if the channel brings nothing of it. Called as `offers` is.
   func fault(_ content: PushContent, _ strategy: Strategy, in app: App) -> APIError?
   /// Takes a push that was committed.
   func deliver(_ push: ChannelPush)

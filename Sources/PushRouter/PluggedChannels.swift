@@ -29,7 +29,12 @@ public final class PluggedChannels: Sendable {
     var content = request.push.content
     content.overrides = request.overrides
     let strategy = request.push.options.strategy
-    return all.lazy.compactMap { $0.channel.fault(content, strategy, in: app) }.first
+    return carrying(content.parts).lazy.compactMap { $0.channel.fault(content, strategy, in: app) }.first
+  }
+
+  /// Those that carry some of the parts of a content: the others need not be asked.
+  func carrying(_ parts: PushParts) -> [PluggedChannel] {
+    plugged.withLock { $0.filter { !$0.parts.isDisjoint(with: parts) } }
   }
 
   /// What takes the receipts of a channel's service, by the channel's name; nil if there are none.
@@ -87,13 +92,15 @@ public final class PluggedChannels: Sendable {
   }
 }
 
-/// A channel of a router, with its number at hand.
+/// A channel of a router, with its number and what it carries at hand.
 struct PluggedChannel: Sendable {
   let id: ChannelID
+  let parts: PushParts
   let channel: any Channel
 
   init(_ channel: any Channel) {
-    id = channel.info.id
+    let info = channel.info
+    (id, parts) = (info.id, info.parts)
     self.channel = channel
   }
 }

@@ -74,8 +74,8 @@ extension PushRequest {
   /// The kind and the audience of the push.
   public var traits: PushTraits {
     var traits: PushTraits = []
-    let parts = content.variants.reduce(into: PushParts()) { $0.formUnion($1.parts) }
-    if parts.contains(.notification) || content.isForChannels { traits.insert(.notification) }
+    let parts = content.parts
+    if parts.contains(.notification) { traits.insert(.notification) }
     if parts.contains(.message) { traits.insert(.message) }
     switch audience.named {
     case .all: traits.insert(.everybody)

@@ -18,7 +18,8 @@ extension Acceptance {
       return part.state = .refused(fault)
     }
     var offers: [ChannelOffer] = []
-    for plugged in channels.all where request.channel == nil || plugged.id == request.channel {
+    for plugged in channels.carrying(request.push.content.parts)
+    where request.channel == nil || plugged.id == request.channel {
       offers += plugged.channel.offers(request.push.content, wishes.strategy, in: app)
     }
     let plan = app.directory.plan(audience, RouteTerms(request.push, offers: offers))
