@@ -34,8 +34,6 @@ struct GatewayPeer: Sendable {
   /// Sessions that have ended: a LOGIN that comes behind is late.
   var ended = RecentSet<Location>(capacity: 16_384)
   var lateCounter: UInt64 = 0
-  /// A call has waited in vain until it confirms a recall.
-  var isLate = false
   /// The question for all its sessions that is not answered, and the parts of the answer that have come.
   var wanted: UInt32?
   var told: Set<UInt32> = []
@@ -44,6 +42,9 @@ struct GatewayPeer: Sendable {
   var isTold = false
   /// Buckets that differed when they were last compared.
   var suspects: [AppID: Set<UInt32>] = [:]
+
+  /// Whether devices of an app may be connected there.
+  func mayHaveSessions(of app: AppID) -> Bool { table.knows(app) || !isTold }
 
   init(_ incarnation: Incarnation) { self.incarnation = incarnation }
 

@@ -38,9 +38,7 @@ extension HomeSide {
     case .digest(let digest): compare(digest, app, from: peer)
     case .sessions(let list): take(list, app, from: peer, now: now)
     case .recalled(let recalled):
-      requests.confirm(.recall(app, recalled.id, by: peer))
-      peers[peer]?.isLate = false
-      settle(RecallKey(app: app, id: recalled.id), now: now)
+      recalls.confirm(RecallKey(app: app, id: recalled.id), by: peer, now: now)
     case .lateTaken(let late): requests.confirm(.late(peer, counter: late.counter))
     default: break
     }

@@ -27,8 +27,7 @@ struct HomeSide: Sendable {
   var peers: [Incarnation: GatewayPeer] = [:]
   var output: [LinkAction] = []
   var requests = RequestTable()
-  var waits = RecallWaits()
-  private var recalls = RecentRecalls()
+  var recalls = HomeRecalls()
   /// Sessions of this process that another home accepted.
   private var localOrders: [Location: UInt64] = [:]
   private var order: UInt64
@@ -55,7 +54,7 @@ struct HomeSide: Sendable {
 
   /// When `tick` has something to do.
   var deadline: UInt64 {
-    peers.values.reduce(min(nextNotice, requests.deadline ?? .max, waits.deadline)) {
+    peers.values.reduce(min(nextNotice, requests.deadline ?? .max, recalls.deadline)) {
       $1.isTold ? $0 : min($0, $1.nextAsk)
     }
   }
@@ -89,7 +88,7 @@ struct HomeSide: Sendable {
     peers[peer] = GatewayPeer(peer)
     askForSessions(peer, now: now)
     // Its devices may be those of a node that was cut off.
-    for recall in recalls.all(now: now) { tell(recall, to: peer, now: now) }
+    output += recalls.tellRecent(to: peer, now: now)
   }
 
   private mutating func askForSessions(_ peer: Incarnation, now: UInt64) {
@@ -113,7 +112,7 @@ struct HomeSide: Sendable {
       home.take([.close(bound, .unknown)], answers: &answers)
     }
     places.forget(peer)
-    for key in waits.keys { settle(key, now: now) }
+    recalls.forget(peer, now: now)
   }
 
   /// Sends again what is due.
@@ -129,7 +128,7 @@ struct HomeSide: Sendable {
       }
       send(request.app, request.message, to: gateway)
     }
-    if now >= waits.deadline { for key in waits.keys { settle(key, now: now) } }
+    output += recalls.tick(now: now)
     if now >= nextNotice {
       nextNotice = now + Self.noticeInterval
       for peer in peers.keys.sorted() {
@@ -141,54 +140,10 @@ struct HomeSide: Sendable {
     }
   }
 
-  // MARK: Recalls
-
   /// Tells all gateways with sessions of an app of a recall, until they confirm it.
   mutating func recall(_ id: MessageID, _ app: AppID, _ audience: NumberSet?, now: UInt64) {
-    let set = audience?.serialized() ?? []
-    let isSmall = audience != nil && set.count <= ClusterLimits.maxSet
-    let recall = RecentRecalls.Entry(
-      key: RecallKey(app: app, id: id),
-      message: PushRecall(id: id, targets: isSmall ? set : [], isComplement: !isSmall))
-    recalls.add(recall, now: now)
-    for (peer, known) in peers.sorted(by: { $0.key < $1.key })
-    where known.table.knows(app) || !known.isTold {
-      tell(recall, to: peer, now: now)
-    }
-  }
-
-  private mutating func tell(_ recall: RecentRecalls.Entry, to peer: Incarnation, now: UInt64) {
-    let (key, message) = (recall.key, ClusterMessage.recall(recall.message))
-    // What has no room is told once only, and nobody can say that it was confirmed.
-    _ = requests.add(.recall(key.app, key.id, by: peer), key.app, message, to: peer, now: now)
-    send(key.app, message, to: peer)
-  }
-
-  /// A call waits until all gateways have confirmed a recall.
-  mutating func wait(for key: RecallKey, now: UInt64, _ done: @escaping RecallWaits.Done) {
-    waits.add(key, now: now, done)
-    settle(key, now: now)
-  }
-
-  /// Ends the calls that have waited for a recall, if they have for long enough or all gateways have confirmed it. Who has kept one call
-  /// waiting in vain keeps no others waiting until it confirms something.
-  mutating func settle(_ key: RecallKey, now: UInt64) {
-    guard waits.contains(key) else { return }
-    let left = unconfirmed(key)
-    if waits.isDue(key, now: now) { for peer in left { peers[peer]?.isLate = true } }
-    let isOver = left.allSatisfy { peers[$0]?.isLate == true }
-    waits.settle(key, unconfirmed: left.count, isOver: isOver, now: now)
-  }
-
-  /// The gateways that have not confirmed a recall.
-  private func unconfirmed(_ key: RecallKey) -> [Incarnation] {
-    peers.keys.filter { requests.contains(.recall(key.app, key.id, by: $0)) }
-  }
-
-  /// This node is the home no more: calls that wait get what is known.
-  mutating func endWaits() -> [@Sendable () -> Void] {
-    for key in waits.keys { waits.settle(key, unconfirmed: unconfirmed(key).count, isOver: true, now: 0) }
-    return waits.takeReplies()
+    let gateways = peers.filter { $0.value.mayHaveSessions(of: app) }.keys
+    output += recalls.tell(id, app, audience, to: gateways.sorted(), now: now)
   }
 
   // MARK: Sessions of other homes

@@ -72,7 +72,7 @@ struct NodeEngine: Sendable {
 
   /// The frames to publish and what else has come up since the last call.
   mutating func takeOutput() -> Output {
-    replies += leadership?.side.waits.takeReplies() ?? []
+    replies += leadership?.side.recalls.takeReplies() ?? []
     defer { (frames, events, replies) = ([], [], []) }
     return Output(frames: frames, events: events, replies: replies)
   }
@@ -96,7 +96,7 @@ struct NodeEngine: Sendable {
         if term == leadership?.term { leadership?.side.deliverToAll(message, now: now) }
       case .recallWait(let key, let term, let done):
         if term == leadership?.term {
-          leadership?.side.wait(for: key, now: now, done)
+          leadership?.side.recalls.wait(for: key, now: now, done)
         } else {
           // Another home has it now, and repeats it.
           let others = node.peers.count
@@ -170,7 +170,7 @@ struct NodeEngine: Sendable {
     guard var old = leadership else { return }
     leadership = nil
     old.gateway.retire()
-    replies += old.side.endWaits()
+    replies += old.side.recalls.end()
     // From here on the loops' messages wait in the queue, behind the sessions that are read now.
     for loop in loops { loop.change(to: nil) }
     gateway.table = old.side.sessions()

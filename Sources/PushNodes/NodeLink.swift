@@ -247,8 +247,9 @@ public final class NodeLink: Sendable {
         home: engine.gateway.home?.incarnation, epoch: engine.epoch, isLeading: side != nil,
         sessions: side.map { $0.peers.values.reduce(0) { $0 + $1.table.count } }
           ?? engine.gateway.table.count,
-        unconfirmed: side?.requests.count ?? engine.gateway.requests.count,
-        unconfirmedBytes: side?.requests.bytes ?? engine.gateway.requests.bytes,
+        unconfirmed: side.map { $0.requests.count + $0.recalls.count } ?? engine.gateway.requests.count,
+        unconfirmedBytes: side.map { $0.requests.bytes + $0.recalls.bytes }
+          ?? engine.gateway.requests.bytes,
         counts: engine.node.counts,
         bus: counts)
     }
