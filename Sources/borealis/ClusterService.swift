@@ -18,35 +18,6 @@ import Synchronization
 /// What makes a process a node of a cluster: its place in the database, its links to other nodes, and what follows from both. A thread
 /// of its own carries out one after the other what membership demands.
 final class ClusterService: Sendable {
-  private enum Order: Sendable {
-    case act(Membership.Action)
-    case reach(PushBase.Semaphore)
-    /// Goes on as a gateway, since another node is the home.
-    case yield(PushBase.Semaphore)
-    case end
-  }
-
-  private struct State: Sendable {
-    var runner: MembershipRunner
-    var isLeading = false
-    /// The home that is followed.
-    var home: NodeRow?
-    var epoch: Int64 = 0
-    /// When there was a home last.
-    var homeAt: UInt64
-    var lastingFailure: String?
-    /// Why this node did not become the home, so that the log says each reason once.
-    var reason: String?
-    var open: (@Sendable (HomeService) -> Void)?
-    /// Of a home: why it cannot store anything.
-    var storeObstacle: @Sendable () -> String? = { nil }
-    /// An operator has asked this node to end, and it does.
-    var isAskedToEnd = false
-
-    /// This node's row.
-    var own: NodeRow? { runner.view?.nodes.first { $0.incarnation == runner.incarnation } }
-  }
-
   let link: NodeLink
   let forwarder: RequestForwarder
   let tls: NodeTLS?
@@ -61,8 +32,8 @@ final class ClusterService: Sendable {
   private let time: SystemTime
   private let log: Log
   private let isReady: @Sendable () -> Bool
-  private let state: Mutex<State>
-  private let orders: ClusterOrders<Order>
+  private let state: Mutex<ClusterState>
+  private let orders: ClusterOrders<ClusterOrder>
   private let ended = PushBase.Semaphore()
 
   /// Nanoseconds without a home after which this node says that it cannot serve.
@@ -92,10 +63,10 @@ final class ClusterService: Sendable {
     name = options.name
     let cluster = try ClusterStart.name(options, at: registry)
     let incarnation = try ClusterStart.register(node, named: options.name, at: registry, time)
-    let orders = ClusterOrders<Order>()
+    let orders = ClusterOrders<ClusterOrder>()
     self.orders = orders
     let runner = MembershipRunner(registry, incarnation: incarnation, log: log) { orders.add(.act($0)) }
-    state = Mutex(State(runner: runner, homeAt: MembershipRunner.clock()))
+    state = Mutex(ClusterState(runner: runner, homeAt: MembershipRunner.clock()))
     do throws(Failure) {
       link = try ClusterStart.link(
         options, cluster, incarnation, address: address, channel: channel, loops: loops, time: time, log: log
@@ -122,7 +93,7 @@ final class ClusterService: Sendable {
     }
   }
 
-  private var currentState: State { state.withLock { $0 } }
+  private var currentState: ClusterState { state.withLock { $0 } }
 
   /// Takes part from now on; `open` is called once this node is the home, and returns when requests are served.
   func start(_ open: @escaping @Sendable (HomeService) -> Void) throws(Failure) {
@@ -233,7 +204,7 @@ final class ClusterService: Sendable {
     case .follow(let home, let epoch): follow(home, epoch)
     case .gone(let node):
       link.forget(Incarnation(UInt64(node.incarnation)))
-      if let address = Self.address(of: node) { forwarder.abandon(address) }
+      if let address = NodeAddress(of: node) { forwarder.abandon(address) }
     case .takeOver(let replaced): takeOver(replacing: replaced)
     case .remove: break
     case .lost: renew()
@@ -249,14 +220,10 @@ final class ClusterService: Sendable {
     }
     guard !isLeading else { return }
     link.follow(home.map { Incarnation(UInt64($0.incarnation)) }, epoch: Epoch(UInt64(epoch)))
-    forwarder.follow(home.flatMap { Self.address(of: $0) })
+    forwarder.follow(home.flatMap { NodeAddress(of: $0) })
     log.info(
       home == nil ? "no node is the home" : "another node is the home",
       ["node": .text(home?.name ?? ""), "epoch": .number(epoch)])
-  }
-
-  private static func address(of node: NodeRow) -> NodeAddress? {
-    HostPort(node.address).map { NodeAddress(name: node.name, host: $0.host, port: $0.port) }
   }
 
   /// Opens the database, which ends the home before, and becomes the home.
@@ -272,6 +239,8 @@ final class ClusterService: Sendable {
       }
       let (store, fence) = try HomeService.openStore(
         settings, serverMetrics, replacing: home?.fence, patience: 0)
+      // What the database has, or this machine has not, is the same next time.
+      lasts = true
       do throws(Failure) { try lead(store, fence, runner) } catch {
         store.close()
         throw error
