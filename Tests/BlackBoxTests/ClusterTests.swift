@@ -213,20 +213,27 @@ import Testing
     #expect(ending.errors.contains("another node is the home"))
   }
 
-  @Test func `A node that does not know the schema says once why it does not become the home`() throws {
-    let world = try ClusterWorld(["a", "b"])
+  @Test func `Nodes that do not know the schema say once why they do not become the home`() throws {
+    let world = try ClusterWorld(["a", "b", "c"])
     try world.cluster.sql(
       "INSERT INTO schema_migration VALUES (999, 'later', 'x', 0)", in: world.database)
     try world.end("a")
-    let (b, reason) = (try world.node("b"), "this node did not become the home")
-    try b.program.wait(forError: reason)
-    #expect(b.program.errors.contains("a newer version of Borealis wrote it"))
-    // Meanwhile it has tried some times.
-    #expect(
-      try RunningProgram.eventually { try b.call("GET", "/readyz").body.contains("no node is the home") })
-    #expect(b.program.errors.split(separator: "\n").count { $0.contains(reason) } == 1, "\(b.program.errors)")
+    let reason = "this node did not become the home"
+    for name in ["b", "c"] {
+      let server = try world.node(name)
+      try server.program.wait(forError: "a newer version of Borealis wrote it")
+      // Meanwhile it has tried some times, and so has the other one.
+      let isHomeless = try RunningProgram.eventually {
+        try server.call("GET", "/readyz").body.contains("no node is the home")
+      }
+      #expect(isHomeless)
+      let lines = server.program.errors.split(separator: "\n").filter { $0.contains(reason) }
+      // When it started, it may have tried while the other one was faster.
+      #expect(lines.count { $0.contains("newer version") } == 1, "\(lines)")
+      #expect(lines.count <= 2, "\(lines)")
+    }
     try world.cluster.sql("DELETE FROM schema_migration WHERE version = 999", in: world.database)
-    #expect(try world.home() == "b")
+    _ = try world.home()
   }
 
   @Test func `Wrong settings are said in one line`() throws {

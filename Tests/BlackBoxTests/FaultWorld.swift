@@ -76,6 +76,17 @@ final class FaultWorld {
     }
   }
 
+  /// Waits until one of the others takes a node for dead.
+  func waitUntilDead(_ name: String, for others: [String]) throws {
+    try wait("\(name) is taken for dead") {
+      try others.contains { other in
+        try cluster.node(other).program.errors.split(separator: "\n").contains {
+          $0.contains("is taken for dead") && $0.contains("node=\(name)")
+        }
+      }
+    }
+  }
+
   // MARK: What happens to nodes
 
   func kill(_ names: [String]) throws {
@@ -127,6 +138,9 @@ final class FaultWorld {
       for (text, times) in seen.shown where times.count > 1 {
         faults.append("\(text) was shown \(times.count) times")
       }
+    }
+    for (name, node) in cluster.nodes where node.program.errors.contains("do not add up") {
+      faults.append("\(name) has found sets of targets that overlap")
     }
     for push in sent {
       for device in devices {
