@@ -64,6 +64,14 @@ extension PostgresConnection {
     if postponed.count >= Self.mostPostponed { try settle() }
   }
 
+  /// More statements are not postponed.
+  static let mostPostponed = 512
+
+  func rollBack() {
+    postponed.removeAll()
+    try? execute("ROLLBACK")
+  }
+
   func settle() throws(StorageError) {
     if !postponed.isEmpty { _ = try execute([]) }
   }

@@ -32,8 +32,6 @@ final class PostgresConnection: DatabaseConnection {
   private(set) var patience: Int?
   /// Statements that are sent with the next one.
   var postponed: [PreparedStatement] = []
-  /// More are not kept.
-  static let mostPostponed = 512
   /// Names of statements that were given.
   var names = 0
   /// The connection that held the database against this server, and when it last did something.
@@ -394,10 +392,5 @@ final class PostgresConnection: DatabaseConnection {
     guard !hasWarning.pointee else { throw StorageError(.io, "a commit was interrupted") }
     confirmed = marks
     return isThere
-  }
-
-  func rollBack() {
-    postponed.removeAll()
-    try? execute("ROLLBACK")
   }
 }
