@@ -214,7 +214,12 @@ final class Writer {
   private func checkpointIfDue(_ log: WriteAheadLog) {
     let pages = log.connection.pagesInLog
     if pages < options.checkpointPages { planCheckpoints(from: 0) }
-    guard pages >= requestAt, !log.checkpointer.isBusy else { return }
+    guard pages >= requestAt else { return }
+    if log.checkpointer.isBusy {
+      // However long it gets no processor or waits for the disk, the log stays bounded: the writer waits for it a little.
+      if pages >= insistAt + options.checkpointPages * 4 { finish(log.connection, pages) }
+      return
+    }
     if pages - requestedAt <= min(Self.lastPages, options.checkpointPages / 8) || pages >= finishAt {
       finish(log.connection, pages)
     } else {

@@ -57,6 +57,19 @@ extension AcceptRequest {
   /// The most pushes of an app that are being paced at a time, as at JPush.
   private static var maximumPacedPushes: Int { 20 }
 
+  /// Paces it over as many minutes as an audience of so many needs at the requested speed.
+  mutating func pace(to count: Int) -> APIError? {
+    let speed = push.options.speed
+    guard count > speed else { return nil }
+    let minutes = (Int64(count) + speed * 60 - 1) / (speed * 60)
+    guard minutes <= PushOptions.longestPacing else {
+      return .invalidValue(
+        "settings.speed is invalid: the push would take more than \(PushOptions.longestPacing) minutes")
+    }
+    push.options.bigPushDuration = Int(minutes)
+    return nil
+  }
+
   /// What the database has against it.
   func fault(
     in app: App, _ transaction: ReadTransaction, _ options: RouterOptions, at now: Timestamp

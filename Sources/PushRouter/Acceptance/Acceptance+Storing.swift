@@ -14,7 +14,7 @@ extension Acceptance {
     if let fault = app.plan.fault(timeToLive: wishes.timeToLive) ?? channels.fault(request, in: app) {
       return part.state = .refused(fault)
     }
-    if wishes.speed > 0, let fault = Self.pace(&request, to: audience.count) {
+    if wishes.speed > 0, let fault = request.pace(to: audience.count) {
       return part.state = .refused(fault)
     }
     var offers: [ChannelOffer] = []
@@ -30,19 +30,6 @@ extension Acceptance {
       NewPush(
         request: request, audience: audience, plan: plan, expiresIn: seconds + request.pacingMinutes * 60,
         at: time.now()))
-  }
-
-  /// Paces a push over as many minutes as its audience needs at the requested speed.
-  private static func pace(_ request: inout AcceptRequest, to count: Int) -> APIError? {
-    let speed = request.push.options.speed
-    guard count > speed else { return nil }
-    let minutes = (Int64(count) + speed * 60 - 1) / (speed * 60)
-    guard minutes <= PushOptions.longestPacing else {
-      return .invalidValue(
-        "settings.speed is invalid: the push would take more than \(PushOptions.longestPacing) minutes")
-    }
-    request.push.options.bigPushDuration = Int(minutes)
-    return nil
   }
 
   /// Stores a part that has its routes, on the writer's thread.
