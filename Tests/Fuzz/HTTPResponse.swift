@@ -77,6 +77,8 @@ private func smuggle(_ bytes: [UInt8]) {
     let again = read(written)
     check(again.fault == nil && again.responses.count == 1, "a field's text stays in its field")
     check(again.responses.allSatisfy { $0.body == bytes }, "the content is kept beside any field")
-    check(again.responses.allSatisfy { $0.headers.fields.count <= 2 }, "one field makes one field")
+    // Upgrade is named in Connection as well (RFC 9110 section 7.8).
+    let most = headers.fields.contains { $0.name == "upgrade" } ? 3 : 2
+    check(again.responses.allSatisfy { $0.headers.fields.count <= most }, "one field makes one field")
   }
 }
