@@ -25,9 +25,16 @@ final class FallbackWorld {
     world.router.add(file)
   }
 
+  deinit {
+    // Else the router and the channel hold each other until the process ends.
+    world.router.unplug()
+  }
+
   /// Starts anew from the database, without anything that was to be written late.
   func restart() async throws {
+    let before = world.router
     try await world.restart(isOrderly: false)
+    before.unplug()
     file = FileChannel(
       world.router, world.store, path: folder.file("lines"), capacity: capacity,
       fallsBack: true, time: world.clock)
