@@ -96,8 +96,6 @@ enum ClusterBenchmark {
         try system.connect(0..<posted, client)
         try system.connectSender(client)
       }
-      var rates: [String: [Double]] = [:]
-      var costs: [String: [Double]] = [:]
       // The first round warms up.
       for round in 0...rounds {
         for (index, system) in systems.enumerated() {
@@ -106,12 +104,11 @@ enum ClusterBenchmark {
             system, client, to: (first..<first + posted).map { population.id($0) },
             seconds: round == 0 ? 1 : seconds)
           guard round > 0 else { continue }
-          rates[system.name, default: []].append(result.rate)
-          costs[system.name, default: []].append(result.cost)
+          report.add(accepted, system.name, result.rate, "pushes/s")
+          report.add(acceptedCost, system.name, result.cost, "us")
         }
       }
-      for system in systems { report.add(accepted, system.name, Self.median(rates[system.name]), "pushes/s") }
-      for system in systems { report.add(acceptedCost, system.name, Self.median(costs[system.name]), "us") }
+      for metric in [accepted, acceptedCost] { report.keepMedians(of: metric) }
       report.goal("two nodes accept, of SQLite alone >= 0.7", accepted, over: alone, atLeast: 0.7)
       close(systems)
     }
@@ -275,11 +272,6 @@ enum ClusterBenchmark {
         }
       }
       report.add(homeBack, Report.own, Double(cl_monotonic_ns() - start) / 1e9, "s")
-    }
-
-    private static func median(_ values: [Double]?) -> Double? {
-      guard let values, !values.isEmpty else { return nil }
-      return values.sorted()[values.count / 2]
     }
   }
 }

@@ -15,7 +15,7 @@ struct RecallWaits: Sendable {
   private static let patience: UInt64 = 2_000_000_000
 
   private var waits: [RecallKey: [(end: UInt64, done: Done)]] = [:]
-  private(set) var replies: [@Sendable () -> Void] = []
+  private var replies: [@Sendable () -> Void] = []
 
   /// When the first one has waited long enough.
   var deadline: UInt64 { waits.values.reduce(.max) { $1.reduce($0) { min($0, $1.end) } } }
@@ -36,13 +36,10 @@ struct RecallWaits: Sendable {
   /// So many gateways have not confirmed a recall yet: calls end when they have waited long enough, or if nothing is waited for.
   mutating func settle(_ key: RecallKey, unconfirmed: Int, isOver: Bool, now: UInt64) {
     guard let known = waits[key] else { return }
-    for wait in known where isOver || wait.end <= now { reply(unconfirmed, wait.done) }
+    for wait in known where isOver || wait.end <= now { replies.append { wait.done(unconfirmed) } }
     let left = isOver ? [] : known.filter { $0.end > now }
     waits[key] = left.isEmpty ? nil : left
   }
-
-  /// Ends a call.
-  mutating func reply(_ unconfirmed: Int, _ done: @escaping Done) { replies.append { done(unconfirmed) } }
 
   /// What is to be told once nothing is locked.
   mutating func takeReplies() -> [@Sendable () -> Void] {

@@ -178,20 +178,24 @@ final class Fallbacks: Sendable {
     _ id: MessageID, _ rows: [FallbackRow], done: @escaping @Sendable (_ isStored: Bool) -> Void
   ) {
     guard let first = rows.first, let app = apps.find(first.app), !app.isDeleted else {
-      return forget(id, done)
+      // Its app is gone.
+      return write(done) { transaction throws(StorageError) in try transaction.fallbacks.drop(id) }
     }
     let now = time.now()
     let full = rows.filter { row in
       channels.channel(row.channel).map { !$0.mayTakeOver(in: app) } ?? false
     }.map(\.channel)
-    guard full.count < rows.count else { return postpone(id, full, now, done) }
+    let later = now.adding(seconds: Self.postponement)
+    guard full.count < rows.count else {
+      return write(done) { transaction throws(StorageError) in
+        try transaction.fallbacks.postpone(id, full, to: later)
+      }
+    }
     // Whoever acknowledges meanwhile must not end it: its end would know nothing of those who are handed over.
     _ = app.directory.pin(id)
     writeBehind.flushEnds()
     store.write { [self] transaction throws(StorageError) in
-      for channel in full {
-        try transaction.fallbacks.postpone(id, channel, to: now.adding(seconds: Self.postponement))
-      }
+      try transaction.fallbacks.postpone(id, full, to: later)
       let ready = Set(rows.map(\.channel)).subtracting(full)
       return try Handover(id, ready, of: app, at: now, self.channels, in: transaction)
     } completion: { [self] result in
@@ -228,24 +232,13 @@ final class Fallbacks: Sendable {
   /// Devices for which the directory's lock is held once.
   private static let sentTogether = 2048
 
-  private func postpone(
-    _ id: MessageID, _ channels: [ChannelID], _ now: Timestamp, _ done: @escaping @Sendable (Bool) -> Void
+  /// `done` is told whether it is stored.
+  private func write(
+    _ done: @escaping @Sendable (_ isStored: Bool) -> Void,
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Void
   ) {
-    store.write { transaction throws(StorageError) in
-      for channel in channels {
-        try transaction.fallbacks.postpone(id, channel, to: now.adding(seconds: Self.postponement))
-      }
-    } completion: {
-      if case .success = $0 { done(true) } else { done(false) }
-    }
-  }
-
-  /// Its app is gone.
-  private func forget(_ id: MessageID, _ done: @escaping @Sendable (Bool) -> Void) {
-    store.write { transaction throws(StorageError) in
-      try transaction.fallbacks.drop(id)
-    } completion: {
-      if case .success = $0 { done(true) } else { done(false) }
+    store.write(body) { result in
+      if case .success = result { done(true) } else { done(false) }
     }
   }
 }

@@ -24,7 +24,7 @@ final class Checkpointer: Sendable {
     }
   }
 
-  /// Whether a checkpoint is running; no other one may begin.
+  /// Whether a checkpoint is asked for or running; another one has to wait for it.
   var isBusy: Bool { working.load(ordering: .acquiring) }
 
   /// Begins a checkpoint unless one is under way.

@@ -7,6 +7,15 @@ import Testing
 @Suite(.serialized) struct FaultTests {
   private static let all = FaultWorld.names
 
+  /// A world in which something goes through a proxy from the start.
+  private static func worldWithProxy(
+    _ make: (ClusterWorld) throws -> TestProxy
+  ) throws -> (FaultWorld, TestProxy) {
+    var proxy: TestProxy?
+    let world = try FaultWorld { proxy = try make($0) }
+    return (world, try #require(proxy))
+  }
+
   @Test func `NATS is away for a while`() throws {
     let world = try FaultWorld()
     world.cluster.bus.kill()
@@ -87,16 +96,11 @@ import Testing
   }
 
   @Test func `A gateway is cut off from the database, is taken for dead, and joins again`() throws {
-    var proxy: TestProxy?
-    let world = try FaultWorld { cluster in
-      let made = try TestProxy(to: cluster.cluster.socketFolder + "/.s.PGSQL.5432")
-      cluster.stores["c"] = "postgres://borealis@\(made.address)/\(cluster.database)"
-      proxy = made
-    }
-    proxy?.set(.blocked)
+    let (world, proxy) = try Self.worldWithProxy { try TestProxy(toDatabaseOf: "c", in: $0) }
+    proxy.set(.blocked)
     try world.waitUntilDead("c", for: ["a", "b"])
     try world.waitForPushes(60)
-    proxy?.set(.open)
+    proxy.set(.open)
     try world.wait(for: "this node was taken for dead; it joins again", at: "c")
     try world.wait(for: "another node is the home", at: "c", times: 2)
     try world.waitForPushes(60)
@@ -105,32 +109,26 @@ import Testing
   }
 
   @Test func `A home is cut off from the database and replaced`() throws {
-    var proxy: TestProxy?
-    let world = try FaultWorld { cluster in
-      let made = try TestProxy(to: cluster.cluster.socketFolder + "/.s.PGSQL.5432")
-      cluster.stores["a"] = "postgres://borealis@\(made.address)/\(cluster.database)"
-      proxy = made
-    }
-    proxy?.set(.blocked)
+    let (world, proxy) = try Self.worldWithProxy { try TestProxy(toDatabaseOf: "a", in: $0) }
+    proxy.set(.blocked)
     try world.wait("another home") { try ["b", "c"].contains { try world.cluster.isHome($0) } }
     try world.waitForPushes(60)
-    proxy?.set(.open)
+    proxy.set(.open)
     #expect(try world.restart("a").status == 1)
     try world.waitForPushes(60)
     try world.check(stayed: ["b", "c"])
   }
 
   @Test func `A gateway is cut off from the bus`() throws {
-    var proxy: TestProxy?
-    let world = try FaultWorld { cluster in
-      let made = try TestProxy(to: cluster.bus.address)
-      cluster.buses["b"] = made.address
-      proxy = made
+    let (world, proxy) = try Self.worldWithProxy { cluster in
+      let proxy = try TestProxy(to: cluster.bus.address)
+      cluster.buses["b"] = proxy.address
+      return proxy
     }
-    proxy?.set(.blocked)
+    proxy.set(.blocked)
     try world.wait(for: "nothing comes from a node over the bus", at: "a")
     try world.waitForPushes(60)
-    proxy?.set(.open)
+    proxy.set(.open)
     try world.wait(for: "a node is heard again", at: "a")
     try world.waitForPushes(60)
     try world.check(stayed: Self.all)
@@ -148,5 +146,13 @@ import Testing
     #expect(world.traffic.failures.count == 0, "\(world.traffic.failures.prefix(10))")
     try world.check(stayed: ["b", "c"])
     #expect(world.devices.allSatisfy { $0.now.lost.isEmpty || $0.now.lost == ["a"] })
+  }
+}
+
+extension TestProxy {
+  /// Between a node that is not started yet and the database.
+  fileprivate convenience init(toDatabaseOf name: String, in cluster: ClusterWorld) throws {
+    try self.init(to: cluster.cluster.socketFolder + "/.s.PGSQL.5432")
+    cluster.stores[name] = "postgres://borealis@\(address)/\(cluster.database)"
   }
 }

@@ -21,8 +21,11 @@ import Testing
     cluster.close()
   }
 
-  @Test func `A home that steps down has told gateways what it recalled last`() async throws {
-    let cluster = try SimulatedCluster(seed: 3)
+  /// A cluster whose devices, all of them at the second node, have been sent a push; those that have shown it.
+  private static func clusterWithPush(
+    seed: UInt64
+  ) async throws -> (SimulatedCluster, SimulatedCluster.Sent, holders: [SimulatedDevice]) {
+    let cluster = try SimulatedCluster(seed: seed)
     try await cluster.start(apps: 1)
     for device in cluster.devices { cluster.nodes[1].gateway.connect(device, noticing: true) }
     try await cluster.run(milliseconds: 3000)
@@ -31,6 +34,11 @@ import Testing
     let push = try #require(cluster.sent.first)
     let holders = cluster.devices.filter { $0.shown.contains(push.id) }
     #expect(!holders.isEmpty)
+    return (cluster, push, holders)
+  }
+
+  @Test func `A home that steps down has told gateways what it recalled last`() async throws {
+    let (cluster, push, holders) = try await Self.clusterWithPush(seed: 3)
     // The link has not taken a turn when the home steps down.
     try await cluster.recall()
     cluster.nodes[0].link.follow(nil, epoch: Epoch(1))
@@ -42,15 +50,7 @@ import Testing
   /// The home dies before the gateway that has the devices has heard of the recall; with 1, that gateway is the next home.
   @Test(arguments: [1, 2]) func `A new home repeats what the one before has recalled`(next: Int) async throws
   {
-    let cluster = try SimulatedCluster(seed: 4)
-    try await cluster.start(apps: 1)
-    for device in cluster.devices { cluster.nodes[1].gateway.connect(device, noticing: true) }
-    try await cluster.run(milliseconds: 3000)
-    try await cluster.push()
-    try await cluster.run(milliseconds: 1000)
-    let push = try #require(cluster.sent.first)
-    let holders = cluster.devices.filter { $0.shown.contains(push.id) }
-    #expect(!holders.isEmpty)
+    let (cluster, push, holders) = try await Self.clusterWithPush(seed: 4)
     var faults = SimulatedNetwork.Faults()
     faults.lost = 1000
     cluster.setFaults(faults)

@@ -46,19 +46,21 @@ public struct FallbackRepository<Access>: Repository {
 }
 
 extension FallbackRepository {
+  private static var selectFallback: StaticString {
+    "SELECT msg_id, app_id, channel, seconds, due_at, is_done, targets FROM fallback"
+  }
+
   /// The channels that take over of a push, or have.
   public func rows(of id: MessageID) throws(StorageError) -> [FallbackRow] {
     try database.all(
-      """
-      SELECT msg_id, app_id, channel, seconds, due_at, is_done, targets FROM fallback WHERE msg_id = ? ORDER BY channel
-      """, .message(id), map: FallbackRow.init)
+      Self.selectFallback, "WHERE msg_id = ? ORDER BY channel", .message(id), map: FallbackRow.init)
   }
 
   /// What is waited for of pushes to several.
   public func openOfSeveral() throws(StorageError) -> [MessageID: [FallbackRow]] {
     let rows = try database.all(
+      Self.selectFallback,
       """
-      SELECT msg_id, app_id, channel, seconds, due_at, is_done, targets FROM fallback
       WHERE is_done = 0
         AND EXISTS (SELECT 1 FROM push WHERE push.msg_id = fallback.msg_id AND push.target IS NULL)
       """, map: FallbackRow.init)
@@ -76,10 +78,8 @@ extension FallbackRepository {
   /// The pushes that are due, at most `limit` of them, those that have been due for longest first.
   public func due(at now: Timestamp, limit: Int) throws(StorageError) -> [FallbackRow] {
     try database.all(
-      """
-      SELECT msg_id, app_id, channel, seconds, due_at, is_done, targets FROM fallback
-      WHERE is_done = 0 AND due_at <= ? ORDER BY due_at LIMIT ?
-      """, .time(now), .integer(limit), map: FallbackRow.init)
+      Self.selectFallback, "WHERE is_done = 0 AND due_at <= ? ORDER BY due_at LIMIT ?", .time(now),
+      .integer(limit), map: FallbackRow.init)
   }
 
   /// When the next one is due; nil if none is left.
@@ -119,11 +119,15 @@ extension FallbackRepository<Writing> {
     try database.run("DELETE FROM fallback WHERE msg_id = ? AND is_done = 0", .message(id))
   }
 
-  /// Lets a channel take over later than it was to.
-  public func postpone(_ id: MessageID, _ channel: ChannelID, to moment: Timestamp) throws(StorageError) {
-    try database.run(
-      "UPDATE fallback SET due_at = ? WHERE msg_id = ? AND channel = ? AND is_done = 0", .time(moment),
-      .message(id), .integer(channel.rawValue))
+  /// Lets channels take over later than they were to.
+  public func postpone(
+    _ id: MessageID, _ channels: [ChannelID], to moment: Timestamp
+  ) throws(StorageError) {
+    for channel in channels {
+      try database.run(
+        "UPDATE fallback SET due_at = ? WHERE msg_id = ? AND channel = ? AND is_done = 0", .time(moment),
+        .message(id), .integer(channel.rawValue))
+    }
   }
 
   /// Moves what is not due by so many milliseconds, since the clock was set or stood still: what was accepted through a push, or later
