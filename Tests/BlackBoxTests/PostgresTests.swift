@@ -327,16 +327,18 @@ import Testing
       #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 200 })
     }
     // Stopped for longer, it is a database that takes nothing; devices stay.
-    try cluster.control("-m fast stop")
     let before = server.program.errors.count { $0 == "\n" }
+    try cluster.control("-m fast stop")
     for _ in 0..<20 {
       let answer = try server.push("none", to: identity, as: app)
       #expect(answer.status == 503 && answer.document?["error"]?["code"]?.int64 == 1030, "\(answer.body)")
       #expect(answer.head.lowercased().contains("retry-after: "), "\(answer.head)")
     }
     #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 503 })
+    // Whichever transaction is the first to fail says so, also one that was under way when the database stopped.
     let told = server.program.errors.split(separator: "\n").dropFirst(before)
-    #expect(told.count == 1 && told.first?.contains("transaction failed") == true, "\(told)")
+    #expect(told.count { $0.contains("transaction failed") } == 1, "\(told)")
+    #expect(told.count <= 2, "\(told)")
     #expect(try server.call("GET", "/healthz").status == 200)
     try cluster.control("start")
     #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 200 })
