@@ -55,7 +55,10 @@ final class BulkNotifier: Sendable {
     store.read { [self] transaction throws(StorageError) in
       var steps: [Step] = []
       var room = Self.numbers
-      for bulk in try transaction.callbacks.bulks(restBefore: moment, limit: Self.rows) where room > 0 {
+      let bulks = try transaction.callbacks.bulks(
+        restBefore: moment, limit: Self.rows, in: router.scope.rows)
+      // One that is not loaded yet cannot say who its devices are.
+      for bulk in bulks where room > 0 && router.scope.contains(bulk.app) {
         let step = try self.step(of: bulk, room: room, in: transaction)
         room -= step.events.count
         steps.append(step)

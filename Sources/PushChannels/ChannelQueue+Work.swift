@@ -179,7 +179,7 @@ extension ChannelQueue {
       (
         rows: try transaction.channelQueue.open(
           of: channel, app: app, after: id, limit: Bounds.pushes / 4, triedOnce: triedOnce),
-        pacingMinutes: try transaction.pacedPushes.all()
+        pacingMinutes: try transaction.pacedPushes.all(in: .of(app))
       )
     } completion: { [self] result in
       state.withLock { state in

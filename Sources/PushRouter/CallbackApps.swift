@@ -24,9 +24,9 @@ public final class CallbackApps: Sendable {
   }
 
   /// Reads what apps have set up for callbacks.
-  func load(_ transaction: ReadTransaction) throws(StorageError) {
-    for app in try transaction.callbacks.apps() { insert(app) }
-    takeOver(try transaction.callbacks.settings(), readAt: changes)
+  func load(_ transaction: ReadTransaction, in rows: AppRows) throws(StorageError) {
+    for app in try transaction.callbacks.apps(in: rows) { insert(app) }
+    takeOver(try transaction.callbacks.settings(in: rows), readAt: changes)
   }
 
   /// How often something was changed.

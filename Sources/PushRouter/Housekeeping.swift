@@ -5,6 +5,7 @@ import Synchronization
 /// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data.
 final class Housekeeping: Sendable {
   private let store: Store
+  private let scope: HomeScope
   private let options: RouterOptions
   private let time: any TimeSource
   private let log: Log
@@ -21,11 +22,12 @@ final class Housekeeping: Sendable {
   private let ticks = Atomic<Int>(0)
 
   init(
-    store: Store, options: RouterOptions, time: any TimeSource, log: Log, apps: Apps, imports: Imports,
-    files: Files, passthrough: Passthrough, writeBehind: WriteBehind, statistics: Statistics,
-    activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter
+    store: Store, scope: HomeScope, options: RouterOptions, time: any TimeSource, log: Log, apps: Apps,
+    imports: Imports, files: Files, passthrough: Passthrough, writeBehind: WriteBehind,
+    statistics: Statistics, activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter
   ) {
     self.store = store
+    self.scope = scope
     self.options = options
     self.time = time
     self.log = log
@@ -38,7 +40,7 @@ final class Housekeeping: Sendable {
     self.activity = activity
     self.audit = audit
     self.pushRateLimiter = pushRateLimiter
-    retention = Retention(store: store, options: options, time: time, activity: activity)
+    retention = Retention(store: store, scope: scope, options: options, time: time, activity: activity)
   }
 
   /// The places of the pool that a step examines before it releases the lock.
@@ -75,7 +77,7 @@ final class Housekeeping: Sendable {
     pushRateLimiter.tick(at: time.monotonic())
     writeBehind.flush()
     statistics.flush(to: store)
-    audit.step(store, at: now, log: log)
+    audit.step(store, scope, at: now, log: log)
     if tick % Self.activitySeconds == 0 { activity.flush(loaded, at: now) }
     if tick % Self.retentionSeconds == 0 {
       retention.sweep(at: now)

@@ -5,6 +5,7 @@ import PushStorage
 /// Reads what is kept in memory when the server starts.
 struct Loading {
   let store: Store
+  let scope: HomeScope
   let time: any TimeSource
   let log: Log
   let apps: AppTable
@@ -22,23 +23,26 @@ struct Loading {
     imports.last = try store.wait { transaction throws(StorageError) in
       try transaction.imports.last()
     }
-    for row in try store.wait({ transaction throws(StorageError) in try transaction.apps.all() }) {
+    let rows = scope.rows
+    for row in try store.wait({ transaction throws(StorageError) in try transaction.apps.all(in: rows) }) {
       try load(row)
     }
-    try store.wait { [callbacks] transaction throws(StorageError) in try callbacks.load(transaction) }
+    try store.wait { [callbacks] transaction throws(StorageError) in
+      try callbacks.load(transaction, in: rows)
+    }
     let newest = try store.wait { transaction throws(StorageError) in try transaction.pushes.lastID() }
     ids.raise(to: newest)
     try store.wait { [statistics] transaction throws(StorageError) in
       try statistics.load(transaction, newest: newest)
     }
     try store.wait { transaction throws(StorageError) in
-      let paced = try transaction.pacedPushes.all()
+      let paced = try transaction.pacedPushes.all(in: rows)
       var progress: [MessageID: DeliveryProgress] = [:]
-      try transaction.deliveries.droppedOfOpen { id, reason, bytes in
+      try transaction.deliveries.droppedOfOpen(in: rows) { id, reason, bytes in
         guard let targets = NumberSet(serialized: bytes) else { return }
         progress[id, default: DeliveryProgress()].add(targets, LossReason(rawValue: reason))
       }
-      try transaction.deliveries.open { open in
+      try transaction.deliveries.open(in: rows) { open in
         guard let app = apps.find(open.push.app) else { return }
         var known = progress.removeValue(forKey: open.push.id) ?? DeliveryProgress()
         known.delivered = open.delivered.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
@@ -46,7 +50,7 @@ struct Loading {
       }
     }
     writeBehind.flush()
-    try schedules.recomputeMoments()
+    try schedules.recomputeMoments(in: rows)
   }
 
   private func load(_ row: AppRow) throws(StorageError) {

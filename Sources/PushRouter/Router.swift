@@ -47,6 +47,8 @@ public final class Router: Sendable {
   public let journal: DeliveryJournal
   /// Whether the targets of all pushes are accounted for.
   public let audit: TargetAudit
+  /// The apps that it is the home of.
+  public let scope: HomeScope
 
   let writeBehind: WriteBehind
   let imports: Imports
@@ -58,9 +60,10 @@ public final class Router: Sendable {
   private let loading: Loading
   private let housekeeping: Housekeeping
 
-  /// Makes a router on an open store; `load` comes next.
+  /// Makes a router on an open store, for the apps that the store's process is the home of; `load` comes next.
   public init(
-    store: Store, options: RouterOptions = RouterOptions(), time: any TimeSource = SystemTime(), log: Log
+    store: Store, scope: HomeScope, options: RouterOptions = RouterOptions(),
+    time: any TimeSource = SystemTime(), log: Log
   ) {
     // What the services share.
     let (zone, journal, audit) = (options.zone, DeliveryJournal(), TargetAudit())
@@ -79,13 +82,14 @@ public final class Router: Sendable {
       rows: options.sweepRows)
     // The services.
     let apps = Apps(
-      store: store, time: time, log: log, table: table, channels: channels, passthrough: passthrough,
-      callbacks: callbacks, purge: purge)
-    let files = Files(store: store, time: time)
-    let imports = Imports(store: store, apps: table)
+      store: store, scope: scope, time: time, log: log, table: table, channels: channels,
+      passthrough: passthrough, callbacks: callbacks, purge: purge)
+    let files = Files(store: store, scope: scope, time: time)
+    let imports = Imports(store: store, scope: scope, apps: table)
     let activity = UserActivity(store: store, zone: zone)
     let schedules = Schedules(
-      store: store, time: time, zone: zone, limit: options.schedulesPerApp, apps: table, ids: ids, log: log)
+      store: store, scope: scope, time: time, zone: zone, limit: options.schedulesPerApp, apps: table,
+      ids: ids, log: log)
     let deliveries = Deliveries(
       store: store, time: time, receiptLifetime: options.receiptLifetime, ids: ids, channels: channels,
       passthrough: passthrough, contents: contents, writeBehind: writeBehind, statistics: statistics,
@@ -98,10 +102,12 @@ public final class Router: Sendable {
       store: store, time: time, zone: zone, channels: channels, passthrough: passthrough,
       writeBehind: writeBehind)
     loading = Loading(
-      store: store, time: time, log: log, apps: table, imports: imports, callbacks: callbacks, ids: ids,
+      store: store, scope: scope, time: time, log: log, apps: table, imports: imports, callbacks: callbacks,
+      ids: ids,
       statistics: statistics, writeBehind: writeBehind, contents: contents, schedules: schedules)
     housekeeping = Housekeeping(
-      store: store, options: options, time: time, log: log, apps: apps, imports: imports, files: files,
+      store: store, scope: scope, options: options, time: time, log: log, apps: apps, imports: imports,
+      files: files,
       passthrough: passthrough, writeBehind: writeBehind, statistics: statistics, activity: activity,
       audit: audit, pushRateLimiter: pushRateLimiter)
     groups = AppGroups(store: store, table: table)
@@ -111,7 +117,8 @@ public final class Router: Sendable {
     plans = PushPlans(store: store, time: time)
     testDevices = TestDevices(store: store, time: time)
     deviceKeys = DeviceKeys(store: store, time: time)
-    (self.zone, self.journal, self.audit, self.channels) = (zone, journal, audit, channels)
+    (self.scope, self.zone, self.journal) = (scope, zone, journal)
+    (self.audit, self.channels) = (audit, channels)
     (self.gateways, self.pushRateLimiter, self.writeBehind) = (gateways, pushRateLimiter, writeBehind)
     (self.time, self.ids, self.passthrough) = (time, ids, passthrough)
     (self.apps, self.callbacks, self.files, self.imports) = (apps, callbacks, files, imports)

@@ -8,6 +8,7 @@ public struct Schedules: Sendable {
   public typealias Reply<Value> = @Sendable (Result<Value, APIError>) -> Void
 
   let store: Store
+  let scope: HomeScope
   let time: any TimeSource
   let zone: any Zone
   /// The most schedules of an app that are not over.

@@ -40,6 +40,11 @@ final class Database {
     let rest: UInt
   }
 
+  private struct Partial: Hashable {
+    let text: Joined
+    let rows: AppRows.Kind
+  }
+
   private let connection: any DatabaseConnection
   /// Opens and seals contents.
   var vault = ContentVault(.none)
@@ -51,6 +56,8 @@ final class Database {
   private var statements: [UInt: Statement] = [:]
   /// The same for texts of two constants.
   private var joinedStatements: [Joined: Statement] = [:]
+  /// The same of those for the rows of some apps.
+  private var partialStatements: [Partial: Statement] = [:]
 
   /// Takes over a connection.
   init(_ connection: any DatabaseConnection) { self.connection = connection }
@@ -73,6 +80,7 @@ final class Database {
   func close() {
     statements.removeAll()
     joinedStatements.removeAll()
+    partialStatements.removeAll()
     connection.close()
   }
 
@@ -99,6 +107,23 @@ final class Database {
     return statement
   }
 
+  /// The statement of one or two constant texts that goes over some apps' rows. Those for one app alone are not kept.
+  func statement(
+    _ start: StaticString, _ rest: StaticString? = nil, in rows: AppRows
+  ) throws(StorageError) -> Statement {
+    guard !rows.isAll else {
+      return if let rest { try statement(start, rest) } else { try statement(start) }
+    }
+    let text = Joined(
+      start: UInt(bitPattern: start.utf8Start), rest: rest.map { UInt(bitPattern: $0.utf8Start) } ?? 0)
+    let key = Partial(text: text, rows: rows.kind)
+    if let known = partialStatements[key] { return known }
+    let sql = rest.map { "\(start) \($0)" } ?? "\(start)"
+    let statement = try prepare(rows.text(of: sql))
+    if case .home = rows.kind { partialStatements[key] = statement }
+    return statement
+  }
+
   /// A statement that the program has put together, of names that it knows; it is not kept.
   func prepare(_ sql: String) throws(StorageError) -> Statement {
     try Array(sql.utf8).withUnsafeBufferPointer { text throws(StorageError) in try connection.prepare(text) }
@@ -107,6 +132,25 @@ final class Database {
   /// Runs a constant statement and drops its rows.
   func run(_ sql: StaticString, _ values: SQLValue...) throws(StorageError) {
     try statement(sql).run(values)
+  }
+
+  /// Runs a constant statement that goes over some apps' rows, and drops what it returns.
+  func run(_ sql: StaticString, in rows: AppRows, _ values: SQLValue...) throws(StorageError) {
+    try statement(sql, in: rows).run(values)
+  }
+
+  /// Runs a constant statement that goes over some apps' rows, and maps its first row; nil if there is none.
+  func first<Value>(
+    _ sql: StaticString, in rows: AppRows, _ values: SQLValue..., map: (Row) -> Value
+  ) throws(StorageError) -> Value? {
+    try statement(sql, in: rows).first(values, map)
+  }
+
+  /// Runs a constant statement that goes over some apps' rows, and maps all its rows.
+  func all<Value>(
+    _ sql: StaticString, in rows: AppRows, _ values: SQLValue..., map: (Row) -> Value
+  ) throws(StorageError) -> [Value] {
+    try statement(sql, in: rows).all(values, map)
   }
 
   /// Inserts one row with a statement that ends in `RETURNING` and a number; gives that number.

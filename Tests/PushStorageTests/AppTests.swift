@@ -35,7 +35,7 @@ import Testing
     for app in apps {
       _ = try await store.change { t throws(StorageError) in try t.apps.create(app, at: .start) }
     }
-    var rows = try await store.look { t throws(StorageError) in try t.apps.all() }
+    var rows = try await store.look { t throws(StorageError) in try t.apps.all(in: .all) }
     #expect(rows.map(\.plan.name) == ["unlimited", "free", "paid"])
     #expect(rows.map(\.account) == [.standard, account, account])
     #expect(rows[0].plan == PlanRow(name: "unlimited"))
@@ -47,7 +47,7 @@ import Testing
       _ = try t.apps.setPlan(app: app, "free")
       return try t.accounts.setDisabled(account: account, true)
     }
-    rows = try await store.look { t throws(StorageError) in try t.apps.all() }
+    rows = try await store.look { t throws(StorageError) in try t.apps.all(in: .all) }
     #expect(rows[0].plan == changed && rows[1].plan == changed)
     #expect(rows.map(\.isDisabled) == [false, true, true])
     await #expect(throws: StorageError.self) {
@@ -87,7 +87,7 @@ import Testing
     defer { store.close() }
     let app = try await store.addApp()
     func hashes() async throws -> [[UInt8]?] {
-      let row = try await store.look { t throws(StorageError) in try t.apps.all() }.first
+      let row = try await store.look { t throws(StorageError) in try t.apps.all(in: .all) }.first
       return [row?.secretHash, row?.oldSecretHash]
     }
     let of = { (byte: UInt8) in [UInt8](repeating: byte, count: 32) }
@@ -174,7 +174,7 @@ import Testing
       try t.deliveries.settle([Settlement(id: MessageID(3), status: .expired, at: .start)])
       _ = try t.apps.delete(app, at: .start)
     }
-    #expect(try await store.look { t throws(StorageError) in try t.deletedApps.all() }.map(\.id) == [app])
+    #expect(try await store.look { t throws(StorageError) in try t.deletedApps.all(in: .all) }.map(\.id) == [app])
     await #expect(throws: StorageError.self) {
       try await store.change { t throws(StorageError) in
         try t.registrations.register(app: app, .some(), at: .start)
@@ -204,7 +204,7 @@ import Testing
     }
     #expect(seen == [[1, 3, 4], [6]])
     try await store.change { t throws(StorageError) in try t.deletedApps.markPurged(app, at: .start) }
-    #expect(try await store.look { t throws(StorageError) in try t.deletedApps.all() }.isEmpty)
+    #expect(try await store.look { t throws(StorageError) in try t.deletedApps.all(in: .all) }.isEmpty)
     let counts = try await store.look { t throws(StorageError) in
       [
         try t.registrations.count(app: app), try t.registrations.count(app: other),
@@ -239,7 +239,7 @@ import Testing
       ]
     }
     #expect(kept == [true, false, false])
-    #expect(try await store.look { t throws(StorageError) in try t.apps.all() }.map(\.id) == [other])
+    #expect(try await store.look { t throws(StorageError) in try t.apps.all(in: .all) }.map(\.id) == [other])
     store.close()
     #expect(try Store.check(folder.store()).problems == [])
   }

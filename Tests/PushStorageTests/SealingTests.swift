@@ -97,7 +97,7 @@ import Testing
         try t.callbacks.push(of: push, app: app)?.params,
         try t.callbacks.due(destination, at: .start, limit: 1).first?.body,
         try t.callbacks.batch(app: app, id: 1)?.body, try t.schedules.find(app: app, uuid: "s\(id)")?.push,
-        try t.schedules.due(at: .start, limit: 1).rows.first?.push, try t.getui.task(push, app: app)?.body,
+        try t.schedules.due(at: .start, limit: 1, in: .all).rows.first?.push, try t.getui.task(push, app: app)?.body,
         try t.getui.task(requestID: "r\(id)", app: app)?.body,
         try t.getui.timedTask(MessageID(id + 1), app: app)?.schedule?.push,
         try file.map { file throws(StorageError) in try t.files.piece(file.id, 0) } ?? nil,

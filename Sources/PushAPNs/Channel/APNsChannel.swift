@@ -46,7 +46,9 @@ public final class APNsChannel: Channel {
     self.reminders = reminders
     let changed = ChangedApps()
     self.changed = changed
-    let credentials = CredentialStore(store: store, keys: keys, time: time, log: log) { change in
+    let credentials = CredentialStore(
+      store: store, scope: router.scope, keys: keys, time: time, log: log
+    ) { change in
       changed.add(change.app)
     }
     credentials.register(metrics)
@@ -86,7 +88,8 @@ public final class APNsChannel: Channel {
     for dispatcher in state.withLock({ Array($0.dispatchers.values) }) { dispatcher.tick() }
     for queue in parts.queues.all { queue.tick() }
     parts.checks.tick()
-    reminders?.tick()
+    // Mail is the installation's, and so is what is noted of it.
+    if parts.router.scope.hasInstallation { reminders?.tick() }
   }
 
   /// Ends the connections; the caller waits for requests in flight before it stops the loops. Call `finish` afterwards.

@@ -121,9 +121,12 @@ public struct DeletedAppRepository<Access>: Repository {
 
 extension DeletedAppRepository {
   /// Deleted apps that have data left, by number.
-  public func all() throws(StorageError) -> [DeletedApp] {
+  public func all(in rows: AppRows) throws(StorageError) -> [DeletedApp] {
     try database.all(
-      "SELECT id, app_key FROM app WHERE deleted_at IS NOT NULL AND purged_at IS NULL ORDER BY id"
+      """
+      SELECT id, app_key FROM app
+      WHERE deleted_at IS NOT NULL AND purged_at IS NULL /* own: AND own(app.id) */ ORDER BY id
+      """, in: rows
     ) { DeletedApp(id: $0.app("id"), key: AppKey($0.text("app_key")) ?? AppKey(high: 0, low: 0)) }
   }
 }
