@@ -69,7 +69,9 @@ public final class Router: Sendable {
     let (zone, journal, audit) = (options.zone, DeliveryJournal(), TargetAudit())
     let statistics = Statistics(zone: zone)
     journal.add(statistics)
-    let (gateways, pushRateLimiter, ids) = (DeviceGateways(), PushRateLimiter(), MessageIDs(time: time))
+    let (gateways, pushRateLimiter, ids) = (
+      DeviceGateways(), PushRateLimiter(), MessageIDs(time: time, slot: scope.slot)
+    )
     let writeBehind = WriteBehind(store: store, journal: journal, time: time, log: log) { gateways.tell($0) }
     let contents = ContentCache(byteLimit: options.cachedContents)
     let passthrough = Passthrough(contents: contents, writeBehind: writeBehind, gateways: gateways)

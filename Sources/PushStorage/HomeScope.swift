@@ -20,6 +20,14 @@ public enum HomeScope: Sendable {
   /// Whether this is the home of what belongs to no app: accounts, people, mail, plans, groups of apps.
   public var hasInstallation: Bool { contains(.installation) }
 
+  /// What tells the IDs of this home's pushes from those of other homes; nil if there are none.
+  public var slot: MessageSlot? {
+    switch self {
+    case .all: nil
+    case .assigned(let apps): apps.slot
+    }
+  }
+
   /// The rows that are this home's to work on.
   public var rows: AppRows {
     switch self {
@@ -34,10 +42,15 @@ public enum HomeScope: Sendable {
 public final class AssignedApps: Sendable {
   /// The number of the home's fence.
   public let home: Int64
+  /// Its part in the IDs of pushes. No two homes that are alive have the same.
+  public let slot: MessageSlot
   private let apps = Mutex<Set<AppID>>([])
 
   /// None at first.
-  public init(home: Int64) { self.home = home }
+  public init(home: Int64, slot: MessageSlot) {
+    self.home = home
+    self.slot = slot
+  }
 
   /// Whether an app is among them.
   public func contains(_ app: AppID) -> Bool { apps.withLock { $0.contains(app) } }
