@@ -30,11 +30,7 @@ struct Loading {
     try store.wait { [callbacks] transaction throws(StorageError) in
       try callbacks.load(transaction, in: rows)
     }
-    let newest = try store.wait { transaction throws(StorageError) in try transaction.pushes.lastID() }
-    ids.raise(to: newest)
-    try store.wait { [statistics] transaction throws(StorageError) in
-      try statistics.load(transaction, newest: newest)
-    }
+    ids.raise(to: try store.wait { transaction throws(StorageError) in try transaction.pushes.lastID() })
     try store.wait { transaction throws(StorageError) in
       let paced = try transaction.pacedPushes.all(in: rows)
       var progress: [MessageID: DeliveryProgress] = [:]
@@ -55,7 +51,8 @@ struct Loading {
 
   private func load(_ row: AppRow) throws(StorageError) {
     let app = apps.adopt(row)
-    try store.wait { transaction throws(StorageError) in
+    try store.wait { [statistics] transaction throws(StorageError) in
+      try statistics.load(row.id, transaction)
       for tag in try transaction.tags.all(app: row.id) {
         app.directory.defineTag(tag.name, number: tag.number)
       }

@@ -50,8 +50,9 @@ import Testing
     #expect(all.map(\.id) == ids)
     #expect(own.map(\.id) == Array(ids[..<2]))
     #expect(sealed == [[1, 2, 3], nil, []])
-    let appKey = try await store.look { transaction throws(StorageError) in try transaction.apps.all(in: .all) }[0]
-      .key
+    let appKey = try await store.look { transaction throws(StorageError) in try transaction.apps.all(in: .all)
+    }[0]
+    .key
     #expect(
       own[1]
         == CredentialRow(

@@ -74,7 +74,8 @@ import Testing
     for _ in 0..<20 {
       let store = try Store.testing(folder)
       for _ in 0..<3 { _ = try await store.addApp(registrations: 2) }
-      _ = try await store.look { transaction throws(StorageError) in try transaction.apps.all(in: .all).count }
+      _ = try await store.look { transaction throws(StorageError) in try transaction.apps.all(in: .all).count
+      }
       #expect(access(folder.database + "-wal", F_OK) == 0)
       store.close()
       for end in ["-wal", "-shm"] { #expect(access(folder.database + end, F_OK) != 0, "\(end) is left") }

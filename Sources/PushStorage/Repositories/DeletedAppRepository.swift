@@ -87,6 +87,7 @@ enum PurgeStatements {
       SELECT registration_id FROM test_device WHERE app_id = ?1 LIMIT ?2)
     """,
     "DELETE FROM broadcast_count WHERE app_id = ?1 AND ?2 > 0",
+    "DELETE FROM counted_push WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM callback_setting WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM callback_app WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM getui_access WHERE app_id = ?1 AND ?2 > 0",
@@ -136,6 +137,7 @@ extension DeletedAppRepository<Writing> {
   public func markPurged(_ app: AppID, at now: Timestamp) throws(StorageError) {
     try database.run(
       "UPDATE app SET purged_at = ? WHERE id = ? AND deleted_at IS NOT NULL", .time(now), .app(app))
+    try database.run("DELETE FROM home WHERE app_id = ?", .app(app))
   }
 
   /// Deletes about `limit` rows of a deleted app, without its pushes. Returns where the next call continues; nil when
