@@ -48,6 +48,8 @@ final class Database {
   private let connection: any DatabaseConnection
   /// Opens and seals contents.
   var vault = ContentVault(.none)
+  /// The apps of the home that writes here; nil for all.
+  var home: AssignedApps?
   /// Of the transaction that is open.
   var sealing = SealingMemory()
   /// Of the job that runs: what is done after the commit.

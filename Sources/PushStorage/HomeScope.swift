@@ -20,6 +20,22 @@ public enum HomeScope: Sendable {
   /// Whether this is the home of what belongs to no app: accounts, people, mail, plans, groups of apps.
   public var hasInstallation: Bool { contains(.installation) }
 
+  /// Whether nothing of an app may be stored any more, because it has left for another home.
+  public func hasLeft(_ app: AppID) -> Bool {
+    switch self {
+    case .all: false
+    case .assigned(let apps): apps.hasLeft(app)
+    }
+  }
+
+  /// The apps that are assigned; nil for all.
+  public var assigned: AssignedApps? {
+    switch self {
+    case .all: nil
+    case .assigned(let apps): apps
+    }
+  }
+
   /// What tells the IDs of this home's pushes from those of other homes; nil if there are none.
   public var slot: MessageSlot? {
     switch self {
@@ -40,29 +56,56 @@ public enum HomeScope: Sendable {
 /// The apps that one of several homes has. The table `home` says which, by the number of the fence that the home writes behind; here
 /// are those that it has taken over, which are in its memory.
 public final class AssignedApps: Sendable {
-  /// The number of the home's fence.
+  private struct Apps: Sendable {
+    var own: Set<AppID> = []
+    var left: Set<AppID> = []
+  }
+
+  /// The number of the home's fence: positive, no other fence ever has it.
   public let home: Int64
+  /// The node that the home is on, as `NodeRegistry` numbers them.
+  public let node: Int64
   /// Its part in the IDs of pushes. No two homes that are alive have the same.
   public let slot: MessageSlot
-  private let apps = Mutex<Set<AppID>>([])
+  private let apps = Mutex(Apps())
 
   /// None at first.
-  public init(home: Int64, slot: MessageSlot) {
+  public init(
+    home: Int64 = Int64(bitPattern: SystemRandom.next() >> 1), node: Int64, slot: MessageSlot
+  ) {
     self.home = home
+    self.node = node
     self.slot = slot
   }
 
   /// Whether an app is among them.
-  public func contains(_ app: AppID) -> Bool { apps.withLock { $0.contains(app) } }
+  public func contains(_ app: AppID) -> Bool { apps.withLock { $0.own.contains(app) } }
 
-  /// Adds an app that the database assigns to this home.
-  public func insert(_ app: AppID) { apps.withLock { _ = $0.insert(app) } }
+  /// Adds an app that is in memory, or that has nothing yet that memory would need: from now on it is found.
+  public func insert(_ app: AppID) {
+    apps.withLock { apps in
+      apps.left.remove(app)
+      apps.own.insert(app)
+    }
+  }
 
-  /// Takes an app out: whatever is still to be stored of it is another home's.
-  public func remove(_ app: AppID) { apps.withLock { _ = $0.remove(app) } }
+  /// Notes that the database assigns an app to this home: what becomes of it can be stored here, also if it had left before.
+  public func admit(_ app: AppID) { setLeft(app, false) }
+
+  /// Takes an app out: nothing more comes in for it. What is under way can still be stored.
+  public func remove(_ app: AppID) { apps.withLock { _ = $0.own.remove(app) } }
+
+  /// Whether an app was handed over: whatever is still to be stored of it is another home's.
+  public func hasLeft(_ app: AppID) -> Bool { apps.withLock { $0.left.contains(app) } }
+
+  func setLeft(_ app: AppID, _ hasLeft: Bool) {
+    apps.withLock { apps in
+      if hasLeft { apps.left.insert(app) } else { apps.left.remove(app) }
+    }
+  }
 
   /// All of them.
-  public var all: Set<AppID> { apps.withLock { $0 } }
+  public var all: Set<AppID> { apps.withLock { $0.own } }
 }
 
 extension AppID {

@@ -20,10 +20,13 @@ public final class Store: Sendable {
     /// Whether a database of an older program is migrated; otherwise it is refused. Only for callers that know that no
     /// other program uses the file.
     public var migrates = true
-    /// Whether this is the server on the database. In PostgreSQL there is only one, and it keeps commands that began before it from
-    /// writing; a file of SQLite is locked by the caller.
+    /// Whether this is the server on the database. In PostgreSQL there is only one, or there are homes of some apps each, and it keeps
+    /// commands that began before it from writing; a file of SQLite is locked by the caller.
     public var isServer = true
-    /// Names the fence that a store in PostgreSQL writes behind: random, no other store may have it.
+    /// Of one of several homes, which has some apps to itself: the store writes beside those of other homes, behind the fence and
+    /// with the message IDs that this says. The schema has to be there. Nil for a server that has all apps.
+    public var home: AssignedApps?
+    /// Names the fence that a store in PostgreSQL writes behind, unless it is a home's: random, no other store may have it.
     public var fence = Int64(bitPattern: SystemRandom.next() >> 1)
     /// The fence of a server that is known to be dead, though PostgreSQL may not know it yet: its connections end.
     public var replaces: Int64?
@@ -86,6 +89,8 @@ public final class Store: Sendable {
 
   /// Where this one is.
   let location: Location
+  /// The apps of its home; nil for a store that is all apps'.
+  public let home: AssignedApps?
   private let vault: ContentVault
   private let writes: WorkQueue<WriteJob>
   private let reads: WorkQueue<ReadJob>
@@ -101,6 +106,7 @@ public final class Store: Sendable {
   private init(_ location: Location, readers: Int, options: Options) {
     self.location = location
     self.readers = readers
+    home = options.home
     vault = ContentVault(options.secretKeys)
     writes = WorkQueue(capacity: options.writeQueue)
     reads = WorkQueue(capacity: options.readQueue)
@@ -151,6 +157,7 @@ public final class Store: Sendable {
       log: log, options: options, migrations: migrations, isEnding: { [weak self] in self?.isEnding ?? true },
       onDoubt: { [weak self] in self?.noteDoubt($0, log) }, prepare)
     database.vault = vault
+    database.home = home
     let writer = Writer(
       database: database, queue: writes, options: options, log: log, writeAheadLog: writeAheadLog,
       report: { [weak self] change in self?.counts.withLock { change(&$0) } })
@@ -208,6 +215,24 @@ public final class Store: Sendable {
         }
       }, refuse: { completion(.failure($0)) })
     if let error = Self.refusal(writes.push(job, lowPriority: lowPriority)) { completion(.failure(error)) }
+  }
+
+  /// Queues a job for the writer that changes rows of one app, unless the app has left this home by the time when the job's turn
+  /// comes: then it fails with `.movedAway`. All else as for the other function.
+  public func write<Value: Sendable>(
+    of app: AppID, single: Bool = false, lowPriority: Bool = false,
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value,
+    completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
+  ) {
+    guard home != nil else {
+      return write(single: single, lowPriority: lowPriority, body, completion: completion)
+    }
+    write(single: single, lowPriority: lowPriority) { transaction throws(StorageError) in
+      try transaction.expectHome(of: app)
+      return try body(transaction)
+    } completion: {
+      completion($0)
+    }
   }
 
   /// Runs `body` on a reader's thread in a read transaction: it sees one state of the database. The completion runs

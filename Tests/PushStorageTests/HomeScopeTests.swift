@@ -14,7 +14,7 @@ import Testing
       "SELECT a FROM push WHERE push.app_id = 7 ORDER BY a"
     ),
     (
-      HomeScope.assigned(AssignedApps(home: 5, slot: .first)).rows,
+      HomeScope.assigned(AssignedApps(home: 5, node: 1, slot: .first)).rows,
       "SELECT a FROM b WHERE c = ? /* own: AND (own(b.app_id) OR own(0)) */ LIMIT /* own: 1 */",
       "SELECT a FROM b WHERE c = ? AND (EXISTS (SELECT 1 FROM home WHERE home.app_id = b.app_id AND home.fence = 5) "
         + "OR EXISTS (SELECT 1 FROM home WHERE home.app_id = 0 AND home.fence = 5)) LIMIT 1"
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func `A home has what it has taken over`() {
-    let (own, all) = (AssignedApps(home: 1, slot: .first), HomeScope.all)
+    let (own, all) = (AssignedApps(home: 1, node: 1, slot: .first), HomeScope.all)
     let scope = HomeScope.assigned(own)
     #expect(all.contains(AppID(4)) && all.hasInstallation)
     #expect(!scope.contains(AppID(4)) && !scope.hasInstallation)
@@ -38,7 +38,7 @@ import Testing
   // MARK: Rows of three apps
 
   private static let (one, other) = (
-    AssignedApps(home: 71, slot: .first), AssignedApps(home: 72, slot: .first)
+    AssignedApps(home: 71, node: 1, slot: .first), AssignedApps(home: 72, node: 1, slot: .first)
   )
 
   /// A database with rows of three apps in every table that is swept. The home 71 has the app 1 and what belongs to none, the home 72
@@ -187,7 +187,7 @@ import Testing
     let scopes: [(AppRows, [UInt32])] = [
       (HomeScope.assigned(Self.one).rows, [1]), (HomeScope.assigned(Self.other).rows, [2, 3]),
       (.of(AppID(2)), [2]), (.all, [1, 2, 3]),
-      (HomeScope.assigned(AssignedApps(home: 1, slot: .first)).rows, []),
+      (HomeScope.assigned(AssignedApps(home: 1, node: 1, slot: .first)).rows, []),
     ]
     for (rows, expected) in scopes {
       let found = try await store.look { transaction throws(StorageError) in

@@ -187,15 +187,12 @@ extension CallbackRepository {
   ) throws(StorageError) -> [CallbackDestination] {
     var destinations: [CallbackDestination] = []
     var last = last ?? CallbackDestination(app: AppID(0), origin: "")
-    // A step of the index for each, however many batches each has.
+    // A step of the index for each, however many batches each has, and however many others have.
+    let sql = rows.isAll ? CallbackDestinations.next : CallbackDestinations.nextOfSome
     while destinations.count < limit {
-      let next = try database.first(
-        """
-        SELECT app_id, origin FROM callback_batch
-        WHERE state = 0 AND (app_id, origin) > (?, ?) /* own: AND own(callback_batch.app_id) */
-        ORDER BY app_id, origin LIMIT 1
-        """, in: rows, .app(last.app), .text(last.origin)
-      ) { CallbackDestination(app: $0.app("app_id"), origin: $0.text("origin")) }
+      let next = try database.first(sql, in: rows, .app(last.app), .text(last.origin)) {
+        CallbackDestination(app: $0.app("app_id"), origin: $0.text("origin"))
+      }
       guard let next else { break }
       destinations.append(next)
       last = next
@@ -270,4 +267,21 @@ extension CallbackRepository {
       error: row.optionalText("error"), doneAt: row.optionalTime("done_at"),
       body: row.blob("body"))
   }
+}
+
+/// What finds the destination after one, for which batches wait.
+private enum CallbackDestinations {
+  static let next: StaticString = """
+    SELECT app_id, origin FROM callback_batch WHERE state = 0 AND (app_id, origin) > (?1, ?2)
+    ORDER BY app_id, origin LIMIT 1
+    """
+
+  /// The same of some apps, one app after the other. In PostgreSQL only.
+  static let nextOfSome: StaticString = """
+    SELECT batch.app_id, batch.origin FROM app JOIN LATERAL (
+      SELECT app_id, origin FROM callback_batch
+      WHERE state = 0 AND app_id = app.id AND (app_id, origin) > (?1, ?2) ORDER BY app_id, origin LIMIT 1
+    ) AS batch ON batch.app_id = app.id
+    WHERE app.id >= ?1 /* own: AND own(app.id) */ ORDER BY app.id LIMIT 1
+    """
 }
