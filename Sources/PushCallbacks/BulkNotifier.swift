@@ -112,10 +112,10 @@ final class BulkNotifier: Sendable {
     let bodies = bodies(of: steps)
     store.write(lowPriority: true) { [self] transaction throws(StorageError) in
       var live: [Step] = []
-      for step in steps where try transaction.callbacks.advanceBulk(step.bulk, to: step.next) {
-        live.append(step)
+      for step in steps where !router.scope.hasLeft(step.bulk.app) {
+        if try transaction.callbacks.advanceBulk(step.bulk, to: step.next) { live.append(step) }
       }
-      // A row is rarely gone by now: its app was deleted.
+      // A row is rarely gone by now: its app was deleted, or has left.
       let wanted = live.count == steps.count ? bodies : self.bodies(of: live)
       for body in wanted { try body.store(at: now, in: transaction) }
     } completion: { [self] result in

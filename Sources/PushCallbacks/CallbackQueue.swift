@@ -200,10 +200,10 @@ final class CallbackQueue: Sendable {
     count(batch, answer, isDead: problem != nil && next == nil, at: now)
     let attempt = CallbackAttemptRow(
       at: now, milliseconds: answer.milliseconds, status: answer.status, error: problem)
-    store.write(lowPriority: true) { transaction throws(StorageError) in
+    store.write(of: batch.app, lowPriority: true) { transaction throws(StorageError) in
       try transaction.callbacks.noteAttempt(batch: batch.id, attempt, next: next)
     } completion: { [self] result in
-      if case .failure(let error) = result {
+      if case .failure(let error) = result, error.kind != .movedAway {
         log.error(
           "cannot store the outcome of a callback", ["batch": .number(batch.id), "reason": .text("\(error)")])
       }

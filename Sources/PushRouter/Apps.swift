@@ -125,7 +125,7 @@ public final class Apps: Sendable {
       key: key, name: name, secretHash: SHA256.digest(Array(secret.utf8)), account: account,
       androidPackage: androidPackage, groupName: group)
     let now = time.now()
-    store.write { transaction throws(StorageError) -> Result<CreatedApp, AppFailure> in
+    store.write { [scope] transaction throws(StorageError) -> Result<CreatedApp, AppFailure> in
       if let androidPackage,
         let known = try transaction.apps.key(account: account, androidPackage: androidPackage)
       {
@@ -134,7 +134,10 @@ public final class Apps: Sendable {
       guard try transaction.apps.count(account: account) < Self.appsInAccount else {
         return .failure(.tooMany)
       }
-      _ = try transaction.apps.create(new, at: now)
+      let id = try transaction.apps.create(new, at: now)
+      if let own = scope.assigned, try transaction.homes.assign(id, to: own) != nil {
+        transaction.whenCommitted { own.insert(id) }
+      }
       if let entry { try transaction.audit.add(entry) }
       return .success(CreatedApp(key: new.key, masterSecret: secret))
     } completion: { result in
@@ -151,8 +154,11 @@ public final class Apps: Sendable {
     reply: @escaping @Sendable (Result<Void, AppFailure>) -> Void
   ) {
     let now = time.now()
-    store.write { transaction throws(StorageError) -> DeletedApp? in
+    store.write { [scope] transaction throws(StorageError) -> DeletedApp? in
       guard let row = try transaction.apps.find(key: key), row.account == account else { return nil }
+      guard scope.contains(row.id) else {
+        throw StorageError(.movedAway, "the app has another home")
+      }
       _ = try transaction.apps.delete(row.id, at: now)
       if let entry { try transaction.audit.add(entry) }
       return DeletedApp(id: row.id, key: key)
@@ -173,7 +179,7 @@ public final class Apps: Sendable {
     _ app: App, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Bool,
     done: @escaping @Sendable (Result<Void, AppFailure>) -> Void
   ) {
-    store.write { transaction throws(StorageError) -> AppRow? in
+    store.write(of: app.id) { transaction throws(StorageError) -> AppRow? in
       guard try body(transaction) else { return nil }
       return try transaction.apps.find(key: app.key)
     } completion: { [self] result in

@@ -29,12 +29,21 @@ public final class CallbackApps: Sendable {
     takeOver(try transaction.callbacks.settings(in: rows), readAt: changes)
   }
 
+  /// Reads what an app has set up that is not in memory yet.
+  func load(_ app: App, _ transaction: ReadTransaction) throws(StorageError) {
+    if try transaction.callbacks.apps(in: .of(app.id)) == [app.id] { insert(app.id) }
+    app.setCallbacks(try transaction.callbacks.setting(app: app.id))
+  }
+
+  /// Something has changed: settings that were read before must not be taken over any more.
+  func noteChange() { changeCount.add(1, ordering: .sequentiallyConsistent) }
+
   /// How often something was changed.
   var changes: Int { changeCount.load(ordering: .sequentiallyConsistent) }
 
   /// Has pushes accepted from now on follow what an app has set up; nil for nothing.
   public func takeOver(_ setting: CallbackSettingRow?, of app: AppID) {
-    changeCount.add(1, ordering: .sequentiallyConsistent)
+    noteChange()
     loaded.find(app)?.setCallbacks(setting)
   }
 

@@ -99,7 +99,8 @@ final class Housekeeping: Sendable {
     }
   }
 
-  private func touchAll(of app: App, _ isInTime: () -> Bool) -> Bool {
+  /// Stores all last contacts of an app's devices; false if that took too long, or failed. Blocks.
+  func touchAll(of app: App, _ isInTime: () -> Bool) -> Bool {
     var isComplete = false
     app.directory.seeFromStart()
     while !isComplete {
@@ -145,7 +146,7 @@ final class Housekeeping: Sendable {
     }
     guard !late.isEmpty else { return }
     let contacts = Self.contacts(late, of: app)
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       try transaction.registrations.touch(contacts)
     } completion: { _ in
       // A time that is lost is replaced by the device's next contact.

@@ -83,7 +83,7 @@ final class Imports: Sendable {
 
   /// On the writer's thread, so that memory sees it in order with all other changes of these registrations.
   private func learn(_ batch: ImportBatch, of app: App) {
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       let rows = try transaction.registrations.deliveryRows(batch)
       let tags = Set(rows.flatMap(\.tags)).sorted()
       return (

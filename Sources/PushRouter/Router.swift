@@ -58,6 +58,7 @@ public final class Router: Sendable {
   let passthrough: Passthrough
   private let pushRateLimiter: PushRateLimiter
   private let loading: Loading
+  private let moves: AppMoves
   private let housekeeping: Housekeeping
 
   /// Makes a router on an open store, for the apps that the store's process is the home of; `load` comes next.
@@ -67,12 +68,14 @@ public final class Router: Sendable {
   ) {
     // What the services share.
     let (zone, journal, audit) = (options.zone, DeliveryJournal(), TargetAudit())
-    let statistics = Statistics(zone: zone)
+    let statistics = Statistics(scope: scope, zone: zone)
     journal.add(statistics)
     let (gateways, pushRateLimiter, ids) = (
       DeviceGateways(), PushRateLimiter(), MessageIDs(time: time, slot: scope.slot)
     )
-    let writeBehind = WriteBehind(store: store, journal: journal, time: time, log: log) { gateways.tell($0) }
+    let writeBehind = WriteBehind(store: store, scope: scope, journal: journal, time: time, log: log) {
+      gateways.tell($0)
+    }
     let contents = ContentCache(byteLimit: options.cachedContents)
     let passthrough = Passthrough(contents: contents, writeBehind: writeBehind, gateways: gateways)
     let channels = PluggedChannels()
@@ -105,13 +108,17 @@ public final class Router: Sendable {
       writeBehind: writeBehind)
     loading = Loading(
       store: store, scope: scope, time: time, log: log, apps: table, imports: imports, callbacks: callbacks,
-      ids: ids,
+      channels: channels, ids: ids,
       statistics: statistics, writeBehind: writeBehind, contents: contents, schedules: schedules)
     housekeeping = Housekeeping(
       store: store, scope: scope, options: options, time: time, log: log, apps: apps, imports: imports,
       files: files,
       passthrough: passthrough, writeBehind: writeBehind, statistics: statistics, activity: activity,
       audit: audit, pushRateLimiter: pushRateLimiter)
+    moves = AppMoves(
+      store: store, scope: scope, apps: table, channels: channels, passthrough: passthrough,
+      writeBehind: writeBehind, statistics: statistics, activity: activity, contents: contents,
+      housekeeping: housekeeping, time: time)
     groups = AppGroups(store: store, table: table)
     history = PushHistories(store: store)
     reports = PushReports(store: store, time: time, log: log, apps: apps)
@@ -140,6 +147,16 @@ public final class Router: Sendable {
 
   /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
   public func load() throws(StorageError) { try loading.run() }
+
+  /// Reads an app into memory that the database has given to this home by now, which is one of several; nil if it has another one, or
+  /// is deleted. Nobody finds the app here before all of it is there. Blocks; channels have started.
+  public func load(_ app: AppID) throws(StorageError) -> App? { try loading.run(app) }
+
+  /// Gives an app to another home, by the number of its node and of its fence, when all that is known of it is stored. Returns the
+  /// app's new epoch; nil, and the app stays here, if it is not this home's or could not be given away. Blocks.
+  public func handOver(_ app: AppKey, to next: (node: Int64, home: Int64)) -> Int64? {
+    moves.handOver(app, to: next)
+  }
 
   /// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data. Call once a second, by one
   /// thread at a time.

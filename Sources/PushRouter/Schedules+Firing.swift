@@ -43,7 +43,8 @@ extension Schedules {
     store.write { transaction throws(StorageError) in
       let error = APIError.scheduleInternalError
       for row in schedules {
-        guard let stored = try transaction.schedules.enabled(row.id), stored.next == row.next,
+        guard !scope.hasLeft(row.app), let stored = try transaction.schedules.enabled(row.id),
+          stored.next == row.next,
           stored.trigger == row.trigger
         else { continue }
         try transaction.schedules.advance(row.id, to: nil)

@@ -63,11 +63,15 @@ final class Statistics: DeliveryObserver {
   /// Rows in one job that has no pushes to count; a job holds up the pushes that share its commit.
   private static let rowsInStep = 64
 
+  private let scope: HomeScope
   private let zone: any Zone
   private let waiting = Mutex(Waiting())
   private let lastHour = Mutex<(quarter: Int64, hour: Int64)>((-1, 0))
 
-  init(zone: any Zone) { self.zone = zone }
+  init(scope: HomeScope, zone: any Zone) {
+    self.scope = scope
+    self.zone = zone
+  }
 
   // MARK: Counting
 
@@ -152,9 +156,13 @@ final class Statistics: DeliveryObserver {
       return (step, !waiting.rows.isEmpty)
     }
     guard !step.rows.isEmpty else { return }
-    store.write { transaction throws(StorageError) in
-      for (key, row) in step.rows { try transaction.statistics.add(app: key.app, hour: key.hour, row) }
-      for (app, id) in step.through { try transaction.statistics.mark(app: app, through: id) }
+    store.write { [scope] transaction throws(StorageError) in
+      for (key, row) in step.rows where !scope.hasLeft(key.app) {
+        try transaction.statistics.add(app: key.app, hour: key.hour, row)
+      }
+      for (app, id) in step.through where !scope.hasLeft(app) {
+        try transaction.statistics.mark(app: app, through: id)
+      }
     } completion: { [self] result in
       if case .success = result, hasMore {
         flushStep(to: store)
@@ -167,7 +175,16 @@ final class Statistics: DeliveryObserver {
     }
   }
 
-  /// Counts what a crash kept from being counted of an app.
+  /// Drops what is counted of an app and not stored: its next home counts its pushes from the mark on.
+  func forget(_ app: AppID) {
+    waiting.withLock { waiting in
+      waiting.rows = waiting.rows.filter { $0.key.app != app }
+      waiting.through[app] = nil
+      waiting.peaks[app] = nil
+    }
+  }
+
+  /// Counts what a crash, or a change of its home, kept from being counted of an app.
   func load(_ app: AppID, _ transaction: ReadTransaction) throws(StorageError) {
     try transaction.statistics.uncountedPushes(of: app) { id, createdAt, targets in
       accepted(id, targets: targets, of: app, at: createdAt)

@@ -75,7 +75,7 @@ public struct UserActivity: Sendable {
     for app in apps {
       let activity = app.directory.takeActivity()
       guard !activity.isEmpty else { continue }
-      store.write { transaction throws(StorageError) in
+      store.write(of: app.id) { transaction throws(StorageError) in
         for (kind, targets) in activity {
           for (unit, period) in [(ActivityUnit.hour, hour), (.day, day)] {
             let stored = try transaction.activity.find(app: app.id, unit, period, kind)

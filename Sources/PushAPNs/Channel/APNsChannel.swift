@@ -162,6 +162,13 @@ public final class APNsChannel: Channel {
     }
   }
 
+  /// An app is about to have another home.
+  public func release(_ app: App) {
+    let queue = parts.queues.find(app.id)
+    forget(app)
+    queue?.queue.finish()
+  }
+
   private func leave(_ dispatcher: APNsDispatcher, _ queue: APNsQueue) {
     // In the same step as the search for other users, so that no app joins a dispatcher that is about to be closed.
     let isUnused = state.withLock { state in

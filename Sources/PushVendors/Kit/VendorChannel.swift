@@ -215,6 +215,13 @@ public final class VendorChannel<V: Vendor>: Channel {
     for service in vendor.serviceIDs { queue?.set(nil, isStopped: true, for: service) }
   }
 
+  /// An app is about to have another home.
+  public func release(_ app: App) {
+    let queue = state.withLock { $0.queues[app.id] }
+    forget(app)
+    queue?.finish()
+  }
+
   // MARK: Pushes
 
   /// The notification, to devices with a token.
