@@ -1,6 +1,7 @@
 import PushBase
 import PushDomain
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import PushGateway
