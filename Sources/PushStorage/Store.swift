@@ -23,8 +23,7 @@ public final class Store: Sendable {
     /// Whether this is the server on the database. In PostgreSQL there is only one, or there are homes of some apps each, and it keeps
     /// commands that began before it from writing; a file of SQLite is locked by the caller.
     public var isServer = true
-    /// Of one of several homes, which has some apps to itself: the store writes beside those of other homes, behind the fence and
-    /// with the message IDs that this says. The schema has to be there. Nil for a server that has all apps.
+    /// Of one of several homes: the store writes beside others, behind this fence. The schema has to be there. Nil for all apps.
     public var home: AssignedApps?
     /// Names the fence that a store in PostgreSQL writes behind, unless it is a home's: random, no other store may have it.
     public var fence = Int64(bitPattern: SystemRandom.next() >> 1)
@@ -214,11 +213,12 @@ public final class Store: Sendable {
           return WriteJob.Done(error: error) { failure in completion(.failure(failure ?? error)) }
         }
       }, refuse: { completion(.failure($0)) })
-    if let error = Self.refusal(writes.push(job, lowPriority: lowPriority)) { completion(.failure(error)) }
+    if let error = writes.push(job, lowPriority: lowPriority).refusal("writes", doubt: Self.doubt) {
+      completion(.failure(error))
+    }
   }
 
-  /// Queues a job for the writer that changes rows of one app, unless the app has left this home by the time when the job's turn
-  /// comes: then it fails with `.movedAway`. All else as for the other function.
+  /// Queues a job for the writer that changes rows of one app. It fails with `.movedAway` if the app has left this home by then.
   public func write<Value: Sendable>(
     of app: AppID, single: Bool = false, lowPriority: Bool = false,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value,
@@ -227,12 +227,12 @@ public final class Store: Sendable {
     guard home != nil else {
       return write(single: single, lowPriority: lowPriority, body, completion: completion)
     }
-    write(single: single, lowPriority: lowPriority) { transaction throws(StorageError) in
+    let own: @Sendable (WriteTransaction) throws(StorageError) -> Value = {
+      transaction throws(StorageError) in
       try transaction.expectHome(of: app)
       return try body(transaction)
-    } completion: {
-      completion($0)
     }
+    write(single: single, lowPriority: lowPriority, own, completion: completion)
   }
 
   /// Runs `body` on a reader's thread in a read transaction: it sees one state of the database. The completion runs
@@ -254,7 +254,10 @@ public final class Store: Sendable {
       database.rollBack()
       completion(result)
     }
-    if let error = Self.refusal(reads.push(job)) { completion(.failure(error)) }
+    let answer = reads.push(job)
+    if let error = answer.refusal("reads", doubt: StorageError(.overloaded, "too many reads wait")) {
+      completion(.failure(error))
+    }
   }
 
   /// What the writer did so far.
@@ -297,21 +300,16 @@ public final class Store: Sendable {
     writes.close()
     _ = finished.take(1)
   }
+}
 
-  private static func refusal(_ answer: WorkQueue<WriteJob>.Answer) -> StorageError? {
-    switch answer {
+extension WorkQueue.Answer {
+  /// Why a job was not taken; nil if it was. `doubt` is the reason while the queue is suspended.
+  fileprivate func refusal(_ jobs: StaticString, doubt: @autoclosure () -> StorageError) -> StorageError? {
+    switch self {
     case .accepted: nil
-    case .full: StorageError(.overloaded, "too many writes wait")
+    case .full: StorageError(.overloaded, "too many \(jobs) wait")
     case .closed: StorageError(.closed, "the store is closed")
-    case .suspended: doubt
-    }
-  }
-
-  private static func refusal(_ answer: WorkQueue<ReadJob>.Answer) -> StorageError? {
-    switch answer {
-    case .accepted: nil
-    case .full, .suspended: StorageError(.overloaded, "too many reads wait")
-    case .closed: StorageError(.closed, "the store is closed")
+    case .suspended: doubt()
     }
   }
 }

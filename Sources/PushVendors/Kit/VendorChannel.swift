@@ -161,10 +161,8 @@ public final class VendorChannel<V: Vendor>: Channel {
     in state: inout State
   ) {
     state.dispatchers[app] = new.isEmpty ? nil : new
-    for dispatcher in old.values {
-      dispatcher.close()
-      state.former.append(dispatcher)
-    }
+    for dispatcher in old.values { dispatcher.close() }
+    state.former += old.values
   }
 
   /// Of several services one that rests keeps nothing ready, which would take the places of the others: its deliveries wait as they
