@@ -125,6 +125,7 @@ struct ConsoleScene {
     }
     // The pushes are among these counts.
     try database.execute(
-      "INSERT OR REPLACE INTO statistics_mark (id, through) SELECT 1, max(msg_id) FROM push")
+      "INSERT OR REPLACE INTO counted_push (app_id, through) SELECT app_id, max(msg_id) FROM push GROUP BY app_id"
+    )
   }
 }

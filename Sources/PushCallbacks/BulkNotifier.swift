@@ -55,7 +55,10 @@ final class BulkNotifier: Sendable {
     store.read { [self] transaction throws(StorageError) in
       var steps: [Step] = []
       var room = Self.numbers
-      for bulk in try transaction.callbacks.bulks(restBefore: moment, limit: Self.rows) where room > 0 {
+      let bulks = try transaction.callbacks.bulks(
+        restBefore: moment, limit: Self.rows, in: router.scope.rows)
+      // One that is not loaded yet cannot say who its devices are.
+      for bulk in bulks where room > 0 && router.scope.contains(bulk.app) {
         let step = try self.step(of: bulk, room: room, in: transaction)
         room -= step.events.count
         steps.append(step)
@@ -109,10 +112,10 @@ final class BulkNotifier: Sendable {
     let bodies = bodies(of: steps)
     store.write(lowPriority: true) { [self] transaction throws(StorageError) in
       var live: [Step] = []
-      for step in steps where try transaction.callbacks.advanceBulk(step.bulk, to: step.next) {
-        live.append(step)
+      for step in steps where !router.scope.hasLeft(step.bulk.app) {
+        if try transaction.callbacks.advanceBulk(step.bulk, to: step.next) { live.append(step) }
       }
-      // A row is rarely gone by now: its app was deleted.
+      // A row is rarely gone by now: its app was deleted, or has left.
       let wanted = live.count == steps.count ? bodies : self.bodies(of: live)
       for body in wanted { try body.store(at: now, in: transaction) }
     } completion: { [self] result in

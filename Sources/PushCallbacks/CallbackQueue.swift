@@ -29,6 +29,7 @@ final class CallbackQueue: Sendable {
   private static let destinationsPerQuery = 256
 
   private let store: Store
+  private let scope: HomeScope
   private let transport: HTTPTransport
   private let keys: CallbackKeys
   private let metrics: CallbackMetrics
@@ -37,10 +38,11 @@ final class CallbackQueue: Sendable {
   private let state: Mutex<State>
 
   init(
-    store: Store, transport: HTTPTransport, keys: CallbackKeys, metrics: CallbackMetrics,
+    store: Store, scope: HomeScope, transport: HTTPTransport, keys: CallbackKeys, metrics: CallbackMetrics,
     limits: DestinationLimiter.Limits = DestinationLimiter.Limits(), time: any TimeSource, log: Log
   ) {
     self.store = store
+    self.scope = scope
     self.transport = transport
     self.keys = keys
     self.metrics = metrics
@@ -65,8 +67,8 @@ final class CallbackQueue: Sendable {
     guard let limiter else { return }
     let (now, nanoseconds) = (time.now(), time.monotonic())
     let last = state.withLock { $0.last }
-    store.read { transaction throws(StorageError) in
-      try Self.find(in: transaction, limiter: limiter, after: last, at: now, nanoseconds)
+    store.read { [scope] transaction throws(StorageError) in
+      try Self.find(in: transaction, scope, limiter: limiter, after: last, at: now, nanoseconds)
     } completion: { [self] result in
       switch result {
       case .failure(let error): log.error("cannot read callbacks", ["reason": .text("\(error)")])
@@ -91,15 +93,15 @@ final class CallbackQueue: Sendable {
   }
 
   private static func find(
-    in transaction: ReadTransaction, limiter: DestinationLimiter, after last: CallbackDestination?,
-    at now: Timestamp,
-    _ nanoseconds: UInt64
+    in transaction: ReadTransaction, _ scope: HomeScope, limiter: DestinationLimiter,
+    after last: CallbackDestination?, at now: Timestamp, _ nanoseconds: UInt64
   ) throws(StorageError) -> Found {
     var found = Found()
-    var destinations = try transaction.callbacks.destinations(after: last, limit: destinationsPerQuery)
+    var destinations = try transaction.callbacks.destinations(
+      after: last, limit: destinationsPerQuery, in: scope.rows)
     if destinations.count < destinationsPerQuery, let last {
       let first = try transaction.callbacks.destinations(
-        after: nil, limit: destinationsPerQuery - destinations.count)
+        after: nil, limit: destinationsPerQuery - destinations.count, in: scope.rows)
       destinations += first.prefix { !(last < $0) }
     }
     for destination in destinations {
@@ -198,10 +200,10 @@ final class CallbackQueue: Sendable {
     count(batch, answer, isDead: problem != nil && next == nil, at: now)
     let attempt = CallbackAttemptRow(
       at: now, milliseconds: answer.milliseconds, status: answer.status, error: problem)
-    store.write(lowPriority: true) { transaction throws(StorageError) in
+    store.write(of: batch.app, lowPriority: true) { transaction throws(StorageError) in
       try transaction.callbacks.noteAttempt(batch: batch.id, attempt, next: next)
     } completion: { [self] result in
-      if case .failure(let error) = result {
+      if case .failure(let error) = result, error.kind != .movedAway {
         log.error(
           "cannot store the outcome of a callback", ["batch": .number(batch.id), "reason": .text("\(error)")])
       }

@@ -14,7 +14,13 @@ final class CallbackRecorder: DeliveryObserver {
 
   private let router: Router
   /// The callback settings of pushes; `.some(nil)` for none.
-  private let terms = Mutex<[MessageID: PushCallbackRow?]>([:])
+  private let terms = Mutex<[Key: PushCallbackRow?]>([:])
+
+  /// A push of an app: what one app's devices make up must not find another app's settings.
+  private struct Key: Hashable {
+    let app: AppID
+    let push: MessageID
+  }
 
   init(router: Router) { self.router = router }
 
@@ -35,11 +41,12 @@ final class CallbackRecorder: DeliveryObserver {
   private func terms(
     of id: MessageID, of app: AppID, in transaction: WriteTransaction
   ) throws(StorageError) -> PushCallbackRow? {
-    if let known = terms.withLock({ $0[id] }) { return known }
+    let key = Key(app: app, push: id)
+    if let known = terms.withLock({ $0[key] }) { return known }
     let row = try transaction.callbacks.push(of: id, app: app)
     terms.withLock { terms in
       if terms.count >= Self.remembered { terms = [:] }
-      terms[id] = .some(row)
+      terms[key] = .some(row)
     }
     return row
   }

@@ -51,7 +51,7 @@ extension CallbackService {
   ) {
     let now = time.now()
     let end = now.adding(seconds: CallbackEvent.lifetime)
-    store.write { transaction throws(StorageError) in
+    store.write(of: app) { transaction throws(StorageError) in
       guard try transaction.callbacks.resend(app: app, id: id, at: now, until: end) else { return false }
       if let note { try transaction.audit.add(note) }
       return true
@@ -72,7 +72,7 @@ extension CallbackService {
       trials.withLock { _ = $0.remove(app) }
       done(result)
     }
-    store.write { transaction throws(StorageError) in
+    store.write(of: app) { transaction throws(StorageError) in
       let setting = try transaction.callbacks.setting(app: app)
       if let note, setting?.url != nil { try transaction.audit.add(note) }
       return (setting, getui: try transaction.getui.access(app: app)?.secret)

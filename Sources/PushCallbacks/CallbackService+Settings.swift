@@ -95,7 +95,7 @@ extension CallbackService {
     _ app: AppID, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void
   ) {
-    store.write { transaction throws(StorageError) in
+    store.write(of: app) { transaction throws(StorageError) in
       guard try transaction.callbacks.remove(app: app) else { return false }
       if let note { try transaction.audit.add(note) }
       return true
@@ -143,7 +143,7 @@ extension CallbackService {
     _ body: @escaping @Sendable (CallbackSettingRow?, Sealer) -> (row: CallbackSettingRow, secret: String?)?,
     _ done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void
   ) {
-    store.write { transaction throws(StorageError) -> (row: CallbackSettingRow, secret: String?)? in
+    store.write(of: app) { transaction throws(StorageError) -> (row: CallbackSettingRow, secret: String?)? in
       guard var changed = body(try transaction.callbacks.setting(app: app), sealer) else { return nil }
       changed.row.changedAt = sealer.now
       try transaction.callbacks.set(changed.row)

@@ -61,7 +61,8 @@ public final class CallbackService: Sendable {
     retention = options.retention
     self.metrics = CallbackMetrics(metrics)
     let queue = CallbackQueue(
-      store: store, transport: transport, keys: keys, metrics: self.metrics, time: time, log: log)
+      store: store, scope: router.scope, transport: transport, keys: keys, metrics: self.metrics, time: time,
+      log: log)
     self.queue = queue
     bulk = BulkNotifier(router: router, store: store, time: time, log: log) { queue.look() }
     router.journal.add(CallbackRecorder(router: router))
@@ -90,8 +91,8 @@ public final class CallbackService: Sendable {
   }
 
   private func countWaiting() {
-    store.read { transaction throws(StorageError) in
-      try transaction.callbacks.waiting(limit: Self.countLimit)
+    store.read { [rows = router.scope.rows] transaction throws(StorageError) in
+      try transaction.callbacks.waiting(limit: Self.countLimit, in: rows)
     } completion: { [metrics] result in
       if case .success(let count) = result { metrics.setWaiting(count) }
     }
@@ -100,9 +101,10 @@ public final class CallbackService: Sendable {
   /// Runs one step; when it deleted a full step's worth, it queues the next one.
   private func sweep() {
     let moment = time.now().adding(seconds: -retention)
-    store.write { transaction throws(StorageError) in
-      try transaction.callbacks.sweepPushes(below: MessageID(firstAt: moment), limit: Self.sweepRows)
-      return try transaction.callbacks.sweep(before: moment, limit: Self.sweepRows)
+    store.write { [rows = router.scope.rows] transaction throws(StorageError) in
+      try transaction.callbacks.sweepPushes(
+        below: MessageID(firstAt: moment), limit: Self.sweepRows, in: rows)
+      return try transaction.callbacks.sweep(before: moment, limit: Self.sweepRows, in: rows)
     } completion: { [self] result in
       if case .success(Self.sweepRows) = result { sweep() }
     }

@@ -29,7 +29,7 @@ public struct GetuiAccess: Sendable {
       let secret = GetuiSecret.generate()
       let row = GetuiAccessRow(
         app: app, secret: GetuiSecret.seal(secret, app: app, with: sealing), changedAt: now)
-      store.write { transaction throws(StorageError) in
+      store.write(of: app) { transaction throws(StorageError) in
         try transaction.getui.setAccess(row)
         if let note { try transaction.audit.add(note) }
       } completion: {
@@ -43,7 +43,7 @@ public struct GetuiAccess: Sendable {
     _ app: AppID, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void
   ) {
-    store.write { transaction throws(StorageError) in
+    store.write(of: app) { transaction throws(StorageError) in
       guard try transaction.getui.removeAccess(app: app) else { return false }
       if let note { try transaction.audit.add(note) }
       return true

@@ -80,7 +80,7 @@ extension ChannelQueue {
       }
       return
     }
-    store.write(lowPriority: true) { transaction throws(StorageError) in
+    store.write(of: id, lowPriority: true) { transaction throws(StorageError) in
       var all: [[TokenRow]] = []
       for part in batch.parts {
         var taken: [RegistrationNumber: Int64] = [:]
@@ -105,7 +105,7 @@ extension ChannelQueue {
     // A leg goes to one slot.
     let byLeg = Dictionary(grouping: deliveries) { ArmedLeg(key: $0.key, slot: $0.slot) }
       .mapValues { $0.map(\.row.number).sorted() }
-    store.write { transaction throws(StorageError) in
+    store.write(of: id) { transaction throws(StorageError) in
       for (leg, numbers) in byLeg {
         _ = try transaction.channelQueue.take(leg.key.push, app: id, leg.slot, for: numbers, .unchanged)
       }
@@ -181,7 +181,7 @@ extension ChannelQueue {
       (
         rows: try transaction.channelQueue.open(
           of: channel, app: app, after: id, limit: Bounds.pushes / 4, triedOnce: triedOnce),
-        pacingMinutes: try transaction.pacedPushes.all()
+        pacingMinutes: try transaction.pacedPushes.all(in: .of(app))
       )
     } completion: { [self] result in
       state.withLock { state in

@@ -178,7 +178,7 @@ extension GetuiAPI {
     done: @escaping @Sendable (Result<Claim, GetuiError>) -> Void
   ) {
     let (name, now, router) = (GetuiOrigin.name(ofRequest: requestID), time.now(), router)
-    store.write { transaction throws(StorageError) -> Claim? in
+    store.write(of: app.id) { transaction throws(StorageError) -> Claim? in
       if let known = try transaction.pushes.lookupCID(app: app.id, cid: name) {
         return known.isSame(as: origin.digest) ? Claim(known) : nil
       }

@@ -119,7 +119,7 @@ final class Tokens: Sendable {
         return done(result.flatMap { _ in .failure(.tokenInvalid) })
       }
       let id = Array(bytes[..<Self.idSize])
-      store.write { transaction throws(StorageError) in
+      store.write(of: app.id) { transaction throws(StorageError) in
         try transaction.getui.revokeToken(id, app: app.id, expiresAt: Self.end(id))
       } completion: { [self] result in
         guard case .success = result else { return done(.failure(.busy)) }

@@ -189,7 +189,7 @@ public final class NodeLink: Sendable {
     _ router: Router, epoch: Epoch, mayDecide: @escaping @Sendable () -> Bool = { true }
   ) {
     change { $0.lead(router, epoch: epoch, mayDecide: mayDecide, now: $1) }
-    router.deliveries.recentRecalls { [weak self] result in
+    router.recentRecalls { [weak self] result in
       guard let self else { return }
       switch result {
       case .success(let recalls): change { $0.repeatRecalls(recalls, of: epoch, now: $1) }

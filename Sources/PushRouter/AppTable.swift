@@ -30,7 +30,7 @@ final class AppTable: Sendable {
   /// The app of a row, made if it is not in memory yet. That of one deleted meanwhile says so, and stays out of memory.
   func adopt(_ row: AppRow) -> App {
     if let known = find(row.key) { return known }
-    let new = App(row, pendingLimit: pendingLimit, at: time.now())
+    let new = make(row)
     return apps.withLock { apps in
       if let known = apps.byKey[row.key] { return known }
       guard !apps.deleted.contains(row.key) else {
@@ -40,6 +40,26 @@ final class AppTable: Sendable {
       apps.byKey[row.key] = new
       apps.byID[new.id] = new
       return new
+    }
+  }
+
+  /// The app of a row, not to be found yet: its registrations are to be read first.
+  func make(_ row: AppRow) -> App { App(row, pendingLimit: pendingLimit, at: time.now()) }
+
+  /// Has an app be found from now on.
+  func add(_ app: App) {
+    apps.withLock { apps in
+      apps.byKey[app.key] = app
+      apps.byID[app.id] = app
+    }
+  }
+
+  /// Has an app be found no more, which may come back.
+  func take(_ key: AppKey) -> App? {
+    apps.withLock { apps in
+      let app = apps.byKey.removeValue(forKey: key)
+      if let app { apps.byID[app.id] = nil }
+      return app
     }
   }
 

@@ -23,6 +23,7 @@ extension AccountRow {
 /// The apps: those in memory, and how they are made, changed and deleted.
 public final class Apps: Sendable {
   let store: Store
+  let scope: HomeScope
   let time: any TimeSource
   private let log: Log
   private let table: AppTable
@@ -35,11 +36,11 @@ public final class Apps: Sendable {
   private let changes = Mutex(0)
 
   init(
-    store: Store, time: any TimeSource, log: Log, table: AppTable, channels: PluggedChannels,
-    passthrough: Passthrough,
-    callbacks: CallbackApps, purge: AppPurge
+    store: Store, scope: HomeScope, time: any TimeSource, log: Log, table: AppTable,
+    channels: PluggedChannels, passthrough: Passthrough, callbacks: CallbackApps, purge: AppPurge
   ) {
     self.store = store
+    self.scope = scope
     self.time = time
     self.log = log
     self.table = table
@@ -61,7 +62,8 @@ public final class Apps: Sendable {
   public var all: [App] { table.all }
 
   /// The app behind a key, nil if there is none. One that is not in memory is looked for in the database, so that an app
-  /// made by another process works at once. `found` may be called on this thread or another.
+  /// made by another process works at once. One that has another home, or none yet, is unavailable. `found` may be called on this
+  /// thread or another.
   public func find(_ key: AppKey, found: @escaping @Sendable (Result<App?, DeviceFailure>) -> Void) {
     if let known = table.find(key) {
       found(.success(known))
@@ -73,6 +75,7 @@ public final class Apps: Sendable {
       switch result {
       case .failure: found(.failure(.unavailable))
       case .success(nil): found(.success(nil))
+      case .success(let row?) where !scope.contains(row.id): found(.failure(.unavailable))
       // A new app has no registrations yet that memory would have to learn.
       case .success(let row?):
         learnChanges(of: channels.all[...]) { [self] in found(.success(table.adopt(row))) }
@@ -122,7 +125,7 @@ public final class Apps: Sendable {
       key: key, name: name, secretHash: SHA256.digest(Array(secret.utf8)), account: account,
       androidPackage: androidPackage, groupName: group)
     let now = time.now()
-    store.write { transaction throws(StorageError) -> Result<CreatedApp, AppFailure> in
+    store.write { [scope] transaction throws(StorageError) -> Result<CreatedApp, AppFailure> in
       if let androidPackage,
         let known = try transaction.apps.key(account: account, androidPackage: androidPackage)
       {
@@ -131,7 +134,10 @@ public final class Apps: Sendable {
       guard try transaction.apps.count(account: account) < Self.appsInAccount else {
         return .failure(.tooMany)
       }
-      _ = try transaction.apps.create(new, at: now)
+      let id = try transaction.apps.create(new, at: now)
+      if let own = scope.assigned, try transaction.homes.assign(id, to: own) != nil {
+        transaction.whenCommitted { own.insert(id) }
+      }
       if let entry { try transaction.audit.add(entry) }
       return .success(CreatedApp(key: new.key, masterSecret: secret))
     } completion: { result in
@@ -148,8 +154,11 @@ public final class Apps: Sendable {
     reply: @escaping @Sendable (Result<Void, AppFailure>) -> Void
   ) {
     let now = time.now()
-    store.write { transaction throws(StorageError) -> DeletedApp? in
+    store.write { [scope] transaction throws(StorageError) -> DeletedApp? in
       guard let row = try transaction.apps.find(key: key), row.account == account else { return nil }
+      guard scope.contains(row.id) else {
+        throw StorageError(.movedAway, "the app has another home")
+      }
       _ = try transaction.apps.delete(row.id, at: now)
       if let entry { try transaction.audit.add(entry) }
       return DeletedApp(id: row.id, key: key)
@@ -170,7 +179,7 @@ public final class Apps: Sendable {
     _ app: App, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Bool,
     done: @escaping @Sendable (Result<Void, AppFailure>) -> Void
   ) {
-    store.write { transaction throws(StorageError) -> AppRow? in
+    store.write(of: app.id) { transaction throws(StorageError) -> AppRow? in
       guard try body(transaction) else { return nil }
       return try transaction.apps.find(key: app.key)
     } completion: { [self] result in
@@ -213,10 +222,10 @@ public final class Apps: Sendable {
     // One at a time: of two readers the later may have the older news.
     guard !isRefreshing.exchange(true, ordering: .acquiring) else { return }
     let (known, changesOfCallbacks) = (changes.withLock { $0 }, callbacks.changes)
-    store.read { transaction throws(StorageError) in
+    store.read { [rows = scope.rows] transaction throws(StorageError) in
       (
-        rows: try transaction.apps.all(), deleted: try transaction.deletedApps.all(),
-        callbacks: try transaction.callbacks.settings()
+        rows: try transaction.apps.all(in: rows), deleted: try transaction.deletedApps.all(in: rows),
+        callbacks: try transaction.callbacks.settings(in: rows)
       )
     } completion: { [self] result in
       defer { isRefreshing.store(false, ordering: .releasing) }

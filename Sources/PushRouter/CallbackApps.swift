@@ -24,17 +24,26 @@ public final class CallbackApps: Sendable {
   }
 
   /// Reads what apps have set up for callbacks.
-  func load(_ transaction: ReadTransaction) throws(StorageError) {
-    for app in try transaction.callbacks.apps() { insert(app) }
-    takeOver(try transaction.callbacks.settings(), readAt: changes)
+  func load(_ transaction: ReadTransaction, in rows: AppRows) throws(StorageError) {
+    for app in try transaction.callbacks.apps(in: rows) { insert(app) }
+    takeOver(try transaction.callbacks.settings(in: rows), readAt: changes)
   }
+
+  /// Reads what an app has set up that is not in memory yet.
+  func load(_ app: App, _ transaction: ReadTransaction) throws(StorageError) {
+    if try transaction.callbacks.apps(in: .of(app.id)) == [app.id] { insert(app.id) }
+    app.setCallbacks(try transaction.callbacks.setting(app: app.id))
+  }
+
+  /// Something has changed: settings that were read before must not be taken over any more.
+  func noteChange() { changeCount.add(1, ordering: .sequentiallyConsistent) }
 
   /// How often something was changed.
   var changes: Int { changeCount.load(ordering: .sequentiallyConsistent) }
 
   /// Has pushes accepted from now on follow what an app has set up; nil for nothing.
   public func takeOver(_ setting: CallbackSettingRow?, of app: AppID) {
-    changeCount.add(1, ordering: .sequentiallyConsistent)
+    noteChange()
     loaded.find(app)?.setCallbacks(setting)
   }
 

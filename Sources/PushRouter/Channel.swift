@@ -161,6 +161,9 @@ public protocol Channel: AnyObject, Sendable {
   func meaning(of reason: String) -> Phrase?
   /// An app was deleted.
   func forget(_ app: App)
+  /// An app is about to have another home: sends nothing more for it, and stores the answers that are known. What has none is sent
+  /// again by the other home. On any thread.
+  func release(_ app: App)
   /// Reads its data of apps, and resumes pushes of an earlier run. `done` is called once, on any thread, when it can make
   /// offers; after an error the server does not start.
   func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void)
@@ -223,6 +226,8 @@ extension Channel {
   public func status(of app: App) -> [ChannelStatus] { [] }
   /// Nothing is known of apps.
   public func forget(_ app: App) {}
+  /// All answers are stored.
+  public func release(_ app: App) { forget(app) }
   /// Nothing has to be read.
   public func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) { done(.success(())) }
   /// Nothing depends on the time.

@@ -122,6 +122,9 @@ final class ContentCache: Sendable {
     state.withLock { $0.insert(id, content, strategy, elsewhere, fallback, byteLimit) }
   }
 
+  /// Forgets all: what another home has changed must not be taken from here.
+  func removeAll() { state.withLock { $0 = State() } }
+
   /// The same, of a push whose content is not at hand in its encoded form.
   func insert(_ id: MessageID, _ push: StoredPush) {
     insert(

@@ -12,7 +12,7 @@ extension Deliveries {
   ) {
     let (now, holder) = (time.now(), PushHolder())
     writeBehind.flushEnds()
-    store.write { [self] transaction throws(StorageError) -> NumberSet? in
+    store.write(of: app.id) { [self] transaction throws(StorageError) -> NumberSet? in
       guard let push = try transaction.pushes.find(id: id), push.app == app.id else { return nil }
       try withdraw(id, of: app, .recalled, at: now, by: holder, in: transaction)
       if let note { try transaction.audit.add(note) }

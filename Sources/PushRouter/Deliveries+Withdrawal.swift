@@ -26,7 +26,7 @@ extension Deliveries {
     // Between the commit and the moment at which memory knows of it no end may be stored that knows nothing of these devices.
     let isYetToEnd = app.directory.pin(id)
     writeBehind.flushEnds()
-    store.write { transaction throws(StorageError) -> TakeBack in
+    store.write(of: app.id) { transaction throws(StorageError) -> TakeBack in
       guard let rows = try transaction.deliveries.targets(of: id), rows.push.app == app.id,
         rows.push.expiresAt > now, rows.withdrawal == nil, let targets = PushTargets(rows, at: now)
       else { return .needless }

@@ -127,7 +127,7 @@ public final class Deliveries: Sendable {
     _ answers: [ChannelAnswers], of app: App, done: @escaping @Sendable (_ isStored: Bool) -> Void
   ) {
     let (id, now) = (app.id, time.now())
-    store.write(lowPriority: true) { [journal] transaction throws(StorageError) in
+    store.write(of: id, lowPriority: true) { [journal] transaction throws(StorageError) in
       var events: [DeliveryEvent] = []
       for one in answers { events += try one.store(of: id, at: now, in: transaction) }
       try journal.stored(events, in: transaction)

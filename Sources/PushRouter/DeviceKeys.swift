@@ -65,7 +65,7 @@ public struct DeviceKeys: Sendable {
     reply: @escaping @Sendable (Result<[RegistrationID], DeviceFailure>) -> Void
   ) {
     let now = time.now()
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       var unknown: [RegistrationID] = []
       for (registration, bytes) in sealed {
         guard let number = app.directory.find(registration),
@@ -88,7 +88,7 @@ public struct DeviceKeys: Sendable {
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
     let now = time.now()
-    store.write(single: true) { transaction throws(StorageError) in
+    store.write(of: app.id, single: true) { transaction throws(StorageError) in
       try transaction.deviceKeys.set(app: app.id, number: number, kind: kind, bytes, at: now)
     } completion: { result in
       reply(

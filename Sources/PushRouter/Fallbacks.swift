@@ -54,6 +54,7 @@ final class Fallbacks: Sendable {
   private static let batch = 64
 
   private let store: Store
+  private let scope: HomeScope
   private let time: any TimeSource
   private let ids: MessageIDs
   private let apps: AppTable
@@ -64,10 +65,11 @@ final class Fallbacks: Sendable {
   private let state = Mutex(State())
 
   init(
-    store: Store, time: any TimeSource, ids: MessageIDs, apps: AppTable, channels: PluggedChannels,
-    passthrough: Passthrough, contents: ContentCache, writeBehind: WriteBehind
+    store: Store, scope: HomeScope, time: any TimeSource, ids: MessageIDs, apps: AppTable,
+    channels: PluggedChannels, passthrough: Passthrough, contents: ContentCache, writeBehind: WriteBehind
   ) {
     self.store = store
+    self.scope = scope
     self.time = time
     self.ids = ids
     self.apps = apps
@@ -77,19 +79,21 @@ final class Fallbacks: Sendable {
     self.writeBehind = writeBehind
   }
 
-  /// Takes over what an earlier run left. Nothing is due before devices had time to come back. Blocks.
-  func start() throws(StorageError) {
-    let stored = try store.wait { transaction throws(StorageError) in try transaction.fallbacks.nextDue() }
+  /// Takes over what an earlier run, or another home, left. Nothing is due before devices had time to come back. Blocks.
+  func start(in rows: AppRows) throws(StorageError) {
+    let stored = try store.wait { transaction throws(StorageError) in
+      try transaction.fallbacks.nextDue(in: rows)
+    }
     guard stored != nil else { return }
     let earliest = time.now().adding(seconds: Self.graceAfterStart)
     let next = try Store.wait { [store] in
       store.write(
         { transaction throws(StorageError) -> Timestamp? in
-          try transaction.fallbacks.clamp(from: earliest)
-          return try transaction.fallbacks.nextDue()
+          try transaction.fallbacks.clamp(from: earliest, in: rows)
+          return try transaction.fallbacks.nextDue(in: rows)
         }, completion: $0)
     }
-    state.withLock { $0.next = next }
+    if let next { note(next) }
   }
 
   /// A push was stored that is due at a moment.
@@ -113,10 +117,10 @@ final class Fallbacks: Sendable {
 
   private func move(by jump: Jump) {
     state.withLock { $0.next = nil }
-    store.write { transaction throws(StorageError) -> Timestamp? in
+    store.write { [rows = scope.rows] transaction throws(StorageError) -> Timestamp? in
       try transaction.fallbacks.shift(
-        by: jump.milliseconds, through: jump.last.newest, acceptedAbout: jump.last.wall)
-      return try transaction.fallbacks.nextDue()
+        by: jump.milliseconds, through: jump.last.newest, acceptedAbout: jump.last.wall, in: rows)
+      return try transaction.fallbacks.nextDue(in: rows)
     } completion: { [self] result in
       switch result {
       case .success(let next): rest(until: next)
@@ -142,10 +146,10 @@ final class Fallbacks: Sendable {
     let now = time.now()
     // What is stored from now on is noted, and may not be read.
     state.withLock { $0.next = nil }
-    store.read { transaction throws(StorageError) in
+    store.read { [rows = scope.rows] transaction throws(StorageError) in
       (
-        due: try transaction.fallbacks.due(at: now, limit: Self.batch),
-        next: try transaction.fallbacks.nextDue()
+        due: try transaction.fallbacks.due(at: now, limit: Self.batch, in: rows),
+        next: try transaction.fallbacks.nextDue(in: rows)
       )
     } completion: { [self] result in
       switch result {
@@ -177,9 +181,14 @@ final class Fallbacks: Sendable {
   private func handOver(
     _ id: MessageID, _ rows: [FallbackRow], done: @escaping @Sendable (_ isStored: Bool) -> Void
   ) {
-    guard let first = rows.first, let app = apps.find(first.app), !app.isDeleted else {
+    guard let first = rows.first else { return done(true) }
+    // Of an app that is being loaded, or has just left, memory knows nothing.
+    guard scope.contains(first.app) else { return done(false) }
+    guard let app = apps.find(first.app), !app.isDeleted else {
       // Its app is gone.
-      return write(done) { transaction throws(StorageError) in try transaction.fallbacks.drop(id) }
+      return write(of: first.app, done) { transaction throws(StorageError) in
+        try transaction.fallbacks.drop(id)
+      }
     }
     let now = time.now()
     let full = rows.filter { row in
@@ -187,14 +196,14 @@ final class Fallbacks: Sendable {
     }.map(\.channel)
     let later = now.adding(seconds: Self.postponement)
     guard full.count < rows.count else {
-      return write(done) { transaction throws(StorageError) in
+      return write(of: app.id, done) { transaction throws(StorageError) in
         try transaction.fallbacks.postpone(id, full, to: later)
       }
     }
     // Whoever acknowledges meanwhile must not end it: its end would know nothing of those who are handed over.
     _ = app.directory.pin(id)
     writeBehind.flushEnds()
-    store.write { [self] transaction throws(StorageError) in
+    store.write(of: app.id) { [self] transaction throws(StorageError) in
       try transaction.fallbacks.postpone(id, full, to: later)
       let ready = Set(rows.map(\.channel)).subtracting(full)
       return try Handover(id, ready, of: app, at: now, self.channels, in: transaction)
@@ -234,10 +243,10 @@ final class Fallbacks: Sendable {
 
   /// `done` is told whether it is stored.
   private func write(
-    _ done: @escaping @Sendable (_ isStored: Bool) -> Void,
+    of app: AppID, _ done: @escaping @Sendable (_ isStored: Bool) -> Void,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Void
   ) {
-    store.write(body) { result in
+    store.write(of: app, body) { result in
       if case .success = result { done(true) } else { done(false) }
     }
   }

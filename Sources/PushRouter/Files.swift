@@ -14,11 +14,13 @@ public enum FileFailure: Error, Sendable {
 /// Files with audiences that apps upload.
 public final class Files: Sendable {
   private let store: Store
+  private let scope: HomeScope
   private let time: any TimeSource
   private let isSweeping = Atomic<Bool>(false)
 
-  init(store: Store, time: any TimeSource) {
+  init(store: Store, scope: HomeScope, time: any TimeSource) {
     self.store = store
+    self.scope = scope
     self.time = time
   }
 
@@ -112,9 +114,10 @@ public final class Files: Sendable {
 
   /// One step; the next is queued behind waiting pushes.
   private func sweepStep(at now: Timestamp) {
-    store.write { transaction throws(StorageError) in
+    store.write { [rows = scope.rows] transaction throws(StorageError) in
       try transaction.files.sweep(
-        endedBefore: now, begunBefore: now.adding(seconds: -Self.uploadSeconds), limit: Self.sweptPieces)
+        endedBefore: now, begunBefore: now.adding(seconds: -Self.uploadSeconds), limit: Self.sweptPieces,
+        in: rows)
     } completion: { [self] result in
       if case .success(true) = result {
         sweepStep(at: now)

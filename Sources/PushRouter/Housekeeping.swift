@@ -5,6 +5,7 @@ import Synchronization
 /// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data.
 final class Housekeeping: Sendable {
   private let store: Store
+  private let scope: HomeScope
   private let options: RouterOptions
   private let time: any TimeSource
   private let log: Log
@@ -22,11 +23,13 @@ final class Housekeeping: Sendable {
   private let ticks = Atomic<Int>(0)
 
   init(
-    store: Store, options: RouterOptions, time: any TimeSource, log: Log, apps: Apps, imports: Imports,
-    files: Files, passthrough: Passthrough, writeBehind: WriteBehind, statistics: Statistics,
-    activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter, fallbacks: Fallbacks
+    store: Store, scope: HomeScope, options: RouterOptions, time: any TimeSource, log: Log, apps: Apps,
+    imports: Imports, files: Files, passthrough: Passthrough, writeBehind: WriteBehind,
+    statistics: Statistics, activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter,
+    fallbacks: Fallbacks
   ) {
     self.store = store
+    self.scope = scope
     self.options = options
     self.time = time
     self.log = log
@@ -40,7 +43,7 @@ final class Housekeeping: Sendable {
     self.audit = audit
     self.pushRateLimiter = pushRateLimiter
     self.fallbacks = fallbacks
-    retention = Retention(store: store, options: options, time: time, activity: activity)
+    retention = Retention(store: store, scope: scope, options: options, time: time, activity: activity)
   }
 
   /// The places of the pool that a step examines before it releases the lock.
@@ -78,7 +81,7 @@ final class Housekeeping: Sendable {
     fallbacks.tick(at: now)
     writeBehind.flush()
     statistics.flush(to: store)
-    audit.step(store, at: now, log: log)
+    audit.step(store, scope, at: now, log: log)
     if tick % Self.activitySeconds == 0 { activity.flush(loaded, at: now) }
     if tick % Self.retentionSeconds == 0 {
       retention.sweep(at: now)
@@ -100,7 +103,8 @@ final class Housekeeping: Sendable {
     }
   }
 
-  private func touchAll(of app: App, _ isInTime: () -> Bool) -> Bool {
+  /// Stores all last contacts of an app's devices; false if that took too long, or failed. Blocks.
+  func touchAll(of app: App, _ isInTime: () -> Bool) -> Bool {
     var isComplete = false
     app.directory.seeFromStart()
     while !isComplete {
@@ -146,7 +150,7 @@ final class Housekeeping: Sendable {
     }
     guard !late.isEmpty else { return }
     let contacts = Self.contacts(late, of: app)
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       try transaction.registrations.touch(contacts)
     } completion: { _ in
       // A time that is lost is replaced by the device's next contact.

@@ -36,12 +36,14 @@ extension App {
 /// Learns the registrations that other processes import while this one runs.
 final class Imports: Sendable {
   private let store: Store
+  private let scope: HomeScope
   private let apps: AppTable
   private let isLearning = Atomic<Bool>(false)
   private let newest = Atomic<Int64>(0)
 
-  init(store: Store, apps: AppTable) {
+  init(store: Store, scope: HomeScope, apps: AppTable) {
     self.store = store
+    self.scope = scope
     self.apps = apps
   }
 
@@ -61,9 +63,9 @@ final class Imports: Sendable {
 
   private func learnNext() {
     let known = last
-    store.read { transaction throws(StorageError) -> (ImportBatch, AppRow?)? in
-      guard let batch = try transaction.imports.next(after: known) else { return nil }
-      return (batch, try transaction.apps.all().first { $0.id == batch.app })
+    store.read { [rows = scope.rows] transaction throws(StorageError) -> (ImportBatch, AppRow?)? in
+      guard let batch = try transaction.imports.next(after: known, in: rows) else { return nil }
+      return (batch, try transaction.apps.find(batch.app))
     } completion: { [self] result in
       guard case .success(let (batch, row)?) = result else {
         end()
@@ -81,7 +83,7 @@ final class Imports: Sendable {
 
   /// On the writer's thread, so that memory sees it in order with all other changes of these registrations.
   private func learn(_ batch: ImportBatch, of app: App) {
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       let rows = try transaction.registrations.deliveryRows(batch)
       let tags = Set(rows.flatMap(\.tags)).sorted()
       return (

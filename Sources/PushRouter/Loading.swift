@@ -2,14 +2,16 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// Reads what is kept in memory when the server starts.
+/// Reads what is kept in memory: when the server starts, and when it takes an app over.
 struct Loading {
   let store: Store
+  let scope: HomeScope
   let time: any TimeSource
   let log: Log
   let apps: AppTable
   let imports: Imports
   let callbacks: CallbackApps
+  let channels: PluggedChannels
   let ids: MessageIDs
   let statistics: Statistics
   let writeBehind: WriteBehind
@@ -19,49 +21,105 @@ struct Loading {
 
   /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
   func run() throws(StorageError) {
+    guard scope.assigned === store.home else {
+      throw StorageError(.other, "the router and the database are told of different homes")
+    }
     // First of all: what is imported while the rest is read is learned afterwards, once more where need be.
     imports.last = try store.wait { transaction throws(StorageError) in
       try transaction.imports.last()
     }
-    for row in try store.wait({ transaction throws(StorageError) in try transaction.apps.all() }) {
-      try load(row)
+    let rows = scope.rows
+    for row in try store.wait({ transaction throws(StorageError) in try transaction.apps.all(in: rows) }) {
+      try fill(apps.adopt(row))
+      scope.assigned?.insert(row.id)
     }
-    try store.wait { [callbacks] transaction throws(StorageError) in try callbacks.load(transaction) }
-    let newest = try store.wait { transaction throws(StorageError) in try transaction.pushes.lastID() }
-    ids.raise(to: newest)
+    if let own = scope.assigned {
+      let home = try store.wait { transaction throws(StorageError) in
+        try transaction.homes.home(of: .installation)
+      }
+      if home?.fence == own.home { own.insert(.installation) }
+    }
+    try store.wait { [callbacks] transaction throws(StorageError) in
+      try callbacks.load(transaction, in: rows)
+    }
+    try raiseIDs()
+    try resume(in: rows) { apps.find($0) }
+    writeBehind.flush()
+    try schedules.recomputeMoments(in: rows)
+  }
+
+  /// Reads an app that the database has given to this home by now, and what channels need of it. Nobody finds it before all is
+  /// there. Nil if it is another home's, or deleted. Blocks.
+  func run(_ id: AppID) throws(StorageError) -> App? {
+    guard let own = scope.assigned else { return apps.find(id) }
+    if let known = apps.find(id) { return known }
+    let row = try store.wait { transaction throws(StorageError) -> AppRow? in
+      guard try transaction.homes.home(of: id)?.fence == own.home else { return nil }
+      return try transaction.apps.find(id)
+    }
+    guard let row else { return nil }
+    own.admit(id)
+    let app = apps.make(row)
+    for plugged in channels.all {
+      // What is left of the time when it was here before.
+      plugged.channel.forget(app)
+      let learned = Semaphore()
+      plugged.channel.learnChanges { learned.signal() }
+      learned.wait()
+    }
+    try fill(app)
+    try store.wait { [callbacks] transaction throws(StorageError) in
+      try callbacks.load(app, transaction)
+    }
+    try raiseIDs()
+    try resume(in: .of(id)) { _ in app }
+    writeBehind.flush()
+    try schedules.recomputeMoments(in: .of(id))
+    // In this order: an app of this home that is not in memory is taken for a new one.
+    apps.add(app)
+    own.insert(id)
+    // Settings that were read before know nothing of it.
+    callbacks.noteChange()
+    return app
+  }
+
+  /// IDs from now on are larger than all that are stored, whoever gave them: so an app's grow, and no home that had this one's slot
+  /// before gave any of them.
+  private func raiseIDs() throws(StorageError) {
+    ids.raise(to: try store.wait { transaction throws(StorageError) in try transaction.pushes.lastID() })
+  }
+
+  /// Reads an app's registrations, and counts what is not counted.
+  private func fill(_ app: App) throws(StorageError) {
     try store.wait { [statistics] transaction throws(StorageError) in
-      try statistics.load(transaction, newest: newest)
+      try statistics.load(app.id, transaction)
+      for tag in try transaction.tags.all(app: app.id) {
+        app.directory.defineTag(tag.name, number: tag.number)
+      }
+      app.directory.reserve(try transaction.registrations.count(app: app.id))
+      try transaction.registrations.deliveryRows(app: app.id) { app.directory.insert(RegistrationEntry($0)) }
+      try transaction.tokens.others(app: app.id) { app.directory.setToken($0) }
     }
-    try fallbacks.start()
+  }
+
+  /// Resumes the pushes that are undelivered.
+  private func resume(in rows: AppRows, find: @escaping @Sendable (AppID) -> App?) throws(StorageError) {
+    try fallbacks.start(in: rows)
     try store.wait { transaction throws(StorageError) in
-      let paced = try transaction.pacedPushes.all()
-      let later = try transaction.fallbacks.openOfSeveral()
+      let paced = try transaction.pacedPushes.all(in: rows)
+      let later = try transaction.fallbacks.openOfSeveral(in: rows)
       var progress: [MessageID: DeliveryProgress] = [:]
-      try transaction.deliveries.droppedOfOpen { id, reason, bytes in
+      try transaction.deliveries.droppedOfOpen(in: rows) { id, reason, bytes in
         guard let targets = NumberSet(serialized: bytes) else { return }
         progress[id, default: DeliveryProgress()].add(targets, LossReason(rawValue: reason))
       }
-      try transaction.deliveries.open { open in
-        guard let app = apps.find(open.push.app) else { return }
+      try transaction.deliveries.open(in: rows) { open in
+        guard let app = find(open.push.app) else { return }
         var known = progress.removeValue(forKey: open.push.id) ?? DeliveryProgress()
         known.delivered = open.delivered.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
         reopen(
           open, known, pacingMinutes: paced[open.push.id], later[open.push.id] ?? [], in: app)
       }
-    }
-    writeBehind.flush()
-    try schedules.recomputeMoments()
-  }
-
-  private func load(_ row: AppRow) throws(StorageError) {
-    let app = apps.adopt(row)
-    try store.wait { transaction throws(StorageError) in
-      for tag in try transaction.tags.all(app: row.id) {
-        app.directory.defineTag(tag.name, number: tag.number)
-      }
-      app.directory.reserve(try transaction.registrations.count(app: row.id))
-      try transaction.registrations.deliveryRows(app: row.id) { app.directory.insert(RegistrationEntry($0)) }
-      try transaction.tokens.others(app: row.id) { app.directory.setToken($0) }
     }
   }
 

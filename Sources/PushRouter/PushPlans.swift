@@ -15,7 +15,7 @@ public struct PushPlans: Sendable {
     reply: @escaping @Sendable (Result<Addition, DeviceFailure>) -> Void
   ) {
     let now = time.now()
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       try transaction.pushPlans.add(
         app: app.id, name: name, description: description, limit: Self.most, at: now)
     } completion: {
@@ -28,7 +28,7 @@ public struct PushPlans: Sendable {
     _ name: String, as description: String, of app: App,
     reply: @escaping @Sendable (Result<Bool, DeviceFailure>) -> Void
   ) {
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       try transaction.pushPlans.describe(app: app.id, name: name, description: description)
     } completion: {
       reply($0.mapError { _ in .unavailable })

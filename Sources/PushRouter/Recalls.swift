@@ -43,15 +43,16 @@ extension Deliveries {
   private static let setBytes = 64 << 10
   private static let allSetBytes = 8 << 20
 
-  /// Finds the recalls of the last ten minutes, of pushes of the last day, the newest 1024: of the home before nobody knows which
-  /// of them all nodes have heard of. `found` is called on a reader's thread, or on this one; with an error if they cannot be read.
-  public func recentRecalls(found: @escaping @Sendable (Result<[RecentRecall], DeviceFailure>) -> Void) {
+  /// The recalls of the last ten minutes among some apps' rows.
+  fileprivate func recentRecalls(
+    in rows: AppRows, found: @escaping @Sendable (Result<[RecentRecall], DeviceFailure>) -> Void
+  ) {
     let now = time.now()
     store.read { transaction throws(StorageError) in
       let rows = try transaction.deliveries.recalled(
         since: now.adding(seconds: -Self.recentSeconds),
         of: MessageID(firstAt: now.adding(seconds: -Self.searchedSeconds)), limit: Self.mostRecent,
-        setBytes: Self.setBytes)
+        setBytes: Self.setBytes, in: rows)
       var bytes = 0
       return rows.map { row in
         bytes += row.targets?.count ?? 0
@@ -61,5 +62,13 @@ extension Deliveries {
     } completion: {
       found($0.mapError { _ in .unavailable })
     }
+  }
+}
+
+extension Router {
+  /// Finds the recalls of the last ten minutes, of pushes of the last day, the newest 1024: of the home before nobody knows which
+  /// of them all nodes have heard of. `found` is called on a reader's thread, or on this one; with an error if they cannot be read.
+  public func recentRecalls(found: @escaping @Sendable (Result<[RecentRecall], DeviceFailure>) -> Void) {
+    deliveries.recentRecalls(in: scope.rows, found: found)
   }
 }

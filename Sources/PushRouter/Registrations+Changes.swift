@@ -45,7 +45,7 @@ extension Registrations {
   ) {
     let now = time.now()
     let kept = Kept()
-    store.write { transaction throws(StorageError) -> [DeviceChange.Applied?] in
+    store.write(of: app.id) { transaction throws(StorageError) -> [DeviceChange.Applied?] in
       kept.refusal.withLock { $0 = nil }
       var (applied, refused): ([DeviceChange.Applied?], [(RegistrationNumber, DeviceFailure)]) = ([], [])
       for one in changes {

@@ -69,7 +69,7 @@ public final class Registrations: Sendable {
       imported: ImportedID.registrationID(fingerprint: fingerprint, in: app.key))
     let now = time.now()
     let hour = zone.hour(of: now)
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       try transaction.statistics.countNewcomer(app: app.id, platform, hour: hour)
       return try transaction.registrations.register(app: app.id, new, at: now)
     } completion: { [self] result in
@@ -169,7 +169,7 @@ public final class Registrations: Sendable {
     _ badge: Int64, of number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    store.write(single: true) { transaction throws(StorageError) in
+    store.write(of: app.id, single: true) { transaction throws(StorageError) in
       try transaction.registrations.setBadge(app: app.id, number: number, badge)
     } completion: {
       reply(Self.found($0))
@@ -183,7 +183,7 @@ public final class Registrations: Sendable {
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
     let now = time.now()
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       for number in numbers {
         // One that is replaced in the meantime gets nothing anyway.
         _ = try transaction.registrations.setBlocked(app: app.id, number: number, at: isBlocked ? now : nil)
@@ -199,7 +199,7 @@ public final class Registrations: Sendable {
     _ badge: BadgeChange, of numbers: [RegistrationNumber], in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       for number in numbers {
         guard let row = try transaction.registrations.find(app: app.id, number: number),
           let next = badge.applied(to: row.badge)
@@ -262,7 +262,7 @@ public final class Registrations: Sendable {
   ) {
     let now = time.now()
     // In the order in which the database made them: a token may end another one of the same call.
-    store.write { transaction throws(StorageError) -> (isNew: Bool, changes: [HeldToken]?) in
+    store.write(of: app.id) { transaction throws(StorageError) -> (isNew: Bool, changes: [HeldToken]?) in
       var (isNew, changes) = (false, [HeldToken]())
       for token in tokens {
         let old = try transaction.tokens.find(app: app.id, of: [number], as: token.slot).first
@@ -295,7 +295,7 @@ public final class Registrations: Sendable {
     unlessToldAfter moment: Timestamp
   ) {
     let now = time.now()
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       try transaction.tokens.retire(
         app: app.id, number: number, token, end, unlessToldAfter: moment, at: now)
     } completion: { [self] result in
@@ -308,7 +308,7 @@ public final class Registrations: Sendable {
 
   /// A token belongs to another service of its channel than its device said: to `token.service`.
   public func move(_ token: PushToken, of number: RegistrationNumber, in app: App) {
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       try transaction.tokens.move(app: app.id, number: number, token)
     } completion: { result in
       if case .success(true) = result { app.directory.setToken(HeldToken(token, of: number)) }

@@ -8,14 +8,18 @@ final class Retention: Sendable {
   private static let schedules: Int64 = 31 * 86_400
 
   private let store: Store
+  private let scope: HomeScope
   private let options: RouterOptions
   private let time: any TimeSource
   private let activity: UserActivity
   /// A chain of steps is under way.
   private let isSweeping = Atomic<Bool>(false)
 
-  init(store: Store, options: RouterOptions, time: any TimeSource, activity: UserActivity) {
+  init(
+    store: Store, scope: HomeScope, options: RouterOptions, time: any TimeSource, activity: UserActivity
+  ) {
     self.store = store
+    self.scope = scope
     self.options = options
     self.time = time
     self.activity = activity
@@ -36,20 +40,21 @@ final class Retention: Sendable {
   private func sweepStep(
     pushesBelow: MessageID, cidsBefore: Timestamp, goneBefore: Timestamp, schedulesBefore: Timestamp
   ) {
-    let (rows, now) = (options.sweepRows, time.now())
+    let (limit, rows, now) = (options.sweepRows, scope.rows, time.now())
     store.write { [self] transaction throws(StorageError) in
-      let pushes = try transaction.pushes.sweep(below: pushesBelow, limit: rows)
-      let cids = try transaction.pushes.sweepCIDs(before: cidsBefore, limit: rows)
+      let pushes = try transaction.pushes.sweep(below: pushesBelow, limit: limit, in: rows)
+      let cids = try transaction.pushes.sweepCIDs(before: cidsBefore, limit: limit, in: rows)
       let schedules = try transaction.schedules.sweep(
-        runsBelow: MessageID(firstAt: schedulesBefore), overBefore: schedulesBefore, limit: rows)
-      let groups = try transaction.appGroups.sweepPushes(below: pushesBelow, limit: rows)
-      let gone = try transaction.registrations.sweepGone(before: goneBefore, limit: rows)
-      try transaction.pacedPushes.sweep(endedBy: now)
-      try transaction.getui.sweep(endedBefore: goneBefore, pushesBelow: pushesBelow, limit: rows)
-      let hasOldActivity = try activity.sweep(at: now, limit: rows, in: transaction)
+        runsBelow: MessageID(firstAt: schedulesBefore), overBefore: schedulesBefore, limit: limit, in: rows)
+      let groups = try transaction.appGroups.sweepPushes(below: pushesBelow, limit: limit, in: rows)
+      let gone = try transaction.registrations.sweepGone(before: goneBefore, limit: limit, in: rows)
+      try transaction.pacedPushes.sweep(endedBy: now, in: rows)
+      try transaction.getui.sweep(
+        endedBefore: goneBefore, pushesBelow: pushesBelow, limit: limit, in: rows)
+      let hasOldActivity = try activity.sweep(at: now, limit: limit, of: rows, in: transaction)
       let keys = try transaction.deviceKeys.sweep(
-        before: now.adding(seconds: -DeviceKeys.lifetime), limit: rows)
-      return hasOldActivity || [pushes, cids, schedules, groups, gone, keys].contains { $0 >= rows }
+        before: now.adding(seconds: -DeviceKeys.lifetime), limit: limit, in: rows)
+      return hasOldActivity || [pushes, cids, schedules, groups, gone, keys].contains { $0 >= limit }
     } completion: { [self] result in
       if case .success(true) = result {
         sweepStep(

@@ -47,6 +47,8 @@ public final class Router: Sendable {
   public let journal: DeliveryJournal
   /// Whether the targets of all pushes are accounted for.
   public let audit: TargetAudit
+  /// The apps that it is the home of.
+  public let scope: HomeScope
 
   let writeBehind: WriteBehind
   let imports: Imports
@@ -56,18 +58,24 @@ public final class Router: Sendable {
   let passthrough: Passthrough
   private let pushRateLimiter: PushRateLimiter
   private let loading: Loading
+  private let moves: AppMoves
   private let housekeeping: Housekeeping
 
-  /// Makes a router on an open store; `load` comes next.
+  /// Makes a router on an open store, for the apps that the store's process is the home of; `load` comes next.
   public init(
-    store: Store, options: RouterOptions = RouterOptions(), time: any TimeSource = SystemTime(), log: Log
+    store: Store, scope: HomeScope, options: RouterOptions = RouterOptions(),
+    time: any TimeSource = SystemTime(), log: Log
   ) {
     // What the services share.
     let (zone, journal, audit) = (options.zone, DeliveryJournal(), TargetAudit())
-    let statistics = Statistics(zone: zone)
+    let statistics = Statistics(scope: scope, zone: zone)
     journal.add(statistics)
-    let (gateways, pushRateLimiter, ids) = (DeviceGateways(), PushRateLimiter(), MessageIDs(time: time))
-    let writeBehind = WriteBehind(store: store, journal: journal, time: time, log: log) { gateways.tell($0) }
+    let (gateways, pushRateLimiter, ids) = (
+      DeviceGateways(), PushRateLimiter(), MessageIDs(time: time, slot: scope.slot)
+    )
+    let writeBehind = WriteBehind(store: store, scope: scope, journal: journal, time: time, log: log) {
+      gateways.tell($0)
+    }
     let contents = ContentCache(byteLimit: options.cachedContents)
     let passthrough = Passthrough(contents: contents, writeBehind: writeBehind, gateways: gateways)
     let channels = PluggedChannels()
@@ -79,16 +87,17 @@ public final class Router: Sendable {
       rows: options.sweepRows)
     // The services.
     let apps = Apps(
-      store: store, time: time, log: log, table: table, channels: channels, passthrough: passthrough,
-      callbacks: callbacks, purge: purge)
-    let files = Files(store: store, time: time)
-    let imports = Imports(store: store, apps: table)
+      store: store, scope: scope, time: time, log: log, table: table, channels: channels,
+      passthrough: passthrough, callbacks: callbacks, purge: purge)
+    let files = Files(store: store, scope: scope, time: time)
+    let imports = Imports(store: store, scope: scope, apps: table)
     let activity = UserActivity(store: store, zone: zone)
     let schedules = Schedules(
-      store: store, time: time, zone: zone, limit: options.schedulesPerApp, apps: table, ids: ids, log: log)
+      store: store, scope: scope, time: time, zone: zone, limit: options.schedulesPerApp, apps: table,
+      ids: ids, log: log)
     let fallbacks = Fallbacks(
-      store: store, time: time, ids: ids, apps: table, channels: channels, passthrough: passthrough,
-      contents: contents, writeBehind: writeBehind)
+      store: store, scope: scope, time: time, ids: ids, apps: table, channels: channels,
+      passthrough: passthrough, contents: contents, writeBehind: writeBehind)
     let deliveries = Deliveries(
       store: store, time: time, receiptLifetime: options.receiptLifetime, ids: ids, channels: channels,
       passthrough: passthrough, contents: contents, writeBehind: writeBehind, fallbacks: fallbacks,
@@ -101,13 +110,18 @@ public final class Router: Sendable {
       store: store, time: time, zone: zone, channels: channels, passthrough: passthrough,
       writeBehind: writeBehind)
     loading = Loading(
-      store: store, time: time, log: log, apps: table, imports: imports, callbacks: callbacks, ids: ids,
-      statistics: statistics, writeBehind: writeBehind, contents: contents, schedules: schedules,
-      fallbacks: fallbacks)
+      store: store, scope: scope, time: time, log: log, apps: table, imports: imports, callbacks: callbacks,
+      channels: channels, ids: ids, statistics: statistics, writeBehind: writeBehind, contents: contents,
+      schedules: schedules, fallbacks: fallbacks)
     housekeeping = Housekeeping(
-      store: store, options: options, time: time, log: log, apps: apps, imports: imports, files: files,
+      store: store, scope: scope, options: options, time: time, log: log, apps: apps, imports: imports,
+      files: files,
       passthrough: passthrough, writeBehind: writeBehind, statistics: statistics, activity: activity,
       audit: audit, pushRateLimiter: pushRateLimiter, fallbacks: fallbacks)
+    moves = AppMoves(
+      store: store, scope: scope, apps: table, channels: channels, passthrough: passthrough,
+      writeBehind: writeBehind, statistics: statistics, activity: activity, contents: contents,
+      housekeeping: housekeeping, time: time)
     groups = AppGroups(store: store, table: table)
     history = PushHistories(store: store)
     reports = PushReports(store: store, time: time, log: log, apps: apps)
@@ -115,7 +129,8 @@ public final class Router: Sendable {
     plans = PushPlans(store: store, time: time)
     testDevices = TestDevices(store: store, time: time)
     deviceKeys = DeviceKeys(store: store, time: time)
-    (self.zone, self.journal, self.audit, self.channels) = (zone, journal, audit, channels)
+    (self.scope, self.zone, self.journal) = (scope, zone, journal)
+    (self.audit, self.channels) = (audit, channels)
     (self.gateways, self.pushRateLimiter, self.writeBehind) = (gateways, pushRateLimiter, writeBehind)
     (self.time, self.ids, self.passthrough) = (time, ids, passthrough)
     (self.apps, self.callbacks, self.files, self.imports) = (apps, callbacks, files, imports)
@@ -135,6 +150,16 @@ public final class Router: Sendable {
 
   /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
   public func load() throws(StorageError) { try loading.run() }
+
+  /// Reads an app into memory that the database has given to this home by now, which is one of several; nil if it has another one, or
+  /// is deleted. Nobody finds the app here before all of it is there. Blocks; channels have started.
+  public func load(_ app: AppID) throws(StorageError) -> App? { try loading.run(app) }
+
+  /// Gives an app to another home, by the number of its node and of its fence, when all that is known of it is stored. Returns the
+  /// app's new epoch; nil, and the app stays here, if it is not this home's or could not be given away. Blocks.
+  public func handOver(_ app: AppKey, to next: (node: Int64, home: Int64)) -> Int64? {
+    moves.handOver(app, to: next)
+  }
 
   /// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data. Call once a second, by one
   /// thread at a time.

@@ -11,8 +11,8 @@ extension Schedules {
     found: @escaping @Sendable (Result<DueOccurrences, DeviceFailure>) -> Void
   ) {
     let now = time.now()
-    store.read { transaction throws(StorageError) in
-      try transaction.schedules.due(at: now, after: place, limit: limit)
+    store.read { [rows = scope.rows] transaction throws(StorageError) in
+      try transaction.schedules.due(at: now, after: place, limit: limit, in: rows)
     } completion: { result in
       guard case .success(let page) = result else {
         found(.failure(.unavailable))
@@ -20,7 +20,8 @@ extension Schedules {
       }
       var due: [DueSchedule] = []
       var unreadable: [ScheduleRow] = []
-      for row in page.rows {
+      // One of an app that is not loaded yet, or no longer, is not due here.
+      for row in page.rows where scope.contains(row.app) {
         guard let schedule = Schedule(row), let occurrence = row.next else {
           unreadable.append(row)
           continue
@@ -42,7 +43,8 @@ extension Schedules {
     store.write { transaction throws(StorageError) in
       let error = APIError.scheduleInternalError
       for row in schedules {
-        guard let stored = try transaction.schedules.enabled(row.id), stored.next == row.next,
+        guard !scope.hasLeft(row.app), let stored = try transaction.schedules.enabled(row.id),
+          stored.next == row.next,
           stored.trigger == row.trigger
         else { continue }
         try transaction.schedules.advance(row.id, to: nil)
@@ -62,12 +64,12 @@ extension Schedules {
 
   /// Schedules store local times; their moments may have changed with the server's zone or its rules. Blocks; call before
   /// anything is served.
-  func recomputeMoments() throws(StorageError) {
+  func recomputeMoments(in rows: AppRows) throws(StorageError) {
     let changed = try Store.wait { (done: @escaping @Sendable (Result<[Moments], StorageError>) -> Void) in
       store.read(
         { transaction throws(StorageError) in
           var changed: [Moments] = []
-          try transaction.schedules.occurrences { id, next, last in
+          try transaction.schedules.occurrences(in: rows) { id, next, last in
             let moments = Moments(
               schedule: id, next: next.map { zone.moment(of: $0.local) }, last: zone.moment(of: last.local))
             if moments.next != next?.at || moments.last != last.at { changed.append(moments) }

@@ -30,7 +30,7 @@ extension Schedules {
   ) {
     let now = time.now()
     if let fault = planFault(task.push, app) { return reply(.failure(.invalidValue(fault.message))) }
-    store.write { transaction throws(StorageError) -> Result<MessageID, APIError> in
+    store.write(of: app.id) { transaction throws(StorageError) -> Result<MessageID, APIError> in
       let name = GetuiOrigin.name(ofRequest: task.requestID)
       if let known = try transaction.getui.task(requestID: task.requestID, app: app.id) {
         // A stored message without a digest would pass for every request.

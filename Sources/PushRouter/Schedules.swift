@@ -8,6 +8,7 @@ public struct Schedules: Sendable {
   public typealias Reply<Value> = @Sendable (Result<Value, APIError>) -> Void
 
   let store: Store
+  let scope: HomeScope
   let time: any TimeSource
   let zone: any Zone
   /// The most schedules of an app that are not over.
@@ -26,7 +27,7 @@ public struct Schedules: Sendable {
       reply(.failure(fault))
       return
     }
-    write(reply) { transaction throws(StorageError) in
+    write(of: app, reply) { transaction throws(StorageError) in
       if let cid = request.cid, let known = try transaction.schedules.find(app: app.id, cid: cid) {
         return .success(known)
       }
@@ -57,7 +58,7 @@ public struct Schedules: Sendable {
       reply(.failure(fault))
       return
     }
-    write(reply) { transaction throws(StorageError) in
+    write(of: app, reply) { transaction throws(StorageError) in
       guard let row = try transaction.schedules.find(app: app.id, uuid: uuid), let old = Schedule(row)
       else {
         return .failure(.scheduleUnknown)
@@ -105,7 +106,7 @@ public struct Schedules: Sendable {
 
   /// Deletes a schedule. 8104 if the app has none of the name.
   public func delete(_ uuid: String, in app: App, reply: @escaping Reply<Void>) {
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       try transaction.schedules.delete(app: app.id, uuid: uuid)
     } completion: { result in
       reply(result.mapError(Self.failure).flatMap { $0 ? .success(()) : .failure(.scheduleUnknown) })
@@ -159,10 +160,10 @@ public struct Schedules: Sendable {
   }
 
   private func write(
-    _ reply: @escaping Reply<Schedule>,
+    of app: App, _ reply: @escaping Reply<Schedule>,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Result<ScheduleRow, APIError>
   ) {
-    store.write(body) { result in
+    store.write(of: app.id, body) { result in
       switch result {
       case .failure(let error): reply(.failure(Self.failure(error)))
       case .success(.failure(let error)): reply(.failure(error))

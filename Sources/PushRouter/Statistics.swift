@@ -15,7 +15,7 @@ extension Zone {
 }
 
 /// Counts by app and hour. Outcomes of targets are counted in the commit that stores them; pushes are counted once a
-/// second, up to a mark from which the next start continues; the rest is approximate after a crash.
+/// second, up to a mark of the app from which its next home continues; the rest is approximate after a crash.
 final class Statistics: DeliveryObserver {
   private struct Key: Hashable {
     let app: AppID
@@ -24,46 +24,64 @@ final class Statistics: DeliveryObserver {
 
   private struct Waiting {
     var rows: [Key: StatisticsRow] = [:]
-    /// All pushes up to this one are in `rows`, or stored.
-    var through = MessageID(0)
+    /// All of an app's pushes up to this one are in `rows`, or stored. Only of apps that have rows to store.
+    var through: [AppID: MessageID] = [:]
     /// The most devices of each app that were connected at a time in this hour; in `rows`, or stored.
     var peaks: [AppID: Int] = [:]
     var peakHour: Int64 = -1
     /// Steps are under way.
     var isFlushing = false
 
-    /// Takes what one job stores: all rows that count pushes, which belong into one commit with the mark, and of the
+    /// Takes what one job stores: all rows that count pushes, which belong into one commit with the marks, and of the
     /// others at most `limit`.
-    mutating func takeStep(_ limit: Int) -> [Key: StatisticsRow] {
+    mutating func takeStep(_ limit: Int) -> Step {
+      var step = Step(rows: rows, through: through)
+      through = [:]
       guard rows.count > limit else {
-        defer { rows = [:] }
-        return rows
+        rows = [:]
+        return step
       }
-      var step = rows.filter { $0.value.pushes > 0 }
-      for (key, row) in rows.lazy.filter({ $0.value.pushes == 0 }).prefix(limit) { step[key] = row }
-      for key in step.keys { rows[key] = nil }
+      step.rows = rows.filter { $0.value.pushes > 0 }
+      for (key, row) in rows.lazy.filter({ $0.value.pushes == 0 }).prefix(limit) { step.rows[key] = row }
+      for key in step.rows.keys { rows[key] = nil }
       return step
     }
+
+    /// Adds again what could not be stored.
+    mutating func giveBack(_ step: Step) {
+      for (key, row) in step.rows { rows[key, default: StatisticsRow()].add(row) }
+      through.merge(step.through) { max($0, $1) }
+    }
+  }
+
+  /// What one job stores.
+  private struct Step: Sendable {
+    var rows: [Key: StatisticsRow]
+    let through: [AppID: MessageID]
   }
 
   /// Rows in one job that has no pushes to count; a job holds up the pushes that share its commit.
   private static let rowsInStep = 64
 
+  private let scope: HomeScope
   private let zone: any Zone
   private let waiting = Mutex(Waiting())
   private let lastHour = Mutex<(quarter: Int64, hour: Int64)>((-1, 0))
 
-  init(zone: any Zone) { self.zone = zone }
+  init(scope: HomeScope, zone: any Zone) {
+    self.scope = scope
+    self.zone = zone
+  }
 
   // MARK: Counting
 
-  /// Counts an accepted push; in the order of the IDs.
+  /// Counts an accepted push; in the order of the app's IDs.
   func accepted(_ id: MessageID, targets: Int, of app: AppID, at now: Timestamp) {
     let key = Key(app: app, hour: hour(of: now))
     waiting.withLock { waiting in
       waiting.rows[key, default: StatisticsRow()].pushes += 1
       waiting.rows[key]?.targets += targets
-      waiting.through = max(waiting.through, id)
+      waiting.through[app] = id
     }
   }
 
@@ -133,33 +151,43 @@ final class Statistics: DeliveryObserver {
   func finish(to store: Store) { flushStep(to: store, rows: .max) }
 
   private func flushStep(to store: Store, rows limit: Int = Statistics.rowsInStep) {
-    let (step, through, hasMore) = waiting.withLock { waiting in
+    let (step, hasMore) = waiting.withLock { waiting in
       let step = waiting.takeStep(limit)
-      waiting.isFlushing = !step.isEmpty
-      return (step, waiting.through, !waiting.rows.isEmpty)
+      waiting.isFlushing = !step.rows.isEmpty
+      return (step, !waiting.rows.isEmpty)
     }
-    guard !step.isEmpty else { return }
-    store.write { transaction throws(StorageError) in
-      for (key, row) in step { try transaction.statistics.add(app: key.app, hour: key.hour, row) }
-      try transaction.statistics.mark(through: through)
+    guard !step.rows.isEmpty else { return }
+    store.write { [scope] transaction throws(StorageError) in
+      for (key, row) in step.rows where !scope.hasLeft(key.app) {
+        try transaction.statistics.add(app: key.app, hour: key.hour, row)
+      }
+      for (app, id) in step.through where !scope.hasLeft(app) {
+        try transaction.statistics.mark(app: app, through: id)
+      }
     } completion: { [self] result in
       if case .success = result, hasMore {
         flushStep(to: store)
         return
       }
       waiting.withLock { waiting in
-        if case .failure = result {
-          for (key, row) in step { waiting.rows[key, default: StatisticsRow()].add(row) }
-        }
+        if case .failure = result { waiting.giveBack(step) }
         waiting.isFlushing = false
       }
     }
   }
 
-  /// Counts what a crash kept from being counted.
-  func load(_ transaction: ReadTransaction, newest: MessageID) throws(StorageError) {
-    waiting.withLock { $0.through = newest }
-    try transaction.statistics.uncountedPushes { app, id, createdAt, targets in
+  /// Drops what is counted of an app and not stored: its next home counts its pushes from the mark on.
+  func forget(_ app: AppID) {
+    waiting.withLock { waiting in
+      waiting.rows = waiting.rows.filter { $0.key.app != app }
+      waiting.through[app] = nil
+      waiting.peaks[app] = nil
+    }
+  }
+
+  /// Counts what a crash, or a change of its home, kept from being counted of an app.
+  func load(_ app: AppID, _ transaction: ReadTransaction) throws(StorageError) {
+    try transaction.statistics.uncountedPushes(of: app) { id, createdAt, targets in
       accepted(id, targets: targets, of: app, at: createdAt)
     }
   }

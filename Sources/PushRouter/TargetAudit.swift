@@ -63,7 +63,7 @@ public final class TargetAudit: Sendable {
     var count = 0
     var position = MessageID(0)
     while true {
-      let ids = try transaction.pushes.ids(after: position, limit: step)
+      let ids = try transaction.pushes.ids(after: position, limit: step, in: .all)
       guard let last = ids.last else { break }
       position = last
       for id in ids {
@@ -86,7 +86,7 @@ public final class TargetAudit: Sendable {
   }
 
   /// Looks at the next pushes, unless the last step is under way.
-  func step(_ store: Store, at now: Timestamp, log: Log) {
+  func step(_ store: Store, _ scope: HomeScope, at now: Timestamp, log: Log) {
     let begun = state.withLock { state -> State? in
       if state.isReading { return nil }
       state.isReading = true
@@ -95,7 +95,7 @@ public final class TargetAudit: Sendable {
     guard let begun else { return }
     store.read { transaction throws(StorageError) -> State in
       var next = begun
-      let ids = try transaction.pushes.ids(after: begun.position, limit: Self.step)
+      let ids = try transaction.pushes.ids(after: begun.position, limit: Self.step, in: scope.rows)
       let migrated = try transaction.migratedAt(Self.wholeSince) ?? Timestamp(milliseconds: .max)
       for id in ids {
         guard let rows = try transaction.deliveries.targets(of: id) else { continue }

@@ -15,7 +15,7 @@ public struct TestDevices: Sendable {
     reply: @escaping @Sendable (Result<Addition, DeviceFailure>) -> Void
   ) {
     let now = time.now()
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       try transaction.testDevices.add(
         app: app.id, registrationID, name: name, limit: Self.most, at: now)
     } completion: {
@@ -28,7 +28,7 @@ public struct TestDevices: Sendable {
     _ registrationID: String, to name: String, of app: App,
     reply: @escaping @Sendable (Result<Bool, DeviceFailure>) -> Void
   ) {
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       try transaction.testDevices.rename(app: app.id, registrationID, name: name)
     } completion: {
       reply($0.mapError { _ in .unavailable })
@@ -39,7 +39,7 @@ public struct TestDevices: Sendable {
   public func remove(
     _ registrationID: String, of app: App, reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    store.write { transaction throws(StorageError) in
+    store.write(of: app.id) { transaction throws(StorageError) in
       try transaction.testDevices.remove(app: app.id, registrationID)
     } completion: {
       reply($0.mapError { _ in .unavailable })

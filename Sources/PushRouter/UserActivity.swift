@@ -75,7 +75,7 @@ public struct UserActivity: Sendable {
     for app in apps {
       let activity = app.directory.takeActivity()
       guard !activity.isEmpty else { continue }
-      store.write { transaction throws(StorageError) in
+      store.write(of: app.id) { transaction throws(StorageError) in
         for (kind, targets) in activity {
           for (unit, period) in [(ActivityUnit.hour, hour), (.day, day)] {
             let stored = try transaction.activity.find(app: app.id, unit, period, kind)
@@ -91,12 +91,12 @@ public struct UserActivity: Sendable {
 
   /// Deletes old data, one step; returns whether there may be more.
   func sweep(
-    at now: Timestamp, limit: Int, in transaction: WriteTransaction
+    at now: Timestamp, limit: Int, of rows: AppRows, in transaction: WriteTransaction
   ) throws(StorageError) -> Bool {
     let (hour, day) = (zone.hour(of: now), zone.day(of: now))
     return try transaction.activity.sweep(
       hours: hour - Self.hoursKept, days: day - Self.daysKept, statistics: hour - Self.statisticsKept,
-      limit: limit)
+      limit: limit, in: rows)
   }
 
   // MARK: Reading

@@ -25,6 +25,7 @@ final class WriteBehind: Sendable {
   private static let jobCost = 1 << 16
 
   private let store: Store
+  private let scope: HomeScope
   private let journal: DeliveryJournal
   private let time: any TimeSource
   private let log: Log
@@ -35,10 +36,11 @@ final class WriteBehind: Sendable {
 
   /// `stored` is told of acknowledgements that the database has, on the writer's thread.
   init(
-    store: Store, journal: DeliveryJournal, time: any TimeSource, log: Log,
+    store: Store, scope: HomeScope, journal: DeliveryJournal, time: any TimeSource, log: Log,
     stored: @escaping @Sendable ([StoredAcknowledgements]) -> Void
   ) {
     self.store = store
+    self.scope = scope
     self.journal = journal
     self.time = time
     self.log = log
@@ -219,7 +221,8 @@ final class WriteBehind: Sendable {
   }
 
   private func write(_ batch: [End]) {
-    store.write { [journal] transaction throws(StorageError) in
+    store.write { [journal, scope] transaction throws(StorageError) in
+      let batch = scope.assigned == nil ? batch : batch.filter { !scope.hasLeft($0.app) }
       var events: [DeliveryEvent] = []
       let known = try transaction.deliveries.haveReceipts(
         batch.filter { $0.push.acknowledger != nil }.map(\.push.id))
@@ -275,10 +278,14 @@ final class WriteBehind: Sendable {
 
   /// Writes words of devices. What would make the job too long goes into another, behind what waits for the writer.
   private func write(_ batch: ArraySlice<(key: DeviceReports.Key, words: DeviceReports)>, jobCost: Int) {
-    store.write { [journal] transaction throws(StorageError) -> Int in
+    store.write { [journal, scope] transaction throws(StorageError) -> Int in
       var events: [DeliveryEvent] = []
       var (cost, next) = (0, batch.startIndex)
       while next < batch.endIndex, cost < jobCost {
+        if scope.hasLeft(batch[next].key.app) {
+          next += 1
+          continue
+        }
         events += try batch[next].words.store(batch[next].key, in: transaction, cost: &cost)
         next += 1
       }
@@ -301,7 +308,8 @@ final class WriteBehind: Sendable {
 
   /// Writes words of devices alone. What is refused too often even then is lost, as words are when there are too many.
   private func write(_ suspect: Suspect) {
-    store.write { [journal] transaction throws(StorageError) in
+    store.write { [journal, scope] transaction throws(StorageError) in
+      guard !scope.hasLeft(suspect.key.app) else { return }
       var cost = 0
       try journal.stored(try suspect.words.store(suspect.key, in: transaction, cost: &cost), in: transaction)
     } completion: { [self] result in
@@ -326,7 +334,8 @@ final class WriteBehind: Sendable {
   private func flush(_ partly: Partly, of id: MessageID, at now: Timestamp) {
     // Of one that ended since, the sets are noted with its end.
     let progress = partly.app.directory.progress(id)
-    store.write { [journal] transaction throws(StorageError) in
+    store.write { [journal, scope] transaction throws(StorageError) in
+      guard !scope.hasLeft(partly.app.id) else { return }
       // Its end may have been stored in between, with newer sets.
       if try transaction.deliveries.isPending(id) {
         // Only these: the ledger may know of newer ones, who are stored when they are told of.

@@ -42,9 +42,16 @@ final class Database {
     let rest: UInt
   }
 
+  private struct Partial: Hashable {
+    let text: Joined
+    let rows: AppRows.Kind
+  }
+
   private let connection: any DatabaseConnection
   /// Opens and seals contents.
   var vault = ContentVault(.none)
+  /// The apps of the home that writes here; nil for all.
+  var home: AssignedApps?
   /// Of the transaction that is open.
   var sealing = SealingMemory()
   /// Of the job that runs: what is done after the commit.
@@ -53,6 +60,8 @@ final class Database {
   private var statements: [UInt: Statement] = [:]
   /// The same for texts of two constants.
   private var joinedStatements: [Joined: Statement] = [:]
+  /// The same of those for the rows of some apps.
+  private var partialStatements: [Partial: Statement] = [:]
 
   /// Takes over a connection.
   init(_ connection: any DatabaseConnection) { self.connection = connection }
@@ -75,6 +84,7 @@ final class Database {
   func close() {
     statements.removeAll()
     joinedStatements.removeAll()
+    partialStatements.removeAll()
     connection.close()
   }
 
@@ -98,6 +108,23 @@ final class Database {
       try connection.prepare(text)
     }
     joinedStatements[key] = statement
+    return statement
+  }
+
+  /// The statement of one or two constant texts that goes over some apps' rows. Those for one app alone are not kept.
+  func statement(
+    _ start: StaticString, _ rest: StaticString? = nil, in rows: AppRows
+  ) throws(StorageError) -> Statement {
+    guard !rows.isAll else {
+      return if let rest { try statement(start, rest) } else { try statement(start) }
+    }
+    let text = Joined(
+      start: UInt(bitPattern: start.utf8Start), rest: rest.map { UInt(bitPattern: $0.utf8Start) } ?? 0)
+    let key = Partial(text: text, rows: rows.kind)
+    if let known = partialStatements[key] { return known }
+    let sql = rest.map { "\(start) \($0)" } ?? "\(start)"
+    let statement = try prepare(rows.text(of: sql))
+    if case .home = rows.kind { partialStatements[key] = statement }
     return statement
   }
 
@@ -126,6 +153,25 @@ final class Database {
     _ sql: StaticString, _ all: [[SQLValue]], map: (Row) -> Value
   ) throws(StorageError) -> [Value?] {
     try statement(sql).firsts(all, map)
+  }
+
+  /// Runs a constant statement that goes over some apps' rows, and drops what it returns.
+  func run(_ sql: StaticString, in rows: AppRows, _ values: SQLValue...) throws(StorageError) {
+    try statement(sql, in: rows).run(values)
+  }
+
+  /// Runs a constant statement that goes over some apps' rows, and maps its first row; nil if there is none.
+  func first<Value>(
+    _ sql: StaticString, in rows: AppRows, _ values: SQLValue..., map: (Row) -> Value
+  ) throws(StorageError) -> Value? {
+    try statement(sql, in: rows).first(values, map)
+  }
+
+  /// Runs a constant statement that goes over some apps' rows, and maps all its rows.
+  func all<Value>(
+    _ sql: StaticString, in rows: AppRows, _ values: SQLValue..., map: (Row) -> Value
+  ) throws(StorageError) -> [Value] {
+    try statement(sql, in: rows).all(values, map)
   }
 
   /// Inserts one row with a statement that ends in `RETURNING` and a number; gives that number.

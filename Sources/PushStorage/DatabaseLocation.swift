@@ -41,6 +41,9 @@ public enum DatabaseLocation: Sendable, Equatable {
   ) throws(StorageError) -> sending (Database, WriteAheadLog?) {
     switch self {
     case .sqlite(let path):
+      guard options.home == nil else {
+        throw StorageError(.other, "several homes share a database of PostgreSQL")
+      }
       let connection = try SQLiteConnection(path: path, mode: .create)
       let database = Database(connection)
       if options.migrates {
@@ -54,18 +57,20 @@ public enum DatabaseLocation: Sendable, Equatable {
       return (database, WriteAheadLog(connection: connection, checkpointer: checkpointer, file: file))
     case .postgres(let url):
       var settings = PostgresOptions()
-      settings.incarnation = options.fence
+      settings.incarnation = options.home?.home ?? options.fence
       settings.replaces = options.replaces
       settings.patience = options.patience
       settings.commitPatience = options.commitPatience
       settings.statementPatience = options.statementPatience
       settings.isEnding = isEnding
       settings.onDoubt = onDoubt
+      let role = options.home.map { PostgresConnection.Role.home($0.slot) }
       let connection = try PostgresConnection(
-        url: url, role: options.isServer ? .server : .writer, settings)
+        url: url, role: role ?? (options.isServer ? .server : .writer), settings)
       let database = Database(connection)
       let migrator = PostgresMigrator(database, connection, migrations)
-      if options.migrates {
+      // Nobody changes the schema beside other homes.
+      if options.migrates, options.home == nil {
         // Before anything is changed: who wrote until now may know nothing of what the tables become.
         let isMade = try migrator.applied() > 0
         if isMade { try connection.raiseFence() }

@@ -5,20 +5,7 @@ import PushBase
 /// One connection to PostgreSQL. It connects again when a transaction begins and the connection is lost. May move between threads,
 /// but only one may use it at a time.
 final class PostgresConnection: DatabaseConnection {
-  /// What the connection is for.
-  enum Role {
-    /// Reads only.
-    case reader
-    /// Writes beside a server: a command.
-    case writer
-    /// Writes as the only server on the database.
-    case server
-    /// Writes what a node of a cluster tells of itself, without a fence.
-    case node
-
-    /// Whether nothing is written without a fence.
-    var isFenced: Bool { self == .writer || self == .server }
-  }
+  typealias Role = PostgresRole
 
   let role: Role
   private let url: String
@@ -43,7 +30,8 @@ final class PostgresConnection: DatabaseConnection {
   /// Whether a notice of the server says that something is not as it should be. It keeps its address for life.
   private let hasWarning: UnsafeMutablePointer<Bool>
 
-  /// Keys of advisory locks: a server holds the first as long as it is connected, a transaction that writes the second.
+  /// Keys of advisory locks: a server holds the first as long as it is connected, a transaction that writes the second. Homes share
+  /// both with one another, and with nobody else.
   static let serverLockNumber: Int64 = 7_238_547_401
   private static let serverLock = "\(serverLockNumber)"
   private static let writeLock = "7238547402"
@@ -161,7 +149,7 @@ final class PostgresConnection: DatabaseConnection {
         SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '1s'; SET statement_timeout = '2s';
         SET default_transaction_read_only = off; SET synchronous_commit = local
         """)
-    case .writer, .server: break
+    case .writer, .server, .home: break
     }
     // Who stands still inside a transaction, or is gone, must not hold up others. But what is to be written is never cancelled.
     try execute(
@@ -176,9 +164,9 @@ final class PostgresConnection: DatabaseConnection {
     // What a lost connection left behind may still be at work.
     try endBackends(of: options.incarnation)
     try expectMarks()
-    guard role == .server, asServer else { return }
+    guard role.serves, asServer else { return }
     if let replaced = options.replaces { try endBackends(of: replaced) }
-    guard try value("SELECT pg_try_advisory_lock(\(Self.serverLock))") == "t" else {
+    guard try value("SELECT pg_try_advisory_lock\(role.shares)(\(Self.serverLock))") == "t" else {
       holder = try value(
         """
         SELECT pid || ' ' || coalesce(state_change::text, '') FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -202,25 +190,34 @@ final class PostgresConnection: DatabaseConnection {
     throw StorageError(.commitsLost, "the database has lost transactions that it had confirmed")
   }
 
-  /// Makes the fence of this process. A server deletes those of all others, which cannot commit any more then.
+  /// Makes the fence of this process. A server deletes those of all others, which cannot commit any more then; a home deletes those
+  /// of commands, and of the home that it replaces. `.inUse` if another home has its slot.
   func raiseFence() throws(StorageError) {
-    let others =
-      role == .server
-      ? """
-      DELETE FROM commit_mark
-        WHERE NOT EXISTS (SELECT 1 FROM fence WHERE fence.incarnation = commit_mark.incarnation);
-      DELETE FROM fence;
-      """ : ""
+    // The schema that a server or a command finds may be older than slots are.
+    var (columns, values) = ("incarnation, connection", "\(options.incarnation), 0")
+    var others = ""
+    if role.serves {
+      others = """
+        DELETE FROM commit_mark
+          WHERE NOT EXISTS (SELECT 1 FROM fence WHERE fence.incarnation = commit_mark.incarnation);
+        DELETE FROM fence
+        """
+    }
+    if case .home(let slot) = role {
+      (columns, values) = (columns + ", slot", values + ", \(slot.rawValue)")
+      others += " WHERE slot IS NULL OR incarnation = \(options.replaces ?? -1)"
+    }
     do throws(StorageError) {
       try execute(
         """
-        BEGIN; SELECT pg_advisory_xact_lock(\(Self.writeLock)); \(others)
-        INSERT INTO fence (incarnation, connection) VALUES (\(options.incarnation), 0);
+        BEGIN; SELECT pg_advisory_xact_lock(\(Self.writeLock)); \(others);
+        INSERT INTO fence (\(columns)) VALUES (\(values));
         INSERT INTO commit_mark VALUES (\(options.incarnation), 0, 0); COMMIT
         """)
     } catch {
       rollBack()
-      throw error
+      guard case .home(let slot) = role, error.message.hasSuffix("(23505)") else { throw error }
+      throw StorageError(.inUse, "another home gives message IDs of the slot \(slot.rawValue)")
     }
     confirmed = 0
   }
@@ -295,7 +292,7 @@ final class PostgresConnection: DatabaseConnection {
       do throws(StorageError) {
         try execute(
           """
-          BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(\(Self.writeLock));
+          BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock\(role.shares)(\(Self.writeLock));
           SELECT 1 / count(*) FROM (SELECT 1 FROM fence WHERE \(own) FOR SHARE) AS own
           """)
       } catch {

@@ -30,6 +30,8 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     case constraint
     /// Reading or writing the file failed, or it cannot be opened.
     case io
+    /// The app has another home by now; nothing was changed.
+    case movedAway
     /// Too many jobs wait; nothing was changed.
     case overloaded
     /// The store is closed; nothing was changed.
@@ -50,8 +52,9 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
   /// Whether nobody can say now if it was done.
   public private(set) var isInDoubt = false
 
-  /// Whether nothing was done, and the same may succeed soon, here or at the server that has the database now: the caller may repeat it.
-  public var isPassing: Bool { kind == .overloaded || isRefusal }
+  /// Whether nothing was done, and the same may succeed soon, here or at the server that has the database or the app now: the caller
+  /// may repeat it.
+  public var isPassing: Bool { kind == .overloaded || kind == .movedAway || isRefusal }
 
   /// Makes an error that SQLite did not report.
   public init(_ kind: Kind, _ message: String) {

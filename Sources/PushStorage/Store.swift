@@ -20,10 +20,12 @@ public final class Store: Sendable {
     /// Whether a database of an older program is migrated; otherwise it is refused. Only for callers that know that no
     /// other program uses the file.
     public var migrates = true
-    /// Whether this is the server on the database. In PostgreSQL there is only one, and it keeps commands that began before it from
-    /// writing; a file of SQLite is locked by the caller.
+    /// Whether this is the server on the database. In PostgreSQL there is only one, or there are homes of some apps each, and it keeps
+    /// commands that began before it from writing; a file of SQLite is locked by the caller.
     public var isServer = true
-    /// Names the fence that a store in PostgreSQL writes behind: random, no other store may have it.
+    /// Of one of several homes: the store writes beside others, behind this fence. The schema has to be there. Nil for all apps.
+    public var home: AssignedApps?
+    /// Names the fence that a store in PostgreSQL writes behind, unless it is a home's: random, no other store may have it.
     public var fence = Int64(bitPattern: SystemRandom.next() >> 1)
     /// The fence of a server that is known to be dead, though PostgreSQL may not know it yet: its connections end.
     public var replaces: Int64?
@@ -86,6 +88,8 @@ public final class Store: Sendable {
 
   /// Where this one is.
   let location: Location
+  /// The apps of its home; nil for a store that is all apps'.
+  public let home: AssignedApps?
   private let vault: ContentVault
   private let writes: WorkQueue<WriteJob>
   private let reads: WorkQueue<ReadJob>
@@ -101,6 +105,7 @@ public final class Store: Sendable {
   private init(_ location: Location, readers: Int, options: Options) {
     self.location = location
     self.readers = readers
+    home = options.home
     vault = ContentVault(options.secretKeys)
     writes = WorkQueue(capacity: options.writeQueue)
     reads = WorkQueue(capacity: options.readQueue)
@@ -151,6 +156,7 @@ public final class Store: Sendable {
       log: log, options: options, migrations: migrations, isEnding: { [weak self] in self?.isEnding ?? true },
       onDoubt: { [weak self] in self?.noteDoubt($0, log) }, prepare)
     database.vault = vault
+    database.home = home
     let writer = Writer(
       database: database, queue: writes, options: options, log: log, writeAheadLog: writeAheadLog,
       report: { [weak self] change in self?.counts.withLock { change(&$0) } })
@@ -207,7 +213,26 @@ public final class Store: Sendable {
           return WriteJob.Done(error: error) { failure in completion(.failure(failure ?? error)) }
         }
       }, refuse: { completion(.failure($0)) })
-    if let error = Self.refusal(writes.push(job, lowPriority: lowPriority)) { completion(.failure(error)) }
+    if let error = writes.push(job, lowPriority: lowPriority).refusal("writes", doubt: Self.doubt) {
+      completion(.failure(error))
+    }
+  }
+
+  /// Queues a job for the writer that changes rows of one app. It fails with `.movedAway` if the app has left this home by then.
+  public func write<Value: Sendable>(
+    of app: AppID, single: Bool = false, lowPriority: Bool = false,
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value,
+    completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
+  ) {
+    guard home != nil else {
+      return write(single: single, lowPriority: lowPriority, body, completion: completion)
+    }
+    let own: @Sendable (WriteTransaction) throws(StorageError) -> Value = {
+      transaction throws(StorageError) in
+      try transaction.expectHome(of: app)
+      return try body(transaction)
+    }
+    write(single: single, lowPriority: lowPriority, own, completion: completion)
   }
 
   /// Runs `body` on a reader's thread in a read transaction: it sees one state of the database. The completion runs
@@ -229,7 +254,10 @@ public final class Store: Sendable {
       database.rollBack()
       completion(result)
     }
-    if let error = Self.refusal(reads.push(job)) { completion(.failure(error)) }
+    let answer = reads.push(job)
+    if let error = answer.refusal("reads", doubt: StorageError(.overloaded, "too many reads wait")) {
+      completion(.failure(error))
+    }
   }
 
   /// What the writer did so far.
@@ -272,21 +300,16 @@ public final class Store: Sendable {
     writes.close()
     _ = finished.take(1)
   }
+}
 
-  private static func refusal(_ answer: WorkQueue<WriteJob>.Answer) -> StorageError? {
-    switch answer {
+extension WorkQueue.Answer {
+  /// Why a job was not taken; nil if it was. `doubt` is the reason while the queue is suspended.
+  fileprivate func refusal(_ jobs: StaticString, doubt: @autoclosure () -> StorageError) -> StorageError? {
+    switch self {
     case .accepted: nil
-    case .full: StorageError(.overloaded, "too many writes wait")
+    case .full: StorageError(.overloaded, "too many \(jobs) wait")
     case .closed: StorageError(.closed, "the store is closed")
-    case .suspended: doubt
-    }
-  }
-
-  private static func refusal(_ answer: WorkQueue<ReadJob>.Answer) -> StorageError? {
-    switch answer {
-    case .accepted: nil
-    case .full, .suspended: StorageError(.overloaded, "too many reads wait")
-    case .closed: StorageError(.closed, "the store is closed")
+    case .suspended: doubt()
     }
   }
 }

@@ -31,6 +31,13 @@ extension Transaction<Writing> {
   /// The same for those who only read.
   public var reading: ReadTransaction { ReadTransaction(database) }
 
+  /// Throws `.movedAway` if an app has left this home: its rows are another one's. For jobs that may wait for long after the app's
+  /// entrances were closed.
+  public func expectHome(of app: AppID) throws(StorageError) {
+    guard database.home?.hasLeft(app) == true else { return }
+    throw StorageError(.movedAway, "the app has another home")
+  }
+
   /// Has something done on the writer's thread, before the job's completion, if and only if the job's changes are stored: for those
   /// who take part in a job of others and have a state in memory. It must be short.
   public func whenCommitted(_ action: @escaping () -> Void) { database.committed.append(action) }
@@ -71,6 +78,8 @@ extension Transaction {
   public var sealing: SealingRepository<Access> { .init(database: database) }
   /// Keys for contents that only devices read.
   public var deviceKeys: DeviceKeyRepository<Access> { .init(database: database) }
+  /// Which home each app has.
+  public var homes: HomeRepository<Access> { .init(database: database) }
   /// Registrations that come from other platforms.
   public var imports: ImportRepository<Access> { .init(database: database) }
   /// Invitations to accounts.

@@ -59,7 +59,7 @@ struct AccountListCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let found = try DataFolder(input).read(orFail: "cannot read the accounts") {
       transaction throws(StorageError) in
-      let apps = try transaction.apps.all()
+      let apps = try transaction.apps.all(in: .all)
       return try transaction.accounts.all().map { account in
         (account: account, apps: apps.count { $0.account == account.id })
       }

@@ -34,7 +34,7 @@ private enum AppChannel {
     _ store: Store, _ app: AppRow, receipts: (channel: ChannelID, path: String)? = nil
   ) throws(Failure) {
     let rows = try store.readNow(orFail: "cannot read the credentials") { transaction throws(StorageError) in
-      try transaction.channelCredentials.all().filter { $0.app == app.id }
+      try transaction.channelCredentials.all(in: .all).filter { $0.app == app.id }
     }
     for row in rows {
       var document = document(row)

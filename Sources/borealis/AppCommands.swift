@@ -69,7 +69,10 @@ struct AppListCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let (apps, accounts, sealed) = try DataFolder(input).read(orFail: "cannot read the apps") {
       transaction throws(StorageError) in
-      (try transaction.apps.all(), try transaction.accounts.all(), Set(try transaction.sealing.apps()))
+      (
+        try transaction.apps.all(in: .all), try transaction.accounts.all(),
+        Set(try transaction.sealing.apps())
+      )
     }
     for app in apps {
       let account = accounts.first { $0.id == app.account }

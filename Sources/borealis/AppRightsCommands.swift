@@ -67,7 +67,7 @@ private enum SecretChange {
         isDone.withLock { $0 = false }
         return true
       }
-      let app = try transaction.apps.all().first { $0.id == id }
+      let app = try transaction.apps.all(in: .all).first { $0.id == id }
       try transaction.audit.add(
         AuditRow(
           at: SystemTime().now(), account: app?.account, app: id, person: nil, who: "borealis \(command)",

@@ -64,7 +64,7 @@ final class HomeService: Sendable {
     options.zone = settings.zone
     options.schedulesPerApp = settings.schedules
     options.scheduleGrace = settings.scheduleGrace
-    let router = Router(store: store, options: options, time: time, log: settings.log)
+    let router = Router(store: store, scope: .all, options: options, time: time, log: settings.log)
     do throws(StorageError) { try router.load() } catch {
       throw DataFolder.failure("cannot read \(settings.folder.database)", error)
     }
@@ -164,6 +164,7 @@ final class HomeService: Sendable {
     gateway.tick()
     for channel in channels { channel.tick() }
     callbacks.tick()
+    guard router.scope.hasInstallation else { return }
     mailer?.tick()
     console.tick()
   }

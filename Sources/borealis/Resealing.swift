@@ -13,12 +13,12 @@ struct Resealing: Sendable {
   /// Returns how many rows there were. All secrets are opened before the first is changed, so that a failure changes nothing.
   func run(in transaction: WriteTransaction) throws(StorageError) -> Result<Int, Failure> {
     let credentials = try Self.credentials(transaction.reading)
-    let callbacks = try transaction.callbacks.settings()
+    let callbacks = try transaction.callbacks.settings(in: .all)
     let people = try transaction.people.all().filter { $0.sealedTOTP != nil }
     let newCredentials: [[UInt8]]
     let newCallbacks: [CallbackSettingRow]
     let newPeople: [[UInt8]]
-    let channels = try transaction.channelCredentials.all()
+    let channels = try transaction.channelCredentials.all(in: .all)
     let newChannels: [[UInt8]]
     let accesses = try transaction.getui.accesses()
     let newAccesses: [GetuiAccessRow]
@@ -56,12 +56,12 @@ struct Resealing: Sendable {
       _ = try transaction.credentials.remove(app: row.app, id: row.id, at: now)
       removed.append("credential \(row.id.rawValue) of the app \(row.appKey.text)")
     }
-    let apps = try transaction.apps.all()
-    for row in try transaction.channelCredentials.all() where isLost(row.sealed) {
+    let apps = try transaction.apps.all(in: .all)
+    for row in try transaction.channelCredentials.all(in: .all) where isLost(row.sealed) {
       _ = try transaction.channelCredentials.remove(app: row.app, channel: row.channel, id: row.id)
       removed.append(name(row, apps.first { $0.id == row.app }?.key))
     }
-    for var row in try transaction.callbacks.settings() {
+    for var row in try transaction.callbacks.settings(in: .all) {
       let app = apps.first { $0.id == row.app }?.key.text ?? "number \(row.app.rawValue)"
       if isLost(row.secret) {
         _ = try transaction.callbacks.remove(app: row.app)
@@ -88,7 +88,7 @@ struct Resealing: Sendable {
 
   private static func credentials(_ reading: ReadTransaction) throws(StorageError) -> [Credential] {
     var found: [Credential] = []
-    for row in try reading.credentials.all() {
+    for row in try reading.credentials.all(in: .all) {
       found.append((row, try reading.credentials.sealed(app: row.app, id: row.id) ?? []))
     }
     return found

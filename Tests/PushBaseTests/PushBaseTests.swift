@@ -45,6 +45,28 @@ import Testing
     #expect(MessageID(decimal: Array(first.text.utf8)) == first)
     #expect(MessageID(decimal: Array("12a".utf8)) == nil)
   }
+
+  /// The milliseconds and the counter of the last ID, the slot, and both of the next ID; the clock stands at 5 milliseconds.
+  private static let successors: [[UInt64]] = [
+    [0, 0, 0, 5, 0], [0, 0, 1, 5, 1], [0, 0, 127, 5, 127], [5, 0, 0, 5, 128], [5, 1, 1, 5, 129],
+    [5, 1, 0, 5, 128], [5, 128, 7, 5, 135],
+    // What others gave, also those without slots.
+    [5, 134, 7, 5, 135], [5, 135, 7, 5, 263], [5, 4095, 3, 6, 3], [5, 4000, 126, 5, 4094], [9, 2, 3, 9, 3],
+  ]
+
+  @Test(arguments: successors)
+  func `An ID follows in its slot`(numbers: [UInt64]) throws {
+    let slot = try #require(MessageSlot(Int(numbers[2])))
+    let now = Timestamp(milliseconds: MessageID.epochMilliseconds + 5)
+    let next = MessageID(numbers[0] << 12 + numbers[1]).next(at: now, in: slot)
+    #expect(next == MessageID(numbers[3] << 12 + numbers[4]))
+  }
+
+  @Test func `There are 128 slots`() {
+    #expect(
+      MessageSlot(-1) == nil && MessageSlot(0) == .first && MessageSlot(127) != nil && MessageSlot(128) == nil
+    )
+  }
 }
 
 @Suite struct TextCodingTests {

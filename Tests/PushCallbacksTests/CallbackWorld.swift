@@ -21,7 +21,7 @@ final class CallbackWorld: Sendable {
 
   init(networks: [String] = ["127.0.0.1"], authorities: String? = nil) async throws {
     database = try TestDatabase()
-    router = Router(store: database.store, time: clock, log: .silent)
+    router = Router(store: database.store, scope: .all, time: clock, log: .silent)
     try router.load()
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     var options = CallbackService.Options()

@@ -65,7 +65,7 @@ final class ConsoleWorld: Sendable {
   ) throws {
     // With one reader what is read behind an answer has its order.
     database = try TestDatabase(readers: sendsMail ? 1 : 2)
-    router = Router(store: database.store, log: .silent)
+    router = Router(store: database.store, scope: .all, log: .silent)
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     let callbacks = CallbackService(
       router: router, store: database.store,

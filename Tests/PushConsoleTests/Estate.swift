@@ -131,7 +131,7 @@ struct Estate {
         "\(try transaction.members.all(of: account))", "\(sessions)",
         "\(try transaction.accounts.all().filter { $0.id == account })",
         "\(try transaction.people.find(person).map { "\($0)" } ?? "")",
-        "\(try transaction.apps.all().count) \(try transaction.people.all().count)",
+        "\(try transaction.apps.all(in: .all).count) \(try transaction.people.all().count)",
         "\(try transaction.audit.entries(.account(account), before: nil, limit: 200).count)",
       ]
     }

@@ -93,7 +93,7 @@ import Testing
     #expect(await owner.submit("\(base)/people/invite", other).status == 200)
     let (apps, groups, invitations) = try await world.store.look { transaction throws(StorageError) in
       (
-        try transaction.apps.all().count, try transaction.appGroups.all().count,
+        try transaction.apps.all(in: .all).count, try transaction.appGroups.all().count,
         try transaction.invitations.all(to: .standard, at: Timestamp(milliseconds: 0)).count
       )
     }
@@ -112,7 +112,7 @@ import Testing
       let answer = await owner.post(path, ["name": "Shop", "once": number])
       #expect(answer.headers["location"] == "/console?notice=older", "\(number)")
     }
-    #expect(try await world.store.look { t throws(StorageError) in try t.apps.all().count } == 1)
+    #expect(try await world.store.look { t throws(StorageError) in try t.apps.all(in: .all).count } == 1)
   }
 
   @Test func `The numbers used last are remembered`() {

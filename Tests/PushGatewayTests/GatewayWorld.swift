@@ -50,7 +50,8 @@ final class GatewayWorld: Sendable {
     let log = Log(level: .debug) { lines.add($0) }
     let routerLines = routerLog
     router = Router(
-      store: database.store, options: routing, time: clock, log: Log(level: .info) { routerLines.add($0) })
+      store: database.store, scope: .all, options: routing, time: clock,
+      log: Log(level: .info) { routerLines.add($0) })
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     callbacks = CallbackService(
       router: router, store: database.store,

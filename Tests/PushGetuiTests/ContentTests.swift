@@ -381,7 +381,8 @@ import Testing
     #expect(text.contains("the task has more than \(most) pushes") && world.pending(id).count == 1)
     // One push fewer, and they are looked at: none of the others is stored.
     try await world.store.change { transaction throws(StorageError) in
-      try transaction.getui.sweep(endedBefore: Timestamp(milliseconds: 0), pushesBelow: numbers[0], limit: 10)
+      try transaction.getui.sweep(
+        endedBefore: Timestamp(milliseconds: 0), pushesBelow: numbers[0], limit: 10, in: .all)
     }
     let looked = String(decoding: await revoke(2).body, as: UTF8.self)
     #expect(looked.contains("it names no task of which a push went to this audience alone"))

@@ -30,7 +30,7 @@ final class GetuiWorld: Sendable {
     let clock = ManualClock()
     let database = try TestDatabase(open: Self.open)
     let keys = try SealingKeys(text: SealingKeys.makeLine())
-    let router = Router(store: database.store, options: routing, time: clock, log: .silent)
+    let router = Router(store: database.store, scope: .all, options: routing, time: clock, log: .silent)
     var limits = limits
     limits.rules.renderers = [APNsContentRenderer()]
     let gateway = Gateway(
@@ -48,7 +48,7 @@ final class GetuiWorld: Sendable {
   func restarted() throws -> GetuiAPI {
     let database = try TestDatabase(in: database.folder, open: Self.open)
     reopened.withLock { $0.append(database) }
-    let router = Router(store: database.store, time: clock, log: .silent)
+    let router = Router(store: database.store, scope: .all, time: clock, log: .silent)
     try router.load()
     var limits = GatewayLimits()
     limits.rules.renderers = [APNsContentRenderer()]

@@ -117,7 +117,7 @@ import Testing
     let now = world.clock.now()
     try await world.store.change { transaction throws(StorageError) in
       guard let row = try transaction.pushes.lookupCID(app: app, cid: name) else { return }
-      _ = try transaction.pushes.sweepCIDs(before: now, limit: 10)
+      _ = try transaction.pushes.sweepCIDs(before: now, limit: 10, in: .all)
       try transaction.pushes.insertCID(
         app: app, cid: name, id: row.id, sendno: 0, at: now, digest: row.digest)
     }
@@ -133,7 +133,7 @@ import Testing
     world.clock.advance(seconds: 1)
     let now = world.clock.now()
     let swept = try await world.store.change { transaction throws(StorageError) in
-      try transaction.pushes.sweepCIDs(before: now, limit: 10)
+      try transaction.pushes.sweepCIDs(before: now, limit: 10, in: .all)
     }
     #expect(swept == 1)
     let ignored = #"{"cid_by_tag":[{"cid":"\#(id.text)","tag":["x"]}]}"#

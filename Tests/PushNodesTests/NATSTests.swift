@@ -69,7 +69,7 @@ import Testing
     let server = try NATSServer()
     let (first, second) = (try Node(1, server), try Node(2, server))
     let database = try TestDatabase()
-    let router = Router(store: database.store, log: .silent)
+    let router = Router(store: database.store, scope: .all, log: .silent)
     try router.load()
     let app = try await router.makeApp(in: database.store)
     let (id, secret, number) = try await router.newDevice(in: app)
@@ -95,7 +95,7 @@ import Testing
     // The gateway becomes the home, and the home a gateway.
     first.link.follow(nil, epoch: Epoch(1))
     router.unplug()
-    let next = Router(store: database.store, log: .silent)
+    let next = Router(store: database.store, scope: .all, log: .silent)
     try next.load()
     second.link.lead(next, epoch: Epoch(2))
     #expect(second.link.waitForSessions(of: [Incarnation(1)], atMost: 60_000_000_000))

@@ -80,7 +80,7 @@ final class SimulatedCluster {
 
   /// A node loads the store and is the home.
   func lead(_ index: Int, makingApps apps: Int = 0, devicesPerApp: Int = 0) async throws {
-    let router = Router(store: database.store, time: clock, log: .silent)
+    let router = Router(store: database.store, scope: .all, time: clock, log: .silent)
     try router.load()
     for _ in 0..<apps {
       let app = try await router.makeApp(in: database.store)
@@ -279,7 +279,7 @@ final class SimulatedCluster {
     leader?.router?.finish()
     try await barrier()
     leader?.router?.unplug()
-    let router = Router(store: database.store, time: clock, log: .silent)
+    let router = Router(store: database.store, scope: .all, time: clock, log: .silent)
     try router.load()
     defer { router.unplug() }
     return devices.reduce(0) { sum, device in

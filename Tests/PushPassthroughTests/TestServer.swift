@@ -37,7 +37,7 @@ final class TestServer: Sendable {
   ) throws {
     database = try TestDatabase()
     let key = try Self.makeApp(in: database.store)
-    let router = Router(store: database.store, log: .silent)
+    let router = Router(store: database.store, scope: .all, log: .silent)
     try router.load()
     guard let app = router.apps.loaded(key) else { throw Failed("no app") }
     (self.router, self.app) = (router, app)

@@ -25,7 +25,7 @@ import Testing
   }
 
   private func isPurged(_ world: TestWorld) async throws -> Bool {
-    try await world.store.look { t throws(StorageError) in try t.deletedApps.all() }.isEmpty
+    try await world.store.look { t throws(StorageError) in try t.deletedApps.all(in: .all) }.isEmpty
   }
 
   /// A deleted app's devices are sent away, nobody finds it, its data goes, and others keep theirs.

@@ -77,7 +77,7 @@ import Testing
 
   @Test func `Message IDs that are used up stop the process`() async {
     await #expect(processExitsWith: .failure) {
-      let ids = MessageIDs(time: ManualClock())
+      let ids = MessageIDs(time: ManualClock(), slot: nil)
       ids.raise(to: MessageID(.max))
       _ = ids.next()
     }

@@ -9,7 +9,7 @@ import Testing
 /// What the hourly counts cost the writer, and that nothing is lost on the way.
 @Suite struct StatisticsTests {
   private let world: TestWorld
-  private let statistics = Statistics(zone: FixedZone.china)
+  private let statistics = Statistics(scope: .all, zone: FixedZone.china)
   private let now: Timestamp
 
   init() async throws {

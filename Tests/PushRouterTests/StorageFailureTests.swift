@@ -79,10 +79,10 @@ import Testing
     let store = world.store
     async let seen = store.look { transaction throws(StorageError) in
       var ids: [MessageID] = []
-      try transaction.deliveries.open { ids.append($0.push.id) }
+      try transaction.deliveries.open(in: .all) { ids.append($0.push.id) }
       started.open()
       go.wait()
-      try transaction.deliveries.open { ids.append($0.push.id) }
+      try transaction.deliveries.open(in: .all) { ids.append($0.push.id) }
       return ids
     }
     started.wait()

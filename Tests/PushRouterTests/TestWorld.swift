@@ -91,7 +91,7 @@ final class TestWorld {
     self.options = options
     self.rehearses = rehearses
     database = try Self.open(TemporaryFolder(), writer, rehearses)
-    router = Router(store: database.store, options: options, time: clock, log: .silent)
+    router = Router(store: database.store, scope: .all, options: options, time: clock, log: .silent)
     router.add(channel)
     try router.load()
     app = try await router.makeApp(in: database.store)
@@ -124,7 +124,7 @@ final class TestWorld {
     store.close()
     database = try Self.open(database.folder, writer, rehearses)
     channel = RecordingChannel()
-    router = Router(store: store, options: options, time: clock, log: .silent)
+    router = Router(store: store, scope: .all, options: options, time: clock, log: .silent)
     router.add(channel)
     try router.load()
     let key = app.key
@@ -220,7 +220,7 @@ final class TestWorld {
   func storedPending() async throws -> [MessageID] {
     try await store.look { transaction throws(StorageError) in
       var ids: [MessageID] = []
-      try transaction.deliveries.open { ids.append($0.push.id) }
+      try transaction.deliveries.open(in: .all) { ids.append($0.push.id) }
       return ids
     }
   }

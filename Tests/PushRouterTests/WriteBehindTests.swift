@@ -138,7 +138,7 @@ extension WriteBehindTests {
     let ids = [try await world.push(), try await world.push()]
     let lines = Mutex<[String]>([])
     let writeBehind = WriteBehind(
-      store: world.store, journal: world.router.journal, time: world.clock,
+      store: world.store, scope: .all, journal: world.router.journal, time: world.clock,
       log: Log(write: { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }),
       stored: { _ in })
     let full = PassingRefusal(times: 3)

@@ -39,7 +39,7 @@ import Testing
     }
     let (all, own, sealed) = try await store.look { transaction throws(StorageError) in
       (
-        try transaction.credentials.all(), try transaction.credentials.all(app: app),
+        try transaction.credentials.all(in: .all), try transaction.credentials.all(app: app),
         [
           try transaction.credentials.sealed(app: app, id: ids[0]),
           try transaction.credentials.sealed(app: other, id: ids[0]),
@@ -50,8 +50,9 @@ import Testing
     #expect(all.map(\.id) == ids)
     #expect(own.map(\.id) == Array(ids[..<2]))
     #expect(sealed == [[1, 2, 3], nil, []])
-    let appKey = try await store.look { transaction throws(StorageError) in try transaction.apps.all() }[0]
-      .key
+    let appKey = try await store.look { transaction throws(StorageError) in try transaction.apps.all(in: .all)
+    }[0]
+    .key
     #expect(
       own[1]
         == CredentialRow(
@@ -154,7 +155,7 @@ import Testing
     }
     let sweep = { (limit: Timestamp) async throws -> Int in
       try await store.change { transaction throws(StorageError) in
-        try transaction.credentials.sweep(retiringSince: limit, at: limit)
+        try transaction.credentials.sweep(retiringSince: limit, at: limit, in: .all)
       }
     }
     #expect(try await sweep(later.adding(seconds: 1)) == 0)

@@ -35,7 +35,9 @@ import Testing
     #expect(try transaction.files.all(owner: "app", at: now).map(\.fileID) == ["good"])
     #expect(try transaction.files.find(owner: "app", "broken", at: now) == nil)
     var steps = 0
-    while try transaction.files.sweep(endedBefore: now, begunBefore: start.adding(seconds: 55), limit: 4) {
+    while try transaction.files.sweep(
+      endedBefore: now, begunBefore: start.adding(seconds: 55), limit: 4, in: .all)
+    {
       steps += 1
       #expect(steps <= 4)
     }

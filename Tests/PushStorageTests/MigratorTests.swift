@@ -26,15 +26,15 @@ import Testing
         "callback_batch", "callback_bulk", "callback_setting", "channel_credential", "channel_pending",
         "channel_taken",
         "channel_targets", "channel_token", "cid",
-        "console_session", "content_key", "content_sealing_key", "credential_notice", "delivered",
-        "device_key", "dropped", "fallback", "file",
+        "console_session", "content_key", "content_sealing_key", "counted_push", "credential_notice",
+        "delivered", "device_key", "dropped", "fallback", "file",
         "file_piece", "getui_access",
         "getui_push", "getui_revoked_token", "getui_task", "gone_registration", "group_push",
         "group_push_member", "home", "import_batch", "invitation", "mail", "membership", "newcomers", "node",
         "outcome",
         "password_reset", "pending", "person", "plan", "push", "push_callback", "push_plan", "push_sender",
         "receipt", "recovery_code", "registration", "schedule", "schedule_run", "schema_migration",
-        "sqlite_sequence", "statistics", "statistics_mark", "steady_push", "tag", "test_device",
+        "sqlite_sequence", "statistics", "steady_push", "tag", "test_device",
       ])
     #expect(try database.first("PRAGMA user_version") { $0.integer() } == Int64(embeddedMigrations.count))
     #expect(try database.first("PRAGMA journal_mode") { $0.text() } == "wal")
@@ -84,6 +84,26 @@ import Testing
     }
     #expect(try database.first("PRAGMA user_version") { $0.integer() } == 1)
     #expect(try database.first("SELECT count(*) FROM schema_migration") { $0.integer() } == 1)
+  }
+
+  /// Each app goes on where the mark of all stood.
+  @Test func marksBecomeThoseOfApps() throws {
+    let place = try #require(embeddedMigrations.firstIndex { $0.name == "homes" })
+    let database = try open()
+    try Migrator.migrate(database, to: Array(embeddedMigrations.prefix(place)), at: .start)
+    for app in 1...2 {
+      try database.run(
+        """
+        INSERT INTO app (id, app_key, name, secret_hash, created_at, account_id, plan)
+        VALUES (?1, ?1, 'a', zeroblob(32), 1, 1, 'unlimited')
+        """, .integer(app))
+    }
+    try database.run("INSERT INTO statistics_mark (id, through) VALUES (1, 77)")
+    try Migrator.migrate(database, to: embeddedMigrations, at: .start)
+    let marks = try database.all("SELECT app_id, through FROM counted_push ORDER BY app_id") {
+      [$0.integer("app_id"), $0.integer("through")]
+    }
+    #expect(marks == [[1, 77], [2, 77]])
   }
 
   /// What pushes on their way to Apple have taken stays taken, and rows that overlapped no longer do.

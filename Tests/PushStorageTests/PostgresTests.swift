@@ -357,6 +357,24 @@ import Testing
     try open(Self.all + [Self.next("CREATE TABLE more (a bigint)")], patience: 65_000).close()
   }
 
+  @Test func `Each app goes on where the mark of all stood`() throws {
+    let place = try #require(Self.all.firstIndex { $0.name == "homes" })
+    let old = try cluster.makeEmpty()
+    let location = Store.Location.postgres(url: cluster.url(of: old))
+    let before = Array(Self.all.prefix(place))
+    try Store.open(location, readers: 1, log: .silent, options: Store.Options(), migrations: before).close()
+    try cluster.sql(
+      """
+      INSERT INTO app (app_key, name, secret_hash, created_at)
+        SELECT n, 'a', decode(repeat('00', 32), 'hex'), 1 FROM generate_series(1, 2) AS n;
+      INSERT INTO statistics_mark VALUES (1, 77)
+      """, in: old)
+    try Store.open(location, readers: 1, log: .silent).close()
+    #expect(
+      try cluster.sql("SELECT app_id, through FROM counted_push ORDER BY 1", in: old)
+        == [["1", "77"], ["2", "77"]])
+  }
+
   /// The one before has lost its connection, and comes back when the schema has become another.
   @Test func `Whoever writes loses the database before its schema changes`() async throws {
     let before = try open(Self.all, patience: 65_000)

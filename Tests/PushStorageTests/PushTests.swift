@@ -35,7 +35,7 @@ import Testing
     defer { store.close() }
     let open = try await store.look { transaction throws(StorageError) in
       var open: [OpenPush] = []
-      try transaction.deliveries.open { open.append($0) }
+      try transaction.deliveries.open(in: .all) { open.append($0) }
       return open
     }
     #expect(
@@ -139,7 +139,7 @@ import Testing
     let swept = try await store.change { transaction throws(StorageError) in
       var swept: [Int] = []
       for _ in 0..<4 {
-        swept.append(try transaction.pushes.sweepCIDs(before: .start.adding(seconds: 5), limit: 1))
+        swept.append(try transaction.pushes.sweepCIDs(before: .start.adding(seconds: 5), limit: 1, in: .all))
       }
       #expect(try transaction.pushes.lookupCID(app: app, cid: "y") != nil)
       return swept
@@ -158,7 +158,7 @@ import Testing
         try transaction.deliveries.settle([Settlement(id: MessageID(id), status: .expired, at: .start)])
       }
       var swept: [Int] = []
-      for _ in 0..<3 { swept.append(try transaction.pushes.sweep(below: MessageID(6), limit: 2)) }
+      for _ in 0..<3 { swept.append(try transaction.pushes.sweep(below: MessageID(6), limit: 2, in: .all)) }
       return swept
     }
     #expect(swept == [4, 2, 0])
@@ -177,7 +177,7 @@ import Testing
       #expect(try transaction.apps.setSecret(app: app, hash: Array(repeating: 9, count: 32)))
       #expect(try transaction.apps.setDisabled(app: app, true))
       #expect(try !transaction.apps.setDisabled(app: AppID(77), true))
-      return try transaction.apps.all()
+      return try transaction.apps.all(in: .all)
     }
     #expect(apps.map(\.isDisabled) == [true] && apps.first?.secretHash == Array(repeating: 9, count: 32))
     let key = try #require(apps.first?.key)

@@ -96,8 +96,8 @@ import Testing
       guard range == [first], try reading.registrations.gone(of: app, from: one, through: one) == [],
         try reading.registrations.gone(of: other, from: zero, through: one) == []
       else { throw StorageError(.other, "the range is wrong") }
-      let early = try transaction.registrations.sweepGone(before: Self.at(20), limit: 10)
-      let late = try transaction.registrations.sweepGone(before: Self.at(21), limit: 10)
+      let early = try transaction.registrations.sweepGone(before: Self.at(20), limit: 10, in: .all)
+      let late = try transaction.registrations.sweepGone(before: Self.at(21), limit: 10, in: .all)
       return (first, foreign, early, late, try reading.registrations.gone(id, app: app))
     }
     #expect(

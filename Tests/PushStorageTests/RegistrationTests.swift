@@ -73,7 +73,7 @@ import Testing
       try transaction.tokens.all(app: other, of: RegistrationNumber(0)).map(\.token)
     }
     #expect(tokens == [PushToken(.production, [2])])
-    let apps = try await store.look { transaction throws(StorageError) in try transaction.apps.all() }
+    let apps = try await store.look { transaction throws(StorageError) in try transaction.apps.all(in: .all) }
     #expect(apps.map(\.nextNumber) == [6, 1])
     await #expect(throws: StorageError.self) {
       try await store.change { transaction throws(StorageError) in

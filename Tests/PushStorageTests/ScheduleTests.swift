@@ -37,22 +37,22 @@ import Testing
       if let off { try transaction.schedules.update(off) }
     }
     let due = try await store.look { transaction throws(StorageError) in
-      try transaction.schedules.due(at: Self.time(30), limit: 10)
+      try transaction.schedules.due(at: Self.time(30), limit: 10, in: .all)
     }
     #expect(due.rows.map(\.uuid) == ["a", "b"] && due.end == nil)
     var expected = Self.row("a", app: app, next: 10)
     expected.id = due.rows.first?.id ?? 0
     #expect(due.rows.first == expected && expected.id > 0)
     let one = try await store.look { transaction throws(StorageError) in
-      try transaction.schedules.due(at: Self.time(30), limit: 1)
+      try transaction.schedules.due(at: Self.time(30), limit: 1, in: .all)
     }
     #expect(one.rows.map(\.uuid) == ["a"])
     let more = try await store.look { transaction throws(StorageError) in
-      try transaction.schedules.due(at: Self.time(30), after: one.end, limit: 1)
+      try transaction.schedules.due(at: Self.time(30), after: one.end, limit: 1, in: .all)
     }
     #expect(more.rows.map(\.uuid) == ["b"])
     let none = try await store.look { transaction throws(StorageError) in
-      try transaction.schedules.due(at: Self.time(30), after: more.end, limit: 1)
+      try transaction.schedules.due(at: Self.time(30), after: more.end, limit: 1, in: .all)
     }
     #expect(more.end != nil && none.rows.isEmpty && none.end == nil)
   }
@@ -106,7 +106,7 @@ import Testing
       }
       let last = try transaction.pushes.lastID()
       let gone = try transaction.schedules.sweep(
-        runsBelow: MessageID(4), overBefore: Self.time(50), limit: 10)
+        runsBelow: MessageID(4), overBefore: Self.time(50), limit: 10, in: .all)
       return (
         last, gone, try transaction.schedules.runs(of: late.id), try transaction.schedules.runs(of: over.id),
         try transaction.schedules.hasFired(schedule: late.id, at: LocalTime(count: 4)),

@@ -36,7 +36,7 @@ import Testing
     #expect(journal.all == (0..<1000).map { $0 % 2 == 0 ? $0 : -$0 })
     let open = try await store.look { transaction throws(StorageError) in
       var ids: [UInt64] = []
-      try transaction.deliveries.open { ids.append($0.push.id.rawValue) }
+      try transaction.deliveries.open(in: .all) { ids.append($0.push.id.rawValue) }
       return (ids.count, try transaction.pushes.contents(of: [MessageID(1), MessageID(500), MessageID(501)]))
     }
     #expect(open.1.map { $0?.content } == [[1, 2], [1, 2], nil])
@@ -74,7 +74,8 @@ import Testing
     for _ in 0..<20 {
       let store = try Store.testing(folder)
       for _ in 0..<3 { _ = try await store.addApp(registrations: 2) }
-      _ = try await store.look { transaction throws(StorageError) in try transaction.apps.all().count }
+      _ = try await store.look { transaction throws(StorageError) in try transaction.apps.all(in: .all).count
+      }
       #expect(access(folder.database + "-wal", F_OK) == 0)
       store.close()
       for end in ["-wal", "-shm"] { #expect(access(folder.database + end, F_OK) != 0, "\(end) is left") }

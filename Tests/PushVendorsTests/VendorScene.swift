@@ -37,7 +37,7 @@ final class VendorScene {
     options.allowsPlainHTTP = true
     transport = try #require(HTTPTransport(options, thread: "test"))
     let keys = try SealingKeys(text: SealingKeys.makeLine())
-    router = Router(store: store, time: clock, log: .silent)
+    router = Router(store: store, scope: .all, time: clock, log: .silent)
     try router.load()
     app = try await router.makeApp(in: store)
     parts = VendorParts(

@@ -46,7 +46,9 @@ public final class APNsChannel: QueuedChannel {
     self.reminders = reminders
     let changed = ChangedApps()
     self.changed = changed
-    let credentials = CredentialStore(store: store, keys: keys, time: time, log: log) { change in
+    let credentials = CredentialStore(
+      store: store, scope: router.scope, keys: keys, time: time, log: log
+    ) { change in
       changed.add(change.app)
     }
     credentials.register(metrics)
@@ -86,7 +88,8 @@ public final class APNsChannel: QueuedChannel {
     for dispatcher in state.withLock({ Array($0.dispatchers.values) }) { dispatcher.tick() }
     for queue in parts.queues.all { queue.tick() }
     parts.checks.tick()
-    reminders?.tick()
+    // Mail is the installation's, and so is what is noted of it.
+    if parts.router.scope.hasInstallation { reminders?.tick() }
   }
 
   /// Ends the connections; the caller waits for requests in flight before it stops the loops. Call `finish` afterwards.
@@ -157,6 +160,13 @@ public final class APNsChannel: QueuedChannel {
       queue.set(nil, isStopped: true, for: environment)
       if let old { leave(old.dispatcher, queue) }
     }
+  }
+
+  /// An app is about to have another home.
+  public func release(_ app: App) {
+    let queue = parts.queues.find(app.id)
+    forget(app)
+    queue?.queue.finish()
   }
 
   private func leave(_ dispatcher: APNsDispatcher, _ queue: APNsQueue) {

@@ -23,6 +23,7 @@ public final class CredentialStore: Sendable {
   private static let keepReplaced: Int64 = 30 * 86_400
 
   private let store: Store
+  private let scope: HomeScope
   private let keys: CredentialKeys
   private let time: any TimeSource
   private let log: Log
@@ -33,10 +34,11 @@ public final class CredentialStore: Sendable {
   /// Is empty until the first `refresh`. `onChange` is called for each credential that is new, removed or has another
   /// status, on a thread of the store or the caller's; it must be short.
   public init(
-    store: Store, keys: CredentialKeys, time: any TimeSource = SystemTime(), log: Log,
+    store: Store, scope: HomeScope, keys: CredentialKeys, time: any TimeSource = SystemTime(), log: Log,
     onChange: @escaping @Sendable (APNsCredentialChange) -> Void = { _ in }
   ) {
     self.store = store
+    self.scope = scope
     self.keys = keys
     self.time = time
     self.log = log
@@ -54,9 +56,9 @@ public final class CredentialStore: Sendable {
   /// Reads changes from the database; the completion runs when everything committed before this call is known.
   public func refresh(_ done: CredentialReads.Done? = nil) {
     reads.run(done) { [self] number, ended in
-      let opened = table.withLock { $0.openedIDs }
+      let (opened, own) = (table.withLock { $0.openedIDs }, scope.rows)
       store.read { transaction throws(StorageError) in
-        let rows = try transaction.credentials.all()
+        let rows = try transaction.credentials.all(in: own)
         var sealed: [APNsCredentialID: [UInt8]] = [:]
         for row in rows where !opened.contains(row.id) {
           sealed[row.id] = try transaction.credentials.sealed(app: row.app, id: row.id)
@@ -188,8 +190,9 @@ public final class CredentialStore: Sendable {
 
   private func sweep() {
     let now = time.now()
-    store.write { transaction throws(StorageError) in
-      try transaction.credentials.sweep(retiringSince: now.adding(seconds: -Self.keepReplaced), at: now)
+    store.write { [rows = scope.rows] transaction throws(StorageError) in
+      try transaction.credentials.sweep(
+        retiringSince: now.adding(seconds: -Self.keepReplaced), at: now, in: rows)
     } completion: { [log] result in
       guard case .success(let count) = result, count > 0 else { return }
       log.info("replaced APNs credentials removed", ["count": .number(Int64(count))])

@@ -33,7 +33,7 @@ struct ListController: GetuiController {
       let (now, router, stored) = (api.time.now(), api.router, body.content.stored)
       let expires = now.adding(seconds: max(60, body.timeToLive))
       let (requestID, origin) = (body.requestID, body.origin)
-      api.store.write { transaction throws(StorageError) -> MessageID? in
+      api.store.write(of: app.id) { transaction throws(StorageError) -> MessageID? in
         if let known = try transaction.getui.task(requestID: requestID, app: app.id) {
           // A scheduled push without a digest would match every request.
           return known.scheduleID == nil && known.isSame(as: origin.digest) ? known.id : nil

@@ -26,7 +26,7 @@ struct TaskController: GetuiController {
       return call.fail(.invalid("taskid"))
     }
     let now = api.time.now()
-    api.store.write { transaction throws(StorageError) -> [MessageID]? in
+    api.store.write(of: app.id) { transaction throws(StorageError) -> [MessageID]? in
       guard let row = try transaction.getui.task(task.id, app: app.id),
         (row.scheduleID == nil) == (task.kind == .list)
       else { return task.kind == .app ? [task.id] : nil }
@@ -82,7 +82,7 @@ struct TaskController: GetuiController {
       return call.fail(.invalid("taskid"))
     }
     let now = api.time.now()
-    api.store.write { transaction throws(StorageError) -> GetuiError? in
+    api.store.write(of: app.id) { transaction throws(StorageError) -> GetuiError? in
       guard let timed = try transaction.getui.timedTask(task.id, app: app.id) else {
         return .invalid("taskid")
       }

@@ -35,6 +35,7 @@ extension Acceptance {
   /// Stores a part that has its routes, on the writer's thread.
   func store(_ part: inout AcceptancePart, in transaction: WriteTransaction) throws(StorageError) {
     guard case .routed(let push) = part.state else { return }
+    try transaction.expectHome(of: part.app.id)
     part.state = try store(push, of: part.app, in: transaction)
   }
 

@@ -23,6 +23,7 @@ private struct ScheduledAcceptance: AcceptanceKind {
     _ parts: inout [AcceptancePart], by acceptance: Acceptance, in transaction: WriteTransaction
   ) throws(StorageError) -> Result<FiringEnd, APIError> {
     let schedule = due.schedule
+    try transaction.expectHome(of: schedule.row.app)
     // Another firing, or the app server, may have been faster.
     guard let row = try transaction.schedules.enabled(schedule.row.id), row.next == due.occurrence,
       row.trigger == schedule.row.trigger, row.push == schedule.row.push

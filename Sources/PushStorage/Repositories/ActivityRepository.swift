@@ -50,28 +50,30 @@ extension ActivityRepository<Writing> {
 
   /// Deletes rows below some periods, at most `limit` of each kind; returns whether a kind may have more.
   public func sweep(
-    hours: Int64, days: Int64, statistics: Int64, limit: Int
+    hours: Int64, days: Int64, statistics: Int64, limit: Int, in rows: AppRows
   ) throws(StorageError) -> Bool {
     var hasMore = false
     for (unit, period) in [(ActivityUnit.hour, hours), (.day, days)] {
       try database.run(
         """
         DELETE FROM activity WHERE (unit, period, app_id, kind) IN (
-          SELECT unit, period, app_id, kind FROM activity WHERE unit = ? AND period < ? LIMIT ?)
-        """, .integer(unit.rawValue), .integer(period), .integer(limit))
+          SELECT unit, period, app_id, kind FROM activity
+          WHERE unit = ? AND period < ? /* own: AND own(activity.app_id) */ LIMIT ?)
+        """, in: rows, .integer(unit.rawValue), .integer(period), .integer(limit))
       hasMore = hasMore || database.changes >= limit
     }
     try database.run(
       """
       DELETE FROM newcomers WHERE (hour, app_id, platform) IN (
-        SELECT hour, app_id, platform FROM newcomers WHERE hour < ? LIMIT ?)
-      """, .integer(statistics), .integer(limit))
+        SELECT hour, app_id, platform FROM newcomers
+        WHERE hour < ? /* own: AND own(newcomers.app_id) */ LIMIT ?)
+      """, in: rows, .integer(statistics), .integer(limit))
     hasMore = hasMore || database.changes >= limit
     try database.run(
       """
       DELETE FROM statistics WHERE (hour, app_id) IN (
-        SELECT hour, app_id FROM statistics WHERE hour < ? LIMIT ?)
-      """, .integer(statistics), .integer(limit))
+        SELECT hour, app_id FROM statistics WHERE hour < ? /* own: AND own(statistics.app_id) */ LIMIT ?)
+      """, in: rows, .integer(statistics), .integer(limit))
     return hasMore || database.changes >= limit
   }
 }

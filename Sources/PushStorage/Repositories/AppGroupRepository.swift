@@ -170,17 +170,17 @@ extension AppGroupRepository<Writing> {
   }
 
   /// Deletes up to `limit` of the oldest pushes to groups below an ID; returns how many went.
-  public func sweepPushes(below id: MessageID, limit: Int) throws(StorageError) -> Int {
+  public func sweepPushes(below id: MessageID, limit: Int, in rows: AppRows) throws(StorageError) -> Int {
     try database.run(
       """
       DELETE FROM group_push_member WHERE group_msgid IN (
-        SELECT group_msgid FROM group_push WHERE group_msgid < ? ORDER BY group_msgid LIMIT ?)
-      """, .message(id), .integer(limit))
+        SELECT group_msgid FROM group_push WHERE group_msgid < ? /* own: AND own(0) */ ORDER BY group_msgid LIMIT ?)
+      """, in: rows, .message(id), .integer(limit))
     try database.run(
       """
       DELETE FROM group_push WHERE group_msgid IN (
-        SELECT group_msgid FROM group_push WHERE group_msgid < ? ORDER BY group_msgid LIMIT ?)
-      """, .message(id), .integer(limit))
+        SELECT group_msgid FROM group_push WHERE group_msgid < ? /* own: AND own(0) */ ORDER BY group_msgid LIMIT ?)
+      """, in: rows, .message(id), .integer(limit))
     return database.changes
   }
 }

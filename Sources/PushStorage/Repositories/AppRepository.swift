@@ -7,8 +7,9 @@ public struct AppRepository<Access>: Repository {
 
 extension AppRepository {
   /// All apps that are not deleted, by number.
-  public func all() throws(StorageError) -> [AppRow] {
-    try database.all("SELECT * FROM live_app ORDER BY id", map: Self.app)
+  public func all(in rows: AppRows) throws(StorageError) -> [AppRow] {
+    try database.all(
+      "SELECT * FROM live_app /* own: WHERE own(live_app.id) */ ORDER BY id", in: rows, map: Self.app)
   }
 
   /// The apps of one account that are not deleted, by number.

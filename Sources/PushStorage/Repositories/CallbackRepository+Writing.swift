@@ -106,13 +106,13 @@ extension CallbackRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Deletes batches made before a time that are accepted or given up, out of the `limit` oldest; returns how many went.
-  public func sweep(before moment: Timestamp, limit: Int) throws(StorageError) -> Int {
+  /// Deletes up to `limit` batches made before a time that are accepted or given up, out of the oldest; returns how many went.
+  public func sweep(before moment: Timestamp, limit: Int, in rows: AppRows) throws(StorageError) -> Int {
     let ids = try database.all(
       """
-      SELECT id FROM (SELECT id, state, created_at FROM callback_batch ORDER BY id LIMIT ?2) AS oldest
-      WHERE state <> 0 AND created_at < ?1
-      """, .time(moment), .integer(limit)
+      SELECT id FROM (SELECT id, app_id, state, created_at FROM callback_batch ORDER BY id LIMIT ?2) AS oldest
+      WHERE state <> 0 AND created_at < ?1 /* own: AND own(oldest.app_id) */ LIMIT ?3
+      """, in: rows, .time(moment), .integer(rows.depth(for: limit)), .integer(limit)
     ) { $0.integer() }
     for id in ids {
       try database.run("DELETE FROM callback_attempt WHERE batch_id = ?", .integer(id))
@@ -122,12 +122,13 @@ extension CallbackRepository<Writing> {
   }
 
   /// Deletes what was to be told of up to `limit` pushes below an ID that are gone.
-  public func sweepPushes(below id: MessageID, limit: Int) throws(StorageError) {
+  /// What nobody's push is left of is the installation's.
+  public func sweepPushes(below id: MessageID, limit: Int, in rows: AppRows) throws(StorageError) {
     try database.run(
       """
       DELETE FROM push_callback WHERE msg_id IN (
         SELECT msg_id FROM push_callback WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = push_callback.msg_id)
-        ORDER BY msg_id LIMIT ?2)
-      """, .message(id), .integer(limit))
+        /* own: AND own(0) */ ORDER BY msg_id LIMIT ?2)
+      """, in: rows, .message(id), .integer(limit))
   }
 }

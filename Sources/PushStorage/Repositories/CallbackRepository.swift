@@ -123,10 +123,11 @@ extension CallbackRepository {
       Self.selectCallbackSetting, "WHERE app_id = ?", .app(app), map: Self.setting)
   }
 
-  /// What all apps have set up for callbacks, by app.
-  public func settings() throws(StorageError) -> [CallbackSettingRow] {
-    try database.all(
-      Self.selectCallbackSetting, "ORDER BY app_id", map: Self.setting)
+  /// What apps have set up for callbacks, by app.
+  public func settings(in rows: AppRows) throws(StorageError) -> [CallbackSettingRow] {
+    try database.statement(
+      Self.selectCallbackSetting, "/* own: WHERE own(callback_setting.app_id) */ ORDER BY app_id", in: rows
+    ).all([], Self.setting)
   }
 
   private static func setting(_ row: Row) -> CallbackSettingRow {
@@ -154,20 +155,22 @@ extension CallbackRepository {
   }
 
   /// Apps that have ever had a push with callbacks.
-  public func apps() throws(StorageError) -> [AppID] {
-    try database.all("SELECT app_id FROM callback_app") { $0.app() }
+  public func apps(in rows: AppRows) throws(StorageError) -> [AppID] {
+    try database.all(
+      "SELECT app_id FROM callback_app /* own: WHERE own(callback_app.app_id) */", in: rows
+    ) { $0.app() }
   }
 
   /// What is to be told of many registrations, the oldest in front; of those who will not get a push, only if it was over
   /// before a moment.
-  public func bulks(restBefore moment: Timestamp, limit: Int) throws(StorageError)
+  public func bulks(restBefore moment: Timestamp, limit: Int, in rows: AppRows) throws(StorageError)
     -> [CallbackBulkRow]
   {
     try database.all(
       """
       SELECT id, msg_id, app_id, at, types, channel, targets, next FROM callback_bulk
-      WHERE targets IS NOT NULL OR at < ? ORDER BY id LIMIT ?
-      """, .time(moment), .integer(limit)
+      WHERE (targets IS NOT NULL OR at < ?) /* own: AND own(callback_bulk.app_id) */ ORDER BY id LIMIT ?
+      """, in: rows, .time(moment), .integer(limit)
     ) {
       CallbackBulkRow(
         id: $0.integer("id"), push: $0.message("msg_id"), app: $0.app("app_id"), at: $0.time("at"),
@@ -180,18 +183,16 @@ extension CallbackRepository {
 
   /// Destinations for which batches wait, in order, after a given one; at most `limit`.
   public func destinations(
-    after last: CallbackDestination?, limit: Int
+    after last: CallbackDestination?, limit: Int, in rows: AppRows
   ) throws(StorageError) -> [CallbackDestination] {
     var destinations: [CallbackDestination] = []
     var last = last ?? CallbackDestination(app: AppID(0), origin: "")
-    // A step of the index for each, however many batches each has.
+    // A step of the index for each, however many batches each has, and however many others have.
+    let sql = rows.isAll ? CallbackDestinations.next : CallbackDestinations.nextOfSome
     while destinations.count < limit {
-      let next = try database.first(
-        """
-        SELECT app_id, origin FROM callback_batch WHERE state = 0 AND (app_id, origin) > (?, ?)
-        ORDER BY app_id, origin LIMIT 1
-        """, .app(last.app), .text(last.origin)
-      ) { CallbackDestination(app: $0.app("app_id"), origin: $0.text("origin")) }
+      let next = try database.first(sql, in: rows, .app(last.app), .text(last.origin)) {
+        CallbackDestination(app: $0.app("app_id"), origin: $0.text("origin"))
+      }
       guard let next else { break }
       destinations.append(next)
       last = next
@@ -241,12 +242,13 @@ extension CallbackRepository {
   }
 
   /// How many batches wait, counted up to `limit`.
-  public func waiting(limit: Int) throws(StorageError) -> Int {
+  public func waiting(limit: Int, in rows: AppRows) throws(StorageError) -> Int {
     try database.first(
       """
       SELECT count(*) FROM (
-        SELECT 1 FROM callback_batch INDEXED BY callback_batch_due WHERE state = 0 LIMIT ?) AS waiting
-      """, .integer(limit)
+        SELECT 1 FROM callback_batch INDEXED BY callback_batch_due
+        WHERE state = 0 /* own: AND own(callback_batch.app_id) */ LIMIT ?) AS waiting
+      """, in: rows, .integer(limit)
     ) { $0.count() } ?? 0
   }
 
@@ -265,4 +267,21 @@ extension CallbackRepository {
       error: row.optionalText("error"), doneAt: row.optionalTime("done_at"),
       body: row.blob("body"))
   }
+}
+
+/// What finds the destination after one, for which batches wait.
+private enum CallbackDestinations {
+  static let next: StaticString = """
+    SELECT app_id, origin FROM callback_batch WHERE state = 0 AND (app_id, origin) > (?1, ?2)
+    ORDER BY app_id, origin LIMIT 1
+    """
+
+  /// The same of some apps, one app after the other. In PostgreSQL only.
+  static let nextOfSome: StaticString = """
+    SELECT batch.app_id, batch.origin FROM app JOIN LATERAL (
+      SELECT app_id, origin FROM callback_batch
+      WHERE state = 0 AND app_id = app.id AND (app_id, origin) > (?1, ?2) ORDER BY app_id, origin LIMIT 1
+    ) AS batch ON batch.app_id = app.id
+    WHERE app.id >= ?1 /* own: AND own(app.id) */ ORDER BY app.id LIMIT 1
+    """
 }

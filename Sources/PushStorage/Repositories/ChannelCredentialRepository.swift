@@ -7,16 +7,18 @@ public struct ChannelCredentialRepository<Access>: Repository {
 }
 
 extension ChannelCredentialRepository {
-  /// Those of all apps, or of one channel, by app and channel.
-  public func all(of channel: ChannelID? = nil) throws(StorageError) -> [ChannelCredentialRow] {
+  /// Those of apps, all or for one channel, by app and channel.
+  public func all(
+    of channel: ChannelID? = nil, in rows: AppRows
+  ) throws(StorageError) -> [ChannelCredentialRow] {
     try database.all(
       """
       SELECT channel_credential.app_id, channel, channel_credential.id, subject, channel_credential.name,
         channel_credential.created_at, reason, changed_at, sealed
       FROM channel_credential JOIN app ON app.id = channel_credential.app_id
-      WHERE CAST(?1 AS BIGINT) IS NULL OR channel = ?1
+      WHERE (CAST(?1 AS BIGINT) IS NULL OR channel = ?1) /* own: AND own(channel_credential.app_id) */
       ORDER BY channel_credential.app_id, channel
-      """, .optional(channel.map { Int64($0.rawValue) }), map: Self.credential)
+      """, in: rows, .optional(channel.map { Int64($0.rawValue) }), map: Self.credential)
   }
 
   /// That of an app for a channel.

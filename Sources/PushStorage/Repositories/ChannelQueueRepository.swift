@@ -93,13 +93,15 @@ extension ChannelQueueRepository {
   }
 
   /// Who is to get pushes to several from vendors' channels, of which something is undelivered over the direct connection.
-  func openLegs() throws(StorageError) -> [MessageID: [LegTargetsRow]] {
+  func openLegs(in rows: AppRows) throws(StorageError) -> [MessageID: [LegTargetsRow]] {
     let rows = try database.all(
       """
       SELECT msg_id, channel, leg, targets FROM channel_targets
       WHERE outcome = ''
-        AND msg_id IN (SELECT msg_id FROM pending JOIN push USING (msg_id) WHERE push.target IS NULL)
-      """
+        AND msg_id IN (
+          SELECT msg_id FROM pending JOIN push USING (msg_id)
+          WHERE push.target IS NULL /* own: AND own(pending.app_id) */)
+      """, in: rows
     ) { ($0.message("msg_id"), Self.leg($0)) }
     return rows.reduce(into: [:]) { $0[$1.0, default: []].append($1.1) }
   }

@@ -47,9 +47,11 @@ extension CredentialRepository {
     ) { $0.blob() }
   }
 
-  /// The credentials of all apps, by number.
-  public func all() throws(StorageError) -> [CredentialRow] {
-    try database.all(Self.credentials, "ORDER BY apns_credential.id", map: Self.credential)
+  /// The credentials of apps, by number.
+  public func all(in rows: AppRows) throws(StorageError) -> [CredentialRow] {
+    try database.statement(
+      Self.credentials, "/* own: WHERE own(apns_credential.app_id) */ ORDER BY apns_credential.id", in: rows
+    ).all([], Self.credential)
   }
 
   /// The credentials of an app, by number.
@@ -193,14 +195,14 @@ extension CredentialRepository<Writing> {
   /// Deletes credentials that have been retiring since before a moment while the newest one for the same service of
   /// the app is active; returns how many.
   public func sweep(
-    retiringSince limit: Timestamp, at now: Timestamp
+    retiringSince limit: Timestamp, at now: Timestamp, in rows: AppRows
   ) throws(StorageError) -> Int {
     let ended = try database.all(
       """
       SELECT app_id, id FROM apns_credential AS old WHERE state = 1 AND changed_at < ? AND EXISTS (
         SELECT 1 FROM apns_credential AS newest WHERE newest.app_id = old.app_id
-          AND newest.environment = old.environment AND newest.state = 0)
-      """, .time(limit)
+          AND newest.environment = old.environment AND newest.state = 0) /* own: AND own(old.app_id) */
+      """, in: rows, .time(limit)
     ) { (app: $0.app("app_id"), id: CredentialID($0.integer("id"))) }
     for one in ended { _ = try remove(app: one.app, id: one.id, at: now) }
     return ended.count

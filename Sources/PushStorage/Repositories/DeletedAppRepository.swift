@@ -87,6 +87,7 @@ enum PurgeStatements {
       SELECT registration_id FROM test_device WHERE app_id = ?1 LIMIT ?2)
     """,
     "DELETE FROM broadcast_count WHERE app_id = ?1 AND ?2 > 0",
+    "DELETE FROM counted_push WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM callback_setting WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM callback_app WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM getui_access WHERE app_id = ?1 AND ?2 > 0",
@@ -121,9 +122,12 @@ public struct DeletedAppRepository<Access>: Repository {
 
 extension DeletedAppRepository {
   /// Deleted apps that have data left, by number.
-  public func all() throws(StorageError) -> [DeletedApp] {
+  public func all(in rows: AppRows) throws(StorageError) -> [DeletedApp] {
     try database.all(
-      "SELECT id, app_key FROM app WHERE deleted_at IS NOT NULL AND purged_at IS NULL ORDER BY id"
+      """
+      SELECT id, app_key FROM app
+      WHERE deleted_at IS NOT NULL AND purged_at IS NULL /* own: AND own(app.id) */ ORDER BY id
+      """, in: rows
     ) { DeletedApp(id: $0.app("id"), key: AppKey($0.text("app_key")) ?? AppKey(high: 0, low: 0)) }
   }
 }
@@ -133,6 +137,7 @@ extension DeletedAppRepository<Writing> {
   public func markPurged(_ app: AppID, at now: Timestamp) throws(StorageError) {
     try database.run(
       "UPDATE app SET purged_at = ? WHERE id = ? AND deleted_at IS NOT NULL", .time(now), .app(app))
+    try database.run("DELETE FROM home WHERE app_id = ?", .app(app))
   }
 
   /// Deletes about `limit` rows of a deleted app, without its pushes. Returns where the next call continues; nil when

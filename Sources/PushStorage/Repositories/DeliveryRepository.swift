@@ -203,7 +203,7 @@ extension DeliveryRepository {
   }
 
   /// Calls `body` for each push of which something is undelivered, by ID.
-  public func open(each body: (OpenPush) -> Void) throws(StorageError) {
+  public func open(in rows: AppRows, each body: (OpenPush) -> Void) throws(StorageError) {
     let statement = try database.statement(
       """
       SELECT push.msg_id, push.app_id, push.created_at, push.expires_at, push.sendno, push.platforms, push.target,
@@ -213,9 +213,10 @@ extension DeliveryRepository {
         delivered.targets AS delivered
       FROM pending JOIN push ON push.msg_id = pending.msg_id
         LEFT JOIN delivered ON delivered.msg_id = pending.msg_id
+      /* own: WHERE own(pending.app_id) */
       ORDER BY pending.msg_id
-      """)
-    let legs = try transaction.channelQueue.openLegs()
+      """, in: rows)
+    let legs = try transaction.channelQueue.openLegs(in: rows)
     try statement.each([]) { row throws(StorageError) in
       var push = PushRow(row)
       push.content = try database.opened(push.content, of: push.app, .pushContent)
@@ -226,17 +227,21 @@ extension DeliveryRepository {
 
   /// Calls `body` for each set of targets that will not get a push of which something is undelivered.
   public func droppedOfOpen(
+    in rows: AppRows,
     each body: (_ id: MessageID, _ reason: String, _ targets: [UInt8]) -> Void
   ) throws(StorageError) {
     let statement = try database.statement(
-      "SELECT msg_id, reason, targets FROM dropped WHERE msg_id IN (SELECT msg_id FROM pending)")
+      """
+      SELECT msg_id, reason, targets FROM dropped
+      WHERE msg_id IN (SELECT msg_id FROM pending /* own: WHERE own(pending.app_id) */)
+      """, in: rows)
     try statement.each([]) { body($0.message("msg_id"), $0.text("reason"), $0.blob("targets")) }
   }
 
   /// Pushes that were recalled since a moment, the newest recalls first, of those that were accepted after one. Sets of more than so
   /// many bytes are left out.
   public func recalled(
-    since moment: Timestamp, of first: MessageID, limit: Int, setBytes: Int
+    since moment: Timestamp, of first: MessageID, limit: Int, setBytes: Int, in rows: AppRows
   ) throws(StorageError) -> [RecalledRow] {
     try database.all(
       """
@@ -244,9 +249,10 @@ extension DeliveryRepository {
         CASE WHEN length(push.targets) <= ?5 THEN push.targets END AS targets
       FROM outcome JOIN push ON push.msg_id = outcome.msg_id
       WHERE outcome.msg_id >= ?1 AND outcome.taken_back = ?2 AND outcome.taken_back_at >= ?3
+        /* own: AND own(push.app_id) */
       ORDER BY outcome.taken_back_at DESC LIMIT ?4
-      """, .message(first), .integer(OutcomeStatus.recalled.rawValue), .time(moment), .integer(limit),
-      .integer(setBytes)
+      """, in: rows, .message(first), .integer(OutcomeStatus.recalled.rawValue), .time(moment),
+      .integer(limit), .integer(setBytes)
     ) {
       RecalledRow(
         id: $0.message("msg_id"), app: $0.app("app_id"),

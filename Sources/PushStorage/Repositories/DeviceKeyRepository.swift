@@ -90,12 +90,13 @@ extension DeviceKeyRepository<Writing> {
   }
 
   /// Deletes some keys that were published before a time; returns how many.
-  public func sweep(before: Timestamp, limit: Int) throws(StorageError) -> Int {
+  public func sweep(before: Timestamp, limit: Int, in rows: AppRows) throws(StorageError) -> Int {
     try database.run(
       """
       DELETE FROM content_key WHERE (app_id, number, key_id) IN (
-        SELECT app_id, number, key_id FROM content_key WHERE published_at < ? ORDER BY published_at LIMIT ?)
-      """, .time(before), .integer(limit))
+        SELECT app_id, number, key_id FROM content_key
+        WHERE published_at < ? /* own: AND own(content_key.app_id) */ ORDER BY published_at LIMIT ?)
+      """, in: rows, .time(before), .integer(limit))
     return database.changes
   }
 }

@@ -57,13 +57,14 @@ extension FallbackRepository {
   }
 
   /// What is waited for of pushes to several.
-  public func openOfSeveral() throws(StorageError) -> [MessageID: [FallbackRow]] {
-    let rows = try database.all(
+  public func openOfSeveral(in rows: AppRows) throws(StorageError) -> [MessageID: [FallbackRow]] {
+    let rows = try database.statement(
       Self.selectFallback,
       """
-      WHERE is_done = 0
+      WHERE is_done = 0 /* own: AND own(fallback.app_id) */
         AND EXISTS (SELECT 1 FROM push WHERE push.msg_id = fallback.msg_id AND push.target IS NULL)
-      """, map: FallbackRow.init)
+      """, in: rows
+    ).all([], FallbackRow.init)
     return Dictionary(grouping: rows, by: \.push)
   }
 
@@ -76,15 +77,21 @@ extension FallbackRepository {
   }
 
   /// The pushes that are due, at most `limit` of them, those that have been due for longest first.
-  public func due(at now: Timestamp, limit: Int) throws(StorageError) -> [FallbackRow] {
-    try database.all(
-      Self.selectFallback, "WHERE is_done = 0 AND due_at <= ? ORDER BY due_at LIMIT ?", .time(now),
-      .integer(limit), map: FallbackRow.init)
+  public func due(at now: Timestamp, limit: Int, in rows: AppRows) throws(StorageError) -> [FallbackRow] {
+    try database.statement(
+      Self.selectFallback,
+      "WHERE is_done = 0 AND due_at <= ? /* own: AND own(fallback.app_id) */ ORDER BY due_at LIMIT ?",
+      in: rows
+    ).all([.time(now), .integer(limit)], FallbackRow.init)
   }
 
   /// When the next one is due; nil if none is left.
-  public func nextDue() throws(StorageError) -> Timestamp? {
-    try database.first("SELECT due_at FROM fallback WHERE is_done = 0 ORDER BY due_at LIMIT 1") { $0.time() }
+  public func nextDue(in rows: AppRows) throws(StorageError) -> Timestamp? {
+    try database.first(
+      """
+      SELECT due_at FROM fallback WHERE is_done = 0 /* own: AND own(fallback.app_id) */ ORDER BY due_at LIMIT 1
+      """, in: rows
+    ) { $0.time() }
   }
 }
 
@@ -133,22 +140,27 @@ extension FallbackRepository<Writing> {
   /// Moves what is not due by so many milliseconds, since the clock was set or stood still: what was accepted through a push, or later
   /// but when the clock showed about a moment. Pushes that came after that have the new time.
   public func shift(
-    by milliseconds: Int64, through newest: MessageID, acceptedAbout moment: Timestamp
+    by milliseconds: Int64, through newest: MessageID, acceptedAbout moment: Timestamp, in rows: AppRows
   ) throws(StorageError) {
     try database.run(
       """
       UPDATE fallback SET due_at = due_at + ?1
       WHERE is_done = 0 AND (msg_id <= ?2 OR due_at - seconds * 1000 BETWEEN ?3 AND ?4)
-      """, .integer(milliseconds), .message(newest), .time(moment.adding(seconds: -1)),
+        /* own: AND own(fallback.app_id) */
+      """, in: rows, .integer(milliseconds), .message(newest), .time(moment.adding(seconds: -1)),
       .time(moment.adding(seconds: 2)))
   }
 
   /// Has nothing be due before `earliest`, nor later than its seconds after it.
-  public func clamp(from earliest: Timestamp) throws(StorageError) {
+  public func clamp(from earliest: Timestamp, in rows: AppRows) throws(StorageError) {
     try database.run(
-      "UPDATE fallback SET due_at = ?1 WHERE is_done = 0 AND due_at < ?1", .time(earliest))
+      """
+      UPDATE fallback SET due_at = ?1 WHERE is_done = 0 AND due_at < ?1 /* own: AND own(fallback.app_id) */
+      """, in: rows, .time(earliest))
     try database.run(
-      "UPDATE fallback SET due_at = ?1 + seconds * 1000 WHERE is_done = 0 AND due_at > ?1 + seconds * 1000",
-      .time(earliest))
+      """
+      UPDATE fallback SET due_at = ?1 + seconds * 1000 WHERE is_done = 0 AND due_at > ?1 + seconds * 1000
+        /* own: AND own(fallback.app_id) */
+      """, in: rows, .time(earliest))
   }
 }

@@ -98,14 +98,17 @@ extension FileRepository<Writing> {
   }
 
   /// Deletes up to `limit` pieces of one file that has ended, or was begun before a moment and never completed; the file
-  /// itself with its last piece. Returns whether there is more to do.
+  /// itself with its last piece. Those that are no app's, as of groups, are the installation's. Returns whether there is more to do.
   public func sweep(
-    endedBefore end: Timestamp, begunBefore begin: Timestamp, limit: Int
+    endedBefore end: Timestamp, begunBefore begin: Timestamp, limit: Int, in rows: AppRows
   ) throws(StorageError) -> Bool {
     let found = try database.first(
       """
-      SELECT id FROM file WHERE expires_at <= ? OR is_complete = 0 AND created_at < ? ORDER BY id LIMIT 1
-      """, .time(end), .time(begin)
+      SELECT id FROM file WHERE (expires_at <= ? OR is_complete = 0 AND created_at < ?)
+        /* own: AND (EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner AND own(app.id))
+          OR NOT EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner) AND own(0)) */
+      ORDER BY id LIMIT 1
+      """, in: rows, .time(end), .time(begin)
     ) { $0.integer() }
     guard let file = found else { return false }
     try database.run(

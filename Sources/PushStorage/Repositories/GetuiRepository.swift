@@ -261,22 +261,27 @@ extension GetuiRepository<Writing> {
   }
 
   /// Deletes some of what is too old: messages and tokens that ended before a moment, and pushes below a number.
-  public func sweep(endedBefore: Timestamp, pushesBelow: MessageID, limit: Int) throws(StorageError) {
+  public func sweep(
+    endedBefore: Timestamp, pushesBelow: MessageID, limit: Int, in rows: AppRows
+  ) throws(StorageError) {
     try database.run(
       """
       DELETE FROM getui_task WHERE id IN (
-        SELECT id FROM getui_task WHERE expires_at < ? ORDER BY expires_at LIMIT ?)
-      """, .time(endedBefore), .integer(limit))
+        SELECT id FROM getui_task WHERE expires_at < ? /* own: AND own(getui_task.app_id) */
+        ORDER BY expires_at LIMIT ?)
+      """, in: rows, .time(endedBefore), .integer(limit))
     try database.run(
       """
       DELETE FROM getui_revoked_token WHERE (app_id, token) IN (
-        SELECT app_id, token FROM getui_revoked_token WHERE expires_at < ? ORDER BY expires_at LIMIT ?)
-      """, .time(endedBefore), .integer(limit))
+        SELECT app_id, token FROM getui_revoked_token
+        WHERE expires_at < ? /* own: AND own(getui_revoked_token.app_id) */ ORDER BY expires_at LIMIT ?)
+      """, in: rows, .time(endedBefore), .integer(limit))
     try database.run(
       """
       DELETE FROM getui_push WHERE push_id IN (
-        SELECT push_id FROM getui_push WHERE push_id < ? ORDER BY push_id LIMIT ?)
-      """, .message(pushesBelow), .integer(limit))
+        SELECT push_id FROM getui_push WHERE push_id < ? /* own: AND own(getui_push.app_id) */
+        ORDER BY push_id LIMIT ?)
+      """, in: rows, .message(pushesBelow), .integer(limit))
   }
 
   /// Sets an app's master secret, replacing the previous one.

@@ -13,9 +13,12 @@ extension ImportRepository {
   }
 
   /// The first import after one, nil if there is none.
-  public func next(after id: Int64) throws(StorageError) -> ImportBatch? {
+  public func next(after id: Int64, in rows: AppRows) throws(StorageError) -> ImportBatch? {
     try database.first(
-      "SELECT id, app_id, first, count FROM import_batch WHERE id > ? ORDER BY id LIMIT 1", .integer(id)
+      """
+      SELECT id, app_id, first, count FROM import_batch
+      WHERE id > ? /* own: AND own(import_batch.app_id) */ ORDER BY id LIMIT 1
+      """, in: rows, .integer(id)
     ) {
       ImportBatch(
         id: $0.integer("id"), app: $0.app("app_id"), first: $0.number("first"), count: $0.count("count"))

@@ -13,12 +13,12 @@ extension PacedPushRepository {
   }
 
   /// Over how many minutes from their acceptance pushes are spread, of those that are not all released.
-  public func all() throws(StorageError) -> [MessageID: Int64] {
+  public func all(in rows: AppRows) throws(StorageError) -> [MessageID: Int64] {
     var minutes: [MessageID: Int64] = [:]
-    let rows = try database.all("SELECT msg_id, minutes FROM steady_push") {
-      ($0.message("msg_id"), $0.integer("minutes"))
-    }
-    for (id, value) in rows { minutes[id] = value }
+    let found = try database.all(
+      "SELECT msg_id, minutes FROM steady_push /* own: WHERE own(steady_push.app_id) */", in: rows
+    ) { ($0.message("msg_id"), $0.integer("minutes")) }
+    for (id, value) in found { minutes[id] = value }
     return minutes
   }
 
@@ -46,7 +46,9 @@ extension PacedPushRepository<Writing> {
   }
 
   /// Deletes the pushes that are completely released.
-  public func sweep(endedBy now: Timestamp) throws(StorageError) {
-    try database.run("DELETE FROM steady_push WHERE ends_at <= ?", .time(now))
+  public func sweep(endedBy now: Timestamp, in rows: AppRows) throws(StorageError) {
+    try database.run(
+      "DELETE FROM steady_push WHERE ends_at <= ? /* own: AND own(steady_push.app_id) */", in: rows,
+      .time(now))
   }
 }

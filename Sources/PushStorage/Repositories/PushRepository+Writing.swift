@@ -56,7 +56,8 @@ extension PushRepository<Writing> {
 
   /// Deletes up to `limit` each of the oldest pushes and outcomes below `id`, except what is pending; returns how many
   /// rows went: less than `limit` when nothing is left to do.
-  public func sweep(below id: MessageID, limit: Int) throws(StorageError) -> Int {
+  public func sweep(below id: MessageID, limit: Int, in rows: AppRows) throws(StorageError) -> Int {
+    guard rows.isAll else { return try sweepOwn(below: id, limit: limit, rows) }
     try database.run(
       """
       DELETE FROM push WHERE msg_id IN (
@@ -77,19 +78,30 @@ extension PushRepository<Writing> {
       """, .message(id), .integer(limit))
     let outcomes = database.changes
     // Their pushes are gone or go now; there are no more of them than outcomes.
-    try sweepRemains(below: id, limit: limit)
+    for statement in PushDeletions.remains { try database.run(statement, .message(id), .integer(limit)) }
     return pushes + outcomes
   }
 
-  private func sweepRemains(below id: MessageID, limit: Int) throws(StorageError) {
-    for statement in PushDeletions.remains { try database.run(statement, .message(id), .integer(limit)) }
+  /// The same beside other homes: what belongs to a push goes with it, since it does not say whose it is. What no push is left of
+  /// is the installation's.
+  private func sweepOwn(below id: MessageID, limit: Int, _ rows: AppRows) throws(StorageError) -> Int {
+    let values: [SQLValue] = [.message(id), .integer(limit)]
+    for table in PushDeletions.swept {
+      try database.statement(table, PushDeletions.oldest, in: rows).run(values)
+    }
+    let pushes = database.changes
+    for statement in PushDeletions.remains { try database.statement(statement, in: rows).run(values) }
+    return pushes
   }
 
-  /// Deletes `cid`s stored before a time, out of the `limit` oldest; returns how many went.
-  public func sweepCIDs(before time: Timestamp, limit: Int) throws(StorageError) -> Int {
+  /// Deletes up to `limit` `cid`s stored before a time, out of the oldest; returns how many went.
+  public func sweepCIDs(before time: Timestamp, limit: Int, in rows: AppRows) throws(StorageError) -> Int {
     try database.run(
-      "DELETE FROM cid WHERE id IN (SELECT id FROM cid ORDER BY id LIMIT ?2) AND created_at < ?1",
-      .time(time), .integer(limit))
+      """
+      DELETE FROM cid WHERE id IN (
+        SELECT id FROM (SELECT id, app_id, created_at FROM cid ORDER BY id LIMIT ?2) AS oldest
+        WHERE created_at < ?1 /* own: AND own(oldest.app_id) */ LIMIT ?3)
+      """, in: rows, .time(time), .integer(rows.depth(for: limit)), .integer(limit))
     return database.changes
   }
 }
@@ -107,42 +119,70 @@ enum PushDeletions {
     "DELETE FROM fallback WHERE msg_id = ?",
   ]
 
+  /// The tables that are swept with `push`, which is the last, each to be followed by `oldest`.
+  static let swept: [StaticString] = [
+    "DELETE FROM outcome WHERE msg_id IN", "DELETE FROM delivered WHERE msg_id IN",
+    "DELETE FROM dropped WHERE msg_id IN", "DELETE FROM receipt WHERE msg_id IN",
+    "DELETE FROM channel_targets WHERE msg_id IN", "DELETE FROM channel_taken WHERE msg_id IN",
+    "DELETE FROM push_callback WHERE msg_id IN", "DELETE FROM push_sender WHERE msg_id IN",
+    "DELETE FROM fallback WHERE msg_id IN", "DELETE FROM push WHERE msg_id IN",
+  ]
+
+  /// Up to so many of the oldest pushes below an ID of which nothing is pending: the same ones as long as they are there, whatever
+  /// else of theirs is gone.
+  static let oldest: StaticString = """
+    (SELECT msg_id FROM push
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.msg_id = push.msg_id)
+        AND NOT EXISTS (
+          SELECT 1 FROM channel_targets JOIN channel_pending USING (channel, msg_id)
+          WHERE channel_targets.msg_id = push.msg_id AND channel_pending.app_id = push.app_id)
+        /* own: AND own(push.app_id) */
+      ORDER BY msg_id LIMIT ?2)
+    """
+
   /// What deletes up to so many rows each of pushes below an ID that are gone.
   static let remains: [StaticString] = [
     """
     DELETE FROM channel_targets WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM channel_targets
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_targets.msg_id) LIMIT ?2)
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_targets.msg_id)
+        /* own: AND own(0) */ LIMIT ?2)
     """,
     """
     DELETE FROM channel_taken WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM channel_taken
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_taken.msg_id) LIMIT ?2)
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_taken.msg_id)
+        /* own: AND own(0) */ LIMIT ?2)
     """,
     """
     DELETE FROM dropped WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM dropped
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = dropped.msg_id) LIMIT ?2)
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = dropped.msg_id)
+        /* own: AND own(0) */ LIMIT ?2)
     """,
     """
     DELETE FROM receipt WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM receipt
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = receipt.msg_id) LIMIT ?2)
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = receipt.msg_id)
+        /* own: AND own(0) */ LIMIT ?2)
     """,
     """
     DELETE FROM delivered WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM delivered
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = delivered.msg_id) LIMIT ?2)
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = delivered.msg_id)
+        /* own: AND own(0) */ LIMIT ?2)
     """,
     """
     DELETE FROM fallback WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM fallback
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = fallback.msg_id) LIMIT ?2)
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = fallback.msg_id)
+        /* own: AND own(0) */ LIMIT ?2)
     """,
     """
     DELETE FROM push_sender WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM push_sender
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = push_sender.msg_id) LIMIT ?2)
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = push_sender.msg_id)
+        /* own: AND own(0) */ LIMIT ?2)
     """,
   ]
 }

@@ -30,9 +30,10 @@ public struct PushRepository<Access>: Repository {
 
 extension PushRepository {
   /// IDs of stored pushes above one, ascending, at most `limit`.
-  public func ids(after id: MessageID, limit: Int) throws(StorageError) -> [MessageID] {
+  public func ids(after id: MessageID, limit: Int, in rows: AppRows) throws(StorageError) -> [MessageID] {
     try database.all(
-      "SELECT msg_id FROM push WHERE msg_id > ? ORDER BY msg_id LIMIT ?", .message(id), .integer(limit)
+      "SELECT msg_id FROM push WHERE msg_id > ? /* own: AND own(push.app_id) */ ORDER BY msg_id LIMIT ?",
+      in: rows, .message(id), .integer(limit)
     ) { $0.message() }
   }
 

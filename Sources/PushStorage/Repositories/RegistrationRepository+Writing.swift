@@ -21,12 +21,13 @@ extension RegistrationRepository<Writing> {
   }
 
   /// Deletes registrations that were replaced before a time, out of the `limit` oldest; returns how many.
-  public func sweepGone(before time: Timestamp, limit: Int) throws(StorageError) -> Int {
+  public func sweepGone(before time: Timestamp, limit: Int, in rows: AppRows) throws(StorageError) -> Int {
     try database.run(
       """
-      DELETE FROM gone_registration
-      WHERE id IN (SELECT id FROM gone_registration ORDER BY id LIMIT ?2) AND at < ?1
-      """, .time(time), .integer(limit))
+      DELETE FROM gone_registration WHERE id IN (
+        SELECT id FROM (SELECT id, app_id, at FROM gone_registration ORDER BY id LIMIT ?2) AS oldest
+        WHERE at < ?1 /* own: AND own(oldest.app_id) */ LIMIT ?3)
+      """, in: rows, .time(time), .integer(rows.depth(for: limit)), .integer(limit))
     return database.changes
   }
 

@@ -59,15 +59,17 @@ extension ScheduleRepository {
   /// Schedules whose next occurrence has come, those that wait longest first, at most `limit` of them after a place.
   /// One whose push needs a secret key that is not there is only counted: it must not stop those of other apps.
   public func due(
-    at now: Timestamp, after place: DuePlace? = nil, limit: Int
+    at now: Timestamp, after place: DuePlace? = nil, limit: Int, in rows: AppRows
   ) throws(StorageError) -> DueSchedules {
     let start = place ?? DuePlace(at: Timestamp(milliseconds: .min), id: 0)
-    let found = try database.all(
+    let found = try database.statement(
       Self.selectSchedule,
       """
       WHERE enabled = 1 AND next_at IS NOT NULL AND next_at <= ? AND (next_at, id) > (?, ?)
+        /* own: AND own(schedule.app_id) */
       ORDER BY next_at, id LIMIT ?
-      """, .time(now), .time(start.at), .integer(start.id), .integer(limit), map: Self.schedule)
+      """, in: rows
+    ).all([.time(now), .time(start.at), .integer(start.id), .integer(limit)], Self.schedule)
     var page = DueSchedules(rows: [], unopened: 0, end: nil)
     for row in found {
       do throws(StorageError) {
@@ -85,10 +87,13 @@ extension ScheduleRepository {
 
   /// Calls `body` with the number and the occurrences of each schedule.
   public func occurrences(
+    in rows: AppRows,
     each body: (_ id: Int64, _ next: ScheduleRow.Occurrence?, _ last: ScheduleRow.Occurrence) -> Void
   ) throws(StorageError) {
     let statement = try database.statement(
-      "SELECT id, next_local, next_at, last_local, last_at FROM schedule")
+      """
+      SELECT id, next_local, next_at, last_local, last_at FROM schedule /* own: WHERE own(schedule.app_id) */
+      """, in: rows)
     try statement.each([]) { row in
       guard let last = row.occurrence("last_local", "last_at") else { return }
       body(row.integer("id"), row.occurrence("next_local", "next_at"), last)
@@ -191,21 +196,24 @@ extension ScheduleRepository<Writing> {
 
   /// Deletes up to `limit` each of the runs with IDs below `id`, and of the schedules whose occurrences were all over
   /// before `time`; returns how many rows went.
-  public func sweep(runsBelow id: MessageID, overBefore time: Timestamp, limit: Int)
+  public func sweep(runsBelow id: MessageID, overBefore time: Timestamp, limit: Int, in rows: AppRows)
     throws(StorageError) -> Int
   {
     try database.run(
       """
       DELETE FROM schedule_run WHERE msg_id IN (
-        SELECT msg_id FROM schedule_run WHERE msg_id < ? ORDER BY msg_id LIMIT ?)
-      """, .message(id), .integer(limit))
+        SELECT msg_id FROM schedule_run WHERE msg_id < ?
+          /* own: AND EXISTS (SELECT 1 FROM schedule WHERE schedule.id = schedule_id AND own(schedule.app_id)) */
+        ORDER BY msg_id LIMIT ?)
+      """, in: rows, .message(id), .integer(limit))
     let runs = database.changes
     // One that has yet to deal with its last occurrences keeps them.
     try database.run(
       """
       DELETE FROM schedule WHERE id IN (
-        SELECT id FROM schedule WHERE last_at < ? AND (next_local IS NULL OR enabled = 0) ORDER BY last_at LIMIT ?)
-      """, .time(time), .integer(limit))
+        SELECT id FROM schedule WHERE last_at < ? AND (next_local IS NULL OR enabled = 0)
+          /* own: AND own(schedule.app_id) */ ORDER BY last_at LIMIT ?)
+      """, in: rows, .time(time), .integer(limit))
     return runs + database.changes
   }
 

@@ -63,17 +63,13 @@ extension StatisticsRepository {
     ) { Self.statistics($0) }
   }
 
-  /// Pushes that are not counted in the statistics: those above the mark.
+  /// An app's pushes that are not counted in its statistics: those above its mark.
   public func uncountedPushes(
-    each body: (_ app: AppID, _ id: MessageID, _ createdAt: Timestamp, _ targets: Int) -> Void
+    of app: AppID, each body: (_ id: MessageID, _ createdAt: Timestamp, _ targets: Int) -> Void
   ) throws(StorageError) {
-    let statement = try database.statement(
-      """
-      SELECT app_id, msg_id, created_at, target_count FROM push
-      WHERE msg_id > coalesce((SELECT through FROM statistics_mark), 0) ORDER BY msg_id
-      """)
-    try statement.each([]) {
-      body($0.app("app_id"), $0.message("msg_id"), $0.time("created_at"), $0.count("target_count"))
+    let statement = try database.statement(UncountedPushes.sql)
+    try statement.each([.app(app)]) {
+      body($0.message("msg_id"), $0.time("created_at"), $0.count("target_count"))
     }
   }
 }
@@ -112,14 +108,23 @@ extension StatisticsRepository<Writing> {
       .integer(sum.online), .blob(latencies.bytes))
   }
 
-  /// Records that all pushes up to one are counted in the statistics.
-  public func mark(through id: MessageID) throws(StorageError) {
+  /// Records that all of an app's pushes up to one are counted in its statistics.
+  public func mark(app: AppID, through id: MessageID) throws(StorageError) {
     try database.run(
       """
-      INSERT INTO statistics_mark (id, through) VALUES (1, ?)
-      ON CONFLICT (id) DO UPDATE SET through = excluded.through
-      """, .message(id))
+      INSERT INTO counted_push (app_id, through) VALUES (?, ?)
+      ON CONFLICT (app_id) DO UPDATE SET through = excluded.through
+      """, .app(app), .message(id))
   }
+}
+
+/// What finds an app's pushes above its mark, by the index of its pushes.
+enum UncountedPushes {
+  static let sql: StaticString = """
+    SELECT msg_id, created_at, target_count FROM push INDEXED BY push_app
+    WHERE app_id = ?1 AND msg_id > coalesce((SELECT through FROM counted_push WHERE app_id = ?1), 0)
+    ORDER BY msg_id
+    """
 }
 
 /// What finds the rows of an app in a range of hours: `?1` up to `?2`, of `?3`.

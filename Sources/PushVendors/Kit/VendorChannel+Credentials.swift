@@ -129,7 +129,7 @@ extension VendorChannel: ChannelCredentials {
     _ reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void
   ) {
     let row = upload.row(for: app.id, of: info.id, sealedWith: keys, at: parts.time.now())
-    let name = auditName(subject: upload.subject, upload.name)
+    let name = info.auditName(subject: upload.subject, upload.name)
     parts.store.write { transaction throws(StorageError) in
       try transaction.channelCredentials.set(row)
       guard var entry else { return }
@@ -144,10 +144,6 @@ extension VendorChannel: ChannelCredentials {
         reply(.success([CredentialReceipt(text)]))
       }
     }
-  }
-
-  private func auditName(subject: String, _ name: String) -> String {
-    "\(info.english) \(subject)\(name.isEmpty ? "" : ", key \(name.prefix(40))")"
   }
 
   /// What the service says of the credential that was just taken.
@@ -207,7 +203,7 @@ extension VendorChannel: ChannelCredentials {
           app: owner, channel: channel, id: id, reason: nil, at: entry.at)
       }
       var entry = entry
-      entry.target = auditName(subject: row.subject, row.name)
+      entry.target = info.auditName(subject: row.subject, row.name)
       try transaction.audit.add(entry)
       return true
     }
@@ -235,6 +231,13 @@ extension VendorChannel: ChannelCredentials {
         each: Phrase(info.english, info.chinese), .moment(since, in: parts.router.zone),
         Phrase(verbatim: reason))
     ]
+  }
+}
+
+extension ChannelInfo {
+  /// A credential in the audit log.
+  fileprivate func auditName(subject: String, _ name: String) -> String {
+    "\(english) \(subject)\(name.isEmpty ? "" : ", key \(name.prefix(40))")"
   }
 }
 

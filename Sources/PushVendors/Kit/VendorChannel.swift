@@ -162,10 +162,8 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
     in state: inout State
   ) {
     state.dispatchers[app] = new.isEmpty ? nil : new
-    for dispatcher in old.values {
-      dispatcher.close()
-      state.former.append(dispatcher)
-    }
+    for dispatcher in old.values { dispatcher.close() }
+    state.former += old.values
   }
 
   /// Of several services one that rests keeps nothing ready, which would take the places of the others: its deliveries wait as they
@@ -214,6 +212,13 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
       return state.queues.removeValue(forKey: app.id)
     }
     for service in vendor.serviceIDs { queue?.set(nil, isStopped: true, for: service) }
+  }
+
+  /// An app is about to have another home.
+  public func release(_ app: App) {
+    let queue = state.withLock { $0.queues[app.id] }
+    forget(app)
+    queue?.finish()
   }
 
   // MARK: Pushes

@@ -104,8 +104,8 @@ final class VendorCredentials<V: Vendor>: Sendable {
   func refresh(_ done: CredentialReads.Done? = nil) {
     let channel = vendor.info.id
     reads.run(done) { [self] number, ended in
-      parts.store.read { transaction throws(StorageError) in
-        try transaction.channelCredentials.all(of: channel)
+      parts.store.read { [rows = parts.router.scope.rows] transaction throws(StorageError) in
+        try transaction.channelCredentials.all(of: channel, in: rows)
       } completion: { [self] result in
         if case .success(let rows) = result { take(rows, read: number) }
         savePauses()

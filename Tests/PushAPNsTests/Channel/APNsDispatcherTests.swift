@@ -27,7 +27,7 @@ import Testing
       case .token(let mint) = credential.authentication
     else { throw CredentialWorld.Missing() }
     let key = try await store(pushTo: id, in: world)
-    let router = Router(store: world.store, time: world.clock, log: .silent)
+    let router = Router(store: world.store, scope: .all, time: world.clock, log: .silent)
     let app = try #require(
       try await withCheckedThrowingContinuation { done in router.apps.find(key) { done.resume(with: $0) } })
     let parts = APNsParts(
@@ -69,7 +69,7 @@ import Testing
           content: content))
       try transaction.channelQueue.insert(
         id: Self.push, app: app, channel: .apns, expiresAt: now.adding(seconds: 86_400))
-      return try transaction.apps.all().last?.key ?? AppKey(high: 0, low: 0)
+      return try transaction.apps.all(in: .all).last?.key ?? AppKey(high: 0, low: 0)
     }
   }
 

@@ -39,7 +39,7 @@ import Testing
   @Test func `A fallback that could not be stored is tried again before the push ends`() async throws {
     let world = try CredentialWorld()
     _ = try await world.makeApp()
-    let router = Router(store: world.store, time: world.clock, log: .silent)
+    let router = Router(store: world.store, scope: .all, time: world.clock, log: .silent)
     try router.load()
     let app = try #require(router.apps.all.first)
     router.add(IdleAPNs())

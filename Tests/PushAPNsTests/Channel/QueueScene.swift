@@ -53,7 +53,7 @@ final class QueueScene {
       try CredentialWorld.upload(ES256Key.generate(), environments: [.production, .sandbox]), to: id)
     let credentials = world.makeCredentials()
     try await credentials.refreshed()
-    router = Router(store: world.store, time: world.clock, log: .silent)
+    router = Router(store: world.store, scope: .all, time: world.clock, log: .silent)
     try router.load()
     app = try #require(router.apps.all.first)
     parts = APNsParts(

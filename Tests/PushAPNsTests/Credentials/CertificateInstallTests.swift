@@ -21,7 +21,7 @@ import Testing
 
   @Test func `All files of a form are stored, or none`() async throws {
     let world = try CredentialWorld()
-    let router = Router(store: world.store, log: .silent)
+    let router = Router(store: world.store, scope: .all, log: .silent)
     let channel = APNsChannel(
       router: router, store: world.store,
       keys: .init(open: { [world] in

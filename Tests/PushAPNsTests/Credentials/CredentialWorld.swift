@@ -24,7 +24,7 @@ final class CredentialWorld: Sendable {
 
   func makeCredentials() -> CredentialStore {
     CredentialStore(
-      store: store,
+      store: store, scope: .all,
       keys: .init(open: { [self] in
         keys.withLock { $0 }.map { .success($0) } ?? .failure(.init("the secret key file is missing"))
       }), time: clock, log: .silent, onChange: { [self] change in changes.withLock { $0.append(change) } })
@@ -47,7 +47,7 @@ final class CredentialWorld: Sendable {
   func rows() async throws -> [APNsCredentialRow] {
     try await withCheckedThrowingContinuation { done in
       store.read { transaction throws(StorageError) in
-        try transaction.credentials.all()
+        try transaction.credentials.all(in: .all)
       } completion: {
         done.resume(with: $0)
       }

@@ -1,0 +1,177 @@
+import PushBase
+import Synchronization
+
+/// Which apps a process is the home of. It alone reads them into memory and changes their rows. Whatever goes over the rows of all
+/// apps is told which ones it may go over: those of `rows`.
+public enum HomeScope: Sendable {
+  /// All apps, and what belongs to none: there is no other home beside it.
+  case all
+  /// Those that the database assigns to one of several homes.
+  case assigned(AssignedApps)
+
+  /// Whether this is the home of an app.
+  public func contains(_ app: AppID) -> Bool {
+    switch self {
+    case .all: true
+    case .assigned(let apps): apps.contains(app)
+    }
+  }
+
+  /// Whether this is the home of what belongs to no app: accounts, people, mail, plans, groups of apps.
+  public var hasInstallation: Bool { contains(.installation) }
+
+  /// Whether nothing of an app may be stored any more, because it has left for another home.
+  public func hasLeft(_ app: AppID) -> Bool {
+    switch self {
+    case .all: false
+    case .assigned(let apps): apps.hasLeft(app)
+    }
+  }
+
+  /// The apps that are assigned; nil for all.
+  public var assigned: AssignedApps? {
+    switch self {
+    case .all: nil
+    case .assigned(let apps): apps
+    }
+  }
+
+  /// What tells the IDs of this home's pushes from those of other homes; nil if there are none.
+  public var slot: MessageSlot? {
+    switch self {
+    case .all: nil
+    case .assigned(let apps): apps.slot
+    }
+  }
+
+  /// The rows that are this home's to work on.
+  public var rows: AppRows {
+    switch self {
+    case .all: .all
+    case .assigned(let apps): AppRows(kind: .home(apps.home))
+    }
+  }
+}
+
+/// The apps that one of several homes has. The table `home` says which, by the number of the fence that the home writes behind; here
+/// are those that it has taken over, which are in its memory.
+public final class AssignedApps: Sendable {
+  private struct Apps: Sendable {
+    var own: Set<AppID> = []
+    var left: Set<AppID> = []
+  }
+
+  /// The number of the home's fence: positive, no other fence ever has it.
+  public let home: Int64
+  /// The node that the home is on, as `NodeRegistry` numbers them.
+  public let node: Int64
+  /// Its part in the IDs of pushes. No two homes that are alive have the same.
+  public let slot: MessageSlot
+  private let apps = Mutex(Apps())
+
+  /// None at first.
+  public init(
+    home: Int64 = Int64(bitPattern: SystemRandom.next() >> 1), node: Int64, slot: MessageSlot
+  ) {
+    self.home = home
+    self.node = node
+    self.slot = slot
+  }
+
+  /// Whether an app is among them.
+  public func contains(_ app: AppID) -> Bool { apps.withLock { $0.own.contains(app) } }
+
+  /// Adds an app that is in memory, or that has nothing yet that memory would need: from now on it is found.
+  public func insert(_ app: AppID) {
+    apps.withLock { apps in
+      apps.left.remove(app)
+      apps.own.insert(app)
+    }
+  }
+
+  /// Notes that the database assigns an app to this home: what becomes of it can be stored here, also if it had left before.
+  public func admit(_ app: AppID) { setLeft(app, false) }
+
+  /// Takes an app out: nothing more comes in for it. What is under way can still be stored.
+  public func remove(_ app: AppID) { apps.withLock { _ = $0.own.remove(app) } }
+
+  /// Whether an app was handed over: whatever is still to be stored of it is another home's.
+  public func hasLeft(_ app: AppID) -> Bool { apps.withLock { $0.left.contains(app) } }
+
+  func setLeft(_ app: AppID, _ hasLeft: Bool) {
+    apps.withLock { apps in
+      if hasLeft { apps.left.insert(app) } else { apps.left.remove(app) }
+    }
+  }
+
+  /// All of them.
+  public var all: Set<AppID> { apps.withLock { $0.own } }
+}
+
+extension AppID {
+  /// Stands for what belongs to no app. No app has this number.
+  public static let installation = AppID(0)
+}
+
+/// Whose rows a statement goes over.
+public struct AppRows: Sendable {
+  enum Kind: Hashable, Sendable {
+    case all
+    /// Those that are assigned to a home.
+    case home(Int64)
+    case app(AppID)
+  }
+
+  let kind: Kind
+
+  /// Everybody's.
+  public static let all = AppRows(kind: .all)
+
+  /// Those of one app.
+  public static func of(_ app: AppID) -> AppRows { AppRows(kind: .app(app)) }
+
+  /// Whether they are everybody's.
+  var isAll: Bool { kind == .all }
+
+  /// How many of the oldest rows in a table are looked at for `limit` of these, where only their order shows which are old.
+  func depth(for limit: Int) -> Int { isAll ? limit : limit * 64 }
+
+  /// A statement for these rows. What it says of them stands in comments, so that it is as if it were not there for everybody's:
+  /// `/* own: AND own(push.app_id) */`, where `own` tells whether the rows are those of an app.
+  func text(of sql: String) -> String {
+    guard kind != .all else { return sql }
+    var text = ""
+    for (index, part) in sql.split(separator: "/* own: ", omittingEmptySubsequences: false).enumerated() {
+      guard index > 0 else {
+        text += part
+        continue
+      }
+      let pieces = part.split(separator: " */", maxSplits: 1, omittingEmptySubsequences: false)
+      text += condition(pieces[0])
+      if pieces.count > 1 { text += pieces[1] }
+    }
+    return text
+  }
+
+  private func condition(_ words: Substring) -> String {
+    var text = ""
+    for (index, part) in words.split(separator: "own(", omittingEmptySubsequences: false).enumerated() {
+      guard index > 0, let end = part.firstIndex(of: ")") else {
+        text += part
+        continue
+      }
+      text += condition(app: part[..<end]) + part[part.index(after: end)...]
+    }
+    return text
+  }
+
+  /// That an app, which a column names, is one of these.
+  private func condition(app: Substring) -> String {
+    switch kind {
+    case .all: "1 = 1"
+    case .home(let home):
+      "EXISTS (SELECT 1 FROM home WHERE home.app_id = \(app) AND home.fence = \(home))"
+    case .app(let id): "\(app) = \(id.rawValue)"
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import PushBase
+
+/// Which home each app has, where there are several. A home alone keeps no such rows but one for all apps: `beginHome`.
+public struct HomeRepository<Access>: Repository {
+  let database: Database
+}
+
+extension HomeRepository {
+  /// The apps of a home by number, `AppID.installation` among them if it has what belongs to no app.
+  public func apps(of home: Int64) throws(StorageError) -> [AppID] {
+    try database.all("SELECT app_id FROM home WHERE fence = ? ORDER BY app_id", .integer(home)) { $0.app() }
+  }
+
+  /// An app's home; it may be gone. Nil if it never had one.
+  public func home(of app: AppID) throws(StorageError) -> HomeRow? {
+    try database.first("SELECT incarnation, epoch, fence FROM home WHERE app_id = ?", .app(app)) {
+      HomeRow(
+        incarnation: $0.integer("incarnation"), epoch: $0.integer("epoch"), fence: $0.integer("fence"))
+    }
+  }
+}
+
+extension HomeRepository<Writing> {
+  /// Gives an app that has no home, or one without a fence, to a home; its new epoch. Nil if another home has it.
+  public func assign(_ app: AppID, to home: AssignedApps) throws(StorageError) -> Int64? {
+    try database.first(
+      """
+      INSERT INTO home (app_id, incarnation, epoch, fence) VALUES (?1, ?2, 1, ?3)
+      ON CONFLICT (app_id) DO UPDATE SET
+        incarnation = excluded.incarnation, epoch = home.epoch + 1, fence = excluded.fence
+      WHERE NOT EXISTS (SELECT 1 FROM fence WHERE fence.incarnation = home.fence) RETURNING epoch
+      """, .app(app), .integer(home.node), .integer(home.home)
+    ) { $0.integer("epoch") }
+  }
+
+  /// Gives an app of this home to another one; its new epoch. From here on this home stores nothing more of it, whatever becomes of
+  /// the transaction: if that fails, `AssignedApps.admit` takes it back. Nil, and nothing changed, if the app is not this home's,
+  /// or the other one has no fence.
+  public func handOver(_ app: AppID, to next: (node: Int64, home: Int64)) throws(StorageError) -> Int64? {
+    guard let own = database.home else { return nil }
+    let epoch = try database.first(
+      """
+      UPDATE home SET incarnation = ?1, epoch = epoch + 1, fence = ?2
+      WHERE app_id = ?3 AND fence = ?4 AND EXISTS (SELECT 1 FROM fence WHERE fence.incarnation = ?2)
+      RETURNING epoch
+      """, .integer(next.node), .integer(next.home), .app(app), .integer(own.home)
+    ) { $0.integer("epoch") }
+    if epoch != nil { own.setLeft(app, true) }
+    return epoch
+  }
+
+  /// Takes a home's fence away, after which it commits nothing more. Waits for its transaction that is under way.
+  public func removeFence(of home: Int64) throws(StorageError) {
+    try database.run("DELETE FROM fence WHERE incarnation = ?", .integer(home))
+  }
+}
