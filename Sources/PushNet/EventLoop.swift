@@ -186,11 +186,10 @@ public final class EventLoop {
       if !isTickDue { clock.advance(to: handle.readClock()) }
       // A signal, or the end of a stop: nothing was looked at.
       guard count != -EINTR else { continue }
+      // Mail first: who has sent what is about to be read may have been told of what the mail says.
+      takeMail()
       for index in 0..<max(0, Int(count)) { dispatch(events[index]) }
-      if handle.takeMail() {
-        for work in handle.takeWork() { work(self) }
-        for driver in drivers { driver.drainMail() }
-      }
+      takeMail()
       if isTickDue, hasSeenAll(Int(count)) { tick() }
       wantsTurn = false
       nextTurn = .max
@@ -207,6 +206,12 @@ public final class EventLoop {
   private func hasSeenAll(_ count: Int) -> Bool {
     fullLooks = count < Self.eventCapacity ? 0 : fullLooks + 1
     return fullLooks == 0 || fullLooks * Self.eventCapacity > watched + listeners.count + 1
+  }
+
+  private func takeMail() {
+    guard handle.takeMail() else { return }
+    for work in handle.takeWork() { work(self) }
+    for driver in drivers { driver.drainMail() }
   }
 
   private func dispatch(_ event: cl_event) {

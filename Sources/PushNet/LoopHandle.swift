@@ -87,7 +87,9 @@ public final class LoopHandle: Sendable {
   var hasMail: Bool { isSignalled.load(ordering: .acquiring) }
 
   /// Clears the signal before the mailboxes are read, so that mail that arrives in the meantime signals again.
-  func takeMail() -> Bool { isSignalled.exchange(false, ordering: .acquiringAndReleasing) }
+  func takeMail() -> Bool {
+    isSignalled.load(ordering: .acquiring) && isSignalled.exchange(false, ordering: .acquiringAndReleasing)
+  }
 
   func takeWork() -> [@Sendable (EventLoop) -> Void] {
     work.withLock { pieces in

@@ -212,7 +212,9 @@ final class Broadcasts {
     // Nearly always so when several are sent together: then all but the first find it sent.
     guard connections.slab[slot].core.sentThrough < id, !fanOuts[index].isWithdrawn else { return nil }
     let number = connections.number(slot)
-    guard fanOuts[index].targets.contains(number), sending.takesLive(slot, id) else { return nil }
+    guard fanOuts[index].targets.contains(number), sending.takesLive(slot, id, isLate: false) else {
+      return nil
+    }
     let viaVendor = fanOuts[index].elsewhere?.contains(number) ?? false
     let isWaited = fanOuts[index].fallback?.targets.contains(number) ?? false
     let key = Int(connections.slab[slot].core.platform) & 7 | (viaVendor ? 8 : 0) | (isWaited ? 16 : 0)

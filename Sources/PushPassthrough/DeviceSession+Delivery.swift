@@ -27,9 +27,14 @@ extension DeviceSession {
     cost < limits.queuedBytes && unsettled < limits.unsettled
   }
 
-  /// Decides about a new push. A session that catches up, or has too many pushes in flight, gets it later.
-  mutating func offer(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> Offer {
+  /// Decides about a new push, or with `isLate` about one that was held back. A session that catches up, or has too many pushes in
+  /// flight, gets it later.
+  mutating func offer(
+    _ id: MessageID, isLate: Bool, queued cost: Int, _ limits: PassthroughLimits
+  ) -> Offer {
     guard sentThrough < id else { return .left }
+    // It was on its way to this loop before the session took pushes. The home has said since what waits: it may have been recalled.
+    guard isLate || newestWhileAway < id else { return .left }
     guard !isCatchingUp, phase == .loggedIn else {
       hasMissed = true
       return .left

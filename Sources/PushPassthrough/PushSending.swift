@@ -23,7 +23,9 @@ final class PushSending {
 
   /// Sends a push to a session in order.
   func deliver(_ push: LivePush, _ slot: UInt32) {
-    guard takesLive(slot, push.id), let frame = encode(push.id, push.push, slot) else { return }
+    guard takesLive(slot, push.id, isLate: push.isLate), let frame = encode(push.id, push.push, slot) else {
+      return
+    }
     noteSent(push.id, slot)
     connections.send(slot, frame)
   }
@@ -41,9 +43,9 @@ final class PushSending {
   }
 
   /// Whether a session takes a new push now. One that catches up, or has too many pushes in flight, gets it later.
-  func takesLive(_ slot: UInt32, _ id: MessageID) -> Bool {
+  func takesLive(_ slot: UInt32, _ id: MessageID, isLate: Bool) -> Bool {
     let cost = connections.slab[slot].connection.queue.cost
-    let offer = connections.slab[slot].core.offer(id, queued: cost, limits)
+    let offer = connections.slab[slot].core.offer(id, isLate: isLate, queued: cost, limits)
     if offer == .behind { fallBehind(slot) }
     return offer == .sent
   }

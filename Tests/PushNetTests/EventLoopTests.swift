@@ -87,6 +87,45 @@ private final class EchoDriver: LoopDriver {
     for await _ in mail {}
   }
 
+  /// What another thread did before a peer wrote is known before the peer's bytes are read, however late the loop comes.
+  @Test func mailComesBeforeWhatIsReadAfterIt() async throws {
+    final class Recorder: LoopDriver {
+      let mailbox: Mailbox<String>
+      let seen: @Sendable (String) -> Void
+      init(_ mailbox: Mailbox<String>, seen: @escaping @Sendable (String) -> Void) {
+        (self.mailbox, self.seen) = (mailbox, seen)
+      }
+      func ready(_ token: ConnectionToken, _ readiness: Readiness) { seen("bytes") }
+      func drainMail() { for message in mailbox.drain() { seen(message) } }
+      func tick() {}
+      func endTurn() -> Bool { false }
+    }
+    var pair: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    let (ours, theirs) = (pair[0], pair[1])
+    defer { close(theirs) }
+    let handle = try LoopHandle(index: 0)
+    let mailbox = Mailbox<String>(of: handle)
+    let (order, orderIn) = AsyncStream<String>.makeStream()
+    try handle.start(
+      { loop throws(SystemError) in
+        let index = loop.add(Recorder(mailbox) { orderIn.yield($0) })
+        _ = loop.watch(ours, ConnectionToken(driver: index, generation: 0, slot: 0), .readable)
+        // The loop comes to neither before both are there.
+        mailbox.post("mail")
+        _ = write(theirs, "x", 1)
+      }, failed: { _ in orderIn.finish() })
+    var got: [String] = []
+    for await one in order.prefix(2) { got.append(one) }
+    #expect(got == ["mail", "bytes"])
+    handle.post { loop in
+      loop.close(ours)
+      loop.stop()
+      orderIn.finish()
+    }
+    for await _ in order {}
+  }
+
   /// Drivers and listeners refer to their loop, which must not keep all of them alive forever.
   @Test(.timeLimit(.minutes(1))) func stoppedLoopLetsGo() async throws {
     final class Witness: Sendable {

@@ -259,7 +259,7 @@ final class ScriptedGateway {
       // A new home does not know which of them were sent.
       session.sent.remove(push.id)
       send(push.id, &session)
-    } else if session.core.offer(push.id, queued: 0, limits) == .sent {
+    } else if session.core.offer(push.id, isLate: push.isLate, queued: 0, limits) == .sent {
       session.core.noteSent(push.id)
       send(push.id, &session)
     }

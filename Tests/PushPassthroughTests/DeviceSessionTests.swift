@@ -258,19 +258,19 @@ import Testing
     limits.queuedBytes = 100
     var session = Self.session(.loggedIn)
     session.platform = Platform.android.rawValue
-    #expect(session.offer(MessageID(5), queued: 99, limits) == .sent)
-    #expect(session.offer(MessageID(5), queued: 100, limits) == .behind)
+    #expect(session.offer(MessageID(5), isLate: false, queued: 99, limits) == .sent)
+    #expect(session.offer(MessageID(5), isLate: false, queued: 100, limits) == .behind)
     session.noteSent(MessageID(5))
-    #expect(session.offer(MessageID(5), queued: 0, limits) == .left)
+    #expect(session.offer(MessageID(5), isLate: false, queued: 0, limits) == .left)
     session.noteSent(MessageID(6))
-    #expect(session.offer(MessageID(7), queued: 0, limits) == .behind)
+    #expect(session.offer(MessageID(7), isLate: false, queued: 0, limits) == .behind)
     #expect(session.fallBehind() && !session.fallBehind())
     // Behind, it gets nothing out of turn, whatever room there is.
     session.unsettled = 0
-    #expect(session.offer(MessageID(8), queued: 0, limits) == .left)
+    #expect(session.offer(MessageID(8), isLate: false, queued: 0, limits) == .left)
     #expect(session.beginCatchUp(queued: 0, limits) == .sent && session.isCatchingUp)
     session.isLeaving = true
-    #expect(session.offer(MessageID(8), queued: 0, limits) == .left && session.isSettled)
+    #expect(session.offer(MessageID(8), isLate: false, queued: 0, limits) == .left && session.isSettled)
   }
 
   @Test func `A push out of its turn goes when there is room, once, and is recalled like others`() {
@@ -294,6 +294,19 @@ import Testing
     session.endReading()
     _ = session.endCatchUp()
     #expect(session.extras == nil)
+  }
+
+  @Test func `What was on its way before a session took pushes is left to what the home says waits`() {
+    let limits = PassthroughLimits()
+    var session = Self.session(.loggedIn)
+    session.platform = Platform.ios.rawValue
+    session.newestWhileAway = MessageID(10)
+    #expect(session.enter(isForeground: true) || session.isReceptive)
+    // The home named nothing that waits: it was recalled.
+    #expect(session.offer(MessageID(9), isLate: false, queued: 0, limits) == .left)
+    #expect(session.offer(MessageID(10), isLate: false, queued: 0, limits) == .left)
+    #expect(session.offer(MessageID(10), isLate: true, queued: 0, limits) == .sent)
+    #expect(session.offer(MessageID(11), isLate: false, queued: 0, limits) == .sent)
   }
 
   @Test func `What is recalled while it is read is not sent`() {
@@ -418,7 +431,7 @@ private struct DeliveryWorld {
   }
 
   private mutating func offer(_ id: MessageID) {
-    switch session.offer(id, queued: queued, limits) {
+    switch session.offer(id, isLate: false, queued: queued, limits) {
     case .sent:
       #expect(session.isReceptive && inTurn ?? MessageID(0) < id)
       inTurn = id
