@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
-from stage import Failed, expect_equal
+from stage import Failed, expect_equal, told
 
 TIME = re.compile(r"20\d\d-\d\d-\d\d(?: \d\d:\d\d:\d\d)?")
 
@@ -154,7 +154,7 @@ def main(what: str, play: Callable[[str, pathlib.Path, bool], Coroutine[Any, Any
         try:
             asyncio.run(play(binary, pathlib.Path(folder), arguments.update))
         except (Failed, OSError) as failure:
-            sys.exit(f"FAILED {str(failure) or repr(failure)}")
+            sys.exit(f"FAILED {told(failure)}")
 
 
 async def run(command: str, environment: Mapping[str, str]) -> str:

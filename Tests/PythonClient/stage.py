@@ -11,6 +11,7 @@ import sqlite3
 import ssl
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
@@ -44,7 +45,17 @@ def main(what: str, play: Callable[[str, pathlib.Path], Coroutine[Any, Any, None
         try:
             asyncio.run(play(binary, pathlib.Path(folder)))
         except (Failed, OSError) as failure:
-            sys.exit(f"FAILED {str(failure) or repr(failure)}")
+            sys.exit(f"FAILED {told(failure)}")
+
+
+def told(failure: BaseException) -> str:
+    """A failure's text; of one without a text, such as the end of a wait, where it came up."""
+    if str(failure):
+        return str(failure)
+    here = pathlib.Path(__file__).parent
+    places = [f"{pathlib.Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(failure.__traceback__)
+              if pathlib.Path(frame.filename).parent == here]  # fmt: skip
+    return f"{failure!r} at {' < '.join(reversed(places))}"
 
 
 async def play_each(server: "Server", scenarios: Iterable[Callable[[Any], Coroutine[Any, Any, None]]],

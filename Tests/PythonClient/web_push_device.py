@@ -9,6 +9,7 @@ subscription of that service, and what it opened is handed to the service worker
 
 import argparse
 import asyncio
+import contextlib
 import functools
 import http.server
 import json
@@ -18,13 +19,15 @@ import signal
 import sys
 import tempfile
 import threading
+import urllib.request
+from collections.abc import AsyncIterator
 from typing import Any
 
 from borealis_encryption import DeviceKey
 from console import CHROMIUM, FLAGS, PASSWORD, Walk, set_up
 from encryption import AppServer
 from playwright.async_api import BrowserContext, Page, Worker, async_playwright
-from stage import DEADLINE, Failed, Server, expect, expect_equal
+from stage import DEADLINE, Failed, Server, expect, expect_equal, told
 from web_push import CONTACT, PushService
 
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "Docs" / "web-push.md"
@@ -113,8 +116,9 @@ class SiteHandler(http.server.BaseHTTPRequestHandler):
 class Stage:
     """A browser context with the push service in the place of Google's, and an app's server."""
 
-    def __init__(self, api: AppServer, service: PushService):
+    def __init__(self, api: AppServer, service: PushService, server: Server):
         self.api, self.service = api, service
+        self.metrics = f"http://{server.http}/metrics"
         self.refusal = ""
         self.subscribed: list[tuple[bool, str]] = []
         self.context: BrowserContext
@@ -137,6 +141,23 @@ class Stage:
                 for worker in self.context.service_workers:
                     if await worker.evaluate("registration.scope") == scope:
                         return worker
+                await asyncio.sleep(0.05)
+
+    def _online(self) -> float:
+        """Devices that the server knows to be connected."""
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(self.metrics, timeout=DEADLINE) as answer:
+            found = re.search(r"^borealis_devices_online (\S+)$", answer.read().decode(), re.MULTILINE)
+        assert found, "the number of connected devices is among the metrics"
+        return float(found[1])
+
+    @contextlib.asynccontextmanager
+    async def leaving(self) -> AsyncIterator[None]:
+        """A connection is ended; waits until the server knows it. What is pushed before goes to the connection alone."""
+        before = await asyncio.to_thread(self._online)
+        yield
+        async with asyncio.timeout(DEADLINE):
+            while await asyncio.to_thread(self._online) >= before:
                 await asyncio.sleep(0.05)
 
     async def push(self, device: str, notification: dict[str, Any], **options: Any) -> str:
@@ -235,7 +256,8 @@ async def virtual_device(walk: Walk, server: Server, stage: Stage, app: str) -> 
     online = await stage.push(device, {"alert": "over the connection"})
     await shade.get_by_text("over the connection").wait_for()
     await stage.deliver(scope, json.dumps({"msg_id": online, "notification": {"alert": "twice"}}).encode())
-    await page.get_by_role("button", name="Disconnect").click()
+    async with stage.leaving():
+        await page.get_by_role("button", name="Disconnect").click()
     await page.get_by_label("Title").fill("Aurora")
     await page.get_by_label("Text", exact=True).fill("The sky is green")
     await page.get_by_role("button", name="Send a push to it").click()
@@ -266,8 +288,8 @@ async def virtual_device(walk: Walk, server: Server, stage: Stage, app: str) -> 
 
     # Contents for this device alone, and a push in the place of another.
     (told,) = (await api.call("GET", f"/v1/devices/keys?registration_id={device}"))["keys"]
-    await page.close()
-    await asyncio.sleep(0)
+    async with stage.leaving():
+        await page.close()
     stage.page = walk.page = page = await stage.context.new_page()
     hidden = DeviceKey.of(told).encryption(notification={"alert": "for you alone"})
     sealed = await stage.push(device, {"alert": "neutral"}, encryption=hidden)
@@ -298,7 +320,8 @@ async def virtual_device(walk: Walk, server: Server, stage: Stage, app: str) -> 
 
     # The browser ends a subscription and gives another one.
     await page.locator("[data-device-status]").get_by_text("Online").wait_for()
-    await page.goto("about:blank")
+    async with stage.leaving():
+        await page.goto("about:blank")
     await worker.evaluate(RENEW, stage.service.subscription("another"))
     path, _ = await stage.arrived(await stage.push(device, {"alert": "to the new one"}))
     expect_equal(path, "/wpush/v2/another", "the subscription after a change")
@@ -334,7 +357,8 @@ async def turn_off(walk: Walk, server: Server, stage: Stage, app: str) -> None:
     await page.get_by_role("button", name="Turn off").click()
     await state.get_by_text("Off.").wait_for()
     device = await page.locator("[data-device-id]").inner_text()
-    await page.get_by_role("button", name="Disconnect").click()
+    async with stage.leaving():
+        await page.get_by_role("button", name="Disconnect").click()
     late = await stage.push(device, {"alert": "waits"})
     report = await stage.api.call("GET", f"/v1/pushes/{late}")
     expect_equal(report.get("webpush", {}).get("targets", 0), 0, "targets over Web Push")
@@ -372,7 +396,8 @@ async def another_site(stage: Stage, site: Site, server: Server) -> None:
     device = await page.evaluate("state.values.registrationID")
     await stage.push(device, {"alert": "while open"})
     await page.get_by_text("while open").wait_for()
-    await page.goto("about:blank")
+    async with stage.leaving():
+        await page.goto("about:blank")
     msg_id = await stage.push(device, {"alert": "while closed", "alert_type": 0})
     _, plain = await stage.arrived(msg_id)
     await stage.deliver(scope, plain)
@@ -405,7 +430,7 @@ async def play(binary: str, folder: pathlib.Path, pictures: pathlib.Path | None)
             await set_up(walk, await server.setup_link())
             app, secret = await server.create_app("pages")
             api = AppServer(server, app, secret)
-            stage = Stage(api, service)
+            stage = Stage(api, service, server)
             await stage.use(walk.page)
             await stage.context.grant_permissions(["notifications"], origin=f"http://{server.http}")
             key = await virtual_device(walk, server, stage, app)
@@ -414,7 +439,7 @@ async def play(binary: str, folder: pathlib.Path, pictures: pathlib.Path | None)
             print("ok - the page says why there is no Web Push")
             expect_equal(walk.complaints, [], "complaints of the browser")
             site.fill(f"http://{server.http}", app, key)
-            other = Stage(api, service)
+            other = Stage(api, service, server)
             await other.use(await (await browser.new_context()).new_page())
             await other.context.grant_permissions(["notifications"], origin=site.origin)
             await another_site(other, site, server)
@@ -440,7 +465,7 @@ def main() -> None:
         try:
             asyncio.run(play(binary, pathlib.Path(folder), arguments.pictures))
         except (Failed, OSError) as failure:
-            sys.exit(f"FAILED {str(failure) or repr(failure)}")
+            sys.exit(f"FAILED {told(failure)}")
 
 
 if __name__ == "__main__":
