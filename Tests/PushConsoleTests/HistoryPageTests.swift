@@ -225,6 +225,23 @@ import Testing
     #expect(String(decoding: list.body, as: UTF8.self).contains(",'=1+1\r\n"))
   }
 
+  /// Connections of a node that does not answer.
+  private final class SilentNode: DeviceGateway {
+    func send(_ message: HomeMessage, to loop: UInt16) {}
+    func sendToAll(_ message: HomeMessage) {}
+    func confirmRecall(_ id: MessageID, of app: AppID, done: @escaping @Sendable (Int) -> Void) { done(1) }
+  }
+
+  @Test(arguments: [false, true])
+  func `A recall that a node has not confirmed says so`(isSilent: Bool) async throws {
+    let (world, app, browser, _) = try await Self.world()
+    if isSilent { world.router.add(SilentNode()) }
+    let id = try await Self.push(world, app, "back")
+    let page = await browser.submit("/console/apps/\(app.key.text)/pushes/\(id.text)/recall")
+    #expect(page.status == 200)
+    #expect(page.text.contains("has not confirmed it yet") == isSilent)
+  }
+
   @Test func `Sending again makes another push of the same object`() async throws {
     let (world, app, browser, device) = try await Self.world()
     let audience = "{\"registration_id\":[\"\(device.text)\"]}"

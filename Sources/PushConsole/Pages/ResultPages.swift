@@ -172,8 +172,9 @@ struct ResultPages: Controller {
     let result = await awaitCallback {
       router.deliveries.recall(push.row.id, in: push.app, noting: entry, reply: $0)
     }
-    guard case .success = result else { return call.unavailable }
-    return call.redirect(to: push.path)
+    guard case .success(let recalled) = result else { return call.unavailable }
+    return recalled.unconfirmed == 0
+      ? call.redirect(to: push.path) : call.redirect(to: push.path, notice: .recallUnconfirmed)
   }
 
   // MARK: Its targets

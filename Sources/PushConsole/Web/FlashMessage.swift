@@ -12,6 +12,7 @@ enum FlashMessage: String, CaseIterable {
   case callbacksPrivate = "callbacks-private"
   case aliasTaken = "alias-taken"
   case draftLost = "draft-lost"
+  case recallUnconfirmed = "recall-unconfirmed"
 
   var phrase: Phrase {
     switch self {
@@ -33,13 +34,14 @@ enum FlashMessage: String, CaseIterable {
     case .callbacksPrivate: Words.callbackPrivate
     case .aliasTaken: Words.aliasTaken
     case .draftLost: Words.draftLost
+    case .recallUnconfirmed: Words.recallUnconfirmed
     }
   }
 
   /// Whether the message reports a problem.
   var isBad: Bool {
     switch self {
-    case .again, .older, .callbacksPrivate, .unsent, .draftLost: true
+    case .again, .older, .callbacksPrivate, .unsent, .draftLost, .recallUnconfirmed: true
     default: false
     }
   }
