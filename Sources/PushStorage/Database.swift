@@ -56,6 +56,7 @@ final class Database {
   var sealing = SealingMemory()
   /// Of the job that runs: what is done after the commit.
   var committed: [() -> Void] = []
+  private var isJobMarked = false
   /// Keyed by the address of the SQL text, which is a constant of the program.
   private var statements: [UInt: Statement] = [:]
   /// The same for texts of two constants.
@@ -64,7 +65,10 @@ final class Database {
   private var partialStatements: [Partial: Statement] = [:]
 
   /// Takes over a connection.
-  init(_ connection: any DatabaseConnection) { self.connection = connection }
+  init(_ connection: any DatabaseConnection) {
+    self.connection = connection
+    postgres = connection as? PostgresConnection
+  }
 
   /// Opens a file of SQLite, in mode `create` also a new one that only its owner may read.
   convenience init(path: String, mode: Mode) throws(StorageError) {
@@ -75,7 +79,7 @@ final class Database {
   var sqlite: SQLiteConnection? { connection as? SQLiteConnection }
 
   /// The connection, if it is one to PostgreSQL.
-  var postgres: PostgresConnection? { connection as? PostgresConnection }
+  let postgres: PostgresConnection?
 
   deinit { close() }
 
@@ -139,7 +143,8 @@ final class Database {
   }
 
   /// Runs a constant statement without rows, perhaps only with the next one, which saves a message to a database on another machine.
-  /// What fails then is an error of the next statement, or of the job. `changes` does not tell of it.
+  /// What fails then is an error of the next statement, or of the job. `changes` does not tell of it. Statements that insert a row or
+  /// delete one may change places with those on other tables: nothing of them may depend on that.
   func runLater(_ sql: StaticString, _ values: SQLValue...) throws(StorageError) {
     try statement(sql).runLater(values)
   }
@@ -224,6 +229,41 @@ final class Database {
   /// Ends an open transaction without its changes.
   func rollBack() {
     if isInTransaction { connection.rollBack() }
+  }
+
+  // MARK: Jobs that share a transaction
+
+  /// Begins a job. One that is marked can be undone alone; else it is the first one, and has the transaction to itself.
+  func beginJob(_ number: Int, isMarked: Bool) throws(StorageError) {
+    isJobMarked = isMarked
+    if let postgres {
+      postgres.jobs.begin(number, isMarked: isMarked)
+    } else if isMarked {
+      try run("SAVEPOINT job")
+    }
+  }
+
+  /// Ends it. What it did stays, unless it turns out at the end of the transaction that it has failed.
+  func endJob() throws(StorageError) {
+    if let postgres { try postgres.jobs.end() } else if isJobMarked { try run("RELEASE SAVEPOINT job") }
+  }
+
+  /// Ends it without its changes.
+  func undoJob() throws(StorageError) {
+    if let postgres {
+      try postgres.jobs.undo()
+    } else if isJobMarked {
+      try run("ROLLBACK TO SAVEPOINT job")
+      try run("RELEASE SAVEPOINT job")
+    } else {
+      rollBack()
+      try begin(.writing)
+    }
+  }
+
+  /// Those of the jobs that have ended which failed afterwards.
+  func failedJobs() throws(StorageError) -> [(number: Int, error: StorageError)] {
+    try postgres?.jobs.takeFailures() ?? []
   }
 
   /// Whether a transaction is open; the database ends it by itself after some failures.

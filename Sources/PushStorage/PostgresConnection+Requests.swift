@@ -22,6 +22,9 @@ extension PostgresConnection {
     PQclear(try request(within: patience) { PQsendQuery($0, sql) })
   }
 
+  /// The same before what waits.
+  func executeNow(_ sql: String) throws(StorageError) { PQclear(try request { PQsendQuery($0, sql) }) }
+
   /// Runs a statement in PostgreSQL's own words; the first column of the first row, as text.
   func value(_ sql: String) throws(StorageError) -> String? {
     try settle()
@@ -34,6 +37,8 @@ extension PostgresConnection {
   /// Prepares a statement for parameters of some types; returns the name that it gets.
   func prepare(_ sql: String, _ types: [UInt32]) throws(StorageError) -> String {
     let name = newName()
+    let wasFresh = isFresh
+    defer { isFresh = wasFresh }
     PQclear(try request { PQsendPrepare($0, name, sql, Int32(types.count), types) })
     return name
   }
@@ -47,8 +52,9 @@ extension PostgresConnection {
   /// Runs a prepared statement with binary values and results, behind what was postponed. The caller clears the result.
   func execute(_ name: String, _ values: [SQLValue]) throws(StorageError) -> OpaquePointer {
     let statement = try PreparedStatement(name, values)
+    try jobs.queue()
     guard postponed.isEmpty else {
-      guard let result = try execute([statement]).first?.take() else {
+      guard let result = try send([statement]).first?.take() else {
         throw StorageError(.other, "a statement without a result")
       }
       return result
@@ -58,22 +64,31 @@ extension PostgresConnection {
     return result
   }
 
+  /// Runs prepared statements, behind what was postponed.
+  func execute(_ statements: [PreparedStatement]) throws(StorageError) -> [FetchedResult] {
+    try jobs.queue()
+    return try send(statements)
+  }
+
   /// Leaves a prepared statement to be sent with the next one.
-  func postpone(_ name: String, _ values: [SQLValue]) throws(StorageError) {
-    postponed.append(try PreparedStatement(name, values))
+  func postpone(_ statement: PreparedStatement) throws(StorageError) {
+    try jobs.queue()
+    postponed.append(statement)
     if postponed.count >= Self.mostPostponed { try settle() }
   }
 
-  /// More statements are not postponed.
+  /// More statements or rows are not postponed.
   static let mostPostponed = 512
 
   func rollBack() {
     postponed.removeAll()
+    jobs.reset()
     try? execute("ROLLBACK")
   }
 
   func settle() throws(StorageError) {
-    if !postponed.isEmpty { _ = try execute([]) }
+    try jobs.queue()
+    if !postponed.isEmpty { _ = try send([]) }
   }
 
   /// The same within the usual time.
@@ -87,6 +102,7 @@ extension PostgresConnection {
     within patience: Int?, _ send: (OpaquePointer) -> Int32
   ) throws(StorageError) -> OpaquePointer {
     guard let handle else { throw StorageError(.io, "not connected to the database") }
+    isFresh = false
     guard send(handle) == 1 else { throw lost(handle) }
     var last: OpaquePointer?
     var failure: StorageError?
@@ -114,7 +130,8 @@ extension PostgresConnection {
 
   /// Sends what was postponed and some more statements in one go, and awaits all results; gives those of the latter. Behind one that
   /// fails, the server carries out none (https://www.postgresql.org/docs/15/libpq-pipeline-mode.html).
-  func execute(_ more: [PreparedStatement]) throws(StorageError) -> [FetchedResult] {
+  func send(_ more: [PreparedStatement]) throws(StorageError) -> [FetchedResult] {
+    isFresh = false
     guard let handle else { throw StorageError(.io, "not connected to the database") }
     let statements = postponed + more
     postponed.removeAll(keepingCapacity: true)
@@ -164,6 +181,11 @@ extension PostgresConnection {
     let message = Self.line(PQerrorMessage(handle))
     if !isConnected { drop() }
     return StorageError(.io, message.isEmpty ? "the connection to the database is lost" : message)
+  }
+
+  /// Lets the open transaction wait for its next statement as long as it takes.
+  func stayInTransaction() throws(StorageError) {
+    try execute("SET LOCAL idle_in_transaction_session_timeout = 0")
   }
 
   /// Ends what else writes behind the fence of an incarnation.

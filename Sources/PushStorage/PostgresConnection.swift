@@ -19,6 +19,10 @@ final class PostgresConnection: DatabaseConnection {
   private(set) var patience: Int?
   /// Statements that are sent with the next one.
   var postponed: [PreparedStatement] = []
+  /// What jobs have left, to be sent after that.
+  private(set) lazy var jobs = PostgresJobs(of: self)
+  /// Whether nothing was done yet in the open transaction.
+  var isFresh = false
   /// Names of statements that were given.
   var names = 0
   /// The connection that held the database against this server, and when it last did something.
@@ -82,6 +86,7 @@ final class PostgresConnection: DatabaseConnection {
 
   func drop() {
     postponed.removeAll()
+    jobs.reset()
     if let handle { PQfinish(handle) }
     handle = nil
   }
@@ -242,11 +247,6 @@ final class PostgresConnection: DatabaseConnection {
     try execute("\(word)")
   }
 
-  /// Lets the open transaction wait for its next statement as long as it takes.
-  func stayInTransaction() throws(StorageError) {
-    try execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-  }
-
   // MARK: Transactions
 
   var isInTransaction: Bool {
@@ -285,6 +285,7 @@ final class PostgresConnection: DatabaseConnection {
   }
 
   private func start(_ access: DatabaseAccess) throws(StorageError) {
+    jobs.reset()
     switch access {
     case .reading: try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     case .writing where !role.isFenced: try execute("BEGIN ISOLATION LEVEL READ COMMITTED")
@@ -300,11 +301,13 @@ final class PostgresConnection: DatabaseConnection {
         guard error.message.hasSuffix("(22012)") else { throw error }
         throw Self.takenOver
       }
+      isFresh = true
     }
   }
 
   func commit() throws(StorageError) {
     try settle()
+    guard !jobs.isSpoiled else { throw StorageError(.other, "the transaction lacks rows") }
     guard role.isFenced else { return try execute("COMMIT") }
     marks += 1
     let number = marks

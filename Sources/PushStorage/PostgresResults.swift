@@ -56,9 +56,19 @@ enum PostgresResults {
 
 /// A result that is cleared with its last owner.
 final class FetchedResult: @unchecked Sendable {
-  private var result: OpaquePointer?
+  private(set) var result: OpaquePointer?
 
   init(_ result: OpaquePointer) { self.result = result }
+
+  var rowCount: Int32 { result.map { PQntuples($0) } ?? 0 }
+
+  /// A number of 64 bits in the last column of a row.
+  func lastInteger(_ row: Int32) -> Int64 {
+    guard let result else { return 0 }
+    let column = PQnfields(result) - 1
+    guard PQgetlength(result, row, column) == 8, let start = PQgetvalue(result, row, column) else { return 0 }
+    return Int64(bigEndian: UnsafeRawPointer(start).loadUnaligned(as: Int64.self))
+  }
 
   deinit { if let result { PQclear(result) } }
 
@@ -86,13 +96,44 @@ struct PreparedStatement {
         places.append(nil)
         lengths.append(0)
         continue
-      case .integer(let number): withUnsafeBytes(of: number.bigEndian) { bytes += $0 }
+      case .integer(let number): append(number)
       case .text(let text): bytes += try text.storable().utf8
       case .blob(let blob): bytes += blob
       }
       places.append(start)
       lengths.append(Int32(clamping: bytes.count - start))
     }
+  }
+
+  /// Arrays of values, those of each parameter in one of its type; a parameter without a type is left out.
+  init(_ name: String, _ rows: [[SQLValue]], _ types: [UInt32]) {
+    self.name = name
+    for (parameter, type) in types.enumerated() where type != 0 {
+      let start = bytes.count
+      // The number of dimensions, whether there is NULL, the type, the number of elements, and that of the first.
+      let header = [1, 1, type, UInt32(clamping: rows.count), 1]
+      for number in header { append(number) }
+      for row in rows {
+        switch row[parameter] {
+        case .null: append(UInt32.max)
+        case .integer(let number):
+          append(UInt32(8))
+          append(number)
+        case .text(let text):
+          append(UInt32(clamping: text.utf8.count))
+          bytes += text.utf8
+        case .blob(let blob):
+          append(UInt32(clamping: blob.count))
+          bytes += blob
+        }
+      }
+      places.append(start)
+      lengths.append(Int32(clamping: bytes.count - start))
+    }
+  }
+
+  private mutating func append(_ number: some FixedWidthInteger) {
+    withUnsafeBytes(of: number.bigEndian) { bytes += $0 }
   }
 
   /// Gives it to libpq, which copies it; 1 for success.

@@ -8,12 +8,21 @@ final class PostgresStatement: Statement {
   private unowned let connection: PostgresConnection
   /// What it was prepared as, for the types of its parameters.
   private var plans: [(types: [UInt32], name: String)] = []
+  /// The same for many rows at once, if it writes one row.
+  private lazy var form = PostgresRowForm(sql)
+  /// The same for the first rows of many runs.
+  private var setPlans: [(types: [UInt32], name: String)] = []
+  private var rowPlans: [(types: [UInt32], name: String)] = []
   private var cursors: [(types: [UInt32], cursor: Cursor)] = []
   private var generation = -1
   private var result: OpaquePointer?
   private var row: Int32 = -1
+  /// Behind the last row.
+  private var end: Int32 = 0
+  /// Whose result it is, if not this statement's.
+  private var shared: FetchedResult?
   /// Results of the next runs.
-  private var fetched = FIFO<FetchedResult>()
+  private var fetched = FIFO<Fetched>()
   /// The cursor that the rows come from, if it is open.
   private var cursor: Cursor?
 
@@ -24,52 +33,107 @@ final class PostgresStatement: Statement {
     let close: String
   }
 
+  /// What was there for a run before it began.
+  private enum Fetched {
+    case result(FetchedResult)
+    /// A row of one that holds those of many runs, or none.
+    case row(Int32?, FetchedResult)
+  }
+
   /// Rows that are in memory at a time.
   private static let piece: Int32 = 256
-
-  /// Types of PostgreSQL, by their fixed numbers in its catalog.
-  private enum TypeNumber {
-    static let boolean: UInt32 = 16
-    static let bytes: UInt32 = 17
-    static let integer8: UInt32 = 20
-    static let integer2: UInt32 = 21
-    static let integer4: UInt32 = 23
-    static let text: UInt32 = 25
-    static let numeric: UInt32 = 1700
-  }
 
   init(_ sql: String, of connection: PostgresConnection) {
     self.sql = sql
     self.connection = connection
   }
 
-  deinit {
-    if let result { PQclear(result) }
+  deinit { clear() }
+
+  private func clear() {
+    if let result, shared == nil { PQclear(result) }
+    result = nil
+    shared = nil
+  }
+
+  private func take(_ new: OpaquePointer?) {
+    result = new
+    row = -1
+    end = new.map { PQntuples($0) } ?? 0
   }
 
   override func start(_ values: [SQLValue], inPieces: Bool) throws(StorageError) {
-    row = -1
-    if let next = fetched.popFirst() {
-      result = next.take()
-      return
+    switch fetched.popFirst() {
+    case .result(let next): take(next.take())
+    case .row(let index, let all):
+      shared = all
+      result = all.result
+      row = (index ?? 0) - 1
+      end = index.map { $0 + 1 } ?? 0
+    case nil where inPieces: try open(values, types(of: values))
+    case nil: take(try connection.execute(try plan(for: values), values))
     }
-    guard !inPieces else { return try open(values, types(of: values)) }
-    result = try connection.execute(try plan(for: values), values)
   }
 
   override func postpone(_ values: [SQLValue]) throws(StorageError) -> Bool {
-    try connection.postpone(try plan(for: values), values)
+    if let form {
+      try connection.jobs.leave(WaitingRow(statement: self, form: form, values: values))
+    } else {
+      try connection.postpone(try prepared(values))
+    }
     return true
+  }
+
+  /// The statement with values, to be sent.
+  func prepared(_ values: [SQLValue]) throws(StorageError) -> PreparedStatement {
+    try PreparedStatement(try plan(for: values), values)
+  }
+
+  /// The statement for several rows, to be sent.
+  func prepared(_ group: RowGroup) throws(StorageError) -> PreparedStatement {
+    guard group.rows.count > 1, let form, group.types.contains(where: { $0 != 0 }) else {
+      return try prepared(group.rows[0])
+    }
+    renew()
+    if let known = rowPlans.first(where: { Self.serves($0.types, group.types) }) {
+      return PreparedStatement(known.name, group.rows, known.types)
+    }
+    let types = Self.complete(group.types, from: rowPlans.map(\.types))
+    let name = try connection.prepare(form.text(types), [])
+    rowPlans.append((types, name))
+    return PreparedStatement(name, group.rows, types)
   }
 
   override func fetch(_ all: [[SQLValue]]) throws(StorageError) {
     for start in stride(from: 0, to: all.count, by: Int(Self.piece)) {
-      var statements: [PreparedStatement] = []
-      for values in all[start..<min(all.count, start + Int(Self.piece))] {
-        statements.append(try PreparedStatement(try plan(for: values), values))
+      let part = Array(all[start..<min(all.count, start + Int(Self.piece))])
+      if part.count > 1, let types = RowGroup.types(of: part), let text = PostgresRowForm.firsts(sql, types) {
+        try fetch(part, types, text)
+        continue
       }
-      for result in try connection.execute(statements) { fetched.append(result) }
+      var statements: [PreparedStatement] = []
+      for values in part { statements.append(try prepared(values)) }
+      for result in try connection.execute(statements) { fetched.append(.result(result)) }
     }
+  }
+
+  /// Runs it for all values by a statement whose last column tells of which of them a row is, from 1.
+  private func fetch(_ all: [[SQLValue]], _ types: [UInt32], _ text: String) throws(StorageError) {
+    renew()
+    let name: String
+    if let known = setPlans.first(where: { $0.types == types }) {
+      name = known.name
+    } else {
+      name = try connection.prepare(text, [])
+      setPlans.append((types, name))
+    }
+    guard let result = try connection.execute([PreparedStatement(name, all, types)]).first else { return }
+    var rows = [Int32?](repeating: nil, count: all.count)
+    for row in 0..<result.rowCount {
+      let number = Int(result.lastInteger(row)) - 1
+      if rows.indices.contains(number) { rows[number] = row }
+    }
+    for row in rows { fetched.append(.row(row, result)) }
   }
 
   override func forget() { _ = fetched.removeAll() }
@@ -86,12 +150,18 @@ final class PostgresStatement: Statement {
 
   /// The types of values, for the connection that is open now.
   private func types(of values: [SQLValue]) -> [UInt32] {
-    if generation != connection.generation {
-      plans.removeAll()
-      cursors.removeAll()
-      generation = connection.generation
-    }
-    return values.map { Self.type(of: $0) }
+    renew()
+    return values.map { PostgresType.number(of: $0) }
+  }
+
+  /// Forgets what was prepared over a connection that is lost.
+  private func renew() {
+    guard generation != connection.generation else { return }
+    plans.removeAll()
+    rowPlans.removeAll()
+    setPlans.removeAll()
+    cursors.removeAll()
+    generation = connection.generation
   }
 
   private func open(_ values: [SQLValue], _ types: [UInt32]) throws(StorageError) {
@@ -109,7 +179,7 @@ final class PostgresStatement: Statement {
     }
     PQclear(try connection.execute(cursor.open, values))
     self.cursor = cursor
-    result = try connection.execute(cursor.fetch, [])
+    take(try connection.execute(cursor.fetch, []))
   }
 
   /// Whether a statement that was prepared for some types takes others; NULL, which has none, goes with each.
@@ -124,31 +194,20 @@ final class PostgresStatement: Statement {
     }
   }
 
-  private static func type(of value: SQLValue) -> UInt32 {
-    switch value {
-    // PostgreSQL derives it from the use.
-    case .null: 0
-    case .integer: TypeNumber.integer8
-    case .text: TypeNumber.text
-    case .blob: TypeNumber.bytes
-    }
-  }
-
   override func step() throws(StorageError) -> Bool {
     guard let before = result else { return false }
     row += 1
-    if row < PQntuples(before) { return true }
+    if row < end { return true }
     guard let cursor, row == Self.piece else { return false }
     result = nil
     PQclear(before)
-    result = try connection.execute(cursor.fetch, [])
+    take(try connection.execute(cursor.fetch, []))
     row = 0
-    return result.map { PQntuples($0) > 0 } ?? false
+    return end > 0
   }
 
   override func finish() {
-    if let result { PQclear(result) }
-    result = nil
+    clear()
     guard let cursor else { return }
     self.cursor = nil
     // It ends with its transaction in any case.
@@ -175,11 +234,11 @@ final class PostgresStatement: Statement {
     guard let result, column >= 0 else { return 0 }
     let bytes = bytes(column)
     switch (PQftype(result, column), bytes.count) {
-    case (TypeNumber.integer8, 8): return Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
-    case (TypeNumber.integer4, 4): return Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
-    case (TypeNumber.integer2, 2): return Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
-    case (TypeNumber.boolean, 1): return Int64(bytes[0])
-    case (TypeNumber.numeric, 8...): return Self.integer(numeric: bytes)
+    case (PostgresType.integer8, 8): return Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
+    case (PostgresType.integer4, 4): return Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+    case (PostgresType.integer2, 2): return Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
+    case (PostgresType.boolean, 1): return Int64(bytes[0])
+    case (PostgresType.numeric, 8...): return Self.integer(numeric: bytes)
     default: return 0
     }
   }

@@ -1,5 +1,5 @@
 /// A value that goes into a statement.
-enum SQLValue {
+enum SQLValue: Hashable {
   case null
   case integer(Int64)
   case text(String)

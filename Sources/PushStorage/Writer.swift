@@ -91,7 +91,7 @@ final class Writer {
       database.sealing = SealingMemory()
       if let writeAheadLog { writeAheadLog.file.reserve(after: writeAheadLog.connection.pagesInLog) }
       let transaction = WriteTransaction(database)
-      for job in jobs { done.append(try run(job, in: transaction, isFirst: done.isEmpty)) }
+      for job in jobs { done.append(try run(job, done.count, in: transaction)) }
       // The first of them is due whatever time the others took, else they would starve under load.
       var isDue = !taken.isEmpty
       while isDue || options.time.monotonic() &- start < Self.patientTime,
@@ -99,8 +99,9 @@ final class Writer {
       {
         isDue = false
         jobs.append(job)
-        done.append(try run(job, in: transaction, isFirst: done.isEmpty))
+        done.append(try run(job, done.count, in: transaction))
       }
+      for (number, error) in try database.failedJobs() { done[number] = done[number].failed(error) }
       try database.commit()
     } catch {
       database.rollBack()
@@ -152,22 +153,17 @@ final class Writer {
 
   /// Runs a job; throws only if the whole transaction is lost.
   private func run(
-    _ job: WriteJob, in transaction: WriteTransaction, isFirst: Bool
+    _ job: WriteJob, _ number: Int, in transaction: WriteTransaction
   ) throws(StorageError) -> WriteJob.Done {
     // A single statement that fails may undo itself, and the first job has the transaction to itself: a savepoint costs.
     let isSingle = job.single && database.undoesFailedStatements
-    let isMarked = !isSingle && !isFirst
-    if isMarked { try database.runLater("SAVEPOINT job") }
+    try database.beginJob(number, isMarked: !isSingle && number > 0)
     if options.rehearses { try rehearse(job, in: transaction) }
     database.committed = []
     var done = job.run(transaction)
     if done.error == nil {
       done.committed = database.committed
-      do throws(StorageError) { try database.settle() } catch { done = done.failed(error) }
-    }
-    // The body may have caught what PostgreSQL does not forgive.
-    if done.error == nil, database.isBroken {
-      done = done.failed(StorageError(.other, "a statement failed unnoticed"))
+      do throws(StorageError) { try database.endJob() } catch { done = done.failed(error) }
     }
     if let error = done.error {
       // A full disk, a failed read or a lost connection ends the transaction, and the other jobs' changes with it. PostgreSQL would go
@@ -175,16 +171,8 @@ final class Writer {
       guard database.isInTransaction, !(database.isBroken && error.kind.isStoreFailure) else { throw error }
       // It may have turned sealing on or off.
       database.sealing = SealingMemory()
-      // The savepoint itself may not have been sent yet. What else fails is undone in any case.
-      try? database.settle()
-      if isMarked {
-        try database.run("ROLLBACK TO SAVEPOINT job")
-      } else if !isSingle {
-        database.rollBack()
-        try database.begin(.writing)
-      }
+      if !isSingle { try database.undoJob() }
     }
-    if isMarked { try database.runLater("RELEASE SAVEPOINT job") }
     return done
   }
 
