@@ -15,8 +15,8 @@ enum ChannelBenchmark {
   private static let batchDevices = 20_000
   /// Single pushes that wait for a dead service, unless the options say how many.
   private static let waiting = 100_000
-  /// Connections that the server opens to a service at most, and so do those it is compared with.
-  private static let connections = 4
+  /// Requests under way at a time that the server has to a service for an app, and so do those it is compared with.
+  private static let streams = 100
 
   static func run(_ environment: BenchEnvironment, _ report: Report) throws(BenchError) {
     for vendor in ChannelScene.Vendor.allCases {
@@ -107,7 +107,8 @@ enum ChannelBenchmark {
     report.goal("\(most), at most 1.2 of idle: \(phase)", ratio: value / idle, atMost: 1.2)
   }
 
-  /// h2load on the same sink, with bodies of the same size over as many connections of the same protocol; nil if it is not there.
+  /// h2load on the same sink, with bodies of the same size and as many requests under way over one connection; nil if it is not
+  /// there.
   private static func floor(
     _ environment: BenchEnvironment, _ report: Report, _ vendor: ChannelScene.Vendor, _ sink: VendorSink
   ) throws(BenchError) -> (rate: Double, cost: Double)? {
@@ -123,8 +124,8 @@ enum ChannelBenchmark {
     let client = try environment.start(
       "h2load",
       [
-        "--h1", "-c\(connections)", "-t1", "-D\(environment.options.seconds)", "-d", body,
-        "\(sink.url)\(path)",
+        "-c1", "-t1", "-m\(streams)", "-D\(environment.options.seconds)", "-d", body,
+        "-H", "authorization: Bearer bench", "\(sink.url)\(path)",
       ])
     guard client.waitForEnd(seconds: environment.options.seconds + 30) else { throw .timedOut("h2load ends") }
     let count = Double((sink.requests - before) * vendor.batch)

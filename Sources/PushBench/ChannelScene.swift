@@ -36,6 +36,8 @@ final class ChannelScene {
   static let app = "1001"
 
   let sink: VendorSink
+  /// The file of the certificate that the sink has.
+  let authorities: String
   let server: BorealisServer
   let client: LoadClient
   private let population: Population
@@ -55,9 +57,13 @@ final class ChannelScene {
     let population = Population(count: count)
     self.population = population
     var second: BorealisApp?
+    authorities = try environment.workspace.write("vendors-\(vendor.rawValue).pem", sink.certificate)
     server = try BorealisServer(
       environment, folder: "data-\(vendor.rawValue)",
-      arguments: ["--fcm-url", sink.url, "--makers-url", sink.url, "--web-push-url", sink.url]
+      arguments: [
+        "--fcm-url", sink.url, "--makers-url", sink.url, "--web-push-url", sink.url, "--vendor-ca",
+        authorities,
+      ]
     ) { app throws(BenchError) in
       try population.write(app)
       try Self.writeTokens(vendor, of: population, app, sink)

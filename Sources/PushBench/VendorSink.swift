@@ -1,12 +1,12 @@
 import CLinux
 import PushBase
-import PushHTTP
-import PushHTTPServer
+import PushCrypto
+import PushHTTP2
 import PushNet
 import Synchronization
 
-/// The services of vendors, on a loop of their own: they take every notification at once, or not. Over plain HTTP, so that all that
-/// sends to them has the same protocol.
+/// The services of vendors, on a loop of their own: they take every notification at once, or not. Over HTTP/2 with TLS, as the real
+/// ones.
 final class VendorSink: Sendable {
   /// How they answer notifications.
   enum Pace: UInt8, Sendable {
@@ -20,24 +20,37 @@ final class VendorSink: Sendable {
 
   /// What tokens of devices begin with.
   static let token = "bench-token-"
-  private static let marker = Array(token.utf8)
 
   let port: UInt16
-  var url: String { "http://127.0.0.1:\(port)" }
+  /// The certificate to trust, in PEM form.
+  let certificate: String
+  var url: String { "https://127.0.0.1:\(port)" }
   private let handle: LoopHandle
   private let pace = Atomic<UInt8>(Pace.open.rawValue)
   private let taken = Atomic<Int>(0)
   private let came = Atomic<Int>(0)
-  private let held = Mutex<[(exchange: HTTPExchange, answer: HTTPResponse, count: Int)]>([])
 
   /// Listens on a port that the system chooses, until `stop`.
   init() throws(BenchError) {
+    let tls: TLSContext
+    do {
+      let made = try SelfSignedCertificate.make(
+        commonName: "localhost", dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"], days: 2)
+      certificate = made.certificatePEM
+      tls = try TLSContext.server(
+        identity: .pem(certificates: Array(made.certificatePEM.utf8), key: Array(made.keyPEM.utf8)),
+        protocols: ["h2"])
+    } catch {
+      throw .unexpected("\(error)")
+    }
     let listener = try BenchError.check(cl_listen("127.0.0.1", 0, 256, 0), "listen")
     port = UInt16(try BenchError.check(cl_local_port(listener), "getsockname"))
     do throws(SystemError) {
       handle = try LoopHandle(index: 0)
       try handle.start { [self] loop throws(SystemError) in
-        let server = HTTPServer(loop: loop) { [self] in answer($0, $1) }
+        var options = HTTP2ServerOptions()
+        options.bodyBytes = 1 << 20
+        let server = HTTP2Server(loop: loop, tls: tls, options: options, handler: Handler(self))
         try loop.listen(listener) { server.accept($0) }
       } failed: { _ in
         _ = cl_close(listener)
@@ -53,19 +66,8 @@ final class VendorSink: Sendable {
   /// Requests that came so far, whatever the answer.
   var requests: Int { came.load(ordering: .relaxed) }
 
-  /// Sets the pace; what was held is answered, if it is another one.
-  func set(_ pace: Pace) {
-    self.pace.store(pace.rawValue, ordering: .relaxed)
-    guard pace != .held else { return }
-    let all = held.withLock { held in
-      defer { held = [] }
-      return held
-    }
-    for (exchange, answer, count) in all {
-      taken.add(count, ordering: .relaxed)
-      exchange.respond(answer)
-    }
-  }
+  /// Sets the pace; what was held is answered with the next request, if it is another one.
+  func set(_ pace: Pace) { self.pace.store(pace.rawValue, ordering: .relaxed) }
 
   /// Ends the loop, soon.
   func stop() {
@@ -73,37 +75,61 @@ final class VendorSink: Sendable {
     handle.post { $0.stop() }
   }
 
-  private func answer(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-    guard !request.target.hasSuffix("token") else {
-      return exchange.respond(
-        Self.json(#"{"access_token":"bench","expires_in":3600,"token_type":"Bearer"}"#))
+  /// Answers the requests, on the loop.
+  private final class Handler: HTTP2ServerHandler {
+    private let sink: VendorSink
+    private var held: [(connection: HTTP2ServerConnection, stream: Int32, answer: HTTP2Answer, count: Int)] =
+      []
+
+    init(_ sink: VendorSink) { self.sink = sink }
+
+    func request(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
+      let path = request.headers.first(":path") ?? []
+      guard !path.suffix(5).elementsEqual("token".utf8) else {
+        return connection.answer(
+          request.streamID,
+          VendorSink.json(#"{"access_token":"bench","expires_in":3600,"token_type":"Bearer"}"#))
+      }
+      sink.came.add(1, ordering: .relaxed)
+      let isHuawei = path.starts(with: "/huawei/".utf8)
+      let count = isHuawei ? VendorSink.tokens(in: request.body) : 1
+      let answer =
+        isHuawei
+        ? VendorSink.json(#"{"code":"80000000","msg":"Success","requestId":"1"}"#)
+        : path.starts(with: "/v1/".utf8)
+          ? VendorSink.json(#"{"name":"projects/bench/messages/1"}"#) : HTTP2Answer(status: 201)
+      let pace = Pace(rawValue: sink.pace.load(ordering: .relaxed))
+      if pace != .held {
+        for (connection, stream, answer, count) in held { take(stream, answer, count, connection) }
+        held = []
+      }
+      switch pace {
+      case .held: held.append((connection, request.streamID, answer, count))
+      case .throttled:
+        var refusal = VendorSink.json(#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}"#, status: 429)
+        refusal.headers.append("retry-after", text: "1")
+        connection.answer(request.streamID, refusal)
+      default: take(request.streamID, answer, count, connection)
+      }
     }
-    came.add(1, ordering: .relaxed)
-    let isHuawei = request.target.hasPrefix("/huawei/")
-    let count = isHuawei ? Self.tokens(in: request.body) : 1
-    let answer =
-      isHuawei
-      ? Self.json(#"{"code":"80000000","msg":"Success","requestId":"1"}"#)
-      : request.target.hasPrefix("/v1/")
-        ? Self.json(#"{"name":"projects/bench/messages/1"}"#) : HTTPResponse(status: 201)
-    switch Pace(rawValue: pace.load(ordering: .relaxed)) {
-    case .held: held.withLock { $0.append((exchange, answer, count)) }
-    case .throttled:
-      var refusal = Self.json(#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}"#, status: 429)
-      refusal.headers.append("Retry-After", "1")
-      exchange.respond(refusal)
-    default:
-      taken.add(count, ordering: .relaxed)
-      exchange.respond(answer)
+
+    private func take(
+      _ stream: Int32, _ answer: HTTP2Answer, _ count: Int, _ connection: HTTP2ServerConnection
+    ) {
+      sink.taken.add(count, ordering: .relaxed)
+      connection.answer(stream, answer)
     }
   }
 
-  private static func json(_ text: String, status: Int = 200) -> HTTPResponse {
-    HTTPResponse(status: status, headers: ["Content-Type": "application/json"], body: Array(text.utf8))
+  private static func json(_ text: String, status: Int = 200) -> HTTP2Answer {
+    var headers = HTTP2Headers()
+    headers.append("content-type", text: "application/json")
+    return HTTP2Answer(status: status, headers: headers, body: Array(text.utf8))
   }
 
   /// Tokens in a body, whose members have none of the marker's text.
   private static func tokens(in body: [UInt8]) -> Int {
+    let marker = Array(token.utf8)
     var count = 0
     var index = body.startIndex
     while let start = body[index...].firstIndex(of: marker[0]) {

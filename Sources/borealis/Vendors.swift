@@ -30,7 +30,12 @@ struct Vendors: Sendable {
     name: "makers-url", valueName: "URL",
     help: "A simulator's address instead of those of phones' makers, such as http://127.0.0.1:2199.",
     kind: .text)
-  static let settings = [fcm, webPush, webPushHosts, makers]
+  static let authorities = SettingDefinition(
+    name: "vendor-ca", valueName: "FILE",
+    help:
+      "Certificates (PEM) to trust for vendors' services in addition to the system's, such as a simulator's.",
+    kind: .text)
+  static let settings = [fcm, webPush, webPushHosts, makers, authorities]
 
   private let fcm: FCM
   private let webPush: WebPush
@@ -44,6 +49,8 @@ struct Vendors: Sendable {
   /// Whether an address without TLS was given: only a simulator has one.
   private let isPlain: Bool
   private let webPushURL: String?
+  /// A file of certificates.
+  private let trusted: String?
 
   init(_ settings: Settings) throws(Failure) {
     let url = try Self.address(Self.fcm, settings)
@@ -58,6 +65,7 @@ struct Vendors: Sendable {
     meizu = Meizu(makers.map { .simulator($0) } ?? .meizu)
     isPlain = [url, makers].contains { $0?.hasPrefix("http://") == true }
     webPushURL = try Self.address(Self.webPush, settings)
+    trusted = settings.text(Self.authorities.name)
     let hosts = settings.list(Self.webPushHosts.name)
     for host in hosts {
       let name = host.hasPrefix("*.") ? host.dropFirst(2) : host[...]
@@ -111,6 +119,7 @@ struct Vendors: Sendable {
   func transports() -> Transports? {
     var options = HTTPTransport.Options()
     options.allowsPlainHTTP = isPlain
+    options.authorities = trusted
     // An answer may list the bad ones of a thousand tokens.
     options.keptBytes = 1_048_576
     options.connectionsPerHost = 4
