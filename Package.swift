@@ -55,11 +55,11 @@ let package = Package(
     module("PushDomain", ["PushBase", "PushJSON"]),
     // Edges of the system.
     module("PushCrypto", ["PushBase", "COpenSSL"]),
-    module("PushHTTPClient", ["PushBase", "CCurl"]),
     module("PushWebSocket", ["PushBase", "PushHTTP", "PushCrypto"]),
     module("PushNet", ["PushBase", "CLinux", "COpenSSL"]),
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
     module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2"]),
+    module("PushHTTPClient", ["PushBase", "PushHTTP2", "PushNet", "CCurl"]),
     module("PushCluster", ["PushBase", "PushWire", "CNATS"]),
     module("PushForwarding", ["PushBase", "PushHTTP", "PushHTTPServer", "PushNet"]),
     module(
@@ -141,14 +141,15 @@ let package = Package(
       [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushCrypto", "PushDomain", "PushNet",
         "PushHTTPServer",
-        "PushHTTP2", "PushAPNs", "CLinux", "CSQLite",
+        "PushHTTP2", "PushHTTPClient", "PushAPNs", "CLinux", "CSQLite",
       ]),
     .executableTarget(
       name: "borealis",
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
-        "PushWebSocket", "PushHTTPServer", "PushForwarding", "PushCluster", "PushNodes", "PushStorage",
-        "PushRouter", "PushPassthrough", "PushGateway", "PushGetui", "PushConsole", "PushChannels",
+        "PushWebSocket", "PushHTTPServer", "PushHTTP2", "PushForwarding", "PushCluster", "PushNodes",
+        "PushStorage", "PushRouter", "PushPassthrough", "PushGateway", "PushGetui", "PushConsole",
+        "PushChannels",
         "PushAPNs", "PushVendors", "PushHTTPClient", "PushCallbacks", "PushMail", "PushMembership",
         "PushOps", "BorealisDevice", "APNsSimulator", "ChannelSimulator", "PushBench", "CLinux",
       ], swiftSettings: strict),
@@ -177,7 +178,10 @@ let package = Package(
     tests("PushHTTP2Tests", ["PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
     tests(
       "PushHTTPClientTests",
-      ["PushTesting", "PushHTTPClient", "PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
+      [
+        "PushTesting", "PushHTTPClient", "PushHTTPServer", "PushHTTP", "PushHTTP2", "PushNet", "PushCrypto",
+        "PushBase", "CLinux",
+      ]),
     tests("PushClusterTests", ["PushTesting", "PushCluster", "PushCrypto", "PushWire", "PushBase"]),
     tests(
       "PushForwardingTests",

@@ -77,13 +77,27 @@ static inline int co_content_scalar(int kind, EVP_PKEY *key, unsigned char scala
   return done;
 }
 
-/// The 32 bytes that two keys have in common (X25519, or ECDH on P-256). 0 on failure.
-static inline int co_agree(EVP_PKEY *own, EVP_PKEY *peer, unsigned char secret[32]) {
+/// The 32 bytes that a key and a point of the same kind have in common (X25519, or ECDH on P-256). 0 on failure, also if the point
+/// is not on its curve.
+static inline int co_agree(int kind, EVP_PKEY *own, const unsigned char *point, size_t size, unsigned char secret[32]) {
   size_t count = 32;
-  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, own, NULL);
-  int done = context != NULL && EVP_PKEY_derive_init(context) == 1 && EVP_PKEY_derive_set_peer(context, peer) == 1 &&
-             EVP_PKEY_derive(context, secret, &count) == 1 && count == 32;
+  EVP_PKEY *peer = NULL;
+  int done = 0;
+  if (kind == CO_KEY_X25519) {
+    peer = EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL, point, size);
+    done = peer != NULL;
+  } else if (size == 65 && point[0] == 4) {
+    // Decoding refuses a point that is not on the curve.
+    peer = EVP_PKEY_new();
+    done = peer != NULL && EVP_PKEY_copy_parameters(peer, own) == 1 &&
+           EVP_PKEY_set1_encoded_public_key(peer, point, size) == 1;
+  }
+  EVP_PKEY_CTX *context = done ? EVP_PKEY_CTX_new_from_pkey(NULL, own, NULL) : NULL;
+  // The full check of the peer would be the same work again, to find out its order: all points of this curve have the same.
+  done = context != NULL && EVP_PKEY_derive_init(context) == 1 && EVP_PKEY_derive_set_peer_ex(context, peer, 0) == 1 &&
+         EVP_PKEY_derive(context, secret, &count) == 1 && count == 32;
   EVP_PKEY_CTX_free(context);
+  EVP_PKEY_free(peer);
   return done;
 }
 

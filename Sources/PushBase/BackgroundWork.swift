@@ -1,3 +1,4 @@
+import CLinux
 import Synchronization
 
 /// A thread for work that would block an event loop, with a bounded queue. Safe to use from any thread.
@@ -8,9 +9,9 @@ public final class BackgroundWork: Sendable {
   private let waitingOf = Mutex<[UInt32: Int]>([:])
 
   /// Makes a queue. Its thread starts with the first job and does one job after the other; at most `limit` jobs may wait,
-  /// including the running one, and `limitOfEach` of one owner.
-  public init(_ name: String, limit: Int, limitOfEach: Int = .max) {
-    line = Line(name)
+  /// including the running one, and `limitOfEach` of one owner. With a niceness (1 to 19, nice(2)) it yields to other threads.
+  public init(_ name: String, limit: Int, limitOfEach: Int = .max, niceness: Int32 = 0) {
+    line = Line(name, niceness)
     self.limit = limit
     self.limitOfEach = limitOfEach
   }
@@ -56,10 +57,14 @@ private final class Line: Sendable {
   }
 
   private let name: String
+  private let niceness: Int32
   private let state = Mutex(State())
   private let news = Semaphore()
 
-  init(_ name: String) { self.name = name }
+  init(_ name: String, _ niceness: Int32) {
+    self.name = name
+    self.niceness = niceness
+  }
 
   /// False if the queue is full, or no thread can be started.
   func add(_ job: @escaping @Sendable () -> Void, limit: Int) -> Bool {
@@ -83,6 +88,7 @@ private final class Line: Sendable {
   }
 
   private func work() {
+    if niceness > 0 { cl_thread_yield_to_others(niceness) }
     while true {
       news.wait()
       let (jobs, isEnded) = state.withLock { state in

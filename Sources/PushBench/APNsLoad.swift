@@ -3,6 +3,7 @@ import Glibc
 import PushAPNs
 import PushBase
 import PushDomain
+import PushHTTP2
 import PushNet
 import Synchronization
 
@@ -17,14 +18,14 @@ enum APNsLoad {
     _ = cl_die_with_parent()
     do {
       let source = APNsLoadSource()
-      var configuration = APNsPoolConfiguration(
-        host: "127.0.0.1", port: port, tls: try APNsPoolConfiguration.tls(trust: .file(words[1])))
+      var configuration = HTTP2PoolConfiguration(
+        host: "127.0.0.1", port: port, tls: try HTTP2PoolConfiguration.tls(trust: .file(words[1])))
       configuration.connections = 1
       configuration.streams = streams
       let loop = try LoopHandle(index: 0)
       try loop.start(
         { [configuration] loop throws(SystemError) in
-          let pool = APNsPool(on: APNsDriver(loop: loop).address, configuration, source: source)
+          let pool = APNsPool(on: HTTP2Driver(loop: loop).address, configuration, source: source)
           pool.setAuthorization(APNsBenchmark.authorization)
           pool.wake()
         }, failed: { _ in exit(1) })

@@ -8,6 +8,7 @@ public enum BenchHelper {
   static let floor = "floor"
   static let apnsLoad = "apns-load"
   static let apnsSink = "apns-sink"
+  static let channelLoad = "channel-load"
   static let crowd = "crowd"
 
   /// Runs a helper if the arguments (without the program's name) ask for one, and returns its exit status.
@@ -18,6 +19,7 @@ public enum BenchHelper {
     case floor: return FloorServer.run()
     case apnsLoad: return APNsLoad.run(Array(arguments.dropFirst(2)))
     case apnsSink: return APNsSink.run(Array(arguments.dropFirst(2)))
+    case channelLoad: return ChannelLoad.run(Array(arguments.dropFirst(2)))
     case crowd: return CrowdHelper.run(Array(arguments.dropFirst(2)))
     default: return 2
     }

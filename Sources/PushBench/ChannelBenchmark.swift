@@ -29,28 +29,52 @@ enum ChannelBenchmark {
       report.add(rateName, Report.own, own.rate, "notifications/s")
       report.add(costName, Report.own, own.cost, "us")
       scene.beat()
-      if let floor = try floor(environment, report, vendor, scene.sink) {
+      let floor = try floor(environment, report, vendor, scene.sink)
+      if let floor {
         report.add(rateName, "h2load", floor.rate, "notifications/s")
         report.add(costName, "h2load", floor.cost, "us")
       }
       scene.beat()
-      if vendor.batch > 1 {
+      if let kind = vendor.transport {
+        let alone = "\(vendor.name), the client alone"
+        try measureTransport(environment, report, scene, kind, alone)
+        if let floor {
+          report.add(alone, "h2load", floor.rate, "requests/s")
+          report.goal("\(alone), ratio to h2load >= 0.7", alone, over: "h2load", atLeast: 0.7)
+        }
+      } else {
         let text = "\(vendor.name), which takes batches: at most 50 us for each, 20,000/s a core"
         report.goal(text, ratio: own.cost, atMost: 50)
-      } else if vendor == .webpush {
-        let sealing = try encryption()
-        report.add(costName, "encryption", sealing, "us")
-        let without = "\(rateName), if encryption took no time"
-        report.add(without, Report.own, 1e6 / max(1, 1e6 / own.rate - sealing), "notifications/s")
-        report.add(without, "h2load", report.value(rateName, "h2load"), "notifications/s")
-        report.goal(
-          "\(vendor.name) without encryption, ratio to h2load >= 0.7", without, over: "h2load", atLeast: 0.7)
-      } else {
-        report.goal("\(vendor.name), ratio to h2load >= 0.7", rateName, over: "h2load", atLeast: 0.7)
+      }
+      if vendor == .webpush {
+        try measureTransport(
+          environment, report, scene, .sealed, "\(vendor.name), the client alone with encryption")
+        report.add(costName, "encryption", try encryption(), "us")
       }
       if vendor == .fcm { try measureTrouble(environment, report, scene) }
       scene.end()
     }
+  }
+
+  /// What the client of vendors' channels does without a server around it.
+  private static func measureTransport(
+    _ environment: BenchEnvironment, _ report: Report, _ scene: ChannelScene, _ kind: ChannelLoad.Kind,
+    _ metric: String
+  ) throws(BenchError) {
+    let seconds = environment.options.seconds
+    let client = try environment.start(
+      environment.executable,
+      [
+        BenchHelper.name, BenchHelper.channelLoad, scene.sink.url, scene.authorities, "\(seconds)",
+        "\(streams)",
+        kind.rawValue,
+      ])
+    let words = try client.readLine(seconds: seconds + 20).split(separator: " ").compactMap { Double($0) }
+    guard words.count == 3 else { throw .unexpected("the load generator says something else") }
+    report.add(metric, Report.own, words[0], "requests/s")
+    report.add(metric + ", processor time", Report.own, words[1], "us")
+    if words[2] > 0 { report.note("\(metric): \(Int(words[2])) requests were not taken") }
+    scene.beat()
   }
 
   /// Microseconds that the encryption of a notification for a browser takes (RFC 8291), with a key of its own for each.
@@ -112,12 +136,9 @@ enum ChannelBenchmark {
   private static func floor(
     _ environment: BenchEnvironment, _ report: Report, _ vendor: ChannelScene.Vendor, _ sink: VendorSink
   ) throws(BenchError) -> (rate: Double, cost: Double)? {
-    let (path, size) =
-      switch vendor {
-      case .fcm: ("/v1/projects/\(ChannelScene.project)/messages:send", 400)
-      case .webpush: ("/push/x", 300)
-      case .huawei: ("/huawei/v1/\(ChannelScene.app)/messages:send", 20_000)
-      }
+    let path = vendor.transport?.path ?? "/huawei/v1/\(ChannelScene.app)/messages:send"
+    let size = vendor.transport?.bodySize ?? 20_000
+    let fields = vendor.transport?.fields ?? ["Authorization: Bearer bench"]
     let body = try environment.workspace.write(
       "body-\(vendor.rawValue)", String(repeating: "x", count: size))
     let (before, used) = (sink.requests, childrenTime())
@@ -125,8 +146,7 @@ enum ChannelBenchmark {
       "h2load",
       [
         "-c1", "-t1", "-m\(streams)", "-D\(environment.options.seconds)", "-d", body,
-        "-H", "authorization: Bearer bench", "\(sink.url)\(path)",
-      ])
+      ] + fields.flatMap { ["-H", $0] } + ["\(sink.url)\(path)"])
     guard client.waitForEnd(seconds: environment.options.seconds + 30) else { throw .timedOut("h2load ends") }
     let count = Double((sink.requests - before) * vendor.batch)
     guard count > 0 else {

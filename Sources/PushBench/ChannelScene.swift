@@ -28,6 +28,15 @@ final class ChannelScene {
       }
     }
 
+    /// What the client of vendors' channels is measured alone with; nil for one with batches.
+    var transport: ChannelLoad.Kind? {
+      switch self {
+      case .fcm: .fcm
+      case .webpush: .webpush
+      case .huawei: nil
+      }
+    }
+
     /// Devices in a request.
     var batch: Int { self == .huawei ? 1000 : 1 }
   }

@@ -154,9 +154,8 @@ final class ContentKeyHandle: @unchecked Sendable {
   deinit { EVP_PKEY_free(handle) }
 
   func agree(with other: DevicePublicKey) throws(ContentError) -> [UInt8] {
-    let peer = try ContentKeyHandle(other.kind, point: other.point)
     var secret = [UInt8](repeating: 0, count: 32)
-    guard co_agree(handle, peer.handle, &secret) == 1 else {
+    guard co_agree(Int32(other.kind.rawValue), handle, other.point, other.point.count, &secret) == 1 else {
       ERR_clear_error()
       throw .damaged
     }

@@ -70,6 +70,18 @@ public struct HTTP2Headers: Equatable, Sendable {
     append(name, value.utf8, compression)
   }
 
+  /// Adds all fields of another list.
+  public mutating func append(contentsOf other: HTTP2Headers) {
+    let shift = bytes.count
+    bytes.append(contentsOf: other.bytes)
+    for field in other.fields {
+      fields.append(
+        Field(
+          start: field.start + shift, nameCount: field.nameCount, valueCount: field.valueCount,
+          compression: field.compression))
+    }
+  }
+
   @inlinable
   mutating func close(
     start: Int, nameCount: Int, _ value: some Collection<UInt8>, _ compression: Compression

@@ -23,11 +23,11 @@ public final class HTTP2Session {
   let role: Role
   let options: HTTP2Options
   private(set) var handle: OpaquePointer?
-  var slots: [Slot] = []
-  private var freeSlots: [Int] = []
-  var events: [HTTP2Event] = []
+  @exclusivity(unchecked) var slots: [Slot] = []
+  @exclusivity(unchecked) private var freeSlots: [Int] = []
+  @exclusivity(unchecked) var events: [HTTP2Event] = []
   /// The block of fields that is being received.
-  var incoming = HTTP2Headers()
+  @exclusivity(unchecked) var incoming = HTTP2Headers()
   /// The last stream of our latest GOAWAY.
   var goAwaySent: Int32?
   private var isBroken = false

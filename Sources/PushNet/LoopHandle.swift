@@ -49,14 +49,14 @@ public final class LoopHandle: Sendable {
 
   deinit { _ = cl_close(wakeDescriptor) }
 
-  /// Starts a thread that makes the loop, lets `setUp` add drivers and listeners to it, and runs it. When the loop
+  /// Starts a thread, whose name has at most 15 bytes, that makes the loop, lets `setUp` add drivers and listeners to it, and runs it. When the loop
   /// cannot be made or `setUp` throws, `failed` is called on that thread instead, and the thread ends.
   public func start(
-    _ setUp: @escaping @Sendable (EventLoop) throws(SystemError) -> Void,
+    name: String? = nil, _ setUp: @escaping @Sendable (EventLoop) throws(SystemError) -> Void,
     failed: @escaping @Sendable (SystemError) -> Void
   ) throws(SystemError) {
     do throws(SystemThread.Failure) {
-      try SystemThread.start("loop-\(index)", stackBytes: 512 << 10) { [self] in
+      try SystemThread.start(name ?? "loop-\(index)", stackBytes: 512 << 10) { [self] in
         do throws(SystemError) {
           let loop = try EventLoop(handle: self)
           try setUp(loop)

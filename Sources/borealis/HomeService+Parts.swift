@@ -6,6 +6,7 @@ import PushConsole
 import PushCrypto
 import PushGateway
 import PushGetui
+import PushHTTP2
 import PushHTTPClient
 import PushMail
 import PushNet
@@ -20,7 +21,7 @@ protocol LoopChannel: Channel {
 }
 
 extension APNsChannel: LoopChannel {
-  func add(_ loop: EventLoop, _ time: any TimeSource) { add(APNsDriver(loop: loop, time: time).address) }
+  func add(_ loop: EventLoop, _ time: any TimeSource) { add(HTTP2Driver(loop: loop, time: time).address) }
 }
 
 /// The parts that seal and open secrets, or send mail.

@@ -2,6 +2,7 @@ import PushBase
 import PushChannels
 import PushCrypto
 import PushDomain
+import PushHTTP2
 import PushRouter
 import PushStorage
 
@@ -112,7 +113,7 @@ extension APNsChannel {
   }
 }
 
-extension APNsPoolStatus {
+extension HTTP2PoolStatus {
   /// The observed state of the connections.
   var health: ChannelHealth {
     if let connectedSince { return .connected(since: connectedSince) }

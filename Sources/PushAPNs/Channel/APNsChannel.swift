@@ -2,6 +2,7 @@ import PushBase
 import PushChannels
 import PushCrypto
 import PushDomain
+import PushHTTP2
 import PushNet
 import PushRouter
 import PushStorage
@@ -17,7 +18,7 @@ public final class APNsChannel: QueuedChannel {
   }
 
   private struct State {
-    var drivers: [APNsDriver.Address] = []
+    var drivers: [HTTP2Driver.Address] = []
     var dispatchers: [DispatcherKey: APNsDispatcher] = [:]
     var nextDriver = 0
     var isClosed = false
@@ -70,7 +71,7 @@ public final class APNsChannel: QueuedChannel {
   }
 
   /// Adds a loop that connections may run on; call before `start`.
-  public func add(_ driver: APNsDriver.Address) { state.withLock { $0.drivers.append(driver) } }
+  public func add(_ driver: HTTP2Driver.Address) { state.withLock { $0.drivers.append(driver) } }
 
   /// Reads the credentials and resumes the pushes of the last run. `done` is called when the credentials are known.
   public func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
@@ -195,7 +196,7 @@ public final class APNsChannel: QueuedChannel {
       identity = .pem(
         certificates: Array(pair.certificatesPEM.utf8), key: Array(pair.keyPEM.utf8))
     }
-    let (known, driver) = state.withLock { state -> (APNsDispatcher?, APNsDriver.Address?) in
+    let (known, driver) = state.withLock { state -> (APNsDispatcher?, HTTP2Driver.Address?) in
       if let known = state.dispatchers[key] {
         known.add(queue)
         return (known, nil)
@@ -207,10 +208,10 @@ public final class APNsChannel: QueuedChannel {
     if let known { return known }
     guard let driver else { return nil }
     do throws(TLSError) {
-      let tls = try APNsPoolConfiguration.tls(trust: hosts.trust, identity: identity)
+      let tls = try HTTP2PoolConfiguration.tls(trust: hosts.trust, identity: identity)
       let host = hosts.host(for: credential.environment)
-      let configuration = APNsPoolConfiguration(
-        host: host.name, port: host.port, tls: tls, usesToken: mint != nil)
+      let configuration = HTTP2PoolConfiguration(
+        host: host.name, port: host.port, tls: tls, presentsCertificate: mint == nil)
       let new = APNsDispatcher(environment: credential.environment, mint: mint, parts: parts)
       let dispatcher = state.withLock { state in
         // Another thread may have done the same.

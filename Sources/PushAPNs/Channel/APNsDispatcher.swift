@@ -2,6 +2,7 @@ import PushBase
 import PushChannels
 import PushCrypto
 import PushDomain
+import PushHTTP2
 import PushRouter
 import Synchronization
 
@@ -50,14 +51,14 @@ final class APNsDispatcher: APNsSource {
   }
 
   /// Sets its pool; call first.
-  func start(on address: APNsDriver.Address, _ configuration: APNsPoolConfiguration) {
+  func start(on address: HTTP2Driver.Address, _ configuration: HTTP2PoolConfiguration) {
     let pool = APNsPool(on: address, configuration, source: self)
     state.withLock { $0.pool = pool }
     refreshToken()
   }
 
   /// The status of its pool.
-  var status: APNsPoolStatus? { state.withLock { $0.pool }?.status }
+  var status: HTTP2PoolStatus? { state.withLock { $0.pool }?.status }
 
   /// Why nothing is sent now, for people; nil if sending is not stopped.
   var problem: String? {
@@ -137,7 +138,7 @@ final class APNsDispatcher: APNsSource {
     return Dictionary(grouping: results, by: app)
   }
 
-  func noticed(_ event: APNsPoolEvent) {
+  func noticed(_ event: HTTP2PoolEvent) {
     let name = LogValue.text(environment.name)
     switch event {
     case .connected(let address):
@@ -154,6 +155,7 @@ final class APNsDispatcher: APNsSource {
     case .refusedCertificate(let reason):
       endQuestions(.refused(reason))
       pauseCredentials("Apple refuses the certificate: \(reason)")
+    case .lacksHTTP2: break
     case .closed: endQuestions(.unclear("the connections were closed"))
     }
   }

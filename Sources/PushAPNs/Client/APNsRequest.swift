@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushHTTP2
 
 /// The 128-bit ID of one notification to APNs, sent as a UUID in lower case (`apns-id`).
 public struct APNsID: Hashable, Sendable, CustomStringConvertible {
@@ -105,10 +106,10 @@ public protocol APNsSource: AnyObject, Sendable {
   func answered(_ results: [APNsResultEntry])
 
   /// Reports an event for operators; does nothing by default.
-  func noticed(_ event: APNsPoolEvent)
+  func noticed(_ event: HTTP2PoolEvent)
 }
 
 extension APNsSource {
   /// Ignores it.
-  public func noticed(_ event: APNsPoolEvent) {}
+  public func noticed(_ event: HTTP2PoolEvent) {}
 }

@@ -42,7 +42,7 @@ struct PushKitAnswer {
   var endsRecall: Bool {
     switch outcome {
     case .accepted, .rejectContent, .dropToken, .dropForeignToken, .suspectToken, .pauseAndTellOperator: true
-    case .retryAfter, .refreshAuthOnce, .stopUntilQuotaReset: false
+    case .retryAfter, .refreshAuthOnce, .stopUntilQuotaReset, .sendSinglyUntilQuotaReset: false
     }
   }
 }

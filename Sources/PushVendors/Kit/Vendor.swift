@@ -56,6 +56,8 @@ public protocol Vendor: Sendable {
   func carries(_ content: PushContent) -> Bool
   /// Renders a push; nil if there is nothing to bring.
   func render(_ push: ChannelPush) -> Content?
+  /// Whether making a request takes much processor time: then several threads make them.
+  var isCostly: Bool { get }
   /// The request that brings it to a device, or to several with `mostTokens`.
   func request(
     _ content: Content, to target: VendorTarget, with credential: Credential, access: AccessToken
@@ -107,6 +109,8 @@ extension Vendor {
   public func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault> { .success(token) }
   /// A request for each device.
   public var mostTokens: Int { 1 }
+  /// It does not.
+  public var isCostly: Bool { false }
   /// Any number.
   public var fewestTokens: Int { 1 }
   /// The same as of other requests.
@@ -309,6 +313,8 @@ public enum VendorOutcome: Sendable, Equatable {
   case retryAfter(RetrySchedule, seconds: Int64?, rests: Bool, String)
   /// Nothing can be sent before midnight in China, when quotas are counted anew.
   case stopUntilQuotaReset(String)
+  /// No request for several devices can be sent before then: each device gets one of its own.
+  case sendSinglyUntilQuotaReset(String)
   /// The credential may not do this: nothing is sent until somebody has looked.
   case pauseAndTellOperator(String)
   /// The service does not take the content.

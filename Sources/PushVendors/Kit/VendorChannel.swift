@@ -353,7 +353,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
   }
 
   /// Of several services that one counts that cannot be reached, or else the latest that answered.
-  static func health(_ views: [VendorDispatcher<V>.ServiceView]) -> ChannelHealth {
+  static func health(_ views: [VendorServiceView]) -> ChannelHealth {
     let all = views.map(\.health)
     if let failing = all.first(where: { if case .unreachable = $0 { true } else { false } }) {
       return failing

@@ -6,21 +6,8 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// What requests are made of, and what is seen of the service.
+/// What requests are made of.
 extension VendorDispatcher {
-  /// What was seen of the service.
-  struct ServiceView: Sendable {
-    var answeredAt: Timestamp?
-    var failingSince: Timestamp?
-    var failure: String?
-    var failedAt: Timestamp?
-
-    var health: ChannelHealth {
-      if let failingSince { return .unreachable(since: failingSince, reason: failure ?? "") }
-      return answeredAt.map { .idle(since: $0) } ?? .unused
-    }
-  }
-
   /// Deliveries that one request brings, since they have all but the device in common.
   struct Batch {
     let content: V.Content
@@ -57,7 +44,14 @@ extension VendorDispatcher {
     }
   }
 
+  /// The most devices that one request reaches now.
+  var mostTokens: Int {
+    let now = parts.time.now().seconds
+    return state.withLock { $0.sendsSinglyUntil > now } ? 1 : vendor.mostTokens
+  }
+
   func batches(of taken: [Outgoing]) -> [Batch] {
+    let limit = mostTokens
     var batches: [Batch] = []
     var open: [ObjectIdentifier: Int] = [:]
     for one in taken {
@@ -69,7 +63,7 @@ extension VendorDispatcher {
         // The database's number was changed when the device was looked up.
         case .add: one.delivery.row.badge
         }
-      let most = min(vendor.mostTokens, content.mostTokens)
+      let most = min(limit, content.mostTokens)
       if let place = open[ObjectIdentifier(content)], batches[place].add(one, badge: badge, most: most) {
         continue
       }

@@ -40,7 +40,9 @@ extension VendorDispatcher {
       case .refreshAuthOnce(let reason):
         access.drop(token)
         done(.refused(reason))
-      case .retryAfter(_, _, _, let reason), .stopUntilQuotaReset(let reason): done(.unclear(reason))
+      case .retryAfter(_, _, _, let reason), .stopUntilQuotaReset(let reason),
+        .sendSinglyUntilQuotaReset(let reason):
+        done(.unclear(reason))
       }
     }
   }

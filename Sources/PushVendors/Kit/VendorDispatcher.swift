@@ -9,23 +9,6 @@ import Synchronization
 /// Sends an app's requests to a vendor with one credential: takes what the queue has ready, with a bounded number of requests
 /// under way, and carries out what the answers mean. Its work runs on the thread of the HTTP client.
 final class VendorDispatcher<V: Vendor>: ServiceTarget {
-  struct State: Sendable {
-    var isWoken = false
-    var inFlight = 0
-    var isAsking = false
-    var isClosed = false
-    /// Nothing is sent before this second; 0 for no rest.
-    var restsUntil: Int64 = 0
-    var restReason = ""
-    /// Consecutive failures of the service.
-    var failures = 0
-    /// Until the service answers again, one request at a time probes it.
-    var isProbing = false
-    var view = ServiceView()
-    /// What the service has said of the quota of the day.
-    var quota: ChannelQuota?
-  }
-
   /// What follows from an answer outside of the queue.
   private enum Effect {
     case retire(FaultyToken, TokenEnd)
@@ -58,7 +41,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   let pauseCredential: @Sendable (String) -> Void
   let access = AccessTokens()
   private weak let queue: ChannelQueue?
-  let state = Mutex(State())
+  let state = Mutex(DispatcherState())
   /// The requests that wait for the one that prepares their push.
   let preparing = Mutex<[ObjectIdentifier: [Batch]]>([:])
 
@@ -101,7 +84,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
 
   var inFlight: Int { state.withLock { $0.inFlight } }
 
-  var view: ServiceView { state.withLock { $0.view } }
+  var view: VendorServiceView { state.withLock { $0.view } }
 
   /// Why nothing is sent now, for people; nil if sending is not stopped.
   var rest: String? { state.withLock { $0.restsUntil > 0 ? $0.restReason : nil } }
@@ -132,15 +115,18 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
         return ((state.isProbing ? 1 : Self.mostInFlight) - state.inFlight, state.isProbing)
       }
       guard room > 0, let token = accessToken() else { return }
-      let most = vendor.mostTokens
+      let most = mostTokens
       let taken = queue.take(
         service, upTo: most == 1 || isProbing ? room : most,
         ofPushes: most == 1 ? .max : max(1, room / max(1, vendor.fewestTokens - 1)),
         authorization: token)
       guard !taken.isEmpty else { return }
-      for batch in batches(of: taken) {
-        state.withLock { $0.inFlight += 1 }
-        send(batch, token, queue)
+      let batches = batches(of: taken)
+      state.withLock { $0.inFlight += batches.count }
+      if vendor.isCostly {
+        parts.makers.forEach(batches) { [self] in send($0, token, queue) }
+      } else {
+        for batch in batches { send(batch, token, queue) }
       }
     }
   }
@@ -309,6 +295,11 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     case .stopUntilQuotaReset(let reason):
       noteQuota(nil)
       effects.append(.rest(seconds: Self.secondsToQuotaReset(from: parts.time.now()), reason))
+      return .wait(seconds: 1)
+    case .sendSinglyUntilQuotaReset:
+      let now = parts.time.now()
+      state.withLock { $0.sendsSinglyUntil = now.seconds + Self.secondsToQuotaReset(from: now) }
+      effects.append(.answers)
       return .wait(seconds: 1)
     case .pauseAndTellOperator(let reason):
       effects.append(.pause(reason))

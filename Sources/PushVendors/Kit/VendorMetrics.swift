@@ -53,7 +53,7 @@ extension VendorOutcome {
     case .dropToken, .dropForeignToken, .suspectToken: "token_refused"
     case .refreshAuthOnce: "access_refused"
     case .retryAfter: "retry"
-    case .stopUntilQuotaReset: "quota"
+    case .stopUntilQuotaReset, .sendSinglyUntilQuotaReset: "quota"
     case .pauseAndTellOperator: "credential_refused"
     case .rejectContent: "content_refused"
     }

@@ -16,6 +16,8 @@ public struct VendorParts: Sendable {
   let site: String?
   let time: any TimeSource
   let log: Log
+  /// For vendors whose requests are costly.
+  let makers: RequestMakers
 
   /// All parts.
   public init(
@@ -30,6 +32,7 @@ public struct VendorParts: Sendable {
     self.site = site
     self.time = time
     self.log = log
+    makers = RequestMakers()
   }
 
   private init(_ parts: VendorParts, _ transport: HTTPTransport) {
@@ -41,6 +44,7 @@ public struct VendorParts: Sendable {
     site = parts.site
     time = parts.time
     log = parts.log
+    makers = parts.makers
   }
 
   /// The same with another client.

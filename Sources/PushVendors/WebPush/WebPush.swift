@@ -165,6 +165,9 @@ public struct WebPush: Vendor {
     return WebPushContent(android, bytes, push: push.id, replaces: content.overrides)
   }
 
+  /// Each message is sealed with a key of its own.
+  public var isCostly: Bool { true }
+
   /// Posts the sealed message to the subscription's push service.
   public func request(
     _ content: WebPushContent, to target: VendorTarget, with credential: VAPIDKey, access: AccessToken

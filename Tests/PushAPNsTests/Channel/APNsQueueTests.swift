@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushHTTP2
 import PushRouter
 import PushTesting
 import Synchronization
@@ -150,7 +151,7 @@ import Testing
 
   @Test func `A refused certificate, or a GOAWAY that names one, pauses the credential`() async throws {
     for event in [
-      APNsPoolEvent.refusedCertificate(reason: "alert certificate revoked"),
+      HTTP2PoolEvent.refusedCertificate(reason: "alert certificate revoked"),
       .goAway(code: "NO_ERROR", debug: #"{"reason":"BadCertificate"}"#),
     ] {
       let scene = try await QueueScene()

@@ -8,7 +8,7 @@ import Testing
 
 /// Connections that must not come about, each with a reason that an operator understands.
 @Suite(.timeLimit(.minutes(5))) struct APNsConnectTests {
-  private func firstFailure(_ configuration: APNsPoolConfiguration) async throws -> String {
+  private func firstFailure(_ configuration: HTTP2PoolConfiguration) async throws -> String {
     let loop = try await ClientLoop()
     let source = TestSource()
     let pool = source.start(on: loop, configuration)
@@ -45,14 +45,14 @@ import Testing
     let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 1, 0), "listen")
     let port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))
     _ = cl_close(listener)
-    let tls = try APNsPoolConfiguration.tls()
-    let reason = try await firstFailure(APNsPoolConfiguration(host: "localhost", port: port, tls: tls))
+    let tls = try HTTP2PoolConfiguration.tls()
+    let reason = try await firstFailure(HTTP2PoolConfiguration(host: "localhost", port: port, tls: tls))
     #expect(reason.contains("port \(port): Connection refused"), "\(reason)")
   }
 
   @Test func noSuchName() async throws {
-    let tls = try APNsPoolConfiguration.tls()
-    let reason = try await firstFailure(APNsPoolConfiguration(host: "no-such-host.invalid", tls: tls))
+    let tls = try HTTP2PoolConfiguration.tls()
+    let reason = try await firstFailure(HTTP2PoolConfiguration(host: "no-such-host.invalid", tls: tls))
     #expect(reason.contains("cannot be looked up"), "\(reason)")
   }
 
@@ -60,8 +60,8 @@ import Testing
     let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 8, 0), "listen")
     defer { _ = cl_close(listener) }
     let port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))
-    var configuration = APNsPoolConfiguration(
-      host: "127.0.0.1", port: port, tls: try APNsPoolConfiguration.tls())
+    var configuration = HTTP2PoolConfiguration(
+      host: "127.0.0.1", port: port, tls: try HTTP2PoolConfiguration.tls())
     configuration.connectMilliseconds = 500
     let reason = try await firstFailure(configuration)
     #expect(reason.contains("TLS with 127.0.0.1: no answer"), "\(reason)")

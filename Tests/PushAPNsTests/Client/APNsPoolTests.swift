@@ -8,9 +8,9 @@ import Testing
 /// A configuration for a fake server that it may trust, with waits fit for a test.
 func testConfiguration(
   _ server: FakeAPNs, trust: [UInt8]? = nil, host: String = "localhost"
-) throws -> APNsPoolConfiguration {
-  let tls = try APNsPoolConfiguration.tls(trust: .pem(trust ?? server.certificate))
-  var configuration = APNsPoolConfiguration(host: host, port: server.port, tls: tls)
+) throws -> HTTP2PoolConfiguration {
+  let tls = try HTTP2PoolConfiguration.tls(trust: .pem(trust ?? server.certificate))
+  var configuration = HTTP2PoolConfiguration(host: host, port: server.port, tls: tls)
   configuration.longestWaitMilliseconds = 50
   configuration.connections = 1
   return configuration

@@ -1,4 +1,5 @@
 import PushAPNs
+import PushHTTP2
 import PushNet
 import Testing
 
@@ -7,8 +8,8 @@ import Testing
 struct NghttpdTests {
   @Test(arguments: [1, 7, 1000]) func allAreDelivered(streams: Int) async throws {
     let server = try Nghttpd(streams: streams)
-    let tls = try APNsPoolConfiguration.tls(trust: .pem(server.certificate))
-    var configuration = APNsPoolConfiguration(host: "localhost", port: server.port, tls: tls)
+    let tls = try HTTP2PoolConfiguration.tls(trust: .pem(server.certificate))
+    var configuration = HTTP2PoolConfiguration(host: "localhost", port: server.port, tls: tls)
     // It may not listen yet.
     configuration.longestWaitMilliseconds = 50
     configuration.connections = 2
@@ -26,8 +27,8 @@ struct NghttpdTests {
   @Test func aKilledServerLosesNothingUnknowingly() async throws {
     var server: Nghttpd? = try Nghttpd(streams: 100)
     let certificate = try #require(server).certificate
-    let tls = try APNsPoolConfiguration.tls(trust: .pem(certificate))
-    var configuration = APNsPoolConfiguration(host: "localhost", port: try #require(server).port, tls: tls)
+    let tls = try HTTP2PoolConfiguration.tls(trust: .pem(certificate))
+    var configuration = HTTP2PoolConfiguration(host: "localhost", port: try #require(server).port, tls: tls)
     configuration.longestWaitMilliseconds = 50
     let loop = try await ClientLoop()
     let source = TestSource(repeats: false)

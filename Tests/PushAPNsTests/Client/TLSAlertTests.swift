@@ -1,5 +1,6 @@
 import PushAPNs
 import PushCrypto
+import PushHTTP2
 import PushNet
 import PushTesting
 import Testing
@@ -44,10 +45,10 @@ import Testing
       }
     let trusted = client == .expired ? own ?? good : good
     let server = try FakeAPNs(clients: .required(.pem(trusted.certificate)))
-    var configuration = APNsPoolConfiguration(
+    var configuration = HTTP2PoolConfiguration(
       host: "localhost", port: server.port,
-      tls: try APNsPoolConfiguration.tls(trust: .pem(server.certificate), identity: own?.identity),
-      usesToken: false)
+      tls: try HTTP2PoolConfiguration.tls(trust: .pem(server.certificate), identity: own?.identity),
+      presentsCertificate: true)
     configuration.longestWaitMilliseconds = 50
     let loop = try await ClientLoop()
     let source = TestSource()
@@ -77,8 +78,8 @@ import Testing
   @Test func theServersCertificateHasExpired() async throws {
     let old = try Pair.makeExpired()
     let server = try FakeAPNs(identity: old.identity)
-    var configuration = APNsPoolConfiguration(
-      host: "localhost", port: server.port, tls: try APNsPoolConfiguration.tls(trust: .pem(old.certificate)))
+    var configuration = HTTP2PoolConfiguration(
+      host: "localhost", port: server.port, tls: try HTTP2PoolConfiguration.tls(trust: .pem(old.certificate)))
     configuration.longestWaitMilliseconds = 50
     let loop = try await ClientLoop()
     let source = TestSource()

@@ -1,12 +1,13 @@
 import PushAPNs
+import PushHTTP2
 import PushNet
 import Synchronization
 
-typealias APNsDriverAddress = APNsDriver.Address
+typealias APNsDriverAddress = HTTP2Driver.Address
 
-extension APNsDriver.Address {
+extension HTTP2Driver.Address {
   /// The address of a new driver of the loop.
-  init(_ loop: EventLoop) { self = APNsDriver(loop: loop).address }
+  init(_ loop: EventLoop) { self = HTTP2Driver(loop: loop).address }
 }
 
 /// Looks again and again until something is true, or the test's time is over.
@@ -19,7 +20,7 @@ final class TestSource: APNsSource {
   struct State {
     var queue: [APNsRequest] = []
     var results: [UInt64: [APNsResult]] = [:]
-    var events: [APNsPoolEvent] = []
+    var events: [HTTP2PoolEvent] = []
     var largestTake = 0
     /// Requests by tag, to repeat them.
     var all: [UInt64: APNsRequest] = [:]
@@ -33,7 +34,7 @@ final class TestSource: APNsSource {
   init(repeats: Bool = true) { self.repeats = repeats }
 
   /// Starts a pool that takes from here.
-  func start(on loop: ClientLoop, _ configuration: APNsPoolConfiguration) -> APNsPool {
+  func start(on loop: ClientLoop, _ configuration: HTTP2PoolConfiguration) -> APNsPool {
     let pool = APNsPool(on: loop.address, configuration, source: self)
     state.withLock { $0.pool = pool }
     pool.setAuthorization(Array("bearer token".utf8))
@@ -82,7 +83,7 @@ final class TestSource: APNsSource {
     pool?.wake()
   }
 
-  func noticed(_ event: APNsPoolEvent) {
+  func noticed(_ event: HTTP2PoolEvent) {
     state.withLock { state in
       state.events.append(event)
       for change in state.changes { change.yield() }
@@ -103,7 +104,7 @@ final class TestSource: APNsSource {
   }
 
   var results: [UInt64: [APNsResult]] { state.withLock { $0.results } }
-  var events: [APNsPoolEvent] { state.withLock { $0.events } }
+  var events: [HTTP2PoolEvent] { state.withLock { $0.events } }
   var largestTake: Int { state.withLock { $0.largestTake } }
   var queued: Int { state.withLock { $0.queue.count } }
 

@@ -1,16 +1,18 @@
+import PushBase
 import PushNet
 
-/// The target and behaviour of a pool. The times follow Apple's documentation and field reports.
-public struct APNsPoolConfiguration: Sendable {
-  /// The host name, which its certificate must contain: `api.push.apple.com` or `api.sandbox.push.apple.com`.
+/// The target and behaviour of a pool. The times suit a service that keeps connections for days, such as Apple's.
+public struct HTTP2PoolConfiguration: Sendable {
+  /// The name or address of the server, which its certificate must contain.
   public var host: String
-  /// 443, or 2197 where firewalls block that.
+  /// Its port.
   public var port: UInt16
   /// Made by `tls(trust:identity:)`.
   public var tls: TLSContext
-  /// Whether requests have a provider token; otherwise the client certificate in `tls` authenticates them. Nothing is
-  /// sent before the token is set.
-  public var usesToken: Bool
+  /// Whether the client's certificate in `tls` authenticates the requests: a refusal of it is told.
+  public var presentsCertificate: Bool
+  /// Says which addresses may be connected to; nil for all.
+  public var allows: (@Sendable (IPAddress) -> Bool)?
   /// The most connections; more are opened while the others are full.
   public var connections = 4
   /// The most streams on one connection, whatever the server allows.
@@ -34,16 +36,23 @@ public struct APNsPoolConfiguration: Sendable {
   /// Milliseconds of the longest wait after failures in a row.
   public var longestWaitMilliseconds: UInt64 = 60_000
 
+  /// Consecutive responses with status 500 or above after which another connection is tried.
+  public var mostServerErrors = 5
+  /// Bytes of a response's body that are kept.
+  public var keptBytes = 4 << 10
+  /// Bytes of a response's body after which the rest is not read.
+  public var mostBytes = Int.max
+
   /// Settings for a host.
-  public init(host: String, port: UInt16 = 443, tls: TLSContext, usesToken: Bool = true) {
+  public init(host: String, port: UInt16 = 443, tls: TLSContext, presentsCertificate: Bool = false) {
     self.host = host
     self.port = port
     self.tls = tls
-    self.usesToken = usesToken
+    self.presentsCertificate = presentsCertificate
   }
 
-  /// A context for connections to Apple: HTTP/2 only, the server's name and chain verified, with a client certificate
-  /// if there is one.
+  /// A context for connections with HTTP/2 only: the server's name and chain verified, with a client certificate if there
+  /// is one.
   public static func tls(
     trust: TLSTrust = .system, identity: TLSIdentity? = nil
   ) throws(TLSError) -> TLSContext {

@@ -1,8 +1,8 @@
-import PushHTTP2
+import PushBase
 import PushNet
 
 /// One connection of a pool, from looking up the host to the last answer. Belongs to one loop's thread.
-final class APNsConnection {
+public final class HTTP2ClientConnection {
   enum Phase: Equatable {
     case resolving, connecting, handshaking
     /// HTTP/2 has started; it waits for the server's first SETTINGS with the limit of streams.
@@ -13,13 +13,13 @@ final class APNsConnection {
     case ended
   }
 
-  unowned let pool: PoolRunner
-  unowned let driver: APNsDriver
-  let configuration: APNsPoolConfiguration
+  unowned let pool: HTTP2PoolRunner
+  unowned let driver: HTTP2Driver
+  let configuration: HTTP2PoolConfiguration
   /// Its number in messages.
   let number: UInt64
   var phase = Phase.resolving
-  var flights = InFlightTable()
+  @exclusivity(unchecked) var flights = InFlightTable()
   var transport: HTTP2Transport?
   /// How many streams the server allows now.
   var limit = 0
@@ -35,7 +35,6 @@ final class APNsConnection {
 
   private(set) var address = ""
   private var addresses: ArraySlice<String> = []
-  private var fields: RequestFields
   private var token: ConnectionToken?
   private let connectDeadline: UInt64
   private var addressDeadline: UInt64 = 0
@@ -43,12 +42,11 @@ final class APNsConnection {
   private var pingSent: UInt64?
   private var received: UInt64 = 0
 
-  init(pool: PoolRunner, driver: APNsDriver, number: UInt64) {
+  init(pool: HTTP2PoolRunner, driver: HTTP2Driver, number: UInt64) {
     self.pool = pool
     self.driver = driver
     self.number = number
-    configuration = pool.pool.configuration
-    fields = RequestFields(host: configuration.host)
+    configuration = pool.configuration
     connectDeadline = driver.now &+ configuration.connectMilliseconds * 1_000_000
   }
 
@@ -68,6 +66,9 @@ final class APNsConnection {
     tryNextAddress("")
   }
 
+  /// Why no address was tried.
+  public static let notAllowed = "the address is not allowed"
+
   private func tryNextAddress(_ reason: String) {
     dropSocket()
     guard let next = addresses.popFirst() else {
@@ -75,6 +76,10 @@ final class APNsConnection {
       return
     }
     address = next
+    if let allows = configuration.allows, IPAddress(next).map(allows) != true {
+      tryNextAddress(Self.notAllowed)
+      return
+    }
     phase = .connecting
     addressDeadline =
       addresses.isEmpty ? connectDeadline : driver.now &+ configuration.addressMilliseconds * 1_000_000
@@ -118,6 +123,7 @@ final class APNsConnection {
     case .inProgress: phase = .handshaking
     case .open:
       guard transport.connection.tls?.applicationProtocol == "h2" else {
+        pool.source.noticed(.lacksHTTP2)
         end("TLS: \(address) does not speak HTTP/2 (no ALPN)")
         return
       }
@@ -143,21 +149,21 @@ final class APNsConnection {
   /// How many requests may be in flight at once.
   var streams: Int { min(limit, configuration.streams) }
 
-  /// Sends a request at the end of the turn. A request that cannot be sent gets its result at once.
-  func submit(_ request: APNsRequest, authorization: [UInt8]) {
+  /// Sends a request at the end of the turn. `tag` is the source's own number, which the result carries. A request that cannot be
+  /// sent gets its result at once.
+  public func submit(tag: UInt64, _ fields: HTTP2Headers, body: [UInt8]) {
     guard let transport else {
-      pool.report(request.tag, .notSent)
+      pool.report(tag, .notSent)
       return
     }
-    fields.fill(request, authorization: authorization)
     let slot = flights.insert(
-      tag: request.tag, deadline: driver.now &+ configuration.answerMilliseconds * 1_000_000)
+      tag: tag, deadline: driver.now &+ configuration.answerMilliseconds * 1_000_000)
     do throws(HTTP2Error) {
       flights[slot].streamID = try transport.session.submitRequest(
-        fields.list, body: request.payload, context: slot)
+        fields, body: body, context: slot)
     } catch {
       flights.remove(slot)
-      pool.report(request.tag, .notSent)
+      pool.report(tag, .notSent)
       retire()
       return
     }
@@ -295,7 +301,7 @@ final class APNsConnection {
     transport?.session.endPosition(of: flights[slot].streamID) != nil
   }
 
-  func report(_ slot: UInt32, _ result: APNsResult) {
+  func report(_ slot: UInt32, _ result: HTTP2Result) {
     flights[slot].isReported = true
     pool.report(flights[slot].tag, result)
   }

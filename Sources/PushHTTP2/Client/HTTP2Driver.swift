@@ -1,14 +1,13 @@
 import PushBase
-import PushHTTP2
 import PushNet
 
 /// Runs any number of pools on one event loop. Made on the loop's thread, lives as long as the loop, and never leaves it;
 /// other threads hold its address.
-public final class APNsDriver: LoopDriver {
+public final class HTTP2Driver: LoopDriver {
   enum Mail: Sendable {
-    case add(APNsPool)
-    case wake(APNsPool)
-    case resolved(APNsPool, connection: UInt64, addresses: [String], rotation: Int)
+    case add(HTTP2Pool, HTTP2PoolConfiguration, @Sendable () -> any HTTP2PoolSource)
+    case wake(HTTP2Pool)
+    case resolved(connection: UInt64, addresses: [String], rotation: Int)
   }
 
   /// The address of this loop's pools. May be used from any thread.
@@ -18,7 +17,7 @@ public final class APNsDriver: LoopDriver {
     func post(_ mail: Mail) { mailbox.post(mail) }
   }
 
-  /// The parameter of `APNsPool`.
+  /// The parameter of `HTTP2Pool`.
   public let address: Address
   let time: any TimeSource
   /// The read buffer of all connections.
@@ -29,10 +28,14 @@ public final class APNsDriver: LoopDriver {
   private unowned let loop: EventLoop
   private let resolver: NameResolver
   private var index: UInt8 = 0
-  private var pools: [ObjectIdentifier: PoolRunner] = [:]
-  private var sockets = Slab<APNsConnection?>(blank: nil)
-  private var dirty: [PoolRunner] = []
-  private var waiting: [(time: UInt64, runner: PoolRunner)] = []
+  private var runners: [ObjectIdentifier: HTTP2PoolRunner] = [:]
+  /// Those of pools that other threads hold.
+  private var pools: [ObjectIdentifier: HTTP2PoolRunner] = [:]
+  /// Connections whose host is being looked up.
+  private var resolving: [UInt64: HTTP2ClientConnection] = [:]
+  private var sockets = Slab<HTTP2ClientConnection?>(blank: nil)
+  private var dirty: [HTTP2PoolRunner] = []
+  private var waiting: [(time: UInt64, runner: HTTP2PoolRunner)] = []
   private var nextNumber: UInt64 = 0
 
   /// Adds a driver to a loop. Drivers of several loops may share a resolver.
@@ -59,31 +62,46 @@ public final class APNsDriver: LoopDriver {
   public func drainMail() {
     for mail in address.mailbox.drain() {
       switch mail {
-      case .add(let pool):
-        let runner = PoolRunner(pool, driver: self)
-        pools[ObjectIdentifier(pool)] = runner
-        markDirty(runner)
+      case .add(let pool, let configuration, let makeSource):
+        pools[ObjectIdentifier(pool)] = add(configuration, makeSource(), for: pool)
       case .wake(let pool): if let runner = pools[ObjectIdentifier(pool)] { markDirty(runner) }
-      case .resolved(let pool, let number, let addresses, let rotation):
-        guard let runner = pools[ObjectIdentifier(pool)] else { continue }
-        runner.connection(number)?.start(addresses: addresses, rotation: rotation)
-        markDirty(runner)
+      case .resolved(let number, let addresses, let rotation):
+        guard let connection = resolving.removeValue(forKey: number) else { continue }
+        connection.start(addresses: addresses, rotation: rotation)
+        markDirty(connection.pool)
       }
     }
   }
 
+  /// Starts a pool that no other thread holds.
+  public func add(_ configuration: HTTP2PoolConfiguration, _ source: any HTTP2PoolSource) -> HTTP2PoolRunner {
+    add(configuration, source, for: nil)
+  }
+
+  private func add(
+    _ configuration: HTTP2PoolConfiguration, _ source: any HTTP2PoolSource, for pool: HTTP2Pool?
+  ) -> HTTP2PoolRunner {
+    let runner = HTTP2PoolRunner(configuration, source, for: pool, driver: self)
+    runners[ObjectIdentifier(runner)] = runner
+    markDirty(runner)
+    return runner
+  }
+
   /// Checks deadlines.
-  public func tick() { for runner in pools.values { runner.tick() } }
+  public func tick() { for runner in runners.values { runner.tick() } }
 
   /// Sends what was queued and delivers results.
   public func endTurn() -> Bool {
     wakeWaiting()
-    var list: [PoolRunner] = []
+    var list: [HTTP2PoolRunner] = []
     swap(&list, &dirty)
     for runner in list {
       runner.isDirty = false
       if runner.turn() { markDirty(runner) }
-      if runner.isOver { pools[ObjectIdentifier(runner.pool)] = nil }
+      if runner.isOver {
+        runners[ObjectIdentifier(runner)] = nil
+        if let pool = runner.pool { pools[ObjectIdentifier(pool)] = nil }
+      }
     }
     for entry in waiting { loop.wake(by: entry.time) }
     return !dirty.isEmpty
@@ -101,14 +119,14 @@ public final class APNsDriver: LoopDriver {
   /// The loop's time in nanoseconds.
   var now: UInt64 { loop.now }
 
-  func markDirty(_ runner: PoolRunner) {
+  func markDirty(_ runner: HTTP2PoolRunner) {
     guard !runner.isDirty else { return }
     runner.isDirty = true
     dirty.append(runner)
   }
 
   /// Gives a pool a turn at a time.
-  func wake(_ runner: PoolRunner, by time: UInt64) {
+  func wake(_ runner: HTTP2PoolRunner, by time: UInt64) {
     if let known = waiting.firstIndex(where: { $0.runner === runner }) {
       waiting[known].time = min(waiting[known].time, time)
     } else {
@@ -116,26 +134,26 @@ public final class APNsDriver: LoopDriver {
     }
   }
 
-  func makeConnection(for runner: PoolRunner) -> APNsConnection {
+  func makeConnection(for runner: HTTP2PoolRunner) -> HTTP2ClientConnection {
     nextNumber &+= 1
-    return APNsConnection(pool: runner, driver: self, number: nextNumber)
+    return HTTP2ClientConnection(pool: runner, driver: self, number: nextNumber)
   }
 
   /// Looks up the host of a connection; the addresses come by mail.
-  func resolve(_ connection: APNsConnection, rotation: Int) {
-    let pool = connection.pool.pool
-    let host = pool.configuration.host
+  func resolve(_ connection: HTTP2ClientConnection, rotation: Int) {
+    let host = connection.configuration.host
     guard !NameResolver.isNumeric(host) else {
       connection.start(addresses: [host], rotation: 0)
       return
     }
+    resolving[connection.number] = connection
     resolver.resolve(host) { [address, number = connection.number] addresses in
-      address.post(.resolved(pool, connection: number, addresses: addresses, rotation: rotation))
+      address.post(.resolved(connection: number, addresses: addresses, rotation: rotation))
     }
   }
 
   /// Watches a connection; nil if the kernel refuses.
-  func watch(_ connection: APNsConnection, _ transport: HTTP2Transport) -> ConnectionToken? {
+  func watch(_ connection: HTTP2ClientConnection, _ transport: HTTP2Transport) -> ConnectionToken? {
     let (slot, generation) = sockets.insert(connection)
     let token = ConnectionToken(driver: index, generation: generation, slot: slot)
     guard transport.connection.watch(token, on: loop) else {

@@ -1,21 +1,22 @@
 import PushBase
-import PushDomain
-import PushHTTP2
 import Synchronization
 
-/// The part of a pool on its loop: its connections, and when to ask the source.
-final class PoolRunner {
+/// The part of a pool on its loop: its connections, and when to ask the source. Belongs to the loop's thread.
+public final class HTTP2PoolRunner {
   /// Requests taken from the source in one turn, so that the loop's other work runs in between.
   private static let requestsPerTurn = 128
   /// One in this many of a connection's streams is scarce.
   private static let scarcity = 8
 
-  let pool: APNsPool
-  private unowned let driver: APNsDriver
-  private let configuration: APNsPoolConfiguration
-  private var connections: [APNsConnection] = []
-  private var results: [APNsResultEntry] = []
-  private var status = APNsPoolStatus()
+  /// What other threads hold; nil if they hold nothing.
+  let pool: HTTP2Pool?
+  let source: any HTTP2PoolSource
+  private unowned let driver: HTTP2Driver
+  let configuration: HTTP2PoolConfiguration
+  private var connections: [HTTP2ClientConnection] = []
+  @exclusivity(unchecked) private var results: [HTTP2ResultEntry] = []
+  /// The pool at the end of the loop's last turn, with what happened since.
+  public private(set) var status = HTTP2PoolStatus()
   private var backOff: ConnectBackOff
   /// Time of the loop before which no connection is started.
   private var nextAttempt: UInt64 = 0
@@ -23,21 +24,37 @@ final class PoolRunner {
   private var fullSince: UInt64?
   /// Whether the source may have requests.
   private var hasWork = false
-  private var authorization: [UInt8] = []
-  private var closing: APNsPool.Closing?
+  private var closing: HTTP2Pool.Closing?
   private var renewals = 0
   private var attempts = 0
   var isDirty = false
 
-  init(_ pool: APNsPool, driver: APNsDriver) {
+  init(
+    _ configuration: HTTP2PoolConfiguration, _ source: any HTTP2PoolSource, for pool: HTTP2Pool?,
+    driver: HTTP2Driver
+  ) {
     self.pool = pool
+    self.source = source
     self.driver = driver
-    configuration = pool.configuration
-    backOff = ConnectBackOff(longest: pool.configuration.longestWaitMilliseconds)
+    self.configuration = configuration
+    backOff = ConnectBackOff(longest: configuration.longestWaitMilliseconds)
   }
 
   /// Whether the pool has closed.
   var isOver: Bool { closing != nil && connections.isEmpty && results.isEmpty }
+
+  /// The source has requests.
+  public func wake() {
+    hasWork = true
+    driver.markDirty(self)
+  }
+
+  /// Closes the pool once all responses have come.
+  public func close() {
+    closing = .drain
+    for connection in connections { stop(connection) }
+    driver.markDirty(self)
+  }
 
   // MARK: The turn
 
@@ -55,12 +72,12 @@ final class PoolRunner {
       if connection.transport?.hasMore == true { markDirty(connection) }
     }
     publish()
-    if isOver { pool.source.noticed(.closed) }
+    if isOver { source.noticed(.closed) }
     return wantsMore || !results.isEmpty || connections.contains { $0.isDirty }
   }
 
   private func noticeChanges() {
-    guard pool.isChanged.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    guard let pool, pool.isChanged.exchange(false, ordering: .acquiringAndReleasing) else { return }
     if pool.hasRequests.exchange(false, ordering: .acquiringAndReleasing) { hasWork = true }
     let shared = pool.shared.withLock { shared in
       defer { shared.recalls = [] }
@@ -72,7 +89,6 @@ final class PoolRunner {
     }
     status.isPaused = shared.isPaused
     closing = shared.closing
-    authorization = shared.authorization
     let isRenewal = shared.renewals != renewals
     renewals = shared.renewals
     switch closing {
@@ -82,7 +98,7 @@ final class PoolRunner {
     }
   }
 
-  private func stop(_ connection: APNsConnection) {
+  private func stop(_ connection: HTTP2ClientConnection) {
     if connection.phase == .ready {
       connection.retire()
     } else if connection.phase != .draining {
@@ -92,12 +108,12 @@ final class PoolRunner {
 
   private func deliver() {
     guard !results.isEmpty else { return }
-    pool.source.answered(results)
+    source.answered(results)
     results.removeAll(keepingCapacity: true)
   }
 
   private var mayTake: Bool {
-    hasWork && !status.isPaused && closing == nil && (!configuration.usesToken || !authorization.isEmpty)
+    hasWork && !status.isPaused && closing == nil && source.mayTake
   }
 
   /// Fills one connection after the other, so that the last ones become idle when there is little to do.
@@ -114,11 +130,10 @@ final class PoolRunner {
         let areScarce = room <= spared
         let count = min(areScarce ? room : room - spared, left)
         guard count > 0 else { break }
-        let requests = pool.source.take(upTo: count, areScarce: areScarce)
-        for request in requests { connection.submit(request, authorization: authorization) }
-        if !requests.isEmpty { markDirty(connection) }
+        let taken = source.submit(upTo: count, areScarce: areScarce, to: connection)
+        if taken > 0 { markDirty(connection) }
         left -= count
-        guard requests.count < count else { continue }
+        guard taken < count else { continue }
         if areScarce { break }
         hasWork = false
       }
@@ -159,9 +174,6 @@ final class PoolRunner {
     driver.resolve(connection, rotation: attempts - 1)
   }
 
-  /// The connection of a number, if it still exists.
-  func connection(_ number: UInt64) -> APNsConnection? { connections.first { $0.number == number } }
-
   /// Checks deadlines.
   func tick() {
     for connection in connections { connection.tick() }
@@ -177,49 +189,49 @@ final class PoolRunner {
     }
   }
 
-  func markDirty(_ connection: APNsConnection) {
+  func markDirty(_ connection: HTTP2ClientConnection) {
     connection.isDirty = true
     driver.markDirty(self)
   }
 
   // MARK: What connections tell
 
-  func report(_ tag: UInt64, _ result: APNsResult) {
+  func report(_ tag: UInt64, _ result: HTTP2Result) {
     switch result {
     case .answered: status.answered &+= 1
     case .notSent, .refused: status.notSent &+= 1
     case .unknown: status.unknown &+= 1
     }
-    results.append(APNsResultEntry(tag: tag, result: result))
+    results.append(HTTP2ResultEntry(tag: tag, result: result))
     driver.markDirty(self)
   }
 
-  func becameReady(_ connection: APNsConnection) {
+  func becameReady(_ connection: HTTP2ClientConnection) {
     status.connected &+= 1
     status.failingSince = nil
-    pool.source.noticed(.connected(address: connection.address))
+    source.noticed(.connected(address: connection.address))
     markDirty(connection)
   }
 
   func proven() { backOff.succeeded() }
 
-  func goingAway(_ connection: APNsConnection, _ code: HTTP2ErrorCode, _ debug: String) {
+  func goingAway(_ connection: HTTP2ClientConnection, _ code: HTTP2ErrorCode, _ debug: String) {
     status.goAways &+= 1
     note("GOAWAY \(code) \(debug)")
     // The credential is bad, or the server rejected the requests: a new connection would get the same. A connection that
     // worked before is replaced immediately.
     let isFailure =
-      code == .enhanceYourCalm || APNsOutcome(goAway: debug) != nil
+      code == .enhanceYourCalm || source.isRefusal(goAway: debug)
       || code != .noError && !connection.isProven
     waitBeforeNext(isFailure ? backOff.afterFailure() : connection.isProven ? 0 : backOff.afterGracefulEnd())
-    pool.source.noticed(.goAway(code: code.description, debug: debug))
+    source.noticed(.goAway(code: code.description, debug: debug))
   }
 
   /// A connection is retired because of its responses.
-  func gaveUp(_ connection: APNsConnection) { waitBeforeNext(backOff.afterGracefulEnd()) }
+  func gaveUp(_ connection: HTTP2ClientConnection) { waitBeforeNext(backOff.afterGracefulEnd()) }
 
   /// A connection has ended that was in `phase` until then.
-  func ended(_ connection: APNsConnection, reason: String?, in phase: APNsConnection.Phase) {
+  func ended(_ connection: HTTP2ClientConnection, reason: String?, in phase: HTTP2ClientConnection.Phase) {
     connections.removeAll { $0 === connection }
     driver.markDirty(self)
     guard let reason, phase != .draining else { return }
@@ -229,9 +241,9 @@ final class PoolRunner {
     if phase != .ready { noteUnreachable() }
     let wait = backOff.afterFailure()
     waitBeforeNext(wait)
-    pool.source.noticed(.failed(reason: reason, retryMilliseconds: wait))
-    if !configuration.usesToken, Self.isAboutCertificate(reason) {
-      pool.source.noticed(.refusedCertificate(reason: reason))
+    source.noticed(.failed(reason: reason, retryMilliseconds: wait))
+    if configuration.presentsCertificate, Self.isAboutCertificate(reason) {
+      source.noticed(.refusedCertificate(reason: reason))
     }
   }
 
@@ -289,11 +301,11 @@ final class PoolRunner {
     status.failuresInRow = backOff.failures
     status.isClosed = isOver
     let status = status
-    pool.shared.withLock { $0.status = status }
+    pool?.shared.withLock { $0.status = status }
   }
 }
 
-extension APNsConnection {
+extension HTTP2ClientConnection {
   /// Whether it is connecting.
   var isStarting: Bool {
     switch phase {

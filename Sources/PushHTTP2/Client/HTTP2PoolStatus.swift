@@ -1,7 +1,7 @@
 import PushBase
 
 /// An event of a pool, for the log and the operator.
-public enum APNsPoolEvent: Equatable, Sendable {
+public enum HTTP2PoolEvent: Equatable, Sendable {
   /// A connection is ready; with its address.
   case connected(address: String)
   /// A connection could not be made, or was lost; with the reason and the milliseconds until the next attempt.
@@ -11,12 +11,14 @@ public enum APNsPoolEvent: Equatable, Sendable {
   /// The server accepts no more requests on a connection; with the code's name and its message, such as
   /// `{"reason":"Shutdown"}`.
   case goAway(code: String, debug: String)
+  /// The server speaks HTTP/1.1 only; a `failed` follows.
+  case lacksHTTP2
   /// The pool has closed.
   case closed
 }
 
 /// A pool at one moment.
-public struct APNsPoolStatus: Equatable, Sendable {
+public struct HTTP2PoolStatus: Equatable, Sendable {
   /// Connections that take requests.
   public var ready = 0
   /// Connections that are being made.

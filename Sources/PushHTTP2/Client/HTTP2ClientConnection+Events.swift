@@ -1,13 +1,5 @@
-import PushDomain
-import PushHTTP2
-
 /// Events of the server.
-extension APNsConnection {
-  /// Responses of APNs have some hundred bytes; more is not kept.
-  private static var bodyLimit: Int { 4 << 10 }
-  /// After this many consecutive responses with status 500 or above, another connection is tried.
-  private static var mostServerErrors: Int { 5 }
-
+extension HTTP2ClientConnection {
   func take(_ event: HTTP2Event) {
     switch event {
     case .headers(let stream, let headers): takeHeaders(stream.context, headers)
@@ -32,26 +24,24 @@ extension APNsConnection {
     // Informational responses come before the real one, trailers after it.
     guard flights[slot].status == 0, let status = headers.status, status >= 200 else { return }
     flights[slot].status = status
-    flights[slot].uniqueID = headers.text("apns-unique-id").map { String($0.prefix(64)) }
-    flights[slot].retryAfter = headers.text("retry-after").flatMap { Int64($0) }
+    flights[slot].headers = headers
   }
 
   private func takeBody(_ slot: UInt32, _ bytes: [UInt8]) {
-    guard flights[slot].status != 200, flights[slot].body.count + bytes.count <= Self.bodyLimit else {
-      return
-    }
-    flights[slot].body.append(contentsOf: bytes)
+    let room = configuration.keptBytes - flights[slot].body.count
+    flights[slot].received += bytes.count
+    if room > 0 { flights[slot].body.append(contentsOf: bytes.prefix(room)) }
+    guard flights[slot].received > configuration.mostBytes, !flights[slot].isReported else { return }
+    takeEnd(slot)
+    try? transport?.session.reset(flights[slot].streamID, .cancel)
   }
 
   private func takeEnd(_ slot: UInt32) {
-    let flight = flights[slot]
-    guard !flight.isReported, flight.status > 0 else { return }
-    var answer =
-      flight.status == 200
-      ? APNsAnswer(status: 200) : APNsAnswer(status: flight.status, body: flight.body)
-    answer.retryAfter = flight.retryAfter.map { min(max($0, 0), APNsAnswer.longestRetryAfter) }
-    report(slot, .answered(answer, uniqueID: flight.uniqueID))
-    judge(answer)
+    guard !flights[slot].isReported, flights[slot].status > 0 else { return }
+    let response = HTTP2Response(
+      status: flights[slot].status, headers: flights[slot].headers, body: flights[slot].body)
+    report(slot, .answered(response))
+    judge(response)
   }
 
   private func takeClose(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
@@ -73,19 +63,13 @@ extension APNsConnection {
   }
 
   /// Evaluates what a response says about the connection.
-  private func judge(_ answer: APNsAnswer) {
-    serverErrorsInRow = answer.status >= 500 ? serverErrorsInRow + 1 : 0
-    switch answer.knownReason {
-    case .expiredProviderToken, .tooManyProviderTokenUpdates, .unrelatedKeyIdInToken, .idleTimeout, .shutdown:
-      // Such a connection responds the same, or nothing, for a long time.
+  private func judge(_ response: HTTP2Response) {
+    serverErrorsInRow = response.status >= 500 ? serverErrorsInRow + 1 : 0
+    if pool.source.isUseless(after: response) || serverErrorsInRow >= configuration.mostServerErrors {
       giveUp()
-    default:
-      if serverErrorsInRow >= Self.mostServerErrors {
-        giveUp()
-      } else if answer.status < 500, !isProven {
-        isProven = true
-        pool.proven()
-      }
+    } else if response.status < 500, !isProven {
+      isProven = true
+      pool.proven()
     }
   }
 

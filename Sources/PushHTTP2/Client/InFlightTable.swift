@@ -7,10 +7,12 @@ struct InFlightTable {
     var deadline: UInt64 = 0
     /// The status of the response; 0 before it has begun.
     var status = 0
-    var uniqueID: String?
-    /// `retry-after` in seconds, as received.
-    var retryAfter: Int64?
+    /// The fields of the response.
+    var headers = HTTP2Headers()
+    /// The beginning of the response's body.
     var body: [UInt8] = []
+    /// Bytes of the body that were received.
+    var received = 0
     /// Whether the source has the result; the stream may exist for a moment longer.
     var isReported = false
     fileprivate var before = InFlightTable.none

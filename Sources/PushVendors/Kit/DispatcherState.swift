@@ -1,0 +1,36 @@
+import PushBase
+import PushDomain
+import PushRouter
+
+/// What a dispatcher is at.
+struct DispatcherState: Sendable {
+  var isWoken = false
+  var inFlight = 0
+  var isAsking = false
+  var isClosed = false
+  /// Nothing is sent before this second; 0 for no rest.
+  var restsUntil: Int64 = 0
+  var restReason = ""
+  /// Consecutive failures of the service.
+  var failures = 0
+  /// Until the service answers again, one request at a time probes it.
+  var isProbing = false
+  var view = VendorServiceView()
+  /// Before this second each device has a request of its own; 0 if several may share one.
+  var sendsSinglyUntil: Int64 = 0
+  /// What the service has said of the quota of the day.
+  var quota: ChannelQuota?
+}
+
+/// What was seen of a service.
+struct VendorServiceView: Sendable {
+  var answeredAt: Timestamp?
+  var failingSince: Timestamp?
+  var failure: String?
+  var failedAt: Timestamp?
+
+  var health: ChannelHealth {
+    if let failingSince { return .unreachable(since: failingSince, reason: failure ?? "") }
+    return answeredAt.map { .idle(since: $0) } ?? .unused
+  }
+}
