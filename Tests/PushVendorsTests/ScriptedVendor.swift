@@ -22,6 +22,8 @@ struct ScriptedVendor: Vendor {
 
   /// The statuses and what they mean: 200 for accepted.
   static let quota = 432
+  /// Too many requests for several devices today.
+  static let listQuota = 433
   static let busy = 429
 
   let url: String
@@ -93,6 +95,7 @@ struct ScriptedVendor: Vendor {
   func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
     switch answer.status {
     case Self.quota: .stopUntilQuotaReset("the quota is used up")
+    case Self.listQuota: .sendSinglyUntilQuotaReset("the quota of lists is used up")
     case Self.busy:
       .retryAfter(RetrySchedule(firstSeconds: 600), seconds: answer.retryAfter, rests: true, "busy")
     default: .accepted

@@ -73,6 +73,31 @@ import Testing
     #expect(scene.moments.tokens.last == "a b c")
   }
 
+  /// Used-up lists do not keep single devices waiting; the next day has lists again.
+  @Test(arguments: [false, true])
+  func `Without lists each device has a request until midnight in China`(prepares: Bool) async throws {
+    let scene = try await VendorScene(mostTokens: 2, prepares: prepares) { number in
+      .status(number == 1 ? ScriptedVendor.listQuota : 200)
+    }
+    defer { scene.end() }
+    for token in ["a", "b"] { try await scene.device(token) }
+    func sent() -> [String] { scene.moments.tokens.filter { $0 != "first" } }
+    func wait(until condition: () -> Bool) async throws {
+      for _ in 0..<2000 where !condition() {
+        scene.pass(seconds: 1)
+        try await Task.sleep(for: .milliseconds(10))
+      }
+    }
+    _ = try await scene.push()
+    try await wait { Set(sent()).isSuperset(of: ["a", "b"]) }
+    #expect(sent().sorted() == (prepares ? ["a", "b"] : ["a", "a b", "b"]))
+    #expect(scene.problem == nil)
+    scene.jump(seconds: 86_400)
+    _ = try await scene.push()
+    try await wait { sent().last == "a b" }
+    #expect(sent().last == "a b")
+  }
+
   @Test func `A push that has to be prepared is prepared once`() async throws {
     let last = LastNumber()
     let scene = try await VendorScene(mostTokens: 2, prepares: true) { number in

@@ -63,8 +63,10 @@ extension Vivo {
     switch reply.code {
     case 0 where answer.status == 200: return .accepted
     case 10_000: return .refreshAuthOnce(text)
-    // All messages, lists, and messages to all of the day: vivo lowers the quota of those who go on.
-    case 10_070, 10_252, 10_254: return .stopUntilQuotaReset(text)
+    // All messages of the day: vivo lowers the quota of those who go on.
+    case 10_070: return .stopUntilQuotaReset(text)
+    // The lists of the day: single devices still get theirs.
+    case 10_252: return .sendSinglyUntilQuotaReset(text)
     // Marketing at night.
     case 10_071:
       return .retryAfter(RetrySchedule(firstSeconds: 600), seconds: nil, rests: false, text)
