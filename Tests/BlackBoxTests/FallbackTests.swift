@@ -5,57 +5,40 @@ import PushTesting
 import Testing
 
 /// Pushes that a phone maker's service takes over from devices that do not acknowledge them in time, from outside.
-@Suite struct FallbackTests {
+@Suite(.serialized) struct FallbackTests {
   private let folder = TemporaryFolder()
 
-  /// A phone with the app, which the maker's service knows by a token.
-  private final class Phone {
-    let process: RunningProgram
-    private(set) var events: [JSONValue] = []
+  /// Where the server keeps what it stores.
+  enum Storage: CaseIterable {
+    case file, postgres
+  }
 
-    init(_ name: String, _ world: MakerWorld, _ folder: TemporaryFolder) throws {
-      process = try RunningProgram(
-        [
-          "device", "--server", world.server.device, "--plain", "--app-key", world.app.key, "--state",
-          folder.file("\(name).state"),
-        ], input: nil)
-      try wait { $0["event"] == "logged_in" }
-      try process.write(line: "channel-token \(world.channel) \(name)")
-      try wait { $0["event"] == "result" && $0["code"] == 0 }
-    }
-
-    func wait(for isWanted: (JSONValue) -> Bool) throws {
-      repeat { events.append(try process.document()) } while events.last.map(isWanted) == false
-    }
-
-    /// The pushes of one `msg_id` that the app has got.
-    func pushes(_ id: String) -> [JSONValue] {
-      events.filter { $0["event"] == "push" && $0["msg_id"]?.string == id }
-    }
-
-    func isLeft(_ id: String) -> (JSONValue) -> Bool {
-      { $0["event"] == "left_to_channel" && $0["msg_id"]?.string == id }
-    }
-
-    func isPush(_ id: String) -> (JSONValue) -> Bool {
-      { $0["event"] == "push" && $0["msg_id"]?.string == id }
+  /// A server with Huawei's channel, on a database of its kind.
+  private func world(_ storage: Storage, _ body: (MakerWorld) throws -> Void) throws {
+    let credential: JSONValue = ["app_id": "1001", "secret": "simulator-secret"]
+    guard storage == .postgres else { return try body(MakerWorld("huawei", credential)) }
+    let cluster = try PostgresCluster()
+    let url = cluster.url(of: try cluster.makeEmpty())
+    try withExtendedLifetime(cluster) {
+      try body(MakerWorld("huawei", credential, environment: ["BOREALIS_STORE": url]))
     }
   }
 
   private func push(_ world: MakerWorld, message: Bool = false) throws -> String {
-    var body: JSONObject = JSONObject()
-    body.set("platform", "all")
-    body.set("audience", "all")
-    body.set("notification", ["alert": "Hello"])
-    if message { body.set("message", ["msg_content": "hello"]) }
-    body.set("options", ["fallback_after": 2, "time_to_live": 600])
-    let call = try world.server.call("POST", "/v3/push", as: world.app, body: .object(body))
-    return try #require(call.document?["msg_id"]?.string, "\(call.body)")
+    try world.server.pushFallingBack(as: world.app, message: message)
   }
 
-  @Test func `A stopped device finds its push on the screen, and shows it no second time`() throws {
-    let world = try MakerWorld("huawei", ["app_id": "1001", "secret": "simulator-secret"])
-    let phone = try Phone("anna", world, folder)
+  private func phone(_ name: String, _ world: MakerWorld) throws -> FallbackPhone {
+    try FallbackPhone(name, at: world.server.device, world.app, folder)
+  }
+
+  @Test(arguments: Storage.allCases)
+  func `A stopped device finds its push on the screen, and shows it no second time`(
+    storage: Storage
+  ) throws { try world(storage, stopDevice) }
+
+  private func stopDevice(_ world: MakerWorld) throws {
+    let phone = try phone("anna", world)
     let early = try push(world)
     try phone.wait(for: phone.isPush(early))
     #expect(phone.events.last?["content"]?["show_before"]?.int64 != nil)
@@ -85,12 +68,16 @@ import Testing
     let report = try world.report(both) { $0["connection"]?["delivered"] == 1 }
     #expect(report?["delivered"] == 1 && report?["status"] == "delivered" && report?["pending"] == 0)
     #expect(try world.sent(alone).count == 1 && world.sent(both).count == 1)
-    try checkAll(world)
+    try world.check()
   }
 
-  @Test func `A server that is killed in between forgets nothing and sends nothing twice`() throws {
-    let world = try MakerWorld("huawei", ["app_id": "1001", "secret": "simulator-secret"])
-    let phone = try Phone("anna", world, folder)
+  @Test(arguments: Storage.allCases)
+  func `A server that is killed in between forgets nothing and sends nothing twice`(
+    storage: Storage
+  ) throws { try world(storage, killServer) }
+
+  private func killServer(_ world: MakerWorld) throws {
+    let phone = try phone("anna", world)
     phone.process.signal(SIGSTOP)
     let id = try push(world)
     try world.crash()
@@ -103,15 +90,113 @@ import Testing
     let device = try world.device("bert")
     let next = try world.push(["alert": "Later"])
     #expect(try RunningProgram.eventually { try !world.sent(next).isEmpty })
-    #expect(try world.why(next, device)?["verdict"] == "ok")
+    #expect(try RunningProgram.eventually { try world.why(next, device)?["verdict"] == "ok" })
     #expect(try world.sent(id).count == 1)
-    try checkAll(world)
+    try world.check()
   }
 
-  /// All that is stored adds up.
-  private func checkAll(_ world: MakerWorld) throws {
-    world.server.program.signal(SIGTERM)
-    #expect(try world.server.program.end().status == 0)
-    #expect(try RunningProgram.run(["check", "--data", world.data]).status == 0)
+  /// The device stays with its gateway; the home that comes next knows whom the maker's service has still to reach.
+  @Test func `Another home takes over what its gateways' devices do not acknowledge`() throws {
+    let makers = try SimulatedMakers(folder)
+    let world = try ClusterWorld()
+    let app = try world.makeApp()
+    // A shared database gets its first secret key from a server.
+    try world.start("a")
+    try world.end("a", SIGTERM)
+    let fields: JSONValue = ["app_id": "1001", "secret": "simulator-secret"]
+    try TemporaryFolder.write(JSONWriter.serialize(fields), to: folder.file("fields.json"))
+    let set = try RunningProgram.run(
+      [
+        "app", "channel", "set", app.key, "huawei", "--data", folder.file("commands"), "--fields",
+        folder.file("fields.json"), "--makers-url", makers.url, "--secret-key-file",
+        world.folder.path + "/secret-key",
+      ], environment: world.environment)
+    #expect(set.status == 0, "\(set.output)")
+    for name in ["a", "b", "c"] { try world.start(name, ["--makers-url", makers.url]) }
+    #expect(try world.home() == "a")
+    let phone = try FallbackPhone("anna", at: try world.node("b").device, app, folder)
+    func push(message: Bool = false) throws -> String {
+      try world.node("c").pushFallingBack(as: app, message: message)
+    }
+    func report(_ id: String) throws -> JSONValue? {
+      try world.node("c").call("GET", "/v1/pushes/\(id)", as: app).document
+    }
+    let early = try push()
+    try phone.wait(for: phone.isPush(early))
+
+    phone.process.signal(SIGSTOP)
+    let (alone, both) = (try push(), try push(message: true))
+    for id in [alone, both] { #expect(try RunningProgram.eventually { try makers.sent(id).count == 1 }) }
+    #expect(
+      try RunningProgram.eventually { try report(alone)?["fallback"]?["huawei"]?["handed_over"] == 1 })
+    #expect(try report(alone)?["delivered"] == 1 && report(alone)?["connection"]?["waiting"] == 0)
+
+    let waiting = try push()
+    try world.end("a")
+    #expect(try RunningProgram.eventually { try makers.sent(waiting).count == 1 })
+    #expect(try ["b", "c"].contains(world.home()))
+    #expect(
+      try RunningProgram.eventually { try report(waiting)?["fallback"]?["huawei"]?["handed_over"] == 1 })
+
+    phone.process.signal(SIGCONT)
+    try phone.wait(for: phone.isPush(both))
+    let last = try push()
+    try phone.wait(for: phone.isPush(last))
+    #expect(phone.pushes(alone).isEmpty && phone.pushes(waiting).isEmpty)
+    let content = phone.pushes(both).first?["content"]
+    #expect(phone.pushes(both).count == 1 && content?["notification"] == nil)
+    #expect(try makers.sent(early).isEmpty, "it was acknowledged")
+    for id in [alone, both, waiting] { #expect(try makers.sent(id).count == 1) }
+    for id in [alone, both, waiting, last] {
+      #expect(try RunningProgram.eventually { try report(id)?["status"] == "delivered" })
+    }
+  }
+}
+
+/// A phone with the app, which Huawei's service knows by a token.
+private final class FallbackPhone {
+  let process: RunningProgram
+  private(set) var events: [JSONValue] = []
+
+  init(_ name: String, at address: String, _ app: TestServer.App, _ folder: TemporaryFolder) throws {
+    process = try RunningProgram(
+      [
+        "device", "--server", address, "--plain", "--app-key", app.key, "--state",
+        folder.file("\(name).state"),
+      ], input: nil)
+    try wait { $0["event"] == "logged_in" }
+    try process.write(line: "channel-token huawei \(name)")
+    try wait { $0["event"] == "result" && $0["code"] == 0 }
+  }
+
+  func wait(for isWanted: (JSONValue) -> Bool) throws {
+    repeat { events.append(try process.document()) } while events.last.map(isWanted) == false
+  }
+
+  /// The pushes of one `msg_id` that the app has got.
+  func pushes(_ id: String) -> [JSONValue] {
+    events.filter { $0["event"] == "push" && $0["msg_id"]?.string == id }
+  }
+
+  func isLeft(_ id: String) -> (JSONValue) -> Bool {
+    { $0["event"] == "left_to_channel" && $0["msg_id"]?.string == id }
+  }
+
+  func isPush(_ id: String) -> (JSONValue) -> Bool {
+    { $0["event"] == "push" && $0["msg_id"]?.string == id }
+  }
+}
+
+extension TestServer {
+  /// Pushes to all devices what a maker's service takes over after two seconds; the ID of the push.
+  fileprivate func pushFallingBack(as app: App, message: Bool) throws -> String {
+    var body = JSONObject()
+    body.set("platform", "all")
+    body.set("audience", "all")
+    body.set("notification", ["alert": "Hello"])
+    if message { body.set("message", ["msg_content": "hello"]) }
+    body.set("options", ["fallback_after": 2, "time_to_live": 600])
+    let call = try call("POST", "/v3/push", as: app, body: .object(body))
+    return try #require(call.document?["msg_id"]?.string, "\(call.body)")
   }
 }

@@ -12,28 +12,32 @@ final class MakerWorld {
   let channel: String
   private let folder = TemporaryFolder()
   let data: String
-  private let simulator: RunningProgram
-  private let url: String
+  private let makers: SimulatedMakers
+  private let environment: [String: String]
   /// The path of the app's receipts.
   let receipts: String
   /// Where makers would reach the server.
   static let site = "https://push.example.com"
   private let site: String
 
-  /// `others` are more channels of the app, with the fields of their credentials.
+  /// `others` are more channels of the app, with the fields of their credentials. The environment says where the server keeps what it
+  /// stores.
   init(
     _ channel: String, _ fields: JSONValue, others: [String: JSONValue] = [:], callback: String? = nil,
-    site: String = MakerWorld.site
+    site: String = MakerWorld.site, environment: [String: String] = [:]
   ) throws {
     self.channel = channel
     self.site = site
+    self.environment = environment
     data = folder.file("data")
-    simulator = try RunningProgram([
-      "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("keys"), "--quiet",
-    ])
-    let ready = try simulator.document()
-    url = try #require(ready["url"]?.string)
-    app = try TestServer.makeApp("robots", data: data)
+    makers = try SimulatedMakers(folder)
+    app = try TestServer.makeApp("robots", data: data, environment: environment)
+    if !environment.isEmpty {
+      // A shared database gets its first secret key from a server.
+      let first = try TestServer(data: data, environment: environment)
+      first.program.signal(SIGTERM)
+      #expect(try first.program.end().status == 0)
+    }
     if let callback {
       let set = try RunningProgram.run([
         "app", "callback", "set", app.key, "--data", data, "--url", callback,
@@ -43,12 +47,12 @@ final class MakerWorld {
     try TemporaryFolder.write(JSONWriter.serialize(fields), to: folder.file("fields.json"))
     var arguments = [
       "app", "channel", "set", app.key, channel, "--data", data, "--fields", folder.file("fields.json"),
-      "--makers-url", url,
+      "--makers-url", makers.url,
     ]
     if channel == "harmony" {
-      arguments += ["--file", try #require(ready["harmony_service_account"]?.string)]
+      arguments += ["--file", try #require(makers.ready["harmony_service_account"]?.string)]
     }
-    let set = try RunningProgram.run(arguments)
+    let set = try RunningProgram.run(arguments, environment: environment)
     #expect(set.status == 0, "\(set.output)")
     let subject = fields["app_id"] ?? fields["package_name"] ?? fields["app_key"] ?? "77"
     #expect(set.documents.first??["subject"] == subject)
@@ -56,39 +60,38 @@ final class MakerWorld {
       try TemporaryFolder.write(JSONWriter.serialize(fields), to: folder.file("other.json"))
       let set = try RunningProgram.run([
         "app", "channel", "set", app.key, name, "--data", data, "--fields", folder.file("other.json"),
-        "--makers-url", url,
+        "--makers-url", makers.url,
       ])
       #expect(set.status == 0, "\(set.output)")
     }
     receipts = set.documents.first??["receipts"]?.string ?? ""
-    server = try Self.start(data, url, site)
+    server = try Self.start(data, makers.url, site, environment)
   }
 
-  private static func start(_ data: String, _ url: String, _ site: String) throws -> TestServer {
+  private static func start(
+    _ data: String, _ url: String, _ site: String, _ environment: [String: String]
+  ) throws -> TestServer {
     try TestServer(
-      data: data, ["--makers-url", url, "--callback-networks", "127.0.0.0/8", "--public-url", site])
+      data: data, ["--makers-url", url, "--callback-networks", "127.0.0.0/8", "--public-url", site],
+      environment: environment)
   }
 
   /// Ends the server and starts it again.
   func restart() throws {
     server.program.signal(SIGTERM)
     #expect(try server.program.end().status == 0)
-    server = try Self.start(data, url, site)
+    server = try Self.start(data, makers.url, site, environment)
   }
 
   /// Kills the server and starts it again.
   func crash() throws {
     server.program.signal(SIGKILL)
     _ = try server.program.end()
-    server = try Self.start(data, url, site)
+    server = try Self.start(data, makers.url, site, environment)
   }
 
   /// What the service was sent of a push.
-  func sent(_ id: String) throws -> [JSONValue] {
-    try log().filter {
-      $0["request"]?["message"]?["android"]?["bi_tag"]?.string?.hasPrefix(id + ".") == true
-    }
-  }
+  func sent(_ id: String) throws -> [JSONValue] { try makers.sent(id) }
 
   /// Has the service send a receipt for a device; gives the status of each answer.
   @discardableResult
@@ -181,12 +184,7 @@ final class MakerWorld {
       .document?["steps"]?.array?.first { $0["step"]?.string == "channel" }
   }
 
-  func log(_ kind: String = "send") throws -> [JSONValue] {
-    let call = try HTTPCall("GET", "/control/log?limit=10000", at: String(url.dropFirst(7)))
-    return (call.document?["entries"]?.array ?? []).filter {
-      $0["kind"]?.string == kind && $0["request"]?["validate_only"] != true
-    }
-  }
+  func log(_ kind: String = "send") throws -> [JSONValue] { try makers.log(kind) }
 
   /// Until midnight in China nothing more is sent once a code has said that the quota is used up, and that is said.
   func stopsWhenUsedUp(_ code: String, asks device: TestDevice.Identity) throws {
@@ -212,6 +210,47 @@ final class MakerWorld {
   }
 
   @discardableResult
+  func order(_ method: String, _ path: String, _ body: JSONValue? = nil) throws -> JSONValue? {
+    try makers.order(method, path, body)
+  }
+
+  /// All that is stored adds up.
+  func check() throws {
+    server.program.signal(SIGTERM)
+    #expect(try server.program.end().status == 0)
+    #expect(try RunningProgram.run(["check", "--data", data], environment: environment).status == 0)
+  }
+}
+
+/// The simulator in the place of makers' services.
+final class SimulatedMakers {
+  let ready: JSONValue
+  let url: String
+  private let program: RunningProgram
+
+  /// Keeps its keys in a folder.
+  init(_ folder: TemporaryFolder) throws {
+    program = try RunningProgram([
+      "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("keys"), "--quiet",
+    ])
+    ready = try program.document()
+    url = try #require(ready["url"]?.string)
+  }
+
+  func log(_ kind: String = "send") throws -> [JSONValue] {
+    let call = try HTTPCall("GET", "/control/log?limit=10000", at: String(url.dropFirst(7)))
+    return (call.document?["entries"]?.array ?? []).filter {
+      $0["kind"]?.string == kind && $0["request"]?["validate_only"] != true
+    }
+  }
+
+  /// What Huawei's service was sent of a push.
+  func sent(_ id: String) throws -> [JSONValue] {
+    try log().filter {
+      $0["request"]?["message"]?["android"]?["bi_tag"]?.string?.hasPrefix(id + ".") == true
+    }
+  }
+
   func order(_ method: String, _ path: String, _ body: JSONValue? = nil) throws -> JSONValue? {
     let text = body.map { String(decoding: JSONWriter.serialize($0), as: UTF8.self) } ?? ""
     let call = try HTTPCall(method, "/control/\(path)", at: String(url.dropFirst(7)), body: text)
