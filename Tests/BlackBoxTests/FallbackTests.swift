@@ -123,13 +123,18 @@ import Testing
     }
     let early = try push()
     try phone.wait(for: phone.isPush(early))
+    // Acknowledgements are collected for a moment.
+    #expect(try RunningProgram.eventually { try report(early)?["status"] == "delivered" })
 
     phone.process.signal(SIGSTOP)
     let (alone, both) = (try push(), try push(message: true))
     for id in [alone, both] { #expect(try RunningProgram.eventually { try makers.sent(id).count == 1 }) }
-    #expect(
-      try RunningProgram.eventually { try report(alone)?["fallback"]?["huawei"]?["handed_over"] == 1 })
-    #expect(try report(alone)?["delivered"] == 1 && report(alone)?["connection"]?["waiting"] == 0)
+    let isTaken = try RunningProgram.eventually {
+      let found = try report(alone)
+      return found?["fallback"]?["huawei"]?["handed_over"] == 1 && found?["delivered"] == 1
+        && found?["connection"]?["waiting"] == 0
+    }
+    #expect(isTaken)
 
     let waiting = try push()
     try world.end("a")
