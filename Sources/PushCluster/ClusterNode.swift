@@ -154,7 +154,8 @@ public struct ClusterNode: Sendable {
   mutating func sayHello(to peer: Incarnation, wantsAnswer: Bool) {
     let hello = NodeHello(
       versions: hello.versions, name: hello.name, address: hello.address, program: hello.program,
-      load: hello.load, isDraining: hello.isDraining, wantsAnswer: wantsAnswer)
+      load: hello.load, isDraining: hello.isDraining, wantsAnswer: wantsAnswer,
+      deviceAddress: hello.deviceAddress)
     publish(.hello(hello), to: peer, version: hello.versions.lowerBound)
   }
 
@@ -162,13 +163,21 @@ public struct ClusterNode: Sendable {
 
   /// Changes what it says about itself.
   public mutating func update(load: UInt32, isDraining: Bool) {
+    // Who ends next must not send its devices here.
+    if isDraining != hello.isDraining { nextHello = 0 }
     hello = NodeHello(
       versions: hello.versions, name: hello.name, address: hello.address, program: hello.program,
-      load: load, isDraining: isDraining)
+      load: load, isDraining: isDraining, deviceAddress: hello.deviceAddress)
   }
 
   /// The nodes that have said hello, oldest first.
   public var peers: [Incarnation] { links.values.filter { $0.hello != nil }.map(\.peer).sorted() }
+
+  /// Where the devices of this node may go when it ends: the addresses that other nodes have told, of those that are heard and stay.
+  public var deviceAddresses: [String] {
+    links.values.filter { !$0.isSilent }.compactMap(\.hello).filter { !$0.isDraining }.map(\.deviceAddress)
+      .filter { !$0.isEmpty }.sorted()
+  }
 
   /// What a node last said about itself.
   public func hello(of peer: Incarnation) -> NodeHello? { links[peer]?.hello }

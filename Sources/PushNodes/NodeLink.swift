@@ -16,16 +16,20 @@ public struct NodeIdentity: Sendable {
   public let address: String
   /// The version of its program, for people.
   public let program: String
+  /// Where devices reach it, and no other node: `host:port`; empty if there is no such address.
+  public let deviceAddress: String
 
   /// All fields.
   public init(
-    cluster: ClusterName, incarnation: Incarnation, name: String, address: String, program: String
+    cluster: ClusterName, incarnation: Incarnation, name: String, address: String, program: String,
+    deviceAddress: String = ""
   ) {
     self.cluster = cluster
     self.incarnation = incarnation
     self.name = name
     self.address = address
     self.program = program
+    self.deviceAddress = deviceAddress
   }
 }
 
@@ -144,7 +148,9 @@ public final class NodeLink: Sendable {
   ) -> ClusterNode {
     ClusterNode(
       cluster: identity.cluster, incarnation: incarnation,
-      hello: NodeHello(name: identity.name, address: identity.address, program: identity.program),
+      hello: NodeHello(
+        name: identity.name, address: identity.address, program: identity.program,
+        deviceAddress: identity.deviceAddress),
       now: time.monotonic())
   }
 
@@ -237,6 +243,9 @@ public final class NodeLink: Sendable {
       engine.node.peers.compactMap { peer in engine.node.hello(of: peer).map { (peer, $0) } }
     }
   }
+
+  /// Where the devices of this node may go when it ends.
+  public var deviceAddresses: [String] { engine.withLock { $0.node.deviceAddresses } }
 
   /// How the links stand.
   public var status: NodeLinkStatus {

@@ -252,8 +252,9 @@ public final class DeviceServer: LoopDriver {
   // MARK: The end
 
   /// Tells every device to reconnect, at moments spread over `spread` milliseconds, and accepts no more connections. A
-  /// session with unacknowledged pushes stays until they are acknowledged, at most for `patience` milliseconds.
-  public func drain(spread: UInt32, patience: UInt64 = 3000) {
+  /// session with unacknowledged pushes stays until they are acknowledged, at most for `patience` milliseconds. Sessions are told of
+  /// one of the other nodes each.
+  public func drain(spread: UInt32, patience: UInt64 = 3000, to refuge: DeviceRefuge? = nil) {
     loop.assertIsOurs()
     isDraining = true
     drainEnd = loop.now &+ patience * 1_000_000
@@ -264,7 +265,10 @@ public final class DeviceServer: LoopDriver {
       case .handshaking: connections.close(slot)
       case .greeting, .greeted, .waiting: connections.goAway(slot, .drain, retryAfter: retryAfter)
       case .loggedIn:
-        connections.send(slot, .goAway(.drain, retryAfter: retryAfter, host: ""))
+        let (core, isOverTLS) = (connections.slab[slot].core, connections.slab[slot].connection.tls != nil)
+        // A WebSocket is found by its URL.
+        let host = core.isWebSocket ? nil : refuge?.address(overTLS: isOverTLS)
+        connections.send(slot, .goAway(.drain, retryAfter: retryAfter, host: host ?? ""))
         // Nothing new is sent to it from now on.
         if connections.slab[slot].core.phase == .loggedIn {
           connections.slab[slot].core.isLeaving = true

@@ -12,6 +12,8 @@ struct ClusterSettings {
   let address: HostPort
   let name: String
   let tls: NodeTLS?
+  /// Where devices reach this node and no other, as they are told; empty if there is no such address.
+  let deviceAddress: String
 
   static let definitions = [
     SettingDefinition(
@@ -28,6 +30,11 @@ struct ClusterSettings {
     SettingDefinition(
       name: "node-name", valueName: "NAME", help: "The name of this node; the default is the host name.",
       kind: .text),
+    SettingDefinition(
+      name: "device-address", valueName: "HOST:PORT",
+      help:
+        "Where devices reach this node and no other: told to devices of a node that ends. None if not given.",
+      kind: .address),
     SettingDefinition(
       name: "node-ca", valueName: "FILE",
       help: "The authority (PEM) of the nodes' certificates, which nodes show one another.", kind: .text),
@@ -68,6 +75,7 @@ struct ClusterSettings {
     guard (1...63).contains(name.utf8.count), name.utf8.allSatisfy(Self.isNameByte) else {
       throw .usage("--node-name: \"\(name)\" is no name of at most 63 letters, digits, dots and hyphens")
     }
+    deviceAddress = try Self.deviceAddress(settings)
     tls = try Self.tls(settings)
     let place = NodeAddress(name: name, host: address.host, port: address.port)
     guard tls != nil || place.isLoopback else {
@@ -84,6 +92,15 @@ struct ClusterSettings {
       true
     default: false
     }
+  }
+
+  private static func deviceAddress(_ settings: Settings) throws(Failure) -> String {
+    guard let address = settings.address("device-address") else { return "" }
+    guard !["0.0.0.0", "::"].contains(address.host), address.port > 0, address.host.utf8.count <= 200 else {
+      throw .usage("--device-address: devices cannot reach this node there; give its own name and port")
+    }
+    let host = address.host.contains(":") ? "[\(address.host)]" : address.host
+    return "\(host):\(address.port)"
   }
 
   private static var hostName: String {

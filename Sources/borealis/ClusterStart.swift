@@ -106,7 +106,8 @@ enum ClusterStart {
       link = try NodeLink(
         NodeIdentity(
           cluster: cluster, incarnation: Incarnation(UInt64(incarnation)), name: options.name,
-          address: address, program: Program.version), gateway: channel, loops: loops, time: time,
+          address: address, program: Program.version, deviceAddress: options.deviceAddress), gateway: channel,
+        loops: loops, time: time,
         events: { event in
           switch event {
           case .bus(.connected): connected.signal()

@@ -48,8 +48,9 @@ final class LoopServices: LoopDriver {
     /// Leaves requests to another node from now on.
     case leave(done: @Sendable () -> Void)
     /// Accepts no more connections, lets requests finish, and tells devices to reconnect within `spread` milliseconds,
-    /// after at most `patience` milliseconds for their acknowledgements; calls `done` when no connection is left.
-    case drain(spread: UInt32, patience: UInt64, done: @Sendable () -> Void)
+    /// after at most `patience` milliseconds for their acknowledgements, to other nodes if there are; calls `done` when no connection
+    /// is left.
+    case drain(spread: UInt32, patience: UInt64, refuge: DeviceRefuge?, done: @Sendable () -> Void)
   }
 
   private unowned let loop: EventLoop
@@ -187,7 +188,7 @@ final class LoopServices: LoopDriver {
       case .leave(let done):
         home = nil
         done()
-      case .drain(let spread, let patience, let done):
+      case .drain(let spread, let patience, let refuge, let done):
         loop.closeListeners()
         whenDrained = done
         busyServers = httpServers.count
@@ -196,7 +197,7 @@ final class LoopServices: LoopDriver {
           busyServers += 1
           nodes.beginDrain { [unowned self] in busyServers -= 1 }
         }
-        devices.drain(spread: spread, patience: patience)
+        devices.drain(spread: spread, patience: patience, to: refuge)
       }
     }
   }

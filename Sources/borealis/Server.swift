@@ -261,8 +261,9 @@ final class Server: Sendable {
     let spread = UInt32(clamping: 1000 + parts.metrics.deviceConnections.value / 10)
     // Devices collect acknowledgements for half a second.
     let patience = UInt64(min(3000, settings.drainSeconds * 500))
+    let refuge = cluster.flatMap { DeviceRefuge($0.link.deviceAddresses, overTLS: settings.device != nil) }
     for mailbox in orders {
-      mailbox.post(.drain(spread: spread, patience: patience) { done.signal() })
+      mailbox.post(.drain(spread: spread, patience: patience, refuge: refuge) { done.signal() })
     }
     let isComplete = orders.allSatisfy { _ in done.wait(until: deadline) }
     if !isComplete { log.warning("closed connections that took too long to finish") }

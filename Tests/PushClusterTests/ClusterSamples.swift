@@ -18,8 +18,8 @@ enum ClusterSamples {
       .hello(
         NodeHello(
           versions: 1...2, name: "a", address: "h:80", program: "1.0", load: 500, isDraining: true,
-          wantsAnswer: true)),
-      "0102" + "0161" + "04683a3830" + "03312e30" + "f403" + "01" + "01"
+          wantsAnswer: true, deviceAddress: "d:7443")),
+      "0102" + "0161" + "04683a3830" + "03312e30" + "f403" + "01" + "01" + "06643a37343433"
     ),
     (
       .position(
@@ -163,6 +163,13 @@ enum ClusterSamples {
 
   /// The bodies of messages that the version before wrote, without the fields that have come since, and as what they are read.
   static let earlier: [(message: ClusterMessage, body: String)] = [
+    (
+      .hello(
+        NodeHello(
+          versions: 1...2, name: "a", address: "h:80", program: "1.0", load: 500, isDraining: true,
+          wantsAnswer: true)),
+      "0102" + "0161" + "04683a3830" + "03312e30" + "f403" + "01" + "01"
+    ),
     (
       .pushOne(SinglePush(id: next, handles: [handle], content: [0x7B, 0x7D])).following(id),
       idHex + nextHex + "01" + handleHex + "027b7d"

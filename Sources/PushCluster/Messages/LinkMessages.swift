@@ -17,11 +17,13 @@ public struct NodeHello: MessageBody {
   public let isDraining: Bool
   /// It asks the receiver to say hello as well.
   public let wantsAnswer: Bool
+  /// Where devices reach it, and no other node: `host:port`; empty if there is no such address.
+  public let deviceAddress: String
 
   /// All fields; texts are cut after 255 bytes.
   public init(
     versions: ClosedRange<UInt8> = ClusterLimits.versions, name: String, address: String, program: String,
-    load: UInt32 = 0, isDraining: Bool = false, wantsAnswer: Bool = false
+    load: UInt32 = 0, isDraining: Bool = false, wantsAnswer: Bool = false, deviceAddress: String = ""
   ) {
     self.versions = versions
     self.name = name
@@ -30,6 +32,7 @@ public struct NodeHello: MessageBody {
     self.load = load
     self.isDraining = isDraining
     self.wantsAnswer = wantsAnswer
+    self.deviceAddress = deviceAddress
   }
 
   func write(into output: inout [UInt8]) {
@@ -41,6 +44,7 @@ public struct NodeHello: MessageBody {
     output.appendVarint(UInt64(load))
     output.append(flag: isDraining)
     output.append(flag: wantsAnswer)
+    output.append(text: deviceAddress)
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
@@ -53,6 +57,8 @@ public struct NodeHello: MessageBody {
     load = try reader.smallVarint(in: bytes)
     isDraining = try reader.flag(in: bytes)
     wantsAnswer = try reader.flag(in: bytes)
+    // The version before does not say it.
+    deviceAddress = reader.rest.isEmpty ? "" : try reader.text(in: bytes)
   }
 }
 
