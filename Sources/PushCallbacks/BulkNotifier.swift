@@ -35,6 +35,8 @@ final class BulkNotifier: Sendable {
   private let log: Log
   private let stored: @Sendable () -> Void
   private let isBusy = Atomic<Bool>(false)
+  /// Whether the last attempt failed: of what lasts one line in the log is enough.
+  private let hasFailed = Atomic<Bool>(false)
 
   /// `stored` is called when there are new batches.
   init(router: Router, store: Store, time: any TimeSource, log: Log, stored: @escaping @Sendable () -> Void) {
@@ -67,7 +69,9 @@ final class BulkNotifier: Sendable {
     } completion: { [self] result in
       switch result {
       case .success(let steps) where !steps.isEmpty: write(steps)
-      case .success: isBusy.store(false, ordering: .releasing)
+      case .success:
+        hasFailed.store(false, ordering: .relaxed)
+        isBusy.store(false, ordering: .releasing)
       case .failure(let error): stop(error)
       }
     }
@@ -138,7 +142,9 @@ final class BulkNotifier: Sendable {
   }
 
   private func stop(_ error: StorageError) {
-    log.error("cannot write callback events for many registrations", ["reason": .text("\(error)")])
+    if !hasFailed.exchange(true, ordering: .relaxed) {
+      log.error("cannot write callback events for many registrations", ["reason": .text("\(error)")])
+    }
     isBusy.store(false, ordering: .releasing)
   }
 }

@@ -13,6 +13,8 @@ final class CallbackQueue: Sendable {
     var isReading = false
     /// Whether a query was requested while one was running, which may have missed the new batch.
     var isWanted = false
+    /// Whether the last query failed: of what lasts one line in the log is enough.
+    var hasFailed = false
     var isClosed = false
   }
 
@@ -71,16 +73,24 @@ final class CallbackQueue: Sendable {
       try Self.find(in: transaction, scope, limiter: limiter, after: last, at: now, nanoseconds)
     } completion: { [self] result in
       switch result {
-      case .failure(let error): log.error("cannot read callbacks", ["reason": .text("\(error)")])
+      case .failure(let error): noteFailure(error)
       case .success(let found): send(found)
       }
       let isWanted = state.withLock { state in
-        if case .success(let found) = result { state.last = found.last }
+        if case .success(let found) = result { (state.last, state.hasFailed) = (found.last, false) }
         state.isReading = false
         return state.isWanted
       }
       if isWanted { look() }
     }
+  }
+
+  private func noteFailure(_ error: StorageError) {
+    let isKnown = state.withLock { state in
+      defer { state.hasFailed = true }
+      return state.hasFailed
+    }
+    if !isKnown { log.error("cannot read callbacks", ["reason": .text("\(error)")]) }
   }
 
   /// Stops sending.
