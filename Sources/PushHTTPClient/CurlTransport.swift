@@ -1,6 +1,5 @@
 import CCurl
 import PushBase
-import Synchronization
 
 /// Sends requests with libcurl's multi interface on a thread of its own. Safe to use from any thread.
 final class CurlTransport: Sendable {
@@ -10,15 +9,6 @@ final class CurlTransport: Sendable {
   struct Job: Sendable {
     let post: HTTPPost
     let completion: Completion
-  }
-
-  private struct Inbox: Sendable {
-    var jobs: [Job] = []
-    /// Work of those who make requests.
-    var work: [@Sendable () -> Void] = []
-    /// Requests without an outcome, also those that the thread has.
-    var open = 0
-    var isClosed = false
   }
 
   /// The thread's handle; `@unchecked Sendable`, since only the thread uses it, except for `curl_multi_wakeup`, which may
@@ -36,15 +26,14 @@ final class CurlTransport: Sendable {
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
   }
 
-  private let inbox = Mutex(Inbox())
+  private let inbox: RequestInbox<Job>
   private let multi: Multi
-  private let mostRequests: Int
 
   /// Starts the thread, whose name has at most 15 bytes; nil if the system cannot start one.
   init?(_ options: Options, thread: String) {
     guard let multi = Multi() else { return nil }
     self.multi = multi
-    mostRequests = options.mostRequests
+    inbox = RequestInbox(mostRequests: options.mostRequests) { curl_multi_wakeup(multi.handle) }
     let worker = Worker(transport: self, options: options)
     guard (try? SystemThread.start(thread) { worker.run() }) != nil else { return nil }
   }
@@ -52,58 +41,15 @@ final class CurlTransport: Sendable {
   /// Sends a request. `completion` is called on the thread of this object; at once, if the request is not sent because it is
   /// closed or there are too many.
   func send(_ post: HTTPPost, completion: @escaping Completion) {
-    let (isClosed, isTaken) = inbox.withLock { inbox in
-      guard !inbox.isClosed, inbox.open < mostRequests else { return (inbox.isClosed, false) }
-      inbox.open += 1
-      inbox.jobs.append(Job(post: post, completion: completion))
-      return (false, true)
-    }
-    guard isTaken else {
-      completion(isClosed ? .closed : .tooMany)
-      return
-    }
-    curl_multi_wakeup(multi.handle)
+    if let refusal = inbox.add(Job(post: post, completion: completion)) { completion(refusal) }
   }
 
   /// Runs short work, such as making requests, on the thread of this object, where completions are called as well; not once it is
   /// closed.
-  func run(_ work: @escaping @Sendable () -> Void) {
-    inbox.withLock { inbox in
-      if !inbox.isClosed { inbox.work.append(work) }
-    }
-    curl_multi_wakeup(multi.handle)
-  }
+  func run(_ work: @escaping @Sendable () -> Void) { _ = inbox.run(work) }
 
   /// Ends the thread; requests in flight complete as closed.
-  func close() {
-    inbox.withLock { $0.isClosed = true }
-    curl_multi_wakeup(multi.handle)
-  }
-
-  /// Does the work that came, and returns the new jobs; nil if there are no more to come.
-  private func takeJobs() -> [Job]? {
-    let work = inbox.withLock { inbox in
-      defer { inbox.work = [] }
-      return inbox.work
-    }
-    for one in work { one() }
-    return inbox.withLock { inbox in
-      guard !inbox.isClosed else { return nil }
-      defer { inbox.jobs = [] }
-      return inbox.jobs
-    }
-  }
-
-  /// The jobs that came before the end and were not begun.
-  private func takeRest() -> [Job] {
-    inbox.withLock { inbox in
-      defer { inbox.jobs = [] }
-      return inbox.jobs
-    }
-  }
-
-  /// A job has its outcome.
-  private func release() { inbox.withLock { $0.open -= 1 } }
+  func close() { inbox.close() }
 
   /// The thread's own state.
   private final class Worker {
@@ -120,7 +66,7 @@ final class CurlTransport: Sendable {
       let multi = transport.multi.handle
       _ = cc_multi_set_number(multi, CURLMOPT_MAXCONNECTS, 64)
       _ = cc_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, options.connectionsPerHost)
-      while let jobs = transport.takeJobs() {
+      while let jobs = transport.inbox.take() {
         for job in jobs { start(job, on: multi) }
         var running: Int32 = 0
         curl_multi_perform(multi, &running)
@@ -128,7 +74,7 @@ final class CurlTransport: Sendable {
         while let easy = cc_multi_next(multi, &result) {
           curl_multi_remove_handle(multi, easy)
           guard let transfer = transfers.removeValue(forKey: easy) else { continue }
-          transport.release()
+          transport.inbox.release()
           transfer.finish(result)
         }
         // Returns immediately if a job arrived in the meantime.
@@ -140,14 +86,14 @@ final class CurlTransport: Sendable {
         transfer.completion(.closed)
       }
       transfers = [:]
-      for job in transport.takeRest() { job.completion(.closed) }
+      for job in transport.inbox.takeRest() { job.completion(.closed) }
     }
 
     private func start(_ job: Job, on multi: UnsafeMutableRawPointer) {
       guard let transfer = HTTPTransfer(job.post, options, job.completion),
         curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
       else {
-        transport.release()
+        transport.inbox.release()
         return job.completion(HTTPAnswer(error: "the request cannot be made"))
       }
       transfers[transfer.easy] = transfer

@@ -1,21 +1,12 @@
 import PushBase
 import PushHTTP2
 import PushNet
-import Synchronization
 
 /// Sends requests over TLS to servers with HTTP/2: each server has a pool of few connections on one event loop. What goes to a
 /// server without HTTP/2 is handed to libcurl. Safe to use from any thread.
 final class StreamTransport: Sendable {
   typealias Options = HTTPTransport.Options
   typealias Completion = HTTPTransport.Completion
-
-  private struct Inbox: Sendable {
-    var jobs: [Job] = []
-    var work: [@Sendable () -> Void] = []
-    /// Requests without an outcome, also those that the loop has.
-    var open = 0
-    var isClosed = false
-  }
 
   /// A request that waits for its outcome.
   struct Job: Sendable {
@@ -33,19 +24,17 @@ final class StreamTransport: Sendable {
     }
   }
 
-  private let inbox = Mutex(Inbox())
-  private let handle: LoopHandle
-  private let mostRequests: Int
+  private let inbox: RequestInbox<Job>
   private let curl: CurlTransport
 
   /// Starts the loop; nil if that, or TLS, is not possible.
   init?(_ options: Options, beside curl: CurlTransport, thread: String) {
     self.curl = curl
-    mostRequests = options.mostRequests
     do {
       let trust = options.authorities.map { TLSTrust.systemAnd(file: $0) } ?? .system
       let tls = try TLSContext.client(trust: trust, protocols: ["h2", "http/1.1"])
-      handle = try LoopHandle(index: 0)
+      let handle = try LoopHandle(index: 0)
+      inbox = RequestInbox(mostRequests: options.mostRequests) { handle.wake() }
       try handle.start(
         name: thread,
         { [self] loop throws(SystemError) in
@@ -68,69 +57,30 @@ final class StreamTransport: Sendable {
     guard post.url.utf8.starts(with: StreamLoop.scheme.utf8) else {
       return passOn(post, completion)
     }
-    let (isClosed, isTaken, isFirst) = inbox.withLock { inbox in
-      guard !inbox.isClosed, inbox.open < mostRequests else { return (inbox.isClosed, false, false) }
-      inbox.open += 1
-      inbox.jobs.append(Job(post: post, completion: completion))
-      return (false, true, inbox.jobs.count == 1)
-    }
-    guard isTaken else { return completion(isClosed ? .closed : .tooMany) }
-    if isFirst { handle.wake() }
+    if let refusal = inbox.add(Job(post: post, completion: completion)) { completion(refusal) }
   }
 
-  func run(_ work: @escaping @Sendable () -> Void) { _ = add(work) }
-
-  /// False once it is closed.
-  private func add(_ work: @escaping @Sendable () -> Void) -> Bool {
-    let isFirst: Bool? = inbox.withLock { inbox in
-      guard !inbox.isClosed else { return nil }
-      inbox.work.append(work)
-      return inbox.work.count == 1
-    }
-    if isFirst == true { handle.wake() }
-    return isFirst != nil
-  }
+  func run(_ work: @escaping @Sendable () -> Void) { _ = inbox.run(work) }
 
   /// Has libcurl send a request; its answer comes on the loop's thread as all others.
   private func passOn(_ post: HTTPPost, _ completion: @escaping Completion) {
     curl.send(post) { [self] answer in
-      if !add({ completion(answer) }) { completion(answer) }
+      if !inbox.run({ completion(answer) }) { completion(answer) }
     }
   }
 
-  func close() {
-    inbox.withLock { $0.isClosed = true }
-    handle.wake()
-  }
+  func close() { inbox.close() }
 
   // MARK: For the loop
 
   /// Does the work that came, and returns the new requests; nil if there are no more to come.
-  func takeJobs() -> [Job]? {
-    let work = inbox.withLock { inbox in
-      defer { inbox.work = [] }
-      return inbox.work
-    }
-    for one in work { one() }
-    return inbox.withLock { inbox in
-      guard !inbox.isClosed else { return nil }
-      defer { inbox.jobs = [] }
-      return inbox.jobs
-    }
-  }
+  func takeJobs() -> [Job]? { inbox.take() }
 
   /// Completes the requests that came before the end and were not begun.
-  func endRest() {
-    let (work, jobs) = inbox.withLock { inbox in
-      defer { (inbox.work, inbox.jobs) = ([], []) }
-      return (inbox.work, inbox.jobs)
-    }
-    for one in work { one() }
-    for job in jobs { job.end(.closed) }
-  }
+  func endRest() { for job in inbox.takeRest() { job.end(.closed) } }
 
-  /// This many requests have their outcome, or somebody else has them.
-  func release(_ count: Int = 1) { inbox.withLock { $0.open -= count } }
+  /// A request has its outcome, or somebody else has it.
+  func release() { inbox.release() }
 
   /// Hands a request over that goes to a server without HTTP/2.
   func passOn(_ job: Job) {

@@ -49,8 +49,8 @@ public final class LoopHandle: Sendable {
 
   deinit { _ = cl_close(wakeDescriptor) }
 
-  /// Starts a thread, whose name has at most 15 bytes, that makes the loop, lets `setUp` add drivers and listeners to it, and runs it. When the loop
-  /// cannot be made or `setUp` throws, `failed` is called on that thread instead, and the thread ends.
+  /// Starts a thread, whose name has at most 15 bytes, that makes the loop, lets `setUp` add drivers and listeners to it, and
+  /// runs it. When the loop cannot be made or `setUp` throws, `failed` is called on that thread instead, and the thread ends.
   public func start(
     name: String? = nil, _ setUp: @escaping @Sendable (EventLoop) throws(SystemError) -> Void,
     failed: @escaping @Sendable (SystemError) -> Void
