@@ -149,6 +149,11 @@ public struct RequestTable: Sendable {
     for (key, known) in pending where known.request.gateway == gateway { confirm(key) }
   }
 
+  /// An app has another home: what this one has to say of it goes nowhere any more.
+  public mutating func forget(_ app: AppID) {
+    for (key, known) in pending where known.request.app == app { confirm(key) }
+  }
+
   /// What is due: requests to be sent again, and requests that were given up.
   public mutating func take(now: UInt64) -> (again: [Request], ended: [Request]) {
     var (again, ended): ([Request], [Request]) = ([], [])
@@ -170,10 +175,17 @@ public struct RequestTable: Sendable {
 
   /// An app, or with nil every app, has a new home: everything for its home is to be sent there at once.
   public mutating func takeAll(_ app: AppID? = nil, now: UInt64) -> [Request] {
-    let known = pending.values.filter {
-      (app ?? $0.request.app) == $0.request.app && $0.request.gateway == nil
-    }
-    .sorted { $0.attempt < $1.attempt }
+    takeAll(now: now) { (app ?? $0) == $0 }
+  }
+
+  /// Some apps have new homes: everything for those homes is to be sent there at once.
+  public mutating func takeAll(of apps: Set<AppID>, now: UInt64) -> [Request] {
+    takeAll(now: now) { apps.contains($0) }
+  }
+
+  private mutating func takeAll(now: UInt64, of isChosen: (AppID) -> Bool) -> [Request] {
+    let known = pending.values.filter { isChosen($0.request.app) && $0.request.gateway == nil }
+      .sorted { $0.attempt < $1.attempt }
     for one in known { schedule(one.request.key, one.request.key.kind, now: now) }
     return known.map(\.request)
   }

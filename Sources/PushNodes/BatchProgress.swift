@@ -37,6 +37,14 @@ struct BatchProgress: Sendable {
     return .new(token)
   }
 
+  /// An app has another home: it is told what is not stored here.
+  mutating func forget(_ app: AppID) {
+    for (token, batch) in batches where batch.app == app {
+      batches[token] = nil
+      tokens[batch.number] = nil
+    }
+  }
+
   /// The router awaits more acknowledgements of a batch to be stored, or has stored some. The batch, if nothing of it is left.
   mutating func change(_ token: UInt32, awaited: Int, stored count: Int) -> Batch? {
     guard var batch = batches[token] else { return nil }

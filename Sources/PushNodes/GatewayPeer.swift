@@ -12,8 +12,17 @@ struct GatewayPeer: Sendable {
 
   /// A request of a device.
   enum Request: Sendable {
-    case underway
+    case underway(AppID)
     case done(AppID, Handle, [UInt8])
+  }
+
+  /// A question for all its sessions of an app, or with `.none` of all apps, that is not answered.
+  struct Question: Sendable {
+    let app: AppID
+    /// The parts of the answer that have come.
+    var told: Set<UInt32> = []
+    /// When it is asked again.
+    var next: UInt64
   }
 
   /// Nanoseconds for which results are kept.
@@ -24,7 +33,7 @@ struct GatewayPeer: Sendable {
   let incarnation: Incarnation
   var table = SessionTable()
   /// Logins whose app is being looked up.
-  var logins: [Location: DeviceLogin] = [:]
+  var logins: [Location: (login: DeviceLogin, app: AppID)] = [:]
   /// Registrations that are being stored.
   var registering: [Location: UInt32] = [:]
   var pulls: [Location: Pull] = [:]
@@ -34,25 +43,34 @@ struct GatewayPeer: Sendable {
   /// Sessions that have ended: a LOGIN that comes behind is late.
   var ended = RecentSet<Location>(capacity: 16_384)
   var lateCounter: UInt64 = 0
-  /// The question for all its sessions that is not answered, and the parts of the answer that have come.
-  var wanted: UInt32?
-  var told: Set<UInt32> = []
-  var nextAsk: UInt64 = 0
-  /// It has told all its sessions.
-  var isTold = false
+  /// The questions for its sessions, by their numbers.
+  private(set) var questions: [UInt32: Question] = [:]
   /// Buckets that differed when they were last compared.
   var suspects: [AppID: Set<UInt32>] = [:]
 
   /// Whether devices of an app may be connected there.
-  func mayHaveSessions(of app: AppID) -> Bool { table.knows(app) || !isTold }
+  func mayHaveSessions(of app: AppID) -> Bool { table.knows(app) || !hasTold(app) }
+
+  /// Whether it has told all its sessions of an app.
+  func hasTold(_ app: AppID) -> Bool {
+    !questions.values.contains { $0.app == app || $0.app == .none }
+  }
+
+  /// When a question is asked again.
+  var nextAsk: UInt64 { questions.values.reduce(.max) { min($0, $1.next) } }
 
   init(_ incarnation: Incarnation) { self.incarnation = incarnation }
 
   /// Begins a request of a device; false if it is under way or done.
-  mutating func begin(_ sequence: UInt32) -> Bool {
+  mutating func begin(_ sequence: UInt32, of app: AppID) -> Bool {
     guard requests[sequence] == nil else { return false }
-    requests[sequence] = .underway
+    requests[sequence] = .underway(app)
     return true
+  }
+
+  /// The app as it was named in a request that is under way.
+  func app(of sequence: UInt32) -> AppID? {
+    if case .underway(let app) = requests[sequence] { app } else { nil }
   }
 
   /// A request of a device has a result.
@@ -68,12 +86,38 @@ struct GatewayPeer: Sendable {
     }
   }
 
-  /// A part of the answer to the question for all its sessions has come; if others do not, it is asked again.
-  mutating func note(_ list: SessionList, next: UInt64) {
-    nextAsk = next
-    told.insert(list.index)
-    guard told.count == Int(list.count) else { return }
-    (wanted, told, isTold) = (nil, [], true)
+  /// It is asked for its sessions of an app.
+  mutating func ask(_ app: AppID, _ number: UInt32, next: UInt64) {
+    questions = questions.filter { $0.value.app != app }
+    questions[number] = Question(app: app, next: next)
+  }
+
+  /// The apps about which it is to be asked once more.
+  func unanswered(now: UInt64) -> [AppID] {
+    questions.filter { $0.value.next <= now }.sorted { $0.key < $1.key }.map(\.value.app)
+  }
+
+  /// A part of the answer to a question has come; if others do not, it is asked again. True if it was the last one.
+  mutating func note(_ list: SessionList, next: UInt64) -> Bool {
+    guard questions[list.request]?.told.insert(list.index) != nil else { return false }
+    questions[list.request]?.next = next
+    guard questions[list.request]?.told.count == Int(list.count) else { return false }
+    questions[list.request] = nil
+    return true
+  }
+
+  /// An app has another home; what is kept of it here is that one's.
+  mutating func forget(_ app: AppID) {
+    _ = table.take(app)
+    logins = logins.filter { $0.value.app != app }
+    pulls = pulls.filter { $0.value.session.app != app }
+    for (sequence, request) in requests {
+      if case .underway(app) = request { requests[sequence] = nil }
+    }
+    registering = registering.filter { requests[$0.value] != nil }
+    acknowledgements.forget(app)
+    suspects[app] = nil
+    questions = questions.filter { $0.value.app != app }
   }
 
   /// The buckets of an app that differ from what the gateway says, and did so before: once may be a message under way.

@@ -5,11 +5,11 @@ import PushRouter
 
 /// What the home says to a gateway.
 extension GatewaySide {
-  /// Takes a message of the home that it follows.
+  /// Takes a message of a home that it follows.
   mutating func take(
     _ entry: ClusterEntry, from peer: Incarnation, _ node: inout ClusterNode, now: UInt64
   ) {
-    guard let home, home == FollowedHome(incarnation: peer, epoch: entry.epoch) else { return }
+    guard homes[entry.app] == FollowedHome(incarnation: peer, epoch: entry.epoch) else { return }
     let app = entry.app
     switch entry.message {
     case .loginResult(let result): take(result, app, &node, now: now)
@@ -41,7 +41,8 @@ extension GatewaySide {
       local.sendToAll(.broadcast(LivePush(app: app, id: push.id, push: content), targets: targets))
     case .late(let push):
       send(app, .lateTaken(LateConfirmation(counter: push.counter)), &node, now: now)
-      guard late.insert(push.counter), !recalled.contains(RecallKey(app: app, id: push.id)),
+      guard late.insert(LateKey(home: peer, counter: push.counter)),
+        !recalled.contains(RecallKey(app: app, id: push.id)),
         let content = PushCoding.decode(push.content)
       else { return }
       deliver(LivePush(app: app, id: push.id, push: content, isLate: true), push.handles)
@@ -113,7 +114,7 @@ extension GatewaySide {
         return giveUp(result.sequence)
       }
       local.send(.result(location, sequence: sequence, outcome), to: location.loop)
-    case .registration(let location):
+    case .registration(let location, _):
       guard let outcome = OperationCoding.decodeRegistered(result.body) else {
         return giveUp(result.sequence)
       }
@@ -184,10 +185,11 @@ extension GatewaySide {
 
   /// Sends what the link takes of the lists that were asked for.
   mutating func continueListings(_ node: inout ClusterNode, now: UInt64) {
-    guard let home else { return }
     while let part = listings.first?.next(table) {
-      let entry = ClusterEntry(app: part.app, epoch: home.epoch, .sessions(part.list))
-      guard node.send(entry, to: home.incarnation, now: now) != .behind else { return }
+      if let home = homes[part.app] {
+        let entry = ClusterEntry(app: part.app, epoch: home.epoch, .sessions(part.list))
+        guard node.send(entry, to: home.incarnation, now: now) != .behind else { return }
+      }
       if !part.list.items.isEmpty { unsure[part.app] = now + Self.replayTime }
       listings[0].advance()
       if listings[0].isDone { listings.removeFirst() }
@@ -208,12 +210,15 @@ struct SessionListing: Sendable {
     let buckets: ClosedRange<UInt32>
   }
 
+  /// What was asked for: one app, or with `.none` all.
+  let app: AppID
   private let request: UInt32
   private var parts: [Part] = []
   private var place = 0
 
   /// Plans the answer.
   init(_ wanted: SessionsWanted, of app: AppID, in table: SessionTable) {
+    self.app = app
     request = wanted.request
     if wanted.buckets.isEmpty {
       for app in app == .none ? table.apps : [app] {

@@ -4,20 +4,32 @@ import PushRouter
 
 /// Changes of who this node is.
 extension GatewaySide {
-  /// What no home has answered, for a home in this process; nothing of it is kept here any more.
-  mutating func handOver() -> [GatewayMessage] {
+  /// What no home has answered of an app, with nil of all, for a home in this process; nothing of it is kept here any more.
+  mutating func handOver(_ app: AppID? = nil) -> [GatewayMessage] {
     var messages: [GatewayMessage] = []
     for batch in batches.keys.sorted() {
-      guard let kept = batches[batch] else { continue }
+      guard let kept = batches[batch], kept.app == app ?? kept.app else { continue }
       messages.append(.acknowledgements(kept.app, kept.batch))
+      batches[batch] = nil
     }
     for request in requests.takeAll(now: time.monotonic()) {
+      if let app, self.app(of: request) != app { continue }
       if let message = local(request) { messages.append(message) }
       requests.confirm(request.key)
+      forget(request)
     }
-    (batches, logins, loginsByID, asks) = ([:], [:], [:], [:])
-    (pulls, table) = ([:], SessionTable())
+    if let app { _ = table.take(app) } else { table = SessionTable() }
     return messages
+  }
+
+  private mutating func forget(_ request: RequestTable.Request) {
+    switch request.message {
+    case .login(let login): _ = endLogin(at: Location(login.handle))
+    case .pull(let pull): pulls[Location(pull.handle)] = nil
+    case .receipts(let asked), .register(let asked), .operation(let asked):
+      asks[asked.sequence] = nil
+    default: break
+    }
   }
 
   /// A request as a home in this process takes it.
@@ -59,7 +71,7 @@ extension GatewaySide {
     for location in pulls.keys { local.send(.pulled(location, .unavailable), to: location.loop) }
     for number in asks.keys.sorted() { giveUp(number) }
     (logins, loginsByID, pulls, asks) = ([:], [:], [:], [:])
-    home = nil
+    homes.clear()
     own = incarnation
     let sessions = table.all
     table = SessionTable()

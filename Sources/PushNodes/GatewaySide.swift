@@ -3,20 +3,20 @@ import PushCluster
 import PushDomain
 import PushRouter
 
-/// The home that a gateway follows.
-struct FollowedHome: Equatable, Sendable {
-  let incarnation: Incarnation
-  let epoch: Epoch
-}
-
-/// What a gateway keeps of its devices while another node is home: their sessions, and what that home has not answered yet. Used on
-/// the link's thread only.
+/// What a gateway keeps of the devices whose apps have their homes on other nodes: their sessions, and what those homes have not
+/// answered yet. Used on the link's thread only.
 struct GatewaySide: Sendable {
   /// A request of a device whose result is awaited.
   enum Ask: Sendable {
     case operation(Location, sequence: UInt32)
-    case registration(Location)
+    case registration(Location, AppKey)
     case receipts
+  }
+
+  /// A late push: homes count them, each for itself.
+  struct LateKey: Hashable, Sendable {
+    let home: Incarnation
+    let counter: UInt64
   }
 
   /// Acknowledgements that no home has stored as far as is known.
@@ -37,7 +37,7 @@ struct GatewaySide: Sendable {
   /// The connections of this process.
   let local: any DeviceGateway
   let time: any TimeSource
-  var home: FollowedHome?
+  var homes: AppHomes
   var table: SessionTable
   var requests = RequestTable()
   /// Logins without an answer.
@@ -52,7 +52,7 @@ struct GatewaySide: Sendable {
   /// Apps of which the home was told sessions, and when REPLAYED is asked for again: until then they may miss pushes.
   var unsure: [AppID: UInt64] = [:]
   var recalled = RecentSet<RecallKey>(capacity: 4096)
-  var late = RecentSet<UInt64>(capacity: 4096)
+  var late = RecentSet<LateKey>(capacity: 4096)
   /// What had no room and was answered at once.
   var refused: UInt64 = 0
   private var sequence: UInt32 = 0
@@ -60,8 +60,11 @@ struct GatewaySide: Sendable {
   private var wantsFlush = false
   private var nextDigest: UInt64
 
-  init(own: Incarnation, local: any DeviceGateway, time: any TimeSource, now: UInt64) {
+  init(
+    own: Incarnation, isDivided: Bool, local: any DeviceGateway, time: any TimeSource, now: UInt64
+  ) {
     self.own = own
+    homes = AppHomes(isDivided: isDivided)
     self.local = local
     self.time = time
     table = SessionTable()
@@ -81,7 +84,7 @@ struct GatewaySide: Sendable {
   func handle(_ location: Location) -> Handle { Handle(location, of: own) }
 
   func send(_ app: AppID, _ message: ClusterMessage, _ node: inout ClusterNode, now: UInt64) {
-    guard let home else { return }
+    guard let home = homes[app] else { return }
     node.send(ClusterEntry(app: app, epoch: home.epoch, message), to: home.incarnation, now: now)
   }
 
@@ -107,12 +110,14 @@ struct GatewaySide: Sendable {
     switch message {
     case .login(let login): take(login, &node, now: now)
     case .register(let device):
-      let number = nextSequence(.registration(device.location))
+      let number = nextSequence(.registration(device.location, device.app))
       let request = DeviceRequest(
         handle: handle(device.location), sequence: number, number: RegistrationNumber(0),
         body: OperationCoding.encode(device))
       let key = RequestTable.Key.device(request.handle, sequence: number)
-      guard !ask(key, .none, .register(request), &node, now: now) else { return }
+      guard !ask(key, homes.app(of: device.app), .register(request), &node, now: now) else {
+        return
+      }
       giveUp(number)
     case .close(let session, let end): close(session, end, &node, now: now)
     case .state(let session, let isForeground, let wantsNewest):
@@ -158,7 +163,8 @@ struct GatewaySide: Sendable {
       handle: handle(login.location), app: login.app, registrationID: login.registrationID,
       secretHigh: login.secretHash.0, secretLow: login.secretHash.1,
       isForeground: login.isForeground)
-    guard ask(.login(message.handle), .none, .login(message), &node, now: now) else {
+    let app = homes.app(of: login.app)
+    guard ask(.login(message.handle), app, .login(message), &node, now: now) else {
       local.send(.loginResult(login.location, .refused(.unavailable)), to: login.location.loop)
       return
     }
@@ -176,11 +182,11 @@ struct GatewaySide: Sendable {
   /// Tells a device that logs in to try again later.
   private mutating func giveUp(loginAt location: Location, _ node: inout ClusterNode, now: UInt64) {
     requests.confirm(.login(handle(location)))
-    _ = endLogin(at: location)
+    let login = endLogin(at: location)
     local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
     // The home may have let it in.
     let close = SessionClose(handle: handle(location), number: RegistrationNumber(0), reason: 0)
-    send(.none, .close(close), &node, now: now)
+    send(login.map { homes.app(of: $0.app) } ?? .none, .close(close), &node, now: now)
   }
 
   private mutating func close(
@@ -247,7 +253,11 @@ struct GatewaySide: Sendable {
     lastTick = now
     if wantsFlush {
       wantsFlush = false
-      send(.none, .acks(AckBatch(batch: 0, isUrgent: true, senders: [])), &node, now: now)
+      var hurried: Set<Incarnation> = []
+      for kept in batches.values {
+        guard let home = homes[kept.app], hurried.insert(home.incarnation).inserted else { continue }
+        send(kept.app, .acks(AckBatch(batch: 0, isUrgent: true, senders: [])), &node, now: now)
+      }
     }
     let due = requests.take(now: now)
     for request in due.again { sendAgain(request, &node, now: now) }
@@ -274,18 +284,37 @@ struct GatewaySide: Sendable {
       let held = UInt32(clamping: (now - kept.made) / 1_000_000)
       send(request.app, .acks(batch.held(held)), &node, now: now)
     } else {
-      send(request.app, request.message, &node, now: now)
+      send(app(of: request), request.message, &node, now: now)
     }
   }
 
-  /// Everything that is not answered goes to a new home.
+  /// The app of a request, which may have become known since it was made.
+  func app(of request: RequestTable.Request) -> AppID {
+    guard request.app == .none else { return request.app }
+    switch request.message {
+    case .login(let login): return homes.app(of: login.app)
+    case .register(let asked):
+      guard case .registration(_, let key) = asks[asked.sequence] else { return .none }
+      return homes.app(of: key)
+    default: return .none
+    }
+  }
+
+  /// Everything that is not answered goes to a new home of all apps.
   mutating func follow(_ home: FollowedHome?, _ node: inout ClusterNode, now: UInt64) {
-    self.home = home
+    homes.follow(home)
     listings = []
     unsure = [:]
     late = RecentSet(capacity: 4096)
     guard home != nil else { return }
     for request in requests.takeAll(now: now) { sendAgain(request, &node, now: now) }
+  }
+
+  /// Some apps have other homes than before, by what `homes` says: what is not answered goes there.
+  mutating func moved(_ apps: Set<AppID>, _ node: inout ClusterNode, now: UInt64) {
+    listings.removeAll { apps.contains($0.app) }
+    for app in apps { unsure[app] = nil }
+    for request in requests.takeAll(of: apps, now: now) { sendAgain(request, &node, now: now) }
   }
 
   /// A request was not answered in time.
@@ -306,7 +335,7 @@ struct GatewaySide: Sendable {
     switch asks.removeValue(forKey: number) {
     case .operation(let location, let sequence):
       local.send(.result(location, sequence: sequence, .failed(.unavailable)), to: location.loop)
-    case .registration(let location):
+    case .registration(let location, _):
       local.send(.registerResult(location, .refused(.unavailable)), to: location.loop)
     case .receipts, nil: break
     }

@@ -68,6 +68,16 @@ struct HomeRecalls: Sendable {
     for key in waits.keys { settle(key, now: now) }
   }
 
+  /// An app has another home, which tells its recalls again; calls that wait get what is known.
+  mutating func forget(_ app: AppID) {
+    requests.forget(app)
+    for key in waits.keys where key.app == app {
+      waits.settle(key, unconfirmed: number(of: key), isOver: true, now: 0)
+    }
+    unconfirmed = unconfirmed.filter { $0.key.app != app }
+    recent.forget(app)
+  }
+
   private mutating func remove(_ gateway: Incarnation, from key: RecallKey) {
     unconfirmed[key]?.remove(gateway)
     if unconfirmed[key]?.isEmpty == true { unconfirmed[key] = nil }

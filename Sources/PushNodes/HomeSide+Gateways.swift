@@ -7,11 +7,11 @@ import PushRouter
 extension HomeSide {
   /// Takes a message of a gateway.
   mutating func take(_ entry: ClusterEntry, from peer: Incarnation, now: UInt64) {
-    guard entry.epoch == epoch else { return }
+    guard entry.epoch == epochs[entry.app] else { return }
     join(peer, now: now)
     let app = entry.app
     switch entry.message {
-    case .login(let login): take(login, from: peer, now: now)
+    case .login(let login): take(login, app, from: peer, now: now)
     case .close(let close): take(close, from: peer, now: now)
     case .state(let state):
       guard let location = location(of: state.handle, from: peer) else { return }
@@ -58,7 +58,9 @@ extension HomeSide {
 
   // MARK: Sessions
 
-  private mutating func take(_ login: SessionLogin, from peer: Incarnation, now: UInt64) {
+  private mutating func take(
+    _ login: SessionLogin, _ app: AppID, from peer: Incarnation, now: UInt64
+  ) {
     // No copy of what is kept of the gateway may live while it changes: it would be copied whole.
     guard let location = location(of: login.handle, from: peer) else { return }
     if let session = peers[peer]?.table[location] {
@@ -67,17 +69,17 @@ extension HomeSide {
       if let loggedIn = home.loggedIn(bound) {
         return accept(loggedIn, session.order, login.handle)
       }
-      return refuse(login.handle, .unavailable)
+      return refuse(login.handle, .unavailable, app)
     }
     guard peers[peer]?.ended.contains(location) == false else {
-      return refuse(login.handle, .unavailable)
+      return refuse(login.handle, .unavailable, app)
     }
     guard peers[peer]?.logins[location] == nil else { return }
     let device = DeviceLogin(
       app: login.app, registrationID: login.registrationID,
       secretHash: (login.secretHigh, login.secretLow), isForeground: login.isForeground,
       location: location)
-    peers[peer]?.logins[location] = device
+    peers[peer]?.logins[location] = (device, app)
     run([.login(device)], now: now)
   }
 
@@ -90,23 +92,24 @@ extension HomeSide {
     send(login.app, .loginResult(result), to: handle.incarnation)
   }
 
-  private mutating func refuse(_ handle: Handle, _ refusal: DeviceRefusal) {
+  private mutating func refuse(_ handle: Handle, _ refusal: DeviceRefusal, _ app: AppID) {
     let outcome = SessionLoginResult.Outcome.refused(OperationCoding.number(of: refusal))
     send(
-      .none, .loginResult(SessionLoginResult(handle: handle, outcome: outcome)),
+      app, .loginResult(SessionLoginResult(handle: handle, outcome: outcome)),
       to: handle.incarnation)
   }
 
   /// The home has answered a login.
   mutating func answer(_ result: LoginResult, at location: Location, now: UInt64) {
     guard let handle = places.handle(of: location),
-      let login = peers[handle.incarnation]?.logins.removeValue(forKey: location)
+      let (login, app) = peers[handle.incarnation]?.logins.removeValue(forKey: location)
     else { return }
     switch result {
-    case .refused(let refusal): refuse(handle, refusal)
+    case .refused(let refusal): refuse(handle, refusal, app)
     case .accepted(let loggedIn):
       let session = NodeSession(
-        handle: handle, app: loggedIn.app, number: loggedIn.number, id: nil, order: nextOrder(),
+        handle: handle, app: loggedIn.app, number: loggedIn.number, id: nil,
+        order: nextOrder(of: loggedIn.app),
         isForeground: login.isForeground, since: now)
       insert(session, at: location)
       accept(loggedIn, session.order, handle)
@@ -147,7 +150,7 @@ extension HomeSide {
 
   private mutating func take(_ list: SessionList, _ app: AppID, from peer: Incarnation, now: UInt64) {
     bindAll(list, app, from: peer, now: now)
-    if list.request == peers[peer]?.wanted { peers[peer]?.note(list, next: now + Self.askInterval) }
+    if peers[peer]?.note(list, next: now + Self.askInterval) == true { noteAnswer() }
   }
 
   private mutating func bindAll(
@@ -199,7 +202,7 @@ extension HomeSide {
       let result = DeviceResult(handle: handle, sequence: request.sequence, body: body)
       return send(app, .result(result), to: peer)
     }
-    guard peers[peer]?.begin(request.sequence) == true else { return }
+    guard peers[peer]?.begin(request.sequence, of: entry.app) == true else { return }
     let bound = BoundSession(app: entry.app, number: request.number, location: location)
     switch entry.message {
     case .operation:
@@ -213,7 +216,7 @@ extension HomeSide {
     case .register:
       guard let device = OperationCoding.decodeDevice(request.body, at: location) else {
         return finish(
-          request.sequence, .none, request.handle,
+          request.sequence, entry.app, request.handle,
           OperationCoding.encode(RegisterResult.refused(.unavailable)), now: now)
       }
       peers[peer]?.registering[location] = request.sequence

@@ -18,7 +18,8 @@ extension HomeSide {
       guard let handle = places.handle(of: location),
         let sequence = peers[handle.incarnation]?.registering.removeValue(forKey: location)
       else { return }
-      finish(sequence, .none, handle, OperationCoding.encode(result), now: now)
+      let app = peers[handle.incarnation]?.app(of: sequence) ?? .none
+      finish(sequence, app, handle, OperationCoding.encode(result), now: now)
     case .stateTaken(let location, let newest):
       tell(location) { .stateTaken(StateTaken(handle: $0, newest: newest)) }
     case .acknowledgementsTaken(let taken):
@@ -28,7 +29,7 @@ extension HomeSide {
       for one in stored { settle(one.location, stored: one.count) }
     case .result(let location, let sequence, let result):
       guard let handle = places.handle(of: location) else { return }
-      let app = peers[handle.incarnation]?.table[location]?.app ?? .none
+      let app = peers[handle.incarnation]?.app(of: sequence) ?? .none
       finish(sequence, app, handle, OperationCoding.encode(result), now: now)
     case .pulled(let location, let pushes): pulled(pushes, location)
     case .waiting(let location, let count):

@@ -16,7 +16,7 @@ struct HomeSide: Sendable {
   static let mostCompared = 8
 
   let own: Incarnation
-  let epoch: Epoch
+  private(set) var epochs: HomeEpochs
   /// Loops of this process have lower numbers.
   let loops: UInt16
   let router: Router
@@ -28,44 +28,46 @@ struct HomeSide: Sendable {
   var output: [LinkAction] = []
   var requests = RequestTable()
   var recalls = HomeRecalls()
-  /// Sessions of this process that another home accepted.
-  private var localOrders: [Location: UInt64] = [:]
-  private var order: UInt64
+  /// Sessions of this process that another home accepted, by app.
+  private var localOrders: [AppID: [Location: UInt64]] = [:]
+  private var order: UInt64 = 0
   private var question: UInt32 = 0
   private var nextNotice: UInt64
+  /// How many questions for sessions gateways have answered.
+  private(set) var answers: UInt64 = 0
 
   init(
-    own: Incarnation, epoch: Epoch, loops: UInt16, router: Router, home: LocalHome,
+    own: Incarnation, epochs: HomeEpochs, loops: UInt16, router: Router, home: LocalHome,
     places: LoopDirectory,
     local: any DeviceGateway, time: any TimeSource, now: UInt64
   ) {
     self.own = own
-    self.epoch = epoch
+    self.epochs = epochs
     self.loops = loops
     self.router = router
     self.home = home
     self.places = places
     self.local = local
     self.time = time
-    // Orders grow over all homes: above those of earlier epochs.
-    order = epoch.rawValue << 40
     nextNotice = now
   }
 
   /// When `tick` has something to do.
   var deadline: UInt64 {
     peers.values.reduce(min(nextNotice, requests.deadline ?? .max, recalls.deadline)) {
-      $1.isTold ? $0 : min($0, $1.nextAsk)
+      min($0, $1.nextAsk)
     }
   }
 
-  /// The gateways that have told all their sessions.
-  var told: Set<Incarnation> { Set(peers.values.filter(\.isTold).map(\.incarnation)) }
+  /// The gateways that have told all their sessions of an app.
+  func told(_ app: AppID) -> Set<Incarnation> {
+    Set(peers.values.filter { $0.hasTold(app) }.map(\.incarnation))
+  }
 
-  /// The order of the next login.
-  mutating func nextOrder() -> UInt64 {
+  /// The order of an app's next login. Orders grow over all homes: above those of earlier epochs.
+  mutating func nextOrder(of app: AppID) -> UInt64 {
     order += 1
-    return order
+    return (epochs[app] ?? .none).rawValue << 40 + order
   }
 
   // MARK: Gateways
@@ -78,7 +80,7 @@ struct HomeSide: Sendable {
   /// Hands over what came up since the last call, in order.
   mutating func flush(_ node: inout ClusterNode, now: UInt64) {
     guard !output.isEmpty else { return }
-    for item in output { item.perform(on: &node, epoch, now: now) }
+    for item in output { item.perform(on: &node, epochs, now: now) }
     output = []
   }
 
@@ -86,19 +88,42 @@ struct HomeSide: Sendable {
   mutating func join(_ peer: Incarnation, now: UInt64) {
     guard peers[peer] == nil else { return }
     peers[peer] = GatewayPeer(peer)
-    askForSessions(peer, now: now)
+    for app in epochs.questions { askForSessions(of: app, peer, now: now) }
     // Its devices may be those of a node that was cut off.
     output += recalls.tellRecent(to: peer, now: now)
   }
 
-  private mutating func askForSessions(_ peer: Incarnation, now: UInt64) {
+  /// Asks a gateway for its sessions of an app, with `.none` of all apps.
+  private mutating func askForSessions(of app: AppID, _ peer: Incarnation, now: UInt64) {
     question += 1
-    peers[peer]?.wanted = question
-    peers[peer]?.told = []
-    peers[peer]?.nextAsk = now + Self.askInterval
-    send(.none, .home(HomeNotice(incarnation: own)), to: peer)
+    peers[peer]?.ask(app, question, next: now + Self.askInterval)
+    send(app, .home(HomeNotice(incarnation: own)), to: peer)
     let wanted = SessionsWanted(request: question, buckets: [])
-    send(.none, .wantSessions(wanted), to: peer)
+    send(app, .wantSessions(wanted), to: peer)
+  }
+
+  /// A question for sessions is answered.
+  mutating func noteAnswer() { answers += 1 }
+
+  /// This node has become the home of an app, or of what belongs to none, beside other homes.
+  mutating func begin(_ app: AppID, _ epoch: Epoch, now: UInt64) {
+    epochs.begin(app, epoch)
+    for peer in peers.keys.sorted() {
+      if app == .none {
+        send(app, .home(HomeNotice(incarnation: own)), to: peer)
+      } else {
+        askForSessions(of: app, peer, now: now)
+      }
+    }
+  }
+
+  /// Another node is the home of an app from now on, or will be.
+  mutating func end(_ app: AppID) {
+    epochs.end(app)
+    for peer in peers.keys { peers[peer]?.forget(app) }
+    requests.forget(app)
+    recalls.forget(app)
+    localOrders[app] = nil
   }
 
   /// A gateway is dead for the database: its sessions end.
@@ -131,12 +156,13 @@ struct HomeSide: Sendable {
     output += recalls.tick(now: now)
     if now >= nextNotice {
       nextNotice = now + Self.noticeInterval
-      for peer in peers.keys.sorted() {
+      // Where apps are divided, the homes of apps are told when they begin, and read from the database.
+      for peer in peers.keys.sorted() where epochs[.none] != nil {
         send(.none, .home(HomeNotice(incarnation: own)), to: peer)
       }
     }
-    for (peer, known) in peers where !known.isTold && now >= known.nextAsk {
-      askForSessions(peer, now: now)
+    for (peer, known) in peers where now >= known.nextAsk {
+      for app in known.unanswered(now: now) { askForSessions(of: app, peer, now: now) }
     }
   }
 
@@ -152,7 +178,7 @@ struct HomeSide: Sendable {
   mutating func adopt(_ sessions: SessionTable) {
     for (location, session) in sessions.all.sorted(by: { $0.session.order < $1.session.order }) {
       guard let id = session.id else { continue }
-      localOrders[location] = session.order
+      localOrders[session.app, default: [:]][location] = session.order
       let app = router.apps.loaded(session.app)
       let isBound =
         app.map {
@@ -170,7 +196,7 @@ struct HomeSide: Sendable {
   ) -> Bool {
     var expected = app.directory.location(of: number)
     while true {
-      if let expected, expected != location, self.order(of: expected) > order { return false }
+      if let expected, expected != location, self.order(of: expected, app.id) > order { return false }
       let outcome = app.directory.bind(
         id, number, at: location, isForeground: isForeground, replacing: expected,
         since: UInt32(clamping: time.now().seconds))
@@ -185,8 +211,8 @@ struct HomeSide: Sendable {
     }
   }
 
-  private func order(of location: Location) -> UInt64 {
-    guard let handle = places.handle(of: location) else { return localOrders[location] ?? .max }
+  private func order(of location: Location, _ app: AppID) -> UInt64 {
+    guard let handle = places.handle(of: location) else { return localOrders[app]?[location] ?? .max }
     return peers[handle.incarnation]?.table[location]?.order ?? 0
   }
 
@@ -214,16 +240,14 @@ struct HomeSide: Sendable {
     send(session.app, message, to: handle.incarnation)
   }
 
-  /// This process's sessions, for the time when another node is home.
-  mutating func sessions() -> SessionTable {
-    var table = SessionTable()
-    for app in router.apps.all {
+  /// Notes this process's sessions of an app, with nil of all, for the time when another node is home.
+  mutating func tellSessions(of id: AppID? = nil, to table: inout SessionTable) {
+    for app in id.map({ [router.apps.loaded($0)].compactMap { $0 } }) ?? router.apps.all {
       for device in app.directory.connected(below: loops) {
-        let order = localOrders[device.location] ?? nextOrder()
+        let order = localOrders[app.id]?[device.location] ?? nextOrder(of: app.id)
         table.insert(
           NodeSession(device, of: app.id, at: own, order, time.monotonic()), at: device.location)
       }
     }
-    return table
   }
 }

@@ -11,8 +11,15 @@ enum LinkAction: Sendable {
   /// The gateway's sessions of an app are to catch up with everything up to a push.
   case replay(AppID, MessageID, to: Incarnation)
 
-  /// Does it.
-  func perform(on node: inout ClusterNode, _ epoch: Epoch, now: UInt64) {
+  private var app: AppID {
+    switch self {
+    case .send(let app, _, _), .deliver(let app, _, _), .open(let app, _), .replay(let app, _, _): app
+    }
+  }
+
+  /// Does it, unless the app has another home.
+  func perform(on node: inout ClusterNode, _ epochs: HomeEpochs, now: UInt64) {
+    guard let epoch = epochs[app] else { return }
     switch self {
     case .send(let app, let message, let peer):
       node.send(ClusterEntry(app: app, epoch: epoch, message), to: peer, now: now)

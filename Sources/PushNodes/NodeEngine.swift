@@ -5,9 +5,11 @@ import PushRouter
 
 /// Everything that a link's thread works on: the node, and what it is to the others.
 struct NodeEngine: Sendable {
-  /// This node leads.
+  /// This node is the home of all apps, or of some.
   struct Leadership: Sendable {
     var side: HomeSide
+    /// The apps whose messages its loops take to the home themselves.
+    var own: OwnApps
     let gateway: LinkGateway
     let term: UInt64
   }
@@ -16,9 +18,9 @@ struct NodeEngine: Sendable {
   let local: any DeviceGateway
   let queue: LinkQueue
   let time: any TimeSource
-  private(set) var node: ClusterNode
-  private(set) var gateway: GatewaySide
-  private(set) var leadership: Leadership?
+  var node: ClusterNode
+  var gateway: GatewaySide
+  var leadership: Leadership?
   /// The newest epoch known.
   private(set) var epoch = Epoch.none
   private var term: UInt64 = 0
@@ -36,7 +38,7 @@ struct NodeEngine: Sendable {
   }
 
   init(
-    _ node: ClusterNode, loops: [LoopHome], local: any DeviceGateway, queue: LinkQueue,
+    _ node: ClusterNode, isDivided: Bool, loops: [LoopHome], local: any DeviceGateway, queue: LinkQueue,
     time: any TimeSource
   ) {
     self.node = node
@@ -44,7 +46,8 @@ struct NodeEngine: Sendable {
     self.local = local
     self.queue = queue
     self.time = time
-    gateway = GatewaySide(own: node.incarnation, local: local, time: time, now: time.monotonic())
+    gateway = GatewaySide(
+      own: node.incarnation, isDivided: isDivided, local: local, time: time, now: time.monotonic())
   }
 
   // MARK: Turns
@@ -77,25 +80,23 @@ struct NodeEngine: Sendable {
     return Output(frames: frames, events: events, replies: replies)
   }
 
-  private mutating func flush(now: UInt64) { leadership?.side.flush(&node, now: now) }
+  mutating func flush(now: UInt64) { leadership?.side.flush(&node, now: now) }
 
-  private mutating func takeQueue(now: UInt64) {
+  mutating func takeQueue(now: UInt64) {
     let (items, missed) = queue.take()
     for item in items {
       switch item {
       case .fromLoop(let messages):
-        if let leadership {
-          // On the way to the first turn after this node became the home.
-          tellLocal(messages, leadership.side.home)
-        } else {
-          gateway.take(messages, &node, now: now)
-        }
+        let (own, others) = divide(messages)
+        // On the way when this node became their home.
+        if let home = leadership?.side.home, !own.isEmpty { tellLocal(own, home) }
+        if !others.isEmpty { gateway.take(others, &node, now: now) }
       case .toLoop(let message, _, let term):
         if term == leadership?.term { leadership?.side.deliver(message, now: now) }
       case .toAll(let message, let term):
         if term == leadership?.term { leadership?.side.deliverToAll(message, now: now) }
       case .recallWait(let key, let term, let done):
-        if term == leadership?.term {
+        if term == leadership?.term, leadership?.side.epochs[key.app] != nil {
           leadership?.side.recalls.wait(for: key, now: now, done)
         } else {
           // Another home has it now, and repeats it.
@@ -109,13 +110,33 @@ struct NodeEngine: Sendable {
     flush(now: now)
   }
 
+  /// Divides messages of loops into those for the home in this process and those for others.
+  private func divide(_ messages: [GatewayMessage]) -> (own: [GatewayMessage], others: [GatewayMessage]) {
+    guard let epochs = leadership?.side.epochs else { return ([], messages) }
+    return messages.divided { place in
+      switch place {
+      case .key(let key): epochs[gateway.homes.app(of: key)] != nil
+      case .app(let app): epochs[app] != nil
+      case .all: gateway.homes.isDivided ? nil : true
+      }
+    }
+  }
+
   /// Lets the home of this process take messages of its own loops, and answers by mail.
-  private func tellLocal(_ messages: [GatewayMessage], _ home: LocalHome) {
+  func tellLocal(_ messages: [GatewayMessage], _ home: LocalHome) {
     var answers: [HomeMessage] = []
     home.take(messages, answers: &answers)
     for answer in answers {
       guard let loop = answer.loop else { continue }
-      local.send(answer, to: loop)
+      guard case .acknowledgementsTaken(let taken) = answer else {
+        local.send(answer, to: loop)
+        continue
+      }
+      // The loop has been told that all of them wait to be stored.
+      let settled = taken.filter { $0.awaited < $0.count }.map {
+        StoredAcknowledgements(location: $0.location, count: $0.count - $0.awaited)
+      }
+      if !settled.isEmpty { local.send(.stored(settled), to: loop) }
     }
   }
 
@@ -141,7 +162,14 @@ struct NodeEngine: Sendable {
   }
 
   private mutating func take(_ entry: ClusterEntry, from peer: Incarnation, now: UInt64) {
-    if case .home(let notice) = entry.message, entry.app == .none {
+    if gateway.homes.isDivided {
+      guard entry.message.isFromHome else {
+        leadership?.side.take(entry, from: peer, now: now)
+        return
+      }
+      hear(entry, from: peer, now: now)
+      gateway.take(entry, from: peer, &node, now: now)
+    } else if case .home(let notice) = entry.message, entry.app == .none {
       guard notice.incarnation == peer, entry.epoch > epoch, leadership == nil else { return }
       follow(peer, epoch: entry.epoch, now: now)
       events.append(.home(peer, entry.epoch))
@@ -156,9 +184,9 @@ struct NodeEngine: Sendable {
 
   /// Another node is the home, or nobody is.
   mutating func follow(_ home: Incarnation?, epoch: Epoch, now: UInt64) {
-    guard epoch >= self.epoch, home != node.incarnation else { return }
+    guard !gateway.homes.isDivided, epoch >= self.epoch, home != node.incarnation else { return }
     let followed = home.map { FollowedHome(incarnation: $0, epoch: epoch) }
-    guard leadership != nil || epoch > self.epoch || gateway.home != followed else { return }
+    guard leadership != nil || epoch > self.epoch || gateway.homes.common != followed else { return }
     self.epoch = epoch
     // What the router has said so far still goes to the other nodes: a recall is told once only.
     if leadership != nil { takeQueue(now: now) }
@@ -173,45 +201,56 @@ struct NodeEngine: Sendable {
     replies += old.side.recalls.end()
     // From here on the loops' messages wait in the queue, behind the sessions that are read now.
     for loop in loops { loop.change(to: nil) }
-    gateway.table = old.side.sessions()
+    old.side.tellSessions(to: &gateway.table)
     for app in old.side.router.apps.all { node.closeStreams(app.id) }
-    local.sendToAll(.abandoned)
+    guard old.side.epochs.isDivided else { return local.sendToAll(.abandoned(nil)) }
+    for app in old.side.epochs.apps { local.sendToAll(.abandoned(app)) }
   }
 
   /// This node is the home.
   mutating func lead(
     _ router: Router, epoch: Epoch, mayDecide: @escaping @Sendable () -> Bool, now: UInt64
   ) {
-    guard epoch > self.epoch || epoch == self.epoch && gateway.home == nil, leadership == nil else {
-      return
-    }
+    guard !gateway.homes.isDivided, leadership == nil,
+      epoch > self.epoch || epoch == self.epoch && gateway.homes.common == nil
+    else { return }
     takeQueue(now: now)
     self.epoch = epoch
-    term += 1
     gateway.follow(nil, &node, now: now)
-    let count = UInt16(clamping: loops.count)
-    let places = LoopDirectory(local: count, mayDecide: mayDecide)
-    let home = LocalHome(router, rules: places)
-    let plugged = LinkGateway(local: local, loops: count, queue: queue, term: term)
-    router.add(plugged)
-    var side = HomeSide(
-      own: node.incarnation, epoch: epoch, loops: count, router: router, home: home, places: places,
-      local: local, time: time, now: now)
-    side.adopt(gateway.table)
+    let home = begin(router, HomeEpochs(ofAll: epoch), mayDecide: mayDecide, now: now)
+    leadership?.side.adopt(gateway.table)
     tellLocal(gateway.handOver(), home)
-    for peer in node.peers { side.join(peer, now: now) }
-    leadership = Leadership(side: side, gateway: plugged, term: term)
+    for peer in node.peers { leadership?.side.join(peer, now: now) }
     flush(now: now)
     for loop in loops { loop.change(to: home) { takeQueue(now: now) } }
     // What was pushed since the last home was lost.
     local.sendToAll(.missed(nil))
   }
 
+  /// Plugs the connections of all nodes into a router, for what this node is the home of.
+  @discardableResult
+  mutating func begin(
+    _ router: Router, _ epochs: HomeEpochs, mayDecide: @escaping @Sendable () -> Bool, now: UInt64
+  ) -> LocalHome {
+    term += 1
+    let count = UInt16(clamping: loops.count)
+    let places = LoopDirectory(local: count, mayDecide: mayDecide)
+    let home = LocalHome(router, rules: places)
+    let plugged = LinkGateway(local: local, loops: count, queue: queue, term: term)
+    router.add(plugged)
+    let side = HomeSide(
+      own: node.incarnation, epochs: epochs, loops: count, router: router, home: home, places: places,
+      local: local, time: time, now: now)
+    leadership = Leadership(
+      side: side, own: epochs.isDivided ? .none : .all, gateway: plugged, term: term)
+    return home
+  }
+
   /// What was recalled before this node became the home, which some nodes may not know: the home before may have gone before they
   /// confirmed it.
   mutating func repeatRecalls(_ recalls: [RecentRecall], of epoch: Epoch, now: UInt64) {
-    guard let router = leadership?.side.router, leadership?.side.epoch == epoch else { return }
-    for recall in recalls {
+    guard let router = leadership?.side.router else { return }
+    for recall in recalls where leadership?.side.epochs[recall.app] == epoch {
       let (app, id) = (recall.app, recall.id)
       if gateway.recalled.insert(RecallKey(app: app, id: id)) {
         let audience = recall.audience ?? router.apps.loaded(app)?.directory.online ?? NumberSet()
@@ -226,7 +265,11 @@ struct NodeEngine: Sendable {
   mutating func forget(_ peer: Incarnation, now: UInt64) {
     leadership?.side.forget(peer, now: now)
     node.forget(peer)
-    if gateway.home?.incarnation == peer { gateway.follow(nil, &node, now: now) }
+    if gateway.homes.isDivided {
+      forgetApps(of: peer, now: now)
+    } else if gateway.homes.common?.incarnation == peer {
+      gateway.follow(nil, &node, now: now)
+    }
     flush(now: now)
   }
 
@@ -237,6 +280,9 @@ struct NodeEngine: Sendable {
     (frames, node) = ([], new)
     gateway.rejoin(as: new.incarnation)
   }
+
+  /// Notes what others are to be told.
+  mutating func note(_ event: NodeEvent) { events.append(event) }
 
   /// Changes what the node says about itself.
   mutating func update(load: UInt32, isDraining: Bool) {

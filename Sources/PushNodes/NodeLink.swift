@@ -37,6 +37,8 @@ public struct NodeIdentity: Sendable {
 public enum NodeEvent: Sendable {
   /// A node said that it is the home in a newer epoch; it is followed.
   case home(Incarnation, Epoch)
+  /// A node said that it is the home of an app, with `.none` of what belongs to no app, in a newer epoch; it is followed.
+  case app(AppID, Incarnation, Epoch)
   /// A node was heard for the first time.
   case joined(Incarnation, NodeHello)
   /// Nothing has come from a node for six seconds.
@@ -57,13 +59,13 @@ public enum NodeEvent: Sendable {
 
 /// How a node's links stand.
 public struct NodeLinkStatus: Sendable {
-  /// The home that is followed; nil while this node leads, and while nobody is home.
+  /// The home of all apps, or of what belongs to no app, that is followed; nil while this node is it, and while nobody is.
   public let home: Incarnation?
   /// The newest epoch known.
   public let epoch: Epoch
-  /// Whether this node is the home.
+  /// Whether this node is the home of all apps, or can be that of some.
   public let isLeading: Bool
-  /// Sessions of this process, unless it leads; then sessions of other nodes.
+  /// Sessions of this process at other homes, and those of other nodes at this one.
   public let sessions: Int
   /// What no home has confirmed.
   public let unconfirmed: Int
@@ -75,8 +77,8 @@ public struct NodeLinkStatus: Sendable {
   public let bus: BusCounts
 }
 
-/// Connects the devices of this process with the home of all apps, wherever that is, and, while this process is the home, the devices of
-/// all nodes with its router. Safe to use from any thread but its own; loops never wait for it.
+/// Connects the devices of this process with the homes of their apps, wherever those are, and, while this process is a home, the devices
+/// of all nodes with its router. One home has all apps, or each app has one of its own. Safe to use from any thread but its own; loops never wait for it.
 public final class NodeLink: Sendable {
   /// Makes the connection to the bus for a registration; `wake` is called when there is something to take.
   public typealias Connect =
@@ -97,16 +99,16 @@ public final class NodeLink: Sendable {
   private let isClosing = Atomic<Bool>(false)
   private let hasThread: Bool
 
-  /// Starts with nobody as the home. `gateway` are the connections of this process, which has so many loops. `events` is called on the
+  /// Starts with nobody as the home: of all apps, or if they are divided of any. `gateway` are the connections of this process, which has so many loops. `events` is called on the
   /// link's thread and must not block.
   public convenience init(
-    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int,
+    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int, isDivided: Bool = false,
     time: any TimeSource = SystemTime(),
     events: @escaping @Sendable (NodeEvent) -> Void = { _ in }, connect: @escaping Connect
   ) throws(SystemThread.Failure) {
     try self.init(
-      identity, gateway: gateway, loops: loops, time: time, hasThread: true, events: events,
-      connect: connect)
+      identity, gateway: gateway, loops: loops, isDivided: isDivided, time: time, hasThread: true,
+      events: events, connect: connect)
     do throws(SystemThread.Failure) {
       try SystemThread.start("cluster") { [self] in
         while !isClosing.load(ordering: .acquiring) { _ = work.wait(until: turn()) }
@@ -120,8 +122,8 @@ public final class NodeLink: Sendable {
 
   /// Without a thread if a test takes the turns.
   init(
-    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int, time: any TimeSource,
-    hasThread: Bool,
+    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int, isDivided: Bool = false,
+    time: any TimeSource, hasThread: Bool,
     events: @escaping @Sendable (NodeEvent) -> Void = { _ in }, connect: @escaping Connect
   ) throws(SystemThread.Failure) {
     self.identity = identity
@@ -137,9 +139,8 @@ public final class NodeLink: Sendable {
     self.loops = homes
     engine = Mutex(
       NodeEngine(
-        Self.node(identity, as: identity.incarnation, time), loops: homes, local: gateway,
-        queue: queue,
-        time: time))
+        Self.node(identity, as: identity.incarnation, time), isDivided: isDivided, loops: homes,
+        local: gateway, queue: queue, time: time))
     bus = Mutex(try connect(identity.incarnation) { work.signal() })
   }
 
@@ -164,9 +165,9 @@ public final class NodeLink: Sendable {
     let bus = bus.withLock { $0 }
     let (received, busEvents) = bus.take()
     let (output, deadline, hasTold) = engine.withLock { engine in
-      let before = engine.leadership?.side.told.count
+      let before = engine.leadership?.side.answers
       engine.turn(received, now: time.monotonic())
-      return (engine.takeOutput(), engine.deadline, engine.leadership?.side.told.count != before)
+      return (engine.takeOutput(), engine.deadline, engine.leadership?.side.answers != before)
     }
     for (frame, target) in output.frames { bus.publish(frame, to: target) }
     if hasTold { told.signal() }
@@ -195,23 +196,47 @@ public final class NodeLink: Sendable {
     _ router: Router, epoch: Epoch, mayDecide: @escaping @Sendable () -> Bool = { true }
   ) {
     change { $0.lead(router, epoch: epoch, mayDecide: mayDecide, now: $1) }
-    router.recentRecalls { [weak self] result in
-      guard let self else { return }
-      switch result {
-      case .success(let recalls): change { $0.repeatRecalls(recalls, of: epoch, now: $1) }
-      case .failure: events(.recallsUnread)
-      }
+    router.recentRecalls { [weak self] in self?.repeatRecalls($0, epoch) }
+  }
+
+  private func repeatRecalls(_ found: Result<[RecentRecall], DeviceFailure>, _ epoch: Epoch) {
+    switch found {
+    case .success(let recalls): change { $0.repeatRecalls(recalls, of: epoch, now: $1) }
+    case .failure: events(.recallsUnread)
     }
   }
 
-  /// Waits until nodes have told this home all their sessions; false if one has not after so many nanoseconds.
-  public func waitForSessions(of nodes: [Incarnation], atMost nanoseconds: UInt64 = 3_000_000_000)
-    -> Bool
-  {
+  // MARK: Homes of some apps
+
+  /// Apps that are divided have these homes; what is older than what is known has no effect.
+  public func follow(_ places: [AppPlace]) { change { $0.follow(places, now: $1) } }
+
+  /// This node can be the home of some apps; it has none yet. Connections of devices are plugged into the router here. `mayDecide` is
+  /// asked before something final is said to a device.
+  public func serve(_ router: Router, mayDecide: @escaping @Sendable () -> Bool = { true }) {
+    change { $0.serve(router, mayDecide: mayDecide, now: $1) }
+  }
+
+  /// This node is the home of an app that its router has, or with `.none` of what belongs to no app, after `serve`.
+  public func open(_ app: AppID, epoch: Epoch) {
+    change { $0.open(app, epoch: epoch, now: $1) }
+    let router = engine.withLock { $0.leadership?.side.router }
+    guard app != .none, let router else { return }
+    router.recentRecalls(of: app) { [weak self] in self?.repeatRecalls($0, epoch) }
+  }
+
+  /// This node is about to hand an app over. Its devices stay, and what they say from now on waits for the next home; what they have
+  /// asked before is answered. `open` with the same epoch takes this back.
+  public func release(_ app: AppID) { change { $0.release(app, now: $1) } }
+
+  /// Waits until nodes have told this home all their sessions, of one app or of all; false if one has not after so many nanoseconds.
+  public func waitForSessions(
+    of nodes: [Incarnation], app: AppID = .none, atMost nanoseconds: UInt64 = 3_000_000_000
+  ) -> Bool {
     let end = time.monotonic() + nanoseconds
     let wanted = Set(nodes)
     while true {
-      if engine.withLock({ wanted.isSubset(of: $0.leadership?.side.told ?? []) }) { return true }
+      if engine.withLock({ wanted.isSubset(of: $0.leadership?.side.told(app) ?? []) }) { return true }
       guard told.wait(until: end) else { return false }
     }
   }
@@ -253,12 +278,12 @@ public final class NodeLink: Sendable {
     return engine.withLock { engine in
       let side = engine.leadership?.side
       return NodeLinkStatus(
-        home: engine.gateway.home?.incarnation, epoch: engine.epoch, isLeading: side != nil,
-        sessions: side.map { $0.peers.values.reduce(0) { $0 + $1.table.count } }
-          ?? engine.gateway.table.count,
-        unconfirmed: side.map { $0.requests.count + $0.recalls.count } ?? engine.gateway.requests.count,
-        unconfirmedBytes: side.map { $0.requests.bytes + $0.recalls.bytes }
-          ?? engine.gateway.requests.bytes,
+        home: engine.gateway.homes.common?.incarnation,
+        epoch: max(engine.epoch, engine.gateway.homes.epoch(of: .none)), isLeading: side != nil,
+        sessions: engine.gateway.table.count + (side?.peers.values.reduce(0) { $0 + $1.table.count } ?? 0),
+        unconfirmed: engine.gateway.requests.count + (side.map { $0.requests.count + $0.recalls.count } ?? 0),
+        unconfirmedBytes: engine.gateway.requests.bytes
+          + (side.map { $0.requests.bytes + $0.recalls.bytes } ?? 0),
         counts: engine.node.counts,
         bus: counts)
     }

@@ -76,6 +76,12 @@ struct RecentRecalls: Sendable {
     return entries.map(\.entry)
   }
 
+  /// An app has another home.
+  mutating func forget(_ app: AppID) {
+    entries.removeAll { $0.entry.key.app == app }
+    bytes = entries.reduce(0) { $0 + $1.entry.message.targets.count }
+  }
+
   private mutating func prune(now: UInt64) {
     while let first = entries.first,
       first.end <= now || entries.count > Self.most || bytes > Self.mostBytes

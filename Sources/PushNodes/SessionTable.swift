@@ -80,6 +80,16 @@ struct SessionTable: Sendable {
     return session
   }
 
+  /// Takes all sessions of an app out.
+  mutating func take(_ app: AppID) -> SessionTable {
+    var taken = SessionTable()
+    for location in sessions(of: app) {
+      if let session = sessions.removeValue(forKey: location) { taken.insert(session, at: location) }
+    }
+    byApp[app] = nil
+    return taken
+  }
+
   /// A session is being ended: it gets no broadcasts any more.
   mutating func withdraw(_ location: Location) {
     guard let session = sessions[location] else { return }

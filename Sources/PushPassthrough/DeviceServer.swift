@@ -223,7 +223,7 @@ public final class DeviceServer: LoopDriver {
     case .forget(let app):
       if let place = connections.forget(app) { broadcasts.forget(app: place) }
     case .missed(let app): sending.missedPushes(of: app)
-    case .abandoned: sending.abandoned()
+    case .abandoned(let app): sending.abandoned(app)
     }
   }
 

@@ -238,10 +238,15 @@ final class PushSending {
   /// Some pushes were dropped, since the mailbox was full, or lost on their way: every session, or those of one app, is behind, and
   /// catches up from the stored pushes. Sessions that already wait for that keep their places, so that each has its turn.
   func missedPushes(of app: AppID? = nil) {
-    let places = app.map { app in connections.appIndexes[app].map { [Int($0)] } ?? [] }
-    for place in places ?? Array(connections.apps.indices) {
+    for place in places(of: app) {
       for slot in connections.apps[place].slots where connections.slab[slot].core.noteMissed() { lag(slot) }
     }
+  }
+
+  /// The places of an app, or of all apps.
+  private func places(of app: AppID?) -> [Int] {
+    guard let app else { return Array(connections.apps.indices) }
+    return connections.appIndexes[app].map { [Int($0)] } ?? []
   }
 
   private func lag(_ slot: UInt32) {
@@ -250,11 +255,11 @@ final class PushSending {
     lagging.append(connections.token(slot))
   }
 
-  /// The home is gone with what it was asked. Acknowledgements that it has not stored count as settled: if they are lost, their pushes
+  /// The home of an app, or of all, is gone with what it was asked. Acknowledgements that it has not stored count as settled: if they are lost, their pushes
   /// come again with the next login. Sessions ask the next home for their stored pushes.
-  func abandoned() {
-    for app in connections.apps {
-      for slot in app.slots {
+  func abandoned(_ app: AppID?) {
+    for place in places(of: app) {
+      for slot in connections.apps[place].slots {
         let count = Int(connections.slab[slot].core.unstored)
         connections.slab[slot].core.noteStored(count)
         _ = connections.slab[slot].core.settle(count, limits)

@@ -17,12 +17,12 @@ struct AppMoves {
   let time: any TimeSource
 
   /// Closes an app's entrances, stores all that is known of it, and gives it to another home: its calls get "try again later", its
-  /// devices log in again. Returns its new epoch; nil, and the app stays here as before, if it is not this home's, or if the other
+  /// devices log in again, unless somebody keeps their sessions for the next home. Returns its new epoch; nil, and the app stays here as before, if it is not this home's, or if the other
   /// one has no fence or the database does not take it. Blocks.
-  func handOver(_ key: AppKey, to next: (node: Int64, home: Int64)) -> Int64? {
+  func handOver(_ key: AppKey, to next: (node: Int64, home: Int64), keepingSessions: Bool) -> Int64? {
     guard let own = scope.assigned, let app = apps.take(key) else { return nil }
     own.remove(app.id)
-    passthrough.disconnectAll(app, .loginAgain)
+    if !keepingSessions { passthrough.disconnectAll(app, .loginAgain) }
     for plugged in channels.all { plugged.channel.release(app) }
     storeAll(of: app)
     let epoch = try? Store.wait { (done: @escaping @Sendable (Result<Int64?, StorageError>) -> Void) in
@@ -37,7 +37,7 @@ struct AppMoves {
       return nil
     }
     // A login may have been let in when the entrances were about to close.
-    passthrough.disconnectAll(app, .loginAgain)
+    if !keepingSessions { passthrough.disconnectAll(app, .loginAgain) }
     // The next home may change who waits for a push: should the app come back, it is read anew.
     contents.removeAll()
     statistics.forget(app.id)

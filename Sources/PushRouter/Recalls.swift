@@ -71,4 +71,11 @@ extension Router {
   public func recentRecalls(found: @escaping @Sendable (Result<[RecentRecall], DeviceFailure>) -> Void) {
     deliveries.recentRecalls(in: scope.rows, found: found)
   }
+
+  /// The same of one app, which has come from another home.
+  public func recentRecalls(
+    of app: AppID, found: @escaping @Sendable (Result<[RecentRecall], DeviceFailure>) -> Void
+  ) {
+    deliveries.recentRecalls(in: .of(app), found: found)
+  }
 }

@@ -156,9 +156,12 @@ public final class Router: Sendable {
   public func load(_ app: AppID) throws(StorageError) -> App? { try loading.run(app) }
 
   /// Gives an app to another home, by the number of its node and of its fence, when all that is known of it is stored. Returns the
-  /// app's new epoch; nil, and the app stays here, if it is not this home's or could not be given away. Blocks.
-  public func handOver(_ app: AppKey, to next: (node: Int64, home: Int64)) -> Int64? {
-    moves.handOver(app, to: next)
+  /// app's new epoch; nil, and the app stays here, if it is not this home's or could not be given away. Its devices log in again, unless
+  /// sessions are kept: then no device may say anything more here. Blocks.
+  public func handOver(
+    _ app: AppKey, to next: (node: Int64, home: Int64), keepingSessions: Bool = false
+  ) -> Int64? {
+    moves.handOver(app, to: next, keepingSessions: keepingSessions)
   }
 
   /// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data. Call once a second, by one

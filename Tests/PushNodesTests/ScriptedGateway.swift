@@ -205,8 +205,8 @@ final class ScriptedGateway {
         _ = sessions[slot]?.core.noteMissed()
       }
       tick()
-    case .abandoned:
-      for slot in sessions.keys where sessions[slot]?.login != nil {
+    case .abandoned(let app):
+      for slot in sessions.keys where sessions[slot]?.login.map({ $0.app == app ?? $0.app }) == true {
         let count = Int(sessions[slot]?.core.unstored ?? 0)
         sessions[slot]?.core.noteStored(count)
         _ = sessions[slot]?.core.settle(count, limits)

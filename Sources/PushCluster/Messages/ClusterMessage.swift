@@ -136,5 +136,5 @@ public enum ClusterMessage: Hashable, Sendable {
 
 extension ClusterMessage {
   /// Whether only the home of the entry's app may send it.
-  var isFromHome: Bool { type.rawValue >= MessageType.loginResult.rawValue }
+  public var isFromHome: Bool { type.rawValue >= MessageType.loginResult.rawValue }
 }

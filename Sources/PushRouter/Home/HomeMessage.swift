@@ -34,8 +34,8 @@ public enum HomeMessage: Sendable {
   case forget(AppID)
   /// Pushes of an app may have been lost on the way, or with nil of all apps: its sessions catch up.
   case missed(AppID?)
-  /// The home is gone, and with it whatever it was asked: sessions ask the next one again.
-  case abandoned
+  /// The home of an app, or with nil of all apps, is gone, and with it whatever it was asked: sessions ask the next one again.
+  case abandoned(AppID?)
 }
 
 /// A committed push for connected devices.
