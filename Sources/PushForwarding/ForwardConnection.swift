@@ -6,6 +6,7 @@ final class ForwardConnection {
   var connection: Connection
   var token: ConnectionToken?
   let home: NodeAddress
+  let lane: ForwardLane
   /// The request that it carries; nil while it is idle or not yet open.
   var job: ForwardJob?
   var parser: HTTPResponseParser
@@ -18,9 +19,12 @@ final class ForwardConnection {
   /// Bytes of the answer that have come.
   var received = 0
 
-  init(_ connection: Connection, to home: NodeAddress, deadline: UInt64, answerBytes: Int) {
+  init(
+    _ connection: Connection, to home: NodeAddress, of lane: ForwardLane, deadline: UInt64, answerBytes: Int
+  ) {
     self.connection = connection
     self.home = home
+    self.lane = lane
     self.deadline = deadline
     parser = HTTPResponseParser(
       limits: HTTPLimits(header: ForwardLimits.header, fields: ForwardLimits.fields, body: answerBytes))

@@ -13,6 +13,8 @@ final class ForwardJob {
   }
 
   let forwarded: ForwardedRequest
+  /// The app that it names.
+  let app: AppKey?
   let asker: Asker
   /// When it has waited long enough, by the loop's clock.
   let deadline: UInt64
@@ -23,8 +25,8 @@ final class ForwardJob {
   /// The memory that its answer holds as it comes in.
   var answer: HTTPMemory.Share?
 
-  init(_ forwarded: ForwardedRequest, for asker: Asker, deadline: UInt64) {
-    (self.forwarded, self.asker, self.deadline) = (forwarded, asker, deadline)
+  init(_ forwarded: ForwardedRequest, of app: AppKey?, for asker: Asker, deadline: UInt64) {
+    (self.forwarded, self.app, self.asker, self.deadline) = (forwarded, app, asker, deadline)
   }
 
   /// Whether it may be sent once more although a home may have got it.

@@ -6,14 +6,15 @@ import PushNet
 extension ForwardingLoop {
   // MARK: Opening
 
-  /// Starts to open a connection to the home; false if there is none to open.
-  func open() -> Bool {
-    guard let home = course.home, !course.addresses.isEmpty, max(pausedUntil, opensAfter) <= loop.now
+  /// Starts to open a connection to a home; false if there is none to open.
+  func open(_ lane: ForwardLane) -> Bool {
+    guard let home = lane.node, !lane.addresses.isEmpty,
+      max(lane.pausedUntil, lane.opensAfter) <= loop.now
     else { return false }
-    let address = course.addresses[failures % course.addresses.count]
+    let address = lane.addresses[lane.failures % lane.addresses.count]
     let tls = forwarder.tls?.client
     guard tls != nil || NodeAddress.isLoopback(address) else {
-      failed(home, "without certificates of nodes only nodes on this machine are used")
+      failed(lane, home, "without certificates of nodes only nodes on this machine are used")
       return false
     }
     do throws(SystemError) {
@@ -22,45 +23,45 @@ extension ForwardingLoop {
         if let tls { try connection.secure(with: tls, peerName: home.name) }
       } catch {
         connection.cut()
-        failed(home, error.description)
+        failed(lane, home, error.description)
         return false
       }
-      watch(connection, home)
+      watch(connection, home, lane)
       return true
     } catch {
-      failed(home, error.description)
+      failed(lane, home, error.description)
       return false
     }
   }
 
-  private func watch(_ connection: Connection, _ home: NodeAddress) {
+  private func watch(_ connection: Connection, _ home: NodeAddress, _ lane: ForwardLane) {
     let made = ForwardConnection(
-      connection, to: home, deadline: loop.now &+ ForwardLimits.connecting,
+      connection, to: home, of: lane, deadline: loop.now &+ ForwardLimits.connecting,
       answerBytes: forwarder.options.answerBytes)
     let (slot, generation) = sockets.insert(made)
     let token = ConnectionToken(driver: index, generation: generation, slot: slot)
     made.token = token
     forwarder.metrics.connections.add(1)
-    opening += 1
+    lane.opening += 1
     guard made.connection.watch(token, on: loop) else {
-      opening -= 1
+      lane.opening -= 1
       return remove(made)
     }
   }
 
-  /// An attempt to reach the home was in vain: the next one comes after a pause, at its next address.
-  private func failed(_ home: NodeAddress, _ reason: String) {
-    guard home == course.home else { return }
+  /// An attempt to reach a home was in vain: the next one comes after a pause, at its next address.
+  private func failed(_ lane: ForwardLane, _ home: NodeAddress, _ reason: String) {
+    guard isCurrent(lane) else { return }
     forwarder.noteUnreached(home, reason)
-    opensAfter = nextAttempt()
-    failures += 1
-    if failures % max(1, course.addresses.count) == 0 { forwarder.lookUp(home) }
+    lane.opensAfter = nextAttempt(lane)
+    lane.failures += 1
+    if lane.failures % max(1, lane.addresses.count) == 0 { forwarder.lookUp(home) }
   }
 
   /// When to try again after an attempt in vain.
-  private func nextAttempt() -> UInt64 {
-    let moment = loop.now &+ pause
-    pause = min(2 * pause, ForwardLimits.longestPause)
+  private func nextAttempt(_ lane: ForwardLane) -> UInt64 {
+    let moment = loop.now &+ lane.pause
+    lane.pause = min(2 * lane.pause, ForwardLimits.longestPause)
     loop.wake(by: moment)
     return moment
   }
@@ -69,9 +70,9 @@ extension ForwardingLoop {
 
   /// A connection that is ready for a request. Those that the home has closed meanwhile are found out before anything is
   /// sent.
-  func takeIdle() -> ForwardConnection? {
-    guard pausedUntil <= loop.now else { return nil }
-    while let connection = idle.popLast() {
+  func takeIdle(of lane: ForwardLane) -> ForwardConnection? {
+    guard lane.pausedUntil <= loop.now else { return nil }
+    while let connection = lane.idle.popLast() {
       switch connection.connection.read(into: &buffer) {
       case .nothing: return connection
       case .bytes, .ended, .failed: remove(connection)
@@ -155,25 +156,24 @@ extension ForwardingLoop {
     case .response(let response, keepAlive: true) where HomeAnswer.isGreeting(response): break
     case .response, .failure: return failToOpen(connection, "it does not answer as a node of a cluster")
     }
-    opening -= 1
+    connection.lane.opening -= 1
     connection.isAccepted = true
-    guard connection.home == course.home else { return remove(connection) }
+    guard isCurrent(connection.lane) else { return remove(connection) }
     forwarder.noteReached(connection.home)
     rest(connection)
   }
 
   private func failToOpen(_ connection: ForwardConnection, _ reason: String) {
-    opening -= 1
-    let home = connection.home
+    connection.lane.opening -= 1
     remove(connection)
-    failed(home, reason)
+    failed(connection.lane, connection.home, reason)
   }
 
   /// A connection is idle: it takes the next request, or waits for one.
   private func rest(_ connection: ForwardConnection) {
     connection.deadline = loop.now &+ ForwardLimits.idle
-    idle.append(connection)
-    pump()
+    connection.lane.idle.append(connection)
+    pump(connection.lane)
   }
 
   private func receive(_ connection: ForwardConnection) {
@@ -227,21 +227,25 @@ extension ForwardingLoop {
     job.answer = nil
     // An answer before the end of the request leaves the connection in the middle of it.
     let mayStay = mayStay && start != nil
-    let isHome = connection.home == course.home
+    let (lane, isHome) = (connection.lane, isCurrent(connection.lane))
     let answer = HomeAnswer(response)
     if !mayStay || !isHome { remove(connection) }
     if answer == .notHome {
       // It takes requests not yet, or not any more.
-      if isHome { pausedUntil = nextAttempt() }
-      requeue(job)
+      if isDivided {
+        postpone(job)
+      } else {
+        if isHome { lane.pausedUntil = nextAttempt(lane) }
+        requeue(job)
+      }
     } else if job.finish(answer) {
       forwarder.metrics.answered.add()
       if let start { forwarder.metrics.seconds.observe(microseconds: (loop.now &- start) / 1000) }
-      if isHome { pause = ForwardLimits.pause }
+      if isHome { lane.pause = ForwardLimits.pause }
     } else {
       giveUp(job)
     }
-    if connection.token != nil { rest(connection) } else { pump() }
+    if connection.token != nil { rest(connection) } else { pump(lane) }
   }
 
   /// Counts what has come of an answer, unless it is small; false if there is no memory for it.
@@ -261,26 +265,26 @@ extension ForwardingLoop {
     let (job, isInDoubt) = (connection.job, connection.isInDoubt)
     connection.job = nil
     remove(connection)
-    guard let job else { return pump() }
+    guard let job else { return pump(connection.lane) }
     job.answer = nil
     if isInDoubt, !job.isSafeToRepeat { giveUp(job) } else { requeue(job) }
-    pump()
+    pumpAll()
   }
 
   /// Closes a connection that carries no request.
   private func remove(_ connection: ForwardConnection) {
     guard let token = connection.token else { return }
     connection.token = nil
-    idle.removeAll { $0 === connection }
+    connection.lane.idle.removeAll { $0 === connection }
     sockets.remove(token.slot)
     connection.connection.close(on: loop)
     forwarder.metrics.connections.add(-1)
   }
 
-  /// Closes connections to other nodes that carry no request.
-  func dropOthers(than home: NodeAddress?) {
-    for connection in all where connection.home != home && connection.job == nil {
-      if connection.isOpening { opening -= 1 }
+  /// Closes connections to nodes that are homes no more, if they carry no request.
+  func dropOthers() {
+    for connection in all where !isCurrent(connection.lane) && connection.job == nil {
+      if connection.isOpening { connection.lane.opening -= 1 }
       remove(connection)
     }
   }
@@ -288,7 +292,7 @@ extension ForwardingLoop {
   /// Ends all connections to a node that is dead.
   func cut(allTo node: NodeAddress) {
     for connection in all where connection.home == node {
-      if connection.isOpening { opening -= 1 }
+      if connection.isOpening { connection.lane.opening -= 1 }
       lose(connection)
     }
   }

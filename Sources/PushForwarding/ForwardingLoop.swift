@@ -5,7 +5,7 @@ import PushNet
 
 /// Passes the requests of one loop on. Made on the loop's thread and never leaves it; every call comes from there.
 ///
-/// A request goes to an idle connection at once. If there is none it waits in order until one is there, or a home is, and
+/// A request goes to an idle connection to its home at once. If there is none it waits in order until one is there, or a home is, and
 /// no longer than its deadline. After a failure it waits again if it was certainly not carried out: nothing answered, the
 /// connection ended before all of it was given to the kernel, or the node says that it is not the home. Otherwise its
 /// client is told that it may have been carried out.
@@ -20,23 +20,14 @@ public final class ForwardingLoop: LoopDriver {
   /// The buffer in which small pieces are merged for sending.
   var scratch: [UInt8] = []
 
-  var course: RequestForwarder.Course
+  private var course: RequestForwarder.Course
+  /// By home, as far as there is something for it.
+  private var lanes: [RequestHomes.Home: ForwardLane] = [:]
+  /// Requests that their home did not take, though it is the home of others, and when they are tried again.
+  private var deferred: [(at: UInt64, job: ForwardJob)] = []
   var sockets = Slab<ForwardConnection?>(blank: nil)
-  /// Idle connections to the home, the one used last at the end.
-  var idle: [ForwardConnection] = []
   /// Connections with more to read than a turn's share.
   var again: [ForwardConnection] = []
-  /// Connections that are being opened.
-  var opening = 0
-  /// Nothing is sent before this time of the loop's clock, since the home does not take it.
-  var pausedUntil: UInt64 = 0
-  /// No connection is opened before this time, since that has failed.
-  var opensAfter: UInt64 = 0
-  var pause = ForwardLimits.pause
-  /// Failed attempts to connect, which go through the addresses of the host.
-  var failures = 0
-  private var queue: [ForwardJob] = []
-  private var queueStart = 0
 
   init(
     loop: EventLoop, forwarder: RequestForwarder, mailbox: Mailbox<RequestForwarder.Mail>,
@@ -63,7 +54,7 @@ public final class ForwardingLoop: LoopDriver {
       request, requestID: exchange.requestID,
       client: forwarder.options.proxies.client(of: request, from: exchange.peer), isSecure: isSecure,
       purpose: .serving)
-    start(ForwardJob(forwarded, for: .client(exchange), deadline: deadline))
+    start(ForwardJob(forwarded, of: forwarder.app(request), for: .client(exchange), deadline: deadline))
   }
 
   /// Asks the home whether the body of a request may come, for `HTTPServer.inquire`.
@@ -80,7 +71,7 @@ public final class ForwardingLoop: LoopDriver {
     let forwarded = ForwardedRequest(
       head, requestID: requestID, client: forwarder.options.proxies.client(of: head, from: peer),
       isSecure: isSecure, purpose: .screening)
-    start(ForwardJob(forwarded, for: .screening(inquiry), deadline: deadline))
+    start(ForwardJob(forwarded, of: forwarder.app(head), for: .screening(inquiry), deadline: deadline))
   }
 
   private var deadline: UInt64 {
@@ -88,28 +79,44 @@ public final class ForwardingLoop: LoopDriver {
   }
 
   private func start(_ job: ForwardJob) {
-    if queueStart == queue.count, let connection = takeIdle() { return send(job, over: connection) }
-    enqueue(job)
-    pump()
-  }
-
-  /// Lets a request wait, behind those that do.
-  private func enqueue(_ job: ForwardJob) {
+    let lane = lane(of: job)
+    if lane.count == 0, let connection = takeIdle(of: lane) { return send(job, over: connection) }
+    // It waits, behind those that do.
     guard hold(job) else { return refuse(job) }
     forwarder.metrics.waits.add()
-    queue.append(job)
+    lane.append(job)
+    pump(lane)
   }
 
   /// Lets a request that was certainly not carried out wait once more, before all others.
   func requeue(_ job: ForwardJob) {
     guard job.deadline > loop.now, hold(job) else { return refuse(job) }
-    if queueStart > 0 {
-      queueStart -= 1
-      queue[queueStart] = job
-    } else {
-      queue.insert(job, at: 0)
-    }
+    lane(of: job).prepend(job)
   }
+
+  /// Tries a request again after a while that a home of others did not take: its app has another home, which nobody here knows yet.
+  func postpone(_ job: ForwardJob) {
+    guard job.deadline > loop.now, hold(job) else { return refuse(job) }
+    let moment = min(loop.now &+ ForwardLimits.pause, job.deadline)
+    deferred.append((moment, job))
+    loop.wake(by: moment)
+  }
+
+  /// Whether each app has a home of its own.
+  var isDivided: Bool { course.homes.isDivided }
+
+  /// What there is for the home of a request.
+  private func lane(of job: ForwardJob) -> ForwardLane {
+    let home = course.homes[job.app]
+    if let known = lanes[home] { return known }
+    let new = ForwardLane(home)
+    new.addresses = new.node.flatMap { course.addresses[$0] } ?? []
+    lanes[home] = new
+    return new
+  }
+
+  /// Whether requests still go where a connection does.
+  func isCurrent(_ lane: ForwardLane) -> Bool { lanes[lane.home] === lane }
 
   private func hold(_ job: ForwardJob) -> Bool {
     let client = job.forwarded.client
@@ -142,50 +149,68 @@ public final class ForwardingLoop: LoopDriver {
     job.refuse(forwarder.refusal(.unanswered, job.forwarded.request.target))
   }
 
-  private func takeFirst() -> ForwardJob? {
-    guard queueStart < queue.count else { return nil }
-    let job = queue[queueStart]
-    queueStart += 1
-    if queueStart == queue.count {
-      queue.removeAll(keepingCapacity: queueStart <= 1024)
-      queueStart = 0
-    } else if queueStart > 1024, queueStart > queue.count / 2 {
-      queue.removeFirst(queueStart)
-      queueStart = 0
-    }
-    release(job)
+  private func takeFirst(of lane: ForwardLane) -> ForwardJob? {
+    let job = lane.popFirst()
+    if let job { release(job) }
     return job
   }
 
-  /// Sends what waits, as far as there are connections, and opens more if that helps.
-  func pump() {
-    guard queueStart < queue.count else { return }
-    if let handlers = local() {
-      while let job = takeFirst() { job.serve(handlers) }
+  /// Sends what waits for a home, as far as there are connections, and opens more if that helps.
+  func pump(_ lane: ForwardLane) {
+    guard lane.count > 0 else { return }
+    if lane.home == .here || !isDivided, let handlers = local() {
+      while let job = takeFirst(of: lane) { job.serve(handlers) }
       return
     }
-    while queueStart < queue.count, let connection = takeIdle() {
-      if let job = takeFirst() { send(job, over: connection) }
+    while lane.count > 0, let connection = takeIdle(of: lane) {
+      if let job = takeFirst(of: lane) { send(job, over: connection) }
     }
-    let waiting = queue.count - queueStart
-    while opening < min(waiting, ForwardLimits.opening), sockets.count < forwarder.options.connections,
-      open()
+    while lane.opening < min(lane.count, ForwardLimits.opening),
+      sockets.count < forwarder.options.connections, open(lane)
     {}
-    wakeInTime()
+    wakeInTime(lane)
   }
+
+  func pumpAll() { for lane in lanes.values { pump(lane) } }
 
   /// Answers requests that have waited long enough. They stand in the order of their deadlines, but for those that were put
   /// back, which come first.
   private func expire() {
-    while queueStart < queue.count, queue[queueStart].deadline <= loop.now, let job = takeFirst() {
-      refuse(job)
+    for lane in lanes.values {
+      while let first = lane.first, first.deadline <= loop.now, let job = takeFirst(of: lane) { refuse(job) }
+    }
+    while let (moment, job) = deferred.first, moment <= loop.now {
+      deferred.removeFirst()
+      release(job)
+      requeue(job)
     }
   }
 
-  private func wakeInTime() {
-    guard queueStart < queue.count else { return }
-    loop.wake(by: queue[queueStart].deadline)
-    for moment in [pausedUntil, opensAfter] where moment > loop.now { loop.wake(by: moment) }
+  private func wakeInTime(_ lane: ForwardLane) {
+    guard let first = lane.first else { return }
+    loop.wake(by: first.deadline)
+    for moment in [lane.pausedUntil, lane.opensAfter] where moment > loop.now { loop.wake(by: moment) }
+  }
+
+  /// Homes have changed: what waits goes to those that requests have now.
+  private func change(to new: RequestForwarder.Course) {
+    let before = course
+    course = new
+    var moved = deferred.map(\.job)
+    deferred = []
+    for lane in lanes.values { moved += lane.takeOthers { new.homes[$0.app] == lane.home } }
+    let nodes = new.homes.nodes
+    for (home, lane) in lanes {
+      guard let node = lane.node else { continue }
+      if !nodes.contains(node) {
+        lanes[home] = nil
+      } else if !isDivided || before.addresses[node] != new.addresses[node] {
+        lane.reset(new.addresses[node] ?? [])
+      }
+    }
+    dropOthers()
+    // In the order in which they came, before those that came later for the same home.
+    for job in moved.sorted(by: { $0.deadline > $1.deadline }) { lane(of: job).prepend(job) }
   }
 
   // MARK: The loop's calls
@@ -204,27 +229,25 @@ public final class ForwardingLoop: LoopDriver {
     guard !mail.isEmpty else { return }
     for case .abandoned(let node) in mail { cut(allTo: node) }
     let new = forwarder.currentCourse
-    if new.number != course.number {
-      course = new
-      (pausedUntil, opensAfter, pause, failures) = (0, 0, ForwardLimits.pause, 0)
-      dropOthers(than: new.home)
-    }
-    pump()
+    if new.number != course.number { change(to: new) }
+    pumpAll()
   }
 
   /// Checks deadlines.
   public func tick() {
     expireConnections()
-    if let home = course.home, course.addresses.isEmpty { forwarder.lookUp(home) }
-    pump()
+    for (node, addresses) in course.addresses where addresses.isEmpty { forwarder.lookUp(node) }
+    pumpAll()
   }
 
   /// Ends what has waited long enough.
   public func endTurn() -> Bool {
     readOn()
     expire()
-    pump()
-    wakeInTime()
+    for lane in lanes.values {
+      pump(lane)
+      wakeInTime(lane)
+    }
     return !again.isEmpty
   }
 }

@@ -6,7 +6,7 @@ import PushNet
 /// Takes the requests of other nodes on one loop. Made on the loop's thread, for the loop's whole life; every call comes
 /// from there.
 ///
-/// Each request is for this process alone: while it is not the home it answers 421 (RFC 9110 section 15.5.20), which
+/// Each request is for this process alone: while it is not its home it answers 421 (RFC 9110 section 15.5.20), which
 /// `RequestForwarder` understands as "not carried out". Nothing is passed on a second time, so no request goes in a circle.
 public final class NodeListener {
   private let server: HTTPServer
@@ -16,14 +16,14 @@ public final class NodeListener {
   private static let connections = 4096
 
   /// `memory` and `peers` are those of the servers for clients, since requests count for their clients; `nodes` returns
-  /// the names that the certificates of peers may carry; `handlers` is asked for each request, and returns nil while this
-  /// process is not the home. Without TLS it may be on a loopback address only.
+  /// the names that the certificates of peers may carry; `handlers` is asked for each request, and returns nil if this
+  /// process is not its home. Without TLS it may be on a loopback address only.
   public init(
     loop: EventLoop, tls: NodeTLS?, limits: HTTPServerLimits, peers: HTTPPeerLimit, memory: HTTPMemory,
     time: any TimeSource = SystemTime(), nodes: @escaping @Sendable () -> [String],
     unanswered: ((HTTPUnanswered, _ method: String, _ target: String, _ requestID: String) -> Void)? = nil,
     refusal: @escaping @Sendable (HTTPFault, _ target: String) -> HTTPResponse,
-    handlers: @escaping () -> RequestHandlers?
+    handlers: @escaping (HTTPRequest) -> RequestHandlers?
   ) {
     self.tls = tls
     server = HTTPServer(
@@ -37,10 +37,10 @@ public final class NodeListener {
     server.client = { request, _ in ForwardedRequest.client(of: request) }
     server.admits = { session in nodes().contains { session.isPeer(named: $0) } }
     server.screen = { head, id, _ in
-      guard let handlers = handlers() else { return .refused(HomeAnswer.misdirected) }
       guard let forwarded = ForwardedRequest(received: head) else {
         return .refused(HTTPResponse(status: 400))
       }
+      guard let handlers = handlers(forwarded.request) else { return .refused(HomeAnswer.misdirected) }
       return handlers.screen(forwarded.request, id, forwarded.client, forwarded.isSecure)
     }
   }
@@ -57,13 +57,13 @@ public final class NodeListener {
   public func beginDrain(whenEmpty: @escaping () -> Void) { server.beginDrain(whenEmpty: whenEmpty) }
 
   private static func serve(
-    _ request: HTTPRequest, _ exchange: HTTPExchange, _ handlers: () -> RequestHandlers?
+    _ request: HTTPRequest, _ exchange: HTTPExchange, _ handlers: (HTTPRequest) -> RequestHandlers?
   ) {
     guard let forwarded = ForwardedRequest(received: request) else {
       return exchange.respond(HTTPResponse(status: 400))
     }
     guard forwarded.purpose != .hello else { return exchange.respond(HomeAnswer.greeting) }
-    guard let handlers = handlers() else { return exchange.respond(HomeAnswer.misdirected) }
+    guard let handlers = handlers(forwarded.request) else { return exchange.respond(HomeAnswer.misdirected) }
     guard forwarded.purpose == .serving else {
       let screening = handlers.screen(
         forwarded.request, exchange.requestID, forwarded.client, forwarded.isSecure)

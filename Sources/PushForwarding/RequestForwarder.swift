@@ -4,7 +4,7 @@ import PushHTTPServer
 import PushNet
 import Synchronization
 
-/// Passes requests on to the home, whichever node that is, and their answers back. One for a process; safe to use from
+/// Passes requests on to their homes, whichever nodes those are, and their answers back. One for a process; safe to use from
 /// any thread. The work is done on the event loops, see `ForwardingLoop`.
 public final class RequestForwarder: Sendable {
   /// What requests may cost and how long they may take.
@@ -30,11 +30,11 @@ public final class RequestForwarder: Sendable {
 
   /// Where requests go.
   struct Course: Sendable {
-    var home: NodeAddress?
+    var homes = RequestHomes(nil)
     /// Counts the changes.
     var number: UInt64 = 0
-    /// The addresses of the home's host, best first; none while it is looked up.
-    var addresses: [String] = []
+    /// The addresses of the homes' hosts, best first; none while they are looked up.
+    var addresses: [NodeAddress: [String]] = [:]
   }
 
   enum Mail: Sendable {
@@ -47,6 +47,8 @@ public final class RequestForwarder: Sendable {
   let options: Options
   let tls: NodeTLS?
   let refusal: @Sendable (HTTPFault, _ target: String) -> HTTPResponse
+  /// The app that a request names, whether there is one or not.
+  let app: @Sendable (HTTPRequest) -> AppKey?
   /// Holds the answers that come in.
   let memory: HTTPMemory
   /// Holds the requests that wait.
@@ -54,41 +56,51 @@ public final class RequestForwarder: Sendable {
   let metrics: ForwardMetrics
   let log: Log
   private let resolver = NameResolver()
-  private let isLookingUp = Atomic<Bool>(false)
+  private let lookedUp = Mutex<Set<NodeAddress>>([])
   private let course = Mutex(Course())
   private let loops = Mutex<[Mailbox<Mail>]>([])
-  /// The home that was out of reach last, so that the log says so once.
-  private let unreached = Mutex<NodeAddress?>(nil)
+  /// The homes that are out of reach, so that the log says so once.
+  private let unreached = Mutex<Set<NodeAddress>>([])
 
   /// `refusal` makes the answer of a request that is not served, in the form of the API that its target belongs to;
-  /// `memory` is that of the HTTP servers, for answers that come in. Without TLS only homes on this machine are used.
+  /// `memory` is that of the HTTP servers, for answers that come in; `app` finds the key of the app that a request names, nil if it names
+  /// none. Without TLS only homes on this machine are used.
   public init(
     tls: NodeTLS?, options: Options = Options(),
     refusal: @escaping @Sendable (HTTPFault, _ target: String) -> HTTPResponse,
+    app: @escaping @Sendable (HTTPRequest) -> AppKey? = { _ in nil },
     memory: HTTPMemory, metrics: Metrics, log: Log
   ) {
     self.tls = tls
     self.options = options
     self.refusal = refusal
+    self.app = app
     self.memory = memory
     waiting = HTTPMemory(bytes: options.waitingBytes, step: 1 << 10)
     self.metrics = ForwardMetrics(metrics)
     self.log = log
   }
 
-  /// Passes requests on to this home from now on; nil while there is none: requests wait. What an earlier home has been
+  /// Passes requests on to this home of all apps from now on; nil while there is none: requests wait. What an earlier home has been
   /// sent it may still answer.
-  public func follow(_ home: NodeAddress?) {
-    let isNew = course.withLock { course in
-      guard course.home != home else { return false }
-      course.home = home
+  public func follow(_ home: NodeAddress?) { follow(RequestHomes(home)) }
+
+  /// Passes each request on to its home from now on. Those that wait go to the homes that they have now.
+  public func follow(_ homes: RequestHomes) {
+    let new = course.withLock { course -> Set<NodeAddress>? in
+      guard course.homes != homes else { return nil }
+      course.homes = homes
       course.number &+= 1
-      course.addresses = home.map { NameResolver.isNumeric($0.host) ? [$0.host] : [] } ?? []
-      return true
+      let known = course.addresses
+      course.addresses = [:]
+      for node in homes.nodes {
+        course.addresses[node] = known[node] ?? (NameResolver.isNumeric(node.host) ? [node.host] : [])
+      }
+      return homes.nodes.subtracting(known.keys)
     }
-    guard isNew else { return }
+    guard let new else { return }
     post(.changed)
-    if let home, !NameResolver.isNumeric(home.host) { lookUp(home) }
+    for node in new where !NameResolver.isNumeric(node.host) { lookUp(node) }
   }
 
   /// Gives requests that wait to handlers of this process that have come to be there.
@@ -107,18 +119,18 @@ public final class RequestForwarder: Sendable {
 
   var currentCourse: Course { course.withLock { $0 } }
 
-  /// Looks the home's host up once more, since nothing answers at the addresses that are known.
+  /// Looks a home's host up once more, since nothing answers at the addresses that are known.
   func lookUp(_ home: NodeAddress) {
-    guard !NameResolver.isNumeric(home.host),
-      !isLookingUp.exchange(true, ordering: .acquiringAndReleasing)
-    else { return }
+    guard !NameResolver.isNumeric(home.host), lookedUp.withLock({ $0.insert(home).inserted }) else {
+      return
+    }
     resolver.resolve(home.host) { [weak self] addresses in
       guard let self else { return }
-      isLookingUp.store(false, ordering: .releasing)
+      lookedUp.withLock { _ = $0.remove(home) }
       guard !addresses.isEmpty else { return }
       let isNew = course.withLock { course in
-        guard course.home == home, course.addresses != addresses else { return false }
-        course.addresses = addresses
+        guard let known = course.addresses[home], known != addresses else { return false }
+        course.addresses[home] = addresses
         course.number &+= 1
         return true
       }
@@ -133,21 +145,19 @@ public final class RequestForwarder: Sendable {
   // MARK: The log
 
   func noteUnreached(_ home: NodeAddress, _ reason: String) {
-    let isNew = unreached.withLock { unreached in
-      defer { unreached = home }
-      return unreached != home
-    }
-    guard isNew else { return }
+    guard unreached.withLock({ $0.insert(home).inserted }) else { return }
     log.warning(
       "cannot reach the home for requests",
       ["node": .text(home.name), "address": .text("\(home.host):\(home.port)"), "reason": .text(reason)])
   }
 
   func noteReached(_ home: NodeAddress) {
+    // One home of all apps takes the place of another.
+    let isOne = !course.withLock { $0.homes.isDivided }
     let wasUnreached = unreached.withLock { unreached in
-      guard unreached != nil else { return false }
-      unreached = nil
-      return true
+      guard isOne else { return unreached.remove(home) != nil }
+      defer { unreached = [] }
+      return !unreached.isEmpty
     }
     if wasUnreached { log.info("the home takes requests", ["node": .text(home.name)]) }
   }

@@ -56,6 +56,23 @@ public struct HomeRow: Sendable, Hashable {
   }
 }
 
+/// Where an app has its home, as it is stored.
+public struct AppHomeRow: Sendable, Hashable {
+  /// The app; `AppID.installation` for what belongs to none.
+  public var app: AppID
+  /// Its key; nil for what belongs to no app, and if the app is gone.
+  public var key: AppKey?
+  /// Its home.
+  public var home: HomeRow
+
+  /// All fields.
+  public init(app: AppID, key: AppKey?, home: HomeRow) {
+    self.app = app
+    self.key = key
+    self.home = home
+  }
+}
+
 /// What the database knows of a cluster.
 public struct ClusterView: Sendable, Hashable {
   /// All nodes that are not known to be dead, by incarnation.

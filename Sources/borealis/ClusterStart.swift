@@ -139,7 +139,7 @@ enum ClusterStart {
 
   private static func note(_ event: NodeEvent, _ log: Log) {
     switch event {
-    case .home: break
+    case .home, .app: break
     case .joined(_, let hello): log.info("heard of a node", ["node": .text(hello.name)])
     case .silent(_, let hello):
       log.warning("nothing comes from a node over the bus", ["node": .text(hello?.name ?? "")])

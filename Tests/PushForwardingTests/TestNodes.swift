@@ -22,6 +22,8 @@ final class TestHome: Sendable {
   /// What the loop's thread uses, which must not keep the object itself.
   private final class State: Sendable {
     let isHome: Atomic<Bool>
+    /// The apps that it is the home of; nil for all.
+    let apps = Mutex<Set<AppKey>?>(nil)
     let calls = Mutex<[Call]>([])
     let held = Mutex<[HTTPExchange]>([])
 
@@ -41,6 +43,17 @@ final class TestHome: Sendable {
   var isHome: Bool {
     get { state.isHome.load(ordering: .relaxed) }
     set { state.isHome.store(newValue, ordering: .relaxed) }
+  }
+
+  /// The apps that it is the home of; nil for all.
+  var apps: Set<AppKey>? {
+    get { state.apps.withLock { $0 } }
+    set { state.apps.withLock { $0 = newValue } }
+  }
+
+  /// The app that a request names, for tests in a field of its own.
+  @Sendable static func app(of request: HTTPRequest) -> AppKey? {
+    request.headers["x-app"].flatMap { AppKey($0) }
   }
 
   /// The requests that handlers got.
@@ -65,8 +78,11 @@ final class TestHome: Sendable {
           loop: loop, tls: tls, limits: limits, peers: HTTPPeerLimit(connections: .max),
           memory: HTTPMemory(), nodes: { nodes },
           refusal: { fault, target in HTTPResponse(status: fault.status, body: Array("\(fault)".utf8)) },
-          handlers: {
+          handlers: { request in
             guard state.isHome.load(ordering: .relaxed) else { return nil }
+            if let app = Self.app(of: request), let apps = state.apps.withLock({ $0 }), !apps.contains(app) {
+              return nil
+            }
             return RequestHandlers(
               handle: { request, exchange, isSecure in
                 state.note(request, exchange, isSecure)
@@ -151,7 +167,7 @@ final class TestFront: Sendable {
       tls: tls, options: options,
       refusal: { fault, target in
         HTTPResponse(status: fault.status, body: Array("\(fault) \(target)".utf8))
-      }, memory: memory, metrics: metrics, log: log)
+      }, app: TestHome.app, memory: memory, metrics: metrics, log: log)
     handle = try LoopHandle(index: 0)
     let counts = HTTPServerMetrics(in: serverMetrics)
     try handle.start(

@@ -11,7 +11,7 @@ import Synchronization
 
 /// Three nodes with real routers on a real store, one of which leads; devices; and a bus that loses, repeats, delays and reorders. Time is
 /// simulated.
-final class SimulatedCluster {
+class SimulatedCluster {
   struct Failed: Error, CustomStringConvertible {
     let description: String
   }
@@ -21,12 +21,20 @@ final class SimulatedCluster {
     let gateway: ScriptedGateway
     let link: NodeLink
     var router: Router?
+    /// Of one of several homes.
+    var own: OwnStore?
 
     init(_ incarnation: Incarnation, _ gateway: ScriptedGateway, _ link: NodeLink) {
       self.incarnation = incarnation
       self.gateway = gateway
       self.link = link
     }
+  }
+
+  /// The database as one of several homes has it.
+  struct OwnStore {
+    let store: Store
+    let apps: AssignedApps
   }
 
   struct Sent {
@@ -39,15 +47,14 @@ final class SimulatedCluster {
   let clock = ManualClock()
   let network: SimulatedNetwork
   let database: TestDatabase
-  private(set) var nodes: [Node] = []
+  var nodes: [Node] = []
   private(set) var devices: [SimulatedDevice] = []
   private(set) var keys: [AppKey] = []
   private(set) var sent: [Sent] = []
-  private(set) var violations: [String] = []
-  private var random: SeededRandom
+  var violations: [String] = []
+  var random: SeededRandom
   private var incarnations: UInt64 = 0
   private var epoch: UInt64 = 0
-  private var closed: Set<Incarnation> = []
   private var seconds: UInt64 = 0
 
   init(seed: UInt64) throws {
@@ -61,7 +68,10 @@ final class SimulatedCluster {
     try await lead(0, makingApps: apps, devicesPerApp: devicesPerApp)
   }
 
-  private func makeNode() throws -> Node {
+  /// Whether each app has a home of its own.
+  var isDivided: Bool { false }
+
+  func makeNode() throws -> Node {
     incarnations += 1
     let incarnation = Incarnation(incarnations)
     let gateway = ScriptedGateway(time: clock)
@@ -70,7 +80,7 @@ final class SimulatedCluster {
       cluster: name, incarnation: incarnation, name: "n\(incarnations)", address: "h:1", program: "1")
     let network = network
     let link = try NodeLink(
-      identity, gateway: gateway.mail, loops: 1, time: clock, hasThread: false,
+      identity, gateway: gateway.mail, loops: 1, isDivided: isDivided, time: clock, hasThread: false,
       connect: { incarnation, wake in network.bus(of: incarnation, wake: wake) })
     gateway.home = link.home(ofLoop: 0)
     return Node(incarnation, gateway, link)
@@ -78,19 +88,16 @@ final class SimulatedCluster {
 
   var leader: Node? { nodes.first { $0.router != nil } }
 
+  /// The home of an app.
+  func home(of key: AppKey) -> Router? { leader?.router }
+
   /// A node loads the store and is the home.
   func lead(_ index: Int, makingApps apps: Int = 0, devicesPerApp: Int = 0) async throws {
     let router = Router(store: database.store, scope: .all, time: clock, log: .silent)
     try router.load()
     for _ in 0..<apps {
       let app = try await router.makeApp(in: database.store)
-      keys.append(app.key)
-      for _ in 0..<devicesPerApp {
-        let (id, secret, number) = try await router.newDevice(in: app, fingerprint: SystemRandom.bytes(16))
-        devices.append(
-          SimulatedDevice(
-            app: app.id, key: app.key, id: id, secretHash: SHA256.digest128(secret), number: number))
-      }
+      try await addDevices(devicesPerApp, of: app, router)
     }
     epoch += 1
     nodes[index].router = router
@@ -98,6 +105,17 @@ final class SimulatedCluster {
     for node in nodes where node !== nodes[index] {
       // Some hear of it only from the bus.
       if Bool.random(using: &random) { node.link.follow(nodes[index].incarnation, epoch: Epoch(epoch)) }
+    }
+  }
+
+  /// Registers devices of an app.
+  func addDevices(_ count: Int, of app: App, _ router: Router) async throws {
+    keys.append(app.key)
+    for _ in 0..<count {
+      let (id, secret, number) = try await router.newDevice(in: app, fingerprint: SystemRandom.bytes(16))
+      devices.append(
+        SimulatedDevice(
+          app: app.id, key: app.key, id: id, secretHash: SHA256.digest128(secret), number: number))
     }
   }
 
@@ -123,7 +141,6 @@ final class SimulatedCluster {
     old.link.close()
     violations += old.gateway.violations
     for device in devices where device.gateway === old.gateway { device.gateway = nil }
-    closed.insert(old.incarnation)
     nodes[index] = try makeNode()
     for node in nodes { node.link.forget(old.incarnation) }
     if let leader, leader !== nodes[index] {
@@ -153,6 +170,7 @@ final class SimulatedCluster {
       if second != seconds {
         seconds = second
         try await barrier()
+        try await beginSecond()
         for node in nodes {
           node.gateway.tick()
           node.router?.tick()
@@ -161,6 +179,9 @@ final class SimulatedCluster {
       }
     }
   }
+
+  /// What happens once a second.
+  func beginSecond() async throws {}
 
   // MARK: Acts
 
@@ -179,9 +200,8 @@ final class SimulatedCluster {
   }
 
   func push() async throws {
-    guard let router = leader?.router else { return }
     let index = Int.random(in: 0..<keys.count, using: &random)
-    guard let app = router.apps.loaded(keys[index]) else { return }
+    guard let router = home(of: keys[index]), let app = router.apps.loaded(keys[index]) else { return }
     let own = devices.filter { $0.key == keys[index] }
     let chosen =
       Bool.random(using: &random)
@@ -201,9 +221,11 @@ final class SimulatedCluster {
   }
 
   func recall() async throws {
-    guard let router = leader?.router, !sent.isEmpty else { return }
+    guard !sent.isEmpty else { return }
     let index = Int.random(in: 0..<sent.count, using: &random)
-    guard !sent[index].isRecalled, let app = router.apps.loaded(keys[sent[index].app]) else { return }
+    guard !sent[index].isRecalled, let router = home(of: keys[sent[index].app]),
+      let app = router.apps.loaded(keys[sent[index].app])
+    else { return }
     let id = sent[index].id
     sent[index].isRecalled = true
     router.deliveries.recall(id, in: app) { [answers] in answers.add($0) }
@@ -241,9 +263,8 @@ final class SimulatedCluster {
     return problems()
   }
 
-  private func problems() -> [String] {
+  func problems() -> [String] {
     var found = violations + nodes.flatMap(\.gateway.violations)
-    guard let router = leader?.router else { return found + ["nobody leads"] }
     for push in sent {
       for device in devices where device.key == keys[push.app] {
         let count = device.shown.filter { $0 == push.id }.count
@@ -255,7 +276,10 @@ final class SimulatedCluster {
       }
     }
     for device in devices {
-      guard let app = router.apps.loaded(device.key) else { continue }
+      guard let app = home(of: device.key)?.apps.loaded(device.key) else {
+        found.append("nobody leads")
+        continue
+      }
       if device.isBanished { found.append("\(device.number) is banished") }
       let waiting = app.directory.pendingCount(for: device.number)
       if waiting > 0 { found.append("\(waiting) pushes wait for \(device.number)") }
@@ -268,7 +292,7 @@ final class SimulatedCluster {
     }
     let connected = nodes.reduce(0) { $0 + $1.gateway.connected }
     if connected != devices.count { found.append("\(connected) sessions of \(devices.count) devices") }
-    for node in nodes where node.router == nil {
+    for node in nodes where isDivided || node.router == nil {
       if node.link.status.unconfirmed > 0 { found.append("\(node.incarnation) has unconfirmed requests") }
     }
     return found

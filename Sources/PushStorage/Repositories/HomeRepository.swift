@@ -20,6 +20,23 @@ extension HomeRepository {
   }
 }
 
+extension HomeRepository {
+  /// Where all apps have their homes, and with `AppID.installation` what belongs to none.
+  public func all() throws(StorageError) -> [AppHomeRow] {
+    try database.all(
+      """
+      SELECT home.app_id, app.app_key, home.incarnation, home.epoch, home.fence
+      FROM home LEFT JOIN app ON app.id = home.app_id ORDER BY home.app_id
+      """
+    ) { row in
+      AppHomeRow(
+        app: row.app("app_id"), key: AppKey(row.text("app_key")),
+        home: HomeRow(
+          incarnation: row.integer("incarnation"), epoch: row.integer("epoch"), fence: row.integer("fence")))
+    }
+  }
+}
+
 extension HomeRepository<Writing> {
   /// Gives an app that has no home, or one without a fence, to a home; its new epoch. Nil if another home has it.
   public func assign(_ app: AppID, to home: AssignedApps) throws(StorageError) -> Int64? {

@@ -1,0 +1,43 @@
+import PushBase
+
+/// Where requests are served: all of them by one home; or those of each app by the app's home, and what names no app by that of the
+/// installation.
+public struct RequestHomes: Sendable, Equatable {
+  /// Who serves a request.
+  public enum Home: Sendable, Hashable {
+    /// Nobody at the moment: it waits.
+    case nobody
+    /// This process, which is one of several homes.
+    case here
+    /// Another node.
+    case node(NodeAddress)
+  }
+
+  /// Whether each app has a home of its own.
+  public let isDivided: Bool
+  private var installation: Home
+  private var apps: [AppKey: Home] = [:]
+
+  /// One home of all apps; nil while there is none. A process that is the home itself serves what waits in it, whatever is said here.
+  public init(_ home: NodeAddress?) {
+    isDivided = false
+    installation = home.map { .node($0) } ?? .nobody
+  }
+
+  /// Homes of some apps each. What names no app, or an app that is not among these, is for the home of the installation.
+  public init(installation: Home, apps: [AppKey: Home]) {
+    isDivided = true
+    (self.installation, self.apps) = (installation, apps)
+  }
+
+  /// Who serves requests of an app, with nil those that name none.
+  public subscript(app: AppKey?) -> Home { app.flatMap { apps[$0] } ?? installation }
+
+  /// All other nodes among them.
+  var nodes: Set<NodeAddress> {
+    var nodes: Set<NodeAddress> = []
+    for case .node(let address) in apps.values { nodes.insert(address) }
+    if case .node(let address) = installation { nodes.insert(address) }
+    return nodes
+  }
+}

@@ -1,0 +1,108 @@
+import PushBase
+import PushForwarding
+import PushHTTP
+import PushHTTPServer
+import Testing
+
+/// Requests of apps that have different homes.
+@Suite struct AppHomesTests {
+  private let one = AppKey.random()
+  private let two = AppKey.random()
+  private let three = AppKey.random()
+
+  private static func named(_ name: String) throws -> TestHome {
+    try TestHome(name) { request, exchange, _ in
+      exchange.respond(HTTPResponse(status: 200, body: Array("\(name) \(request.target)".utf8)))
+    }
+  }
+
+  private func text(_ client: TestClient, _ target: String, of app: AppKey?) throws -> String? {
+    try client.call("GET", target, app.map { "X-App: \($0.text)\r\n" } ?? "")?.text
+  }
+
+  private func send(_ client: TestClient, _ target: String, of app: AppKey) throws {
+    try client.send("GET \(target) HTTP/1.1\r\nHost: h\r\nX-App: \(app.text)\r\n\r\n")
+  }
+
+  @Test func `Each request goes to the home of its app`() throws {
+    let (a, b) = (try Self.named("a"), try Self.named("b"))
+    (a.apps, b.apps) = ([one], [two])
+    let front = try TestFront { $0.waitMilliseconds = 60_000 }
+    front.serve { request, exchange, _ in
+      exchange.respond(HTTPResponse(status: 200, body: Array("here \(request.target)".utf8)))
+    }
+    front.forwarder.follow(
+      RequestHomes(
+        installation: .node(a.address), apps: [one: .node(a.address), two: .node(b.address), three: .here]))
+    let client = try TestClient(front)
+    #expect(try text(client, "/1", of: one) == "a /1")
+    #expect(try text(client, "/2", of: two) == "b /2")
+    #expect(try text(client, "/3", of: three) == "here /3")
+    // What names no app is for the home of the installation. What names one that nobody knows is, too, and it is the one to refuse it.
+    #expect(try text(client, "/4", of: nil) == "a /4")
+    #expect(a.seen.count == 2 && b.seen.count == 1)
+  }
+
+  @Test func `An app without a home keeps nobody else waiting`() throws {
+    let (a, b) = (try Self.named("a"), try Self.named("b"))
+    let front = try TestFront { $0.waitMilliseconds = 60_000 }
+    front.forwarder.follow(
+      RequestHomes(installation: .node(a.address), apps: [one: .node(a.address), two: .nobody]))
+    let (waiting, client) = (try TestClient(front), try TestClient(front))
+    try send(waiting, "/waits", of: two)
+    #expect(eventually { front.waiting == 1 })
+    #expect(try text(client, "/1", of: one) == "a /1")
+    front.forwarder.follow(
+      RequestHomes(
+        installation: .node(a.address), apps: [one: .node(a.address), two: .node(b.address)]))
+    #expect(try waiting.response()?.text == "b /waits")
+    #expect(front.waiting == 0)
+    // It comes here; what waits for it is served here.
+    front.forwarder.follow(RequestHomes(installation: .node(a.address), apps: [two: .nobody]))
+    try send(waiting, "/again", of: two)
+    #expect(eventually { front.waiting == 1 })
+    front.serve { _, exchange, _ in exchange.respond(HTTPResponse(status: 200, body: Array("here".utf8))) }
+    #expect(front.waiting == 1)
+    front.forwarder.follow(RequestHomes(installation: .node(a.address), apps: [two: .here]))
+    #expect(try waiting.response()?.text == "here")
+  }
+
+  /// The home of two apps has handed one over, which this node does not know yet.
+  @Test func `A home that does not take one app takes the others at once`() throws {
+    let (a, b) = (try Self.named("a"), try Self.named("b"))
+    (a.apps, b.apps) = ([one], [two])
+    let front = try TestFront { $0.waitMilliseconds = 60_000 }
+    front.forwarder.follow(
+      RequestHomes(installation: .node(a.address), apps: [one: .node(a.address), two: .node(a.address)]))
+    let (moved, client) = (try TestClient(front), try TestClient(front))
+    try send(moved, "/moved", of: two)
+    #expect(eventually { (front.metric("borealis_forward_repeats_total") ?? 0) >= 1 })
+    for index in 0..<20 { #expect(try text(client, "/\(index)", of: one) == "a /\(index)") }
+    front.forwarder.follow(
+      RequestHomes(
+        installation: .node(a.address), apps: [one: .node(a.address), two: .node(b.address)]))
+    #expect(try moved.response()?.text == "b /moved")
+    #expect(b.seen.map(\.request.target) == ["/moved"])
+  }
+
+  @Test func `A home that dies takes the requests of its apps alone`() throws {
+    let (a, b) = (try Self.named("a"), try Self.named("b"))
+    let front = try TestFront { $0.waitMilliseconds = 60_000 }
+    front.forwarder.follow(
+      RequestHomes(installation: .node(b.address), apps: [one: .node(a.address), two: .node(b.address)]))
+    let (lost, kept) = (try TestClient(front), try TestClient(front))
+    try send(lost, "/held", of: one)
+    try send(kept, "/held", of: two)
+    #expect(eventually { a.seen.count == 1 && b.seen.count == 1 })
+    a.kill()
+    let answer = try #require(try lost.response())
+    #expect(answer.status == 503 && answer.text == "unanswered /held")
+    try send(lost, "/next", of: one)
+    #expect(eventually { front.waiting == 1 })
+    b.answerHeld("kept")
+    #expect(try kept.response()?.text == "kept")
+    front.forwarder.follow(
+      RequestHomes(installation: .node(b.address), apps: [one: .node(b.address), two: .node(b.address)]))
+    #expect(try lost.response()?.text == "b /next")
+  }
+}

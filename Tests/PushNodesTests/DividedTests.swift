@@ -1,0 +1,55 @@
+import Glibc
+import PushBase
+import PushCluster
+import PushTesting
+import Testing
+
+@testable import PushNodes
+
+/// Routers of several homes, links and device sessions as they are, over a bus that does its worst for some seconds.
+@Suite(.serialized, .timeLimit(.minutes(60))) struct DividedTests {
+  @Test func `Without faults everything arrives, whichever home has an app`() async throws {
+    let cluster = try DividedCluster(seed: 1)
+    try await cluster.startDivided(apps: 4, devicesPerApp: 3)
+    try await cluster.run(milliseconds: 2000)
+    for index in 0..<100 {
+      try await cluster.act()
+      try await cluster.run(milliseconds: 20)
+      if index % 20 == 10 { try await cluster.move() }
+    }
+    let problems = try await cluster.settle()
+    #expect(problems.isEmpty, "\(problems)")
+    // Planned moves refuse nobody, and send no device away.
+    #expect(cluster.nodes.allSatisfy { $0.gateway.refusals == 0 })
+    #expect(try await cluster.waitingAfterRestart() == 0)
+    cluster.close()
+  }
+
+  /// `BOREALIS_SEEDS` says how many seeds are tried, from `BOREALIS_FIRST_SEED` on.
+  private static let first = getenv("BOREALIS_FIRST_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
+  private static let seeds = getenv("BOREALIS_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 6
+
+  @Test(arguments: first...first + seeds - 1)
+  func `Everything arrives while homes die and apps move`(seed: UInt64) async throws {
+    let cluster = try DividedCluster(seed: seed)
+    try await cluster.startDivided(apps: 4, devicesPerApp: 3)
+    try await cluster.run(milliseconds: 2000)
+    var random = SeededRandom(seed: seed)
+    var faults = SimulatedNetwork.Faults()
+    (faults.lost, faults.repeated, faults.delayed) = (100, 100, 200)
+    faults.longestDelay = 2_000_000_000
+    cluster.setFaults(faults)
+    for index in 0..<160 {
+      try await cluster.act()
+      try await cluster.run(milliseconds: Int.random(in: 10...120, using: &random))
+      if index % 12 == 6 { try await cluster.move() }
+      if index % 30 == 15 { try await cluster.moveInVain() }
+      if index % 50 == 40 { try await cluster.kill(Int.random(in: 0..<3, using: &random)) }
+    }
+    cluster.setFaults(SimulatedNetwork.Faults())
+    let problems = try await cluster.settle()
+    #expect(problems.isEmpty, "\(problems)")
+    #expect(try await cluster.waitingAfterRestart() == 0)
+    cluster.close()
+  }
+}
