@@ -208,8 +208,9 @@ let package = Package(
     tests(
       "PushNodesTests",
       [
-        "PushTesting", "PushNodes", "PushCluster", "PushPassthrough", "PushRouter", "PushNet", "PushStorage",
-        "PushDomain", "PushCrypto", "PushWire", "PushBase", "CLinux",
+        "PushTesting", "PushNodes", "PushMembership", "PushCluster", "PushPassthrough", "PushRouter",
+        "PushNet",
+        "PushStorage", "PushDomain", "PushCrypto", "PushWire", "PushBase", "CLinux",
       ]),
     tests(
       "PushGatewayTests",

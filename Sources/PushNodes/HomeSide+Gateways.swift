@@ -159,6 +159,7 @@ extension HomeSide {
     guard app != .none else { return }
     let loaded = router.apps.loaded(app)
     var named: Set<Location> = []
+    var bound: [BoundSession] = []
     for item in list.items {
       guard let location = location(of: item.handle, from: peer) else { continue }
       named.insert(location)
@@ -180,8 +181,13 @@ extension HomeSide {
             item.registrationID, item.number, of: $0, at: location, order: item.order,
             item.isForeground)
         } ?? false
-      if !isBound { keepEnd(location, .loginAgain) }
+      if isBound {
+        bound.append(BoundSession(app: app, number: item.number, location: location))
+      } else {
+        keepEnd(location, .loginAgain)
+      }
     }
+    if let loaded { router.deliverReleased(to: bound, of: loaded) }
     let others = peers[peer]?.table.sessions(of: app, in: list.first...list.last) ?? []
     for (location, session) in others
     where !named.contains(location) && now >= session.since + Self.bindTime {

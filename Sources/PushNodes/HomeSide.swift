@@ -176,6 +176,7 @@ struct HomeSide: Sendable {
 
   /// This node's own sessions, which earlier homes accepted.
   mutating func adopt(_ sessions: SessionTable) {
+    var bound: [AppID: [BoundSession]] = [:]
     for (location, session) in sessions.all.sorted(by: { $0.session.order < $1.session.order }) {
       guard let id = session.id else { continue }
       localOrders[session.app, default: [:]][location] = session.order
@@ -184,7 +185,15 @@ struct HomeSide: Sendable {
         app.map {
           bind(id, session.number, of: $0, at: location, order: session.order, session.isForeground)
         } ?? false
-      if !isBound { local.send(.endSession(location, .loginAgain), to: location.loop) }
+      if isBound {
+        bound[session.app, default: []].append(
+          BoundSession(app: session.app, number: session.number, location: location))
+      } else {
+        local.send(.endSession(location, .loginAgain), to: location.loop)
+      }
+    }
+    for (id, sessions) in bound {
+      if let app = router.apps.loaded(id) { router.deliverReleased(to: sessions, of: app) }
     }
   }
 

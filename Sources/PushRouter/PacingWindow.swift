@@ -95,4 +95,31 @@ extension AppDirectory {
       return (released, hasMore)
     }
   }
+
+  /// What was released before to devices whose connections were not known then, as far as it still waits for them.
+  func releasedPacedPushes(to sessions: [BoundSession]) -> [DuePush] {
+    state.withLock { state in
+      state.ledger.groups.compactMap { group in
+        guard let paced = group.paced else { return nil }
+        var push = DuePush(id: group.id, push: paced.push)
+        for session in sessions where group.isDue(for: session.number) && group.isPending(for: session.number)
+        {
+          push.reachable.append(
+            DispatchPlan.Reachable(number: session.number, location: session.location))
+        }
+        return push.reachable.isEmpty ? nil : push
+      }
+    }
+  }
+}
+
+extension Router {
+  /// Devices that another home has let in are known here from now on: passes on what was released to them with paced delivery while they
+  /// were not. They do not ask for that, since they may have been sent newer pushes. A device may get it twice on one connection.
+  public func deliverReleased(to sessions: [BoundSession], of app: App) {
+    for released in app.directory.releasedPacedPushes(to: sessions) {
+      let live = LivePush(app: app.id, id: released.id, push: released.push, isLate: true)
+      passthrough.send(live, of: app, to: released.reachable)
+    }
+  }
 }

@@ -2,7 +2,8 @@ import Glibc
 import PushBase
 import Synchronization
 
-/// A node's place in its cluster's database, on a connection of its own without a fence: it writes rows of nodes and nothing else.
+/// A node's place in its cluster's database, on a connection of its own without a fence: it writes rows of nodes, takes the fences of dead
+/// ones away, and writes nothing else.
 /// All functions wait for the database, some seconds at most. Safe to use from any thread.
 public final class NodeRegistry: Sendable {
   /// Why a node cannot have a place.
@@ -218,6 +219,50 @@ public final class NodeRegistry: Sendable {
   public func leave(_ incarnation: Int64) throws(StorageError) {
     try change { database, _ throws(StorageError) in
       try database.run("DELETE FROM node WHERE incarnation = ?", .integer(incarnation))
+    }
+  }
+
+  // MARK: Homes of some apps
+
+  /// Where apps have their homes, unless that is as it was when `mark` was returned, and the mark of it.
+  public func homes(
+    since mark: HomesMark? = nil
+  ) throws(StorageError) -> (rows: [AppHomeRow], mark: HomesMark)? {
+    try use { database, _ throws(StorageError) in
+      // Whatever changes there makes one of them larger: no row goes, and each change of one raises its epoch.
+      let now = try database.first("SELECT count(*) AS rows, CAST(sum(epoch) AS bigint) AS epochs FROM home")
+      {
+        HomesMark(rows: $0.integer("rows"), epochs: $0.integer("epochs"))
+      }
+      guard let now, now != mark else { return nil }
+      return (try ReadTransaction(database).homes.all(), now)
+    }
+  }
+
+  /// A slot for message IDs that no home has at the moment; another one may get it first. Nil if there is none.
+  public func freeSlot() throws(StorageError) -> MessageSlot? {
+    try use { database, _ throws(StorageError) in
+      let taken = try database.all("SELECT slot FROM fence WHERE slot IS NOT NULL") { $0.integer("slot") }
+      return (0...127).first { !taken.contains(Int64($0)) }.flatMap { MessageSlot($0) }
+    }
+  }
+
+  /// Ends homes whose nodes are gone, which have the numbers of their nodes as those of their fences: their connections end, and nothing
+  /// of them is committed any more. Their apps can be given to others then. Returns the numbers.
+  public func endDeadHomes() throws(StorageError) -> [Int64] {
+    try change { database, _ throws(StorageError) in
+      let dead = try database.all(
+        """
+        SELECT incarnation FROM fence
+        WHERE slot IS NOT NULL AND NOT EXISTS (SELECT 1 FROM node WHERE node.incarnation = fence.incarnation)
+        ORDER BY incarnation
+        """
+      ) { $0.integer("incarnation") }
+      for home in dead {
+        try database.postgres?.endBackends(of: home)
+        try database.run("DELETE FROM fence WHERE incarnation = ?", .integer(home))
+      }
+      return dead
     }
   }
 

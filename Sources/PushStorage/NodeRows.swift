@@ -73,6 +73,12 @@ public struct AppHomeRow: Sendable, Hashable {
   }
 }
 
+/// Tells whether apps have other homes than before.
+public struct HomesMark: Sendable, Hashable {
+  let rows: Int64
+  let epochs: Int64
+}
+
 /// What the database knows of a cluster.
 public struct ClusterView: Sendable, Hashable {
   /// All nodes that are not known to be dead, by incarnation.

@@ -1,5 +1,6 @@
 import PushBase
 import PushCluster
+import PushMembership
 import PushRouter
 import PushStorage
 import PushTesting
@@ -11,8 +12,8 @@ final class DividedCluster: SimulatedCluster {
   private let postgres: PostgresCluster
   private let name: String
   private var slot = 0
-  /// Apps whose home is dead, and from when on they get another one.
-  private var orphans: [AppID: UInt64] = [:]
+  /// When another node takes what belongs to no app, whose home is dead.
+  private var vacantUntil: UInt64?
 
   override init(seed: UInt64) throws {
     postgres = try .shared()
@@ -45,7 +46,8 @@ final class DividedCluster: SimulatedCluster {
     let node = try super.makeNode()
     slot = slot % 127 + 1
     guard let slot = MessageSlot(slot) else { throw Failed(description: "no slot") }
-    let apps = AssignedApps(node: Int64(node.incarnation.rawValue), slot: slot)
+    let number = Int64(node.incarnation.rawValue)
+    let apps = AssignedApps(home: number, node: number, slot: slot)
     var options = Store.Options()
     (options.home, options.patience) = (apps, 0)
     let store = try Store.open(
@@ -83,29 +85,48 @@ final class DividedCluster: SimulatedCluster {
     node.link.open(app, epoch: Epoch(UInt64(epoch)))
   }
 
-  /// The rows of all apps' homes, as a node reads them.
-  private func places(at node: Node) async throws -> [AppPlace] {
-    guard let store = node.own?.store else { return [] }
-    let rows = try await store.look { transaction throws(StorageError) in try transaction.homes.all() }
-    return rows.map { row in
+  /// A node reads where apps are, follows their homes, and loads those that it was given.
+  private func read(_ node: Node) async throws {
+    guard let own = node.own, let router = node.router else { return }
+    let rows = try await own.store.look { transaction throws(StorageError) in try transaction.homes.all() }
+    let places = rows.map { row in
       let home = Incarnation(UInt64(row.home.incarnation))
       return AppPlace(
         app: row.app, key: row.key, home: nodes.contains { $0.incarnation == home } ? home : nil,
         epoch: Epoch(UInt64(row.home.epoch)))
     }
+    node.link.follow(places)
+    for row in rows where row.home.fence == own.apps.home && !own.apps.contains(row.app) && row.key != nil {
+      try load(row.app, row.home.epoch, router, at: node)
+    }
   }
 
-  /// Each node reads where apps are; those of dead homes get others.
+  /// The home of what belongs to no app gives those without a home to the nodes.
+  private func assignHomeless() async throws {
+    guard let node = nodes.first(where: { $0.own?.apps.contains(.installation) == true }),
+      let store = node.own?.store
+    else { return }
+    let alive = Set(nodes.map { Int64($0.incarnation.rawValue) })
+    let (homeless, loads) = try await store.look { transaction throws(StorageError) in
+      (try transaction.homes.homeless(), try transaction.homes.loads())
+    }
+    let candidates = loads.filter { alive.contains($0.key) }.map {
+      HomeCandidate(node: $0.key, home: $0.key, apps: $0.value)
+    }
+    let placed = HomePlan.place(homeless, among: candidates).map { ($0.app, $0.home.home) }
+    try await store.change { transaction throws(StorageError) in
+      for (app, home) in placed { _ = try transaction.homes.assign(app, to: (node: home, home: home)) }
+    }
+  }
+
+  /// What the threads of nodes do: each reads where apps are, though some miss it once; apps of dead homes get others.
   override func beginSecond() async throws {
-    for (app, moment) in orphans.sorted(by: { $0.key.rawValue < $1.key.rawValue })
-    where moment <= clock.monotonic() {
-      orphans[app] = nil
-      try await assign(app, to: nodes[Int.random(in: 0..<nodes.count, using: &random)])
+    if let moment = vacantUntil, moment <= clock.monotonic() {
+      vacantUntil = nil
+      try await assign(.installation, to: nodes[Int.random(in: 0..<nodes.count, using: &random)])
     }
-    // Some hear of it from the bus, and later from the database.
-    for node in nodes where Int.random(in: 0..<3, using: &random) > 0 {
-      node.link.follow(try await places(at: node))
-    }
+    try await assignHomeless()
+    for node in nodes where Int.random(in: 0..<3, using: &random) > 0 { try await read(node) }
   }
 
   /// A node hands an app over to another one, while everything goes on.
@@ -153,16 +174,16 @@ final class DividedCluster: SimulatedCluster {
     let old = nodes[index]
     guard let own = old.own else { return }
     let other = nodes[(index + 1) % 3]
-    let rows = try await other.own?.store.change { transaction throws(StorageError) in
+    try await other.own?.store.change { transaction throws(StorageError) in
       try transaction.homes.removeFence(of: own.apps.home)
-      return try transaction.homes.apps(of: own.apps.home)
     }
     old.router?.unplug()
     old.router = nil
     try replace(index)
     own.store.close()
-    let pause = UInt64.random(in: 0...3_000_000_000, using: &random)
-    for app in rows ?? [] { orphans[app] = clock.monotonic() + pause }
+    if own.apps.contains(.installation) {
+      vacantUntil = clock.monotonic() + UInt64.random(in: 0...3_000_000_000, using: &random)
+    }
   }
 
   // MARK: Time and the end
@@ -182,7 +203,7 @@ final class DividedCluster: SimulatedCluster {
     let apps = devices.map(\.app)
     for index in nodes.indices { try await kill(index) }
     guard let node = nodes.first, let router = node.router else { return -1 }
-    for app in Set(apps) { try await assign(app, to: node) }
+    for app in Set(apps).sorted(by: { $0.rawValue < $1.rawValue }) { try await assign(app, to: node) }
     return devices.reduce(0) { sum, device in
       sum + (router.apps.loaded(device.key)?.directory.pendingCount(for: device.number) ?? 0)
     }

@@ -42,6 +42,7 @@ class SimulatedCluster {
     let app: Int
     let targets: Set<RegistrationNumber>
     var isRecalled = false
+    var isPaced = false
   }
 
   let clock = ManualClock()
@@ -217,7 +218,10 @@ class SimulatedCluster {
         timeToLive: 86_400,
         bigPushDuration: audience == .all && Int.random(in: 0..<4, using: &random) == 0 ? 1 : 0))
     let accepted = try await router.acceptance.accept(AcceptRequest(request), for: app).get()
-    sent.append(Sent(id: accepted.id, app: index, targets: Set(chosen.map(\.number))))
+    sent.append(
+      Sent(
+        id: accepted.id, app: index, targets: Set(chosen.map(\.number)),
+        isPaced: request.options.bigPushDuration > 0))
   }
 
   func recall() async throws {
@@ -271,7 +275,7 @@ class SimulatedCluster {
         if count > 0, !push.targets.contains(device.number) { found.append("\(push.id) to a non-target") }
         if count > 1 { found.append("\(push.id) shown twice") }
         if count == 0, push.targets.contains(device.number), !push.isRecalled {
-          found.append("\(push.id) did not reach \(device.number)")
+          found.append("\(push.id)\(push.isPaced ? ", paced," : "") did not reach \(device.number)")
         }
       }
     }

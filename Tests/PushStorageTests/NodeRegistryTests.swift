@@ -175,4 +175,69 @@ import Testing
       in: name)
     #expect(held == [["1"]])
   }
+
+  // MARK: Homes of some apps
+
+  private func open(_ home: AssignedApps) throws -> Store {
+    var options = Store.Options()
+    (options.home, options.patience) = (home, 0)
+    return try Store.open(location, readers: 1, log: .silent, options: options)
+  }
+
+  @Test func `Homes whose nodes are gone are ended, and others stay`() async throws {
+    let (one, other) = (try registry(), try registry())
+    let first = try register("one", at: one)
+    let second = try register("other", at: other)
+    #expect(try one.freeSlot() == .first)
+    let dead = AssignedApps(home: first, node: first, slot: .first)
+    let store = try open(dead)
+    defer { store.close() }
+    let slot = try #require(try other.freeSlot())
+    #expect(slot.rawValue == 1)
+    let left = AssignedApps(home: second, node: second, slot: slot)
+    let kept = try open(left)
+    defer { kept.close() }
+    let app = try await store.addApp(registrations: 1)
+    let never = try await store.addApp(registrations: 3)
+    #expect(try one.homes()?.rows == [])
+    let mark = try #require(try one.homes()?.mark)
+    #expect(try await store.change { t throws(StorageError) in try t.homes.assign(app, to: dead) } == 1)
+    let read = try #require(try other.homes(since: mark))
+    #expect(read.rows.map(\.app) == [app] && read.rows[0].key != nil)
+    #expect(read.rows[0].home == HomeRow(incarnation: first, epoch: 1, fence: first))
+    #expect(try other.homes(since: read.mark) == nil)
+    #expect(try other.endDeadHomes() == [])
+
+    // It is gone, and stands still inside a transaction: it commits nothing, and nobody waits for it.
+    try one.leave(first)
+    let stuck = try PostgresSession(cluster, in: name)
+    defer { stuck.close() }
+    try stuck.sql("SET application_name = 'borealis/\(first)'; BEGIN")
+    try stuck.sql("SELECT 1 FROM fence WHERE incarnation = \(first) FOR SHARE")
+    #expect(try other.endDeadHomes() == [first])
+    #expect(try other.endDeadHomes() == [])
+    await #expect(throws: StorageError.self) {
+      try await store.change { t throws(StorageError) in try t.homes.assign(never, to: dead) }
+    }
+    #expect(try other.freeSlot() == .first)
+
+    // Its apps are nobody's, and can be given to others: to those that there are.
+    let (homeless, loads) = try await kept.look { t throws(StorageError) in
+      (try t.homes.homeless(), try t.homes.loads())
+    }
+    #expect(homeless == [app: 1, never: 3] && loads == [second: [:]])
+    let given = try await kept.change { t throws(StorageError) in
+      [
+        try t.homes.assign(app, to: (node: first, home: first)),
+        try t.homes.assign(app, to: (node: second, home: second)),
+        try t.homes.assign(app, to: left), try t.homes.assign(never, to: left),
+      ]
+    }
+    #expect(given == [nil, 2, nil, 1])
+    let after = try await kept.look { t throws(StorageError) in
+      (try t.homes.homeless(), try t.homes.loads())
+    }
+    #expect(after.0 == [:] && after.1 == [second: [app: 1, never: 3]])
+    #expect(try #require(try other.homes(since: read.mark)).rows.map(\.home.epoch) == [2, 1])
+  }
 }

@@ -37,12 +37,52 @@ extension HomeRepository {
   }
 }
 
+extension HomeRepository {
+  /// The apps that no home has: none ever had them, or those that had them are gone with their fences. Deleted ones are among them as long
+  /// as there is something to delete. With how many registrations each has had.
+  public func homeless() throws(StorageError) -> [AppID: Int] {
+    let rows = try database.all(
+      """
+      SELECT app.id, app.next_number FROM app
+      WHERE NOT EXISTS (
+        SELECT 1 FROM home JOIN fence ON fence.incarnation = home.fence WHERE home.app_id = app.id)
+      """
+    ) { ($0.app("id"), $0.count("next_number")) }
+    return Dictionary(rows) { $1 }
+  }
+
+  /// The homes that there are, by the numbers of their fences, and their apps with how many registrations each has had. What belongs to no
+  /// app is not among these.
+  public func loads() throws(StorageError) -> [Int64: [AppID: Int]] {
+    var loads: [Int64: [AppID: Int]] = [:]
+    for home in try database.all(
+      "SELECT incarnation FROM fence WHERE slot IS NOT NULL", map: { $0.integer("incarnation") })
+    {
+      loads[home] = [:]
+    }
+    for (home, app, count) in try database.all(
+      "SELECT home.fence, app.id, app.next_number FROM home JOIN app ON app.id = home.app_id",
+      map: { ($0.integer("fence"), $0.app("id"), $0.count("next_number")) })
+    {
+      loads[home]?[app] = count
+    }
+    return loads
+  }
+}
+
 extension HomeRepository<Writing> {
   /// Gives an app that has no home, or one without a fence, to a home; its new epoch. Nil if another home has it.
   public func assign(_ app: AppID, to home: AssignedApps) throws(StorageError) -> Int64? {
+    try assign(app, to: (home.node, home.home))
+  }
+
+  /// The same by the number of a home's node and of its fence, which may be another one's than that of this transaction. Nil also if
+  /// there is no such fence.
+  public func assign(_ app: AppID, to home: (node: Int64, home: Int64)) throws(StorageError) -> Int64? {
     try database.first(
       """
-      INSERT INTO home (app_id, incarnation, epoch, fence) VALUES (?1, ?2, 1, ?3)
+      INSERT INTO home (app_id, incarnation, epoch, fence)
+        SELECT ?1, ?2, 1, incarnation FROM fence WHERE incarnation = ?3 AND connection = 0
       ON CONFLICT (app_id) DO UPDATE SET
         incarnation = excluded.incarnation, epoch = home.epoch + 1, fence = excluded.fence
       WHERE NOT EXISTS (SELECT 1 FROM fence WHERE fence.incarnation = home.fence) RETURNING epoch
