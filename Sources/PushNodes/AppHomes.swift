@@ -55,6 +55,18 @@ struct AppHomes: Sendable {
   /// The app that has a key; `.none` for one that is not known: who has what belongs to no app knows more.
   func app(of key: AppKey) -> AppID { keys[key] ?? .none }
 
+  /// The app of a request, which may have become known since it was made; `asks` are those that are awaited.
+  func app(of request: RequestTable.Request, _ asks: [UInt32: GatewaySide.Ask]) -> AppID {
+    guard request.app == .none else { return request.app }
+    switch request.message {
+    case .login(let login): return app(of: login.app)
+    case .register(let asked):
+      guard case .registration(_, let key) = asks[asked.sequence] else { return .none }
+      return app(of: key)
+    default: return .none
+    }
+  }
+
   /// The newest epoch in which an app was heard of.
   func epoch(of app: AppID) -> Epoch { places[app]?.epoch ?? .none }
 

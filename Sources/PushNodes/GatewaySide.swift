@@ -289,16 +289,7 @@ struct GatewaySide: Sendable {
   }
 
   /// The app of a request, which may have become known since it was made.
-  func app(of request: RequestTable.Request) -> AppID {
-    guard request.app == .none else { return request.app }
-    switch request.message {
-    case .login(let login): return homes.app(of: login.app)
-    case .register(let asked):
-      guard case .registration(_, let key) = asks[asked.sequence] else { return .none }
-      return homes.app(of: key)
-    default: return .none
-    }
-  }
+  func app(of request: RequestTable.Request) -> AppID { homes.app(of: request, asks) }
 
   /// Everything that is not answered goes to a new home of all apps.
   mutating func follow(_ home: FollowedHome?, _ node: inout ClusterNode, now: UInt64) {

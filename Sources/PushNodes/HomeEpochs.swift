@@ -29,3 +29,15 @@ struct HomeEpochs: Sendable {
   /// The apps, if they are some.
   var apps: Set<AppID> { Set(epochs.keys) }
 }
+
+/// How long things take at a home.
+enum HomeTiming {
+  /// Nanoseconds from one HOME to a gateway to the next.
+  static let notice: UInt64 = 2_000_000_000
+  /// Nanoseconds without a part of the answer after which a gateway is asked for its sessions again.
+  static let ask: UInt64 = 1_000_000_000
+  /// Nanoseconds after which a session that its gateway does not name is none.
+  static let bind: UInt64 = 10_000_000_000
+  /// Buckets of an app that are compared one by one at a time.
+  static let mostCompared = 8
+}

@@ -14,7 +14,7 @@ extension HomeSide {
     case .login(let login): take(login, app, from: peer, now: now)
     case .close(let close): take(close, from: peer, now: now)
     case .state(let state):
-      guard let location = location(of: state.handle, from: peer) else { return }
+      guard let location = places.location(of: state.handle, from: peer) else { return }
       peers[peer]?.table.setForeground(state.isForeground, location)
       let bound = BoundSession(app: app, number: state.number, location: location)
       run(
@@ -23,18 +23,14 @@ extension HomeSide {
     case .operation(let request), .register(let request), .receipts(let request):
       take(request, entry, from: peer, now: now)
     case .pull(let pull):
-      guard let location = location(of: pull.handle, from: peer) else { return }
+      guard let location = places.location(of: pull.handle, from: peer) else { return }
       let bound = BoundSession(app: app, number: pull.number, location: location)
       peers[peer]?.pulls[location] = GatewayPeer.Pull(session: bound, after: pull.sentThrough)
       run([.pull(bound, after: pull.sentThrough, limit: Int(pull.limit))], now: now)
     case .recount(let recount):
-      guard let location = location(of: recount.handle, from: peer) else { return }
-      run(
-        [
-          .recount(
-            BoundSession(app: app, number: recount.number, location: location),
-            through: recount.through)
-        ], now: now)
+      guard let location = places.location(of: recount.handle, from: peer) else { return }
+      let bound = BoundSession(app: app, number: recount.number, location: location)
+      run([.recount(bound, through: recount.through)], now: now)
     case .digest(let digest): compare(digest, app, from: peer)
     case .sessions(let list): take(list, app, from: peer, now: now)
     case .recalled(let recalled):
@@ -42,11 +38,6 @@ extension HomeSide {
     case .lateTaken(let late): requests.confirm(.late(peer, counter: late.counter))
     default: break
     }
-  }
-
-  /// The router's name of a session of the gateway that speaks.
-  private func location(of handle: Handle, from peer: Incarnation) -> Location? {
-    handle.incarnation == peer ? places.location(of: handle) : nil
   }
 
   /// Lets the home take messages, and passes its immediate answers on.
@@ -62,7 +53,7 @@ extension HomeSide {
     _ login: SessionLogin, _ app: AppID, from peer: Incarnation, now: UInt64
   ) {
     // No copy of what is kept of the gateway may live while it changes: it would be copied whole.
-    guard let location = location(of: login.handle, from: peer) else { return }
+    guard let location = places.location(of: login.handle, from: peer) else { return }
     if let session = peers[peer]?.table[location] {
       // Asked again: the same answer.
       let bound = BoundSession(app: session.app, number: session.number, location: location)
@@ -93,10 +84,9 @@ extension HomeSide {
   }
 
   private mutating func refuse(_ handle: Handle, _ refusal: DeviceRefusal, _ app: AppID) {
-    let outcome = SessionLoginResult.Outcome.refused(OperationCoding.number(of: refusal))
-    send(
-      app, .loginResult(SessionLoginResult(handle: handle, outcome: outcome)),
-      to: handle.incarnation)
+    let number = OperationCoding.number(of: refusal)
+    let result = SessionLoginResult(handle: handle, outcome: .refused(number))
+    send(app, .loginResult(result), to: handle.incarnation)
   }
 
   /// The home has answered a login.
@@ -124,7 +114,7 @@ extension HomeSide {
   }
 
   private mutating func take(_ close: SessionClose, from peer: Incarnation, now: UInt64) {
-    guard let location = location(of: close.handle, from: peer) else { return }
+    guard let location = places.location(of: close.handle, from: peer) else { return }
     requests.confirm(.endSession(close.handle))
     peers[peer]?.ended.insert(location)
     peers[peer]?.logins[location] = nil
@@ -143,14 +133,14 @@ extension HomeSide {
   // MARK: Comparing
 
   private mutating func compare(_ digest: DigestMessage, _ app: AppID, from peer: Incarnation) {
-    let lasting = peers[peer]?.compare(digest, app).prefix(Self.mostCompared) ?? []
+    let lasting = peers[peer]?.compare(digest, app).prefix(HomeTiming.mostCompared) ?? []
     guard !lasting.isEmpty else { return }
     send(app, .wantSessions(SessionsWanted(request: 0, buckets: Array(lasting))), to: peer)
   }
 
   private mutating func take(_ list: SessionList, _ app: AppID, from peer: Incarnation, now: UInt64) {
     bindAll(list, app, from: peer, now: now)
-    if peers[peer]?.note(list, next: now + Self.askInterval) == true { noteAnswer() }
+    if peers[peer]?.note(list, next: now + HomeTiming.ask) == true { answers += 1 }
   }
 
   private mutating func bindAll(
@@ -161,7 +151,7 @@ extension HomeSide {
     var named: Set<Location> = []
     var bound: [BoundSession] = []
     for item in list.items {
-      guard let location = location(of: item.handle, from: peer) else { continue }
+      guard let location = places.location(of: item.handle, from: peer) else { continue }
       named.insert(location)
       if let session = peers[peer]?.table[location] {
         guard session.isForeground != item.isForeground else { continue }
@@ -190,7 +180,7 @@ extension HomeSide {
     if let loaded { router.deliverReleased(to: bound, of: loaded) }
     let others = peers[peer]?.table.sessions(of: app, in: list.first...list.last) ?? []
     for (location, session) in others
-    where !named.contains(location) && now >= session.since + Self.bindTime {
+    where !named.contains(location) && now >= session.since + HomeTiming.bind {
       requests.confirm(.endSession(session.handle))
       remove(location, of: peer, .unknown, now: now)
     }
@@ -203,7 +193,7 @@ extension HomeSide {
   private mutating func take(
     _ request: DeviceRequest, _ entry: ClusterEntry, from peer: Incarnation, now: UInt64
   ) {
-    guard let location = location(of: request.handle, from: peer) else { return }
+    guard let location = places.location(of: request.handle, from: peer) else { return }
     if case .done(let app, let handle, let body) = peers[peer]?.requests[request.sequence] {
       let result = DeviceResult(handle: handle, sequence: request.sequence, body: body)
       return send(app, .result(result), to: peer)

@@ -6,15 +6,6 @@ import PushRouter
 /// What a home keeps of the gateways that are other nodes: it serves them from the same `LocalHome` as the loops of its own process.
 /// Used on the link's thread only.
 struct HomeSide: Sendable {
-  /// Nanoseconds from one HOME to a gateway to the next.
-  static let noticeInterval: UInt64 = 2_000_000_000
-  /// Nanoseconds without a part of the answer after which a gateway is asked for its sessions again.
-  static let askInterval: UInt64 = 1_000_000_000
-  /// Nanoseconds after which a session that its gateway does not name is none.
-  static let bindTime: UInt64 = 10_000_000_000
-  /// Buckets of an app that are compared one by one at a time.
-  static let mostCompared = 8
-
   let own: Incarnation
   private(set) var epochs: HomeEpochs
   /// Loops of this process have lower numbers.
@@ -28,13 +19,11 @@ struct HomeSide: Sendable {
   var output: [LinkAction] = []
   var requests = RequestTable()
   var recalls = HomeRecalls()
-  /// Sessions of this process that another home accepted, by app.
-  private var localOrders: [AppID: [Location: UInt64]] = [:]
-  private var order: UInt64 = 0
+  private var orders = SessionOrders()
   private var question: UInt32 = 0
   private var nextNotice: UInt64
   /// How many questions for sessions gateways have answered.
-  private(set) var answers: UInt64 = 0
+  var answers: UInt64 = 0
 
   init(
     own: Incarnation, epochs: HomeEpochs, loops: UInt16, router: Router, home: LocalHome,
@@ -64,11 +53,8 @@ struct HomeSide: Sendable {
     Set(peers.values.filter { $0.hasTold(app) }.map(\.incarnation))
   }
 
-  /// The order of an app's next login. Orders grow over all homes: above those of earlier epochs.
-  mutating func nextOrder(of app: AppID) -> UInt64 {
-    order += 1
-    return (epochs[app] ?? .none).rawValue << 40 + order
-  }
+  /// The order of an app's next login.
+  mutating func nextOrder(of app: AppID) -> UInt64 { orders.next(in: epochs[app] ?? .none) }
 
   // MARK: Gateways
 
@@ -96,14 +82,11 @@ struct HomeSide: Sendable {
   /// Asks a gateway for its sessions of an app, with `.none` of all apps.
   private mutating func askForSessions(of app: AppID, _ peer: Incarnation, now: UInt64) {
     question += 1
-    peers[peer]?.ask(app, question, next: now + Self.askInterval)
+    peers[peer]?.ask(app, question, next: now + HomeTiming.ask)
     send(app, .home(HomeNotice(incarnation: own)), to: peer)
     let wanted = SessionsWanted(request: question, buckets: [])
     send(app, .wantSessions(wanted), to: peer)
   }
-
-  /// A question for sessions is answered.
-  mutating func noteAnswer() { answers += 1 }
 
   /// This node has become the home of an app, or of what belongs to none, beside other homes.
   mutating func begin(_ app: AppID, _ epoch: Epoch, now: UInt64) {
@@ -123,7 +106,7 @@ struct HomeSide: Sendable {
     for peer in peers.keys { peers[peer]?.forget(app) }
     requests.forget(app)
     recalls.forget(app)
-    localOrders[app] = nil
+    orders.forget(app)
   }
 
   /// A gateway is dead for the database: its sessions end.
@@ -155,7 +138,7 @@ struct HomeSide: Sendable {
     }
     output += recalls.tick(now: now)
     if now >= nextNotice {
-      nextNotice = now + Self.noticeInterval
+      nextNotice = now + HomeTiming.notice
       // Where apps are divided, the homes of apps are told when they begin, and read from the database.
       for peer in peers.keys.sorted() where epochs[.none] != nil {
         send(.none, .home(HomeNotice(incarnation: own)), to: peer)
@@ -179,7 +162,7 @@ struct HomeSide: Sendable {
     var bound: [AppID: [BoundSession]] = [:]
     for (location, session) in sessions.all.sorted(by: { $0.session.order < $1.session.order }) {
       guard let id = session.id else { continue }
-      localOrders[session.app, default: [:]][location] = session.order
+      orders.note(session.order, of: location, session.app)
       let app = router.apps.loaded(session.app)
       let isBound =
         app.map {
@@ -199,39 +182,24 @@ struct HomeSide: Sendable {
 
   /// Makes a session that another home accepted its registration's, unless a newer login has taken its place.
   mutating func bind(
-    _ id: RegistrationID, _ number: RegistrationNumber, of app: App, at location: Location,
-    order: UInt64,
+    _ id: RegistrationID, _ number: RegistrationNumber, of app: App, at location: Location, order: UInt64,
     _ isForeground: Bool
   ) -> Bool {
-    var expected = app.directory.location(of: number)
-    while true {
-      if let expected, expected != location, self.order(of: expected, app.id) > order { return false }
-      let outcome = app.directory.bind(
-        id, number, at: location, isForeground: isForeground, replacing: expected,
-        since: UInt32(clamping: time.now().seconds))
-      switch outcome {
-      case .bound:
-        // Which of the two the device still uses nobody knows.
-        if let expected, expected != location { end(expected, .loginAgain) }
-        return true
-      case .held(let other): expected = other
-      case .unknown: return false
-      }
+    let (isBound, replaced) = app.directory.bind(
+      id, number, at: location, isForeground: isForeground, since: UInt32(clamping: time.now().seconds)
+    ) { self.order(of: $0, app.id) > order }
+    // Which of the two the device still uses nobody knows.
+    if let replaced, replaced.loop < loops {
+      local.send(.endSession(replaced, .loginAgain), to: replaced.loop)
+    } else if let replaced {
+      keepEnd(replaced, .loginAgain)
     }
+    return isBound
   }
 
   private func order(of location: Location, _ app: AppID) -> UInt64 {
-    guard let handle = places.handle(of: location) else { return localOrders[app]?[location] ?? .max }
+    guard let handle = places.handle(of: location) else { return orders.order(of: location, app) ?? .max }
     return peers[handle.incarnation]?.table[location]?.order ?? 0
-  }
-
-  /// Ends a session of this process or another.
-  private mutating func end(_ location: Location, _ reason: EndReason) {
-    if location.loop < loops {
-      local.send(.endSession(location, reason), to: location.loop)
-    } else {
-      keepEnd(location, reason)
-    }
   }
 
   /// Tells the gateway of a session to end it, until that confirms.
@@ -253,7 +221,7 @@ struct HomeSide: Sendable {
   mutating func tellSessions(of id: AppID? = nil, to table: inout SessionTable) {
     for app in id.map({ [router.apps.loaded($0)].compactMap { $0 } }) ?? router.apps.all {
       for device in app.directory.connected(below: loops) {
-        let order = localOrders[app.id]?[device.location] ?? nextOrder(of: app.id)
+        let order = orders.order(of: device.location, app.id) ?? nextOrder(of: app.id)
         table.insert(
           NodeSession(device, of: app.id, at: own, order, time.monotonic()), at: device.location)
       }

@@ -85,6 +85,11 @@ final class LoopDirectory: HomeRules {
     }
   }
 
+  /// The router's name of a session of a gateway that speaks; nil for one of another.
+  func location(of handle: Handle, from peer: Incarnation) -> Location? {
+    handle.incarnation == peer ? location(of: handle) : nil
+  }
+
   /// A session's gateway, and its name there; nil if it is of this process.
   func handle(of location: Location) -> Handle? {
     place(of: location.loop).map {

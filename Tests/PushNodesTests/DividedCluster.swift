@@ -163,7 +163,7 @@ final class DividedCluster: SimulatedCluster {
     guard let row = row ?? nil else { return }
     from.link.release(app)
     if Bool.random(using: &random) { try await run(milliseconds: 30) }
-    guard router.handOver(keys[index], to: (node: 1, home: 1), keepingSessions: true) == nil else {
+    guard router.handOver(keys[index], to: (node: 1, home: -1), keepingSessions: true) == nil else {
       throw Failed(description: "an app was handed over to nobody")
     }
     from.link.open(app, epoch: Epoch(UInt64(row.epoch)))
