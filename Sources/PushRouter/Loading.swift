@@ -61,8 +61,8 @@ struct Loading {
     own.admit(id)
     let app = apps.make(row)
     for plugged in channels.all {
-      // What is left of the time when it was here before.
-      plugged.channel.forget(app)
+      // What is left of the time when it was here before. Connections are not: devices stay connected.
+      if !(plugged.channel is Passthrough) { plugged.channel.forget(app) }
       let learned = Semaphore()
       plugged.channel.learnChanges { learned.signal() }
       learned.wait()

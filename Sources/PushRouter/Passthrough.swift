@@ -64,6 +64,9 @@ final class Passthrough: Channel {
 
   func forget(_ app: App) { gateways.sendToAll(.forget(app.id)) }
 
+  /// The connections are ended, or kept for the next home, by who hands the app over.
+  func release(_ app: App) {}
+
   // MARK: Connections
 
   /// Sends a push to devices that are connected.

@@ -212,7 +212,8 @@ final class ScriptedGateway {
         _ = sessions[slot]?.core.settle(count, limits)
         sessions[slot]?.core.keptWasUnread()
       }
-    case .registerResult, .stateTaken, .waiting, .forget: break
+    case .forget(let app): violations.append("\(app) is forgotten")
+    case .registerResult, .stateTaken, .waiting: break
     }
   }
 
