@@ -102,6 +102,11 @@ public final class ForwardingLoop: LoopDriver {
     loop.wake(by: moment)
   }
 
+  /// Whether a request is for another home than this process, where each app has a home of its own.
+  public func isElsewhere(_ request: HTTPRequest) -> Bool {
+    isDivided && course.homes[forwarder.app(request)] != .here
+  }
+
   /// Whether each app has a home of its own.
   var isDivided: Bool { course.homes.isDivided }
 

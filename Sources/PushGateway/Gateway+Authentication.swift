@@ -204,6 +204,14 @@ extension Gateway {
     return .success((key, secret, isGroup ? .group : call.api == .admin ? .developer : .app))
   }
 
+  /// The app that a request is about, by its credentials; nil if it is about none, or about a group.
+  public static func app(of request: HTTPRequest) -> AppKey? {
+    guard let (key, _, isGroup) = request.headers["authorization"].flatMap(credentials), !isGroup else {
+      return nil
+    }
+    return key
+  }
+
   /// Reads `Basic base64(key:secret)` (RFC 7617). A group has `group-` before its key.
   private static func credentials(_ header: String) -> (AppKey, [UInt8], isGroup: Bool)? {
     let bytes = Array(header.utf8)

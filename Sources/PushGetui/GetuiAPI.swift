@@ -81,6 +81,12 @@ public final class GetuiAPI: Sendable {
   /// Whether a request target belongs to this API.
   public static func serves(_ target: String) -> Bool { target.hasPrefix("/v2/") }
 
+  /// The app that a request is about, by its path; nil if it is none of this API.
+  public static func app(of request: HTTPRequest) -> AppKey? {
+    guard serves(request.target) else { return nil }
+    return AppKey(String(request.target.dropFirst(4).prefix { $0 != "/" && $0 != "?" }))
+  }
+
   /// The largest body of all routes, in bytes.
   public static let largestBody = BodySize.batch.bytes
 

@@ -26,6 +26,8 @@ public struct Membership: Sendable {
     public var lateAfter: UInt64 = 2_000_000_000
     /// Any node is dead after as much without a beat.
     public var deadAfter: UInt64 = NodeRegistry.deadAfter
+    /// Where apps are divided: a node without a connection to the database is dead after as much without a beat.
+    public var lostAfter: UInt64?
     /// Without a look for as long, what was seen before says nothing about beats.
     public var gap: UInt64 = 2_500_000_000
     /// Between looks while something is about to change.
@@ -83,9 +85,9 @@ public struct Membership: Sendable {
     guard !hasLost else { return [] }
     guard let view else { return lose() }
     var actions = note(view.nodes, at: now).map { Action.gone($0) }
-    for node in view.nodes where node.incarnation != own && age(of: node.incarnation, now) >= timing.deadAfter
-    {
-      actions.append(.remove(node))
+    for node in view.nodes where node.incarnation != own {
+      let limit = node.isConnected ? nil : timing.lostAfter
+      if age(of: node.incarnation, now) >= limit ?? timing.deadAfter { actions.append(.remove(node)) }
     }
     if let ledEpoch {
       isWatchful = false

@@ -177,12 +177,25 @@ public final class NodeRegistry: Sendable {
   }
 
   private static func view(of database: Database) throws(StorageError) -> ClusterView {
+    let connected = Set(
+      try database.all(
+        """
+        SELECT CAST(objid AS bigint) AS node
+          FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+          WHERE locktype = 'advisory' AND granted AND datname = current_database() AND objsubid = 2
+            AND CAST(classid AS bigint) = ?
+        """, .integer(nodeLocks)
+      ) { $0.integer("node") })
     let nodes = try database.all(
       """
       SELECT incarnation, name, address, version, is_draining, beat, started_at FROM node
         ORDER BY incarnation
       """
-    ) { NodeRow($0) }
+    ) { row in
+      var node = NodeRow(row)
+      node.isConnected = connected.contains(node.incarnation & 0xffff_ffff)
+      return node
+    }
     let home = try database.first("SELECT incarnation, epoch, fence FROM home WHERE app_id = 0") {
       HomeRow(
         incarnation: $0.integer("incarnation"), epoch: $0.integer("epoch"), fence: $0.integer("fence"))

@@ -16,6 +16,8 @@ public struct NodeRow: Sendable, Hashable {
   public var beat: Int64
   /// When it got its place, by its own clock.
   public var startedAt: Timestamp
+  /// Whether it has a connection to the database.
+  public var isConnected = true
 
   /// All fields.
   public init(

@@ -22,17 +22,19 @@ final class ClusterService: Sendable {
   let forwarder: RequestForwarder
   let tls: NodeTLS?
   let pages: NodePages
-  private let settings: ServeSettings
+  let settings: ServeSettings
   private let node: NodeRegistry.Node
   private let name: String
   private let registry: NodeRegistry
-  private let loops: Int
-  private let metrics: Metrics
+  let loops: Int
+  let metrics: Metrics
   private let serverMetrics: ServerMetrics
-  private let time: SystemTime
+  let time: SystemTime
   private let log: Log
   private let isReady: @Sendable () -> Bool
-  private let state: Mutex<ClusterState>
+  /// The apps of this node, if each app has a home of its own.
+  let homes: NodeHomes?
+  let state: Mutex<ClusterState>
   private let orders: ClusterOrders<ClusterOrder>
   private let ended = PushBase.Semaphore()
 
@@ -65,11 +67,14 @@ final class ClusterService: Sendable {
     let incarnation = try ClusterStart.register(node, named: options.name, at: registry, time)
     let orders = ClusterOrders<ClusterOrder>()
     self.orders = orders
-    let runner = MembershipRunner(registry, incarnation: incarnation, log: log) { orders.add(.act($0)) }
+    let runner = MembershipRunner(
+      registry, incarnation: incarnation, timing: ClusterStart.timing(options), log: log
+    ) { orders.add(.act($0)) }
     state = Mutex(ClusterState(runner: runner, homeAt: MembershipRunner.clock()))
     do throws(Failure) {
       link = try ClusterStart.link(
-        options, cluster, incarnation, address: address, channel: channel, loops: loops, time: time, log: log
+        options, cluster, incarnation, address: address, channel: channel, loops: loops, time: time, log: log,
+        told: { orders.add(.read) }
       ) {
         // Others would take this node for dead while it waits.
         _ = try? registry.look(as: incarnation, beats: true)
@@ -83,8 +88,22 @@ final class ClusterService: Sendable {
     forwarding.proxies = TrustedProxies(settings.trustedProxies)
     forwarding.exempt = settings.trustedProxies + IPNetwork.loopback
     forwarder = RequestForwarder(
-      tls: options.tls, options: forwarding, refusal: { Self.refusal($0, of: $1) }, memory: memory,
+      tls: options.tls, options: forwarding, refusal: { Self.refusal($0, of: $1) },
+      app: { GetuiAPI.app(of: $0) ?? Gateway.app(of: $0) }, memory: memory,
       metrics: metrics, log: log)
+    if options.spreadsApps {
+      do throws(Failure) {
+        homes = try ClusterStart.homes(
+          settings, serverMetrics, incarnation: incarnation, link: link, forwarder: forwarder,
+          view: { runner.view }, time: time)
+      } catch {
+        link.close()
+        try? registry.leave(incarnation)
+        throw error
+      }
+    } else {
+      homes = nil
+    }
     let status = ClusterStatus()
     pages = NodePages(metrics: metrics, obstacle: { status.obstacle }, ready: { status.text })
     status.service.withLock { $0 = self }
@@ -93,7 +112,7 @@ final class ClusterService: Sendable {
     }
   }
 
-  private var currentState: ClusterState { state.withLock { $0 } }
+  var currentState: ClusterState { state.withLock { $0 } }
 
   /// Takes part from now on; `open` is called once this node is the home, and returns when requests are served.
   func start(_ open: @escaping @Sendable (HomeService) -> Void) throws(Failure) {
@@ -123,7 +142,7 @@ final class ClusterService: Sendable {
   /// Whether another node can become the home. Waits for the database: a node may have joined since it was last read.
   var hasHeir: Bool {
     let state = currentState
-    guard state.isLeading else { return false }
+    guard state.isLeading || homes != nil else { return false }
     let own = state.runner.incarnation
     let view = (try? registry.look(as: own, beats: false)) ?? state.runner.view
     return view?.nodes.contains { $0.incarnation != own && !$0.isDraining } == true
@@ -133,9 +152,11 @@ final class ClusterService: Sendable {
   var obstacle: String? {
     guard isReady() else { return "draining" }
     let state = currentState
-    if state.isLeading {
-      return state.runner.isAlive ? state.storeObstacle() : "the cluster's database does not answer"
+    if state.isLeading || homes != nil {
+      guard state.runner.isAlive else { return "the cluster's database does not answer" }
+      if let obstacle = state.storeObstacle() { return obstacle }
     }
+    if state.isLeading || homes?.own.contains(.installation) == true { return nil }
     let isHomeless =
       state.home == nil && (state.epoch == 0 || MembershipRunner.clock() &- state.homeAt > Self.homelessAfter)
     return isHomeless ? "no node is the home" : nil
@@ -144,6 +165,10 @@ final class ClusterService: Sendable {
   /// What this node is, for people.
   var description: String {
     let state = currentState
+    if let homes {
+      let installation = homes.own.contains(.installation) ? "this node" : state.home?.name ?? "nobody"
+      return "ready\nhome of \(homes.count) apps\ninstallation at \(installation)"
+    }
     return state.isLeading ? "ready\nhome" : "ready\ngateway of \(state.home?.name ?? "nobody")"
   }
 
@@ -167,7 +192,7 @@ final class ClusterService: Sendable {
   }
 
   /// The nodes as the console shows them, by the home.
-  private var consoleNodes: [ConsoleNode] {
+  var consoleNodes: [ConsoleNode] {
     let runner = currentState.runner
     return ConsoleNode.list(
       runner.view?.nodes ?? [], own: runner.incarnation, link.peers,
@@ -190,6 +215,7 @@ final class ClusterService: Sendable {
         switch order {
         case .act(let action): perform(action)
         case .reach(let semaphore): semaphore.signal()
+        case .read: homes?.wake()
         case .yield(let semaphore):
           leaveHome()
           semaphore.signal()
@@ -205,6 +231,7 @@ final class ClusterService: Sendable {
     case .gone(let node):
       link.forget(Incarnation(UInt64(node.incarnation)))
       if let address = NodeAddress(of: node) { forwarder.abandon(address) }
+      homes?.wake()
     case .takeOver(let replaced): takeOver(replacing: replaced)
     case .remove: break
     case .lost: renew()
@@ -219,6 +246,12 @@ final class ClusterService: Sendable {
       return false
     }
     guard !isLeading else { return }
+    if let homes {
+      homes.wake()
+      return log.info(
+        home == nil ? "no node is the home of the installation" : "a node is the home of the installation",
+        ["node": .text(home?.name ?? ""), "epoch": .number(epoch)])
+    }
     link.follow(home.map { Incarnation(UInt64($0.incarnation)) }, epoch: Epoch(UInt64(epoch)))
     forwarder.follow(home.flatMap { NodeAddress(of: $0) })
     log.info(
@@ -229,6 +262,15 @@ final class ClusterService: Sendable {
   /// Opens the database, which ends the home before, and becomes the home.
   private func takeOver(replacing home: HomeRow?) {
     let runner = currentState.runner
+    if let homes {
+      let epoch: Int64?
+      do throws(StorageError) { epoch = try homes.takeInstallation() } catch {
+        epoch = nil
+        log.warning("this node did not take the installation", ["reason": .text(error.message)])
+      }
+      if let epoch { runner.lead(epoch: epoch) } else { runner.giveUp() }
+      return
+    }
     var lasts = false
     do throws(Failure) {
       // Before anything of the home is touched that has another program.
@@ -300,10 +342,10 @@ final class ClusterService: Sendable {
   /// The others have taken this node for dead. A home that was replaced ends; a gateway gets a new place and keeps its devices.
   private func renew() {
     let isLeading = state.withLock { state in
-      if state.isLeading {
+      if state.isLeading || homes != nil {
         state.lastingFailure = "another node has become the home, or this one was taken for dead"
       }
-      return state.isLeading
+      return state.isLeading || homes != nil
     }
     guard !isLeading, isReady() else { return }
     log.warning("this node was taken for dead; it joins again")
@@ -390,6 +432,7 @@ final class ClusterService: Sendable {
 
   /// Gives the node's place back and ends its threads.
   func close() {
+    homes?.close()
     currentState.runner.close()
     orders.add(.end)
     ended.wait()

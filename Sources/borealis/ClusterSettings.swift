@@ -11,6 +11,8 @@ struct ClusterSettings {
   /// Where other nodes reach this one.
   let address: HostPort
   let name: String
+  /// Whether each app has a home of its own.
+  let spreadsApps: Bool
   let tls: NodeTLS?
   /// Where devices reach this node and no other, as they are told; empty if there is no such address.
   let deviceAddress: String
@@ -35,6 +37,9 @@ struct ClusterSettings {
       help:
         "Where devices reach this node and no other: told to devices of a node that ends. None if not given.",
       kind: .address),
+      name: "spread-apps", valueName: "",
+      help: "Give each app a home of its own among the nodes; all nodes of a cluster have to agree.",
+      kind: .flag),
     SettingDefinition(
       name: "node-ca", valueName: "FILE",
       help: "The authority (PEM) of the nodes' certificates, which nodes show one another.", kind: .text),
@@ -76,6 +81,7 @@ struct ClusterSettings {
       throw .usage("--node-name: \"\(name)\" is no name of at most 63 letters, digits, dots and hyphens")
     }
     deviceAddress = try Self.deviceAddress(settings)
+    spreadsApps = settings.flag("spread-apps")
     tls = try Self.tls(settings)
     let place = NodeAddress(name: name, host: address.host, port: address.port)
     guard tls != nil || place.isLoopback else {

@@ -2,6 +2,7 @@ import Glibc
 import PushBase
 import PushCluster
 import PushCrypto
+import PushForwarding
 import PushMembership
 import PushNodes
 import PushPassthrough
@@ -64,6 +65,52 @@ enum ClusterStart {
     return true
   }
 
+  /// How long things take: nobody else sees by the server's lock that a node is gone if many hold it.
+  static func timing(_ options: ClusterSettings) -> Membership.Timing {
+    var timing = Membership.Timing()
+    if options.spreadsApps { timing.lostAfter = NodeRegistry.lostAfter }
+    return timing
+  }
+
+  /// Opens the database as one of several homes, which has no app yet.
+  static func homes(
+    _ settings: ServeSettings, _ metrics: ServerMetrics, incarnation: Int64, link: NodeLink,
+    forwarder: RequestForwarder, view: @escaping @Sendable () -> ClusterView?, time: SystemTime
+  ) throws(Failure) -> NodeHomes {
+    // If nobody uses it, it may be that of an older program.
+    _ = try prepare(settings)
+    let registry: NodeRegistry
+    do throws(StorageError) {
+      registry = try NodeRegistry(settings.folder.location, patience: databasePatience)
+    } catch {
+      throw settings.folder.openFailure(error)
+    }
+    for _ in 0..<20 {
+      let slot: MessageSlot?
+      do throws(StorageError) {
+        _ = try registry.endDeadHomes()
+        slot = try registry.freeSlot()
+      } catch {
+        throw settings.folder.openFailure(error)
+      }
+      guard let slot else { break }
+      let own = AssignedApps(home: incarnation, node: incarnation, slot: slot)
+      let opened: (Store, fence: Int64)
+      do throws(Failure) {
+        opened = try HomeService.openStore(settings, metrics, patience: 0, home: own)
+      } catch {
+        // Another node may have got the slot, or be about to make the schema.
+        usleep(UInt32.random(in: 100_000...500_000))
+        continue
+      }
+      let router = try HomeService.load(settings, opened.0, time, scope: .assigned(own))
+      return NodeHomes(
+        own, opened.0, router, registry: registry, link: link, forwarder: forwarder, view: view, time: time,
+        log: settings.log)
+    }
+    throw .failed("cannot be a home beside others: a server of all apps uses the database, or 128 nodes do")
+  }
+
   /// Gets a place among the nodes.
   static func register(
     _ node: NodeRegistry.Node, named name: String, at registry: NodeRegistry, _ time: SystemTime
@@ -97,7 +144,8 @@ enum ClusterStart {
   /// Connects to the bus. `beat` is called each second until that has succeeded.
   static func link(
     _ options: ClusterSettings, _ cluster: ClusterName, _ incarnation: Int64, address: String,
-    channel: PassthroughChannel, loops: Int, time: SystemTime, log: Log, beat: () -> Void
+    channel: PassthroughChannel, loops: Int, time: SystemTime, log: Log,
+    told: @escaping @Sendable () -> Void, beat: () -> Void
   ) throws(Failure) -> NodeLink {
     let connected = Semaphore()
     let problem = Mutex("")
@@ -107,13 +155,14 @@ enum ClusterStart {
         NodeIdentity(
           cluster: cluster, incarnation: Incarnation(UInt64(incarnation)), name: options.name,
           address: address, program: Program.version, deviceAddress: options.deviceAddress), gateway: channel,
-        loops: loops, time: time,
+        loops: loops, isDivided: options.spreadsApps, time: time,
         events: { event in
           switch event {
           case .bus(.connected): connected.signal()
           case .bus(.failed(let text)): problem.withLock { $0 = text }
           default: break
           }
+          if case .app = event { told() }
           note(event, log)
         },
         connect: { incarnation, wake throws(SystemThread.Failure) in

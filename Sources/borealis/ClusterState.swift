@@ -7,6 +7,8 @@ import PushStorage
 /// What the thread of a node carries out.
 enum ClusterOrder: Sendable {
   case act(Membership.Action)
+  /// Some app has another home.
+  case read
   case reach(PushBase.Semaphore)
   /// Goes on as a gateway, since another node is the home.
   case yield(PushBase.Semaphore)

@@ -40,14 +40,16 @@ final class HomeService: Sendable {
   /// The channels to outside services that every server has.
   static let channelInfos: [ChannelInfo] = [.apns] + Vendors.infos
 
-  /// Opens the database as its server.
+  /// Opens the database as its server, or as one of several homes.
   static func openStore(
-    _ settings: ServeSettings, _ metrics: ServerMetrics, replacing fence: Int64? = nil, patience: Int? = nil
+    _ settings: ServeSettings, _ metrics: ServerMetrics, replacing fence: Int64? = nil, patience: Int? = nil,
+    home: AssignedApps? = nil
   ) throws(Failure) -> (Store, fence: Int64) {
     var options = Store.Options()
     options.onCommit = metrics.onCommit
     options.secretKeys = settings.secretKeyFile.source
     options.replaces = fence
+    options.home = home
     if let patience { options.patience = patience }
     let store = try settings.folder.openStore(readers: 2, log: settings.log, options: options)
     do throws(Failure) { try settings.secretKeyFile.expectKeys(of: store) } catch {
@@ -58,13 +60,15 @@ final class HomeService: Sendable {
   }
 
   /// Reads a database into memory.
-  static func load(_ settings: ServeSettings, _ store: Store, _ time: SystemTime) throws(Failure) -> Router {
+  static func load(
+    _ settings: ServeSettings, _ store: Store, _ time: SystemTime, scope: HomeScope = .all
+  ) throws(Failure) -> Router {
     var options = RouterOptions()
     options.retention = settings.retention
     options.zone = settings.zone
     options.schedulesPerApp = settings.schedules
     options.scheduleGrace = settings.scheduleGrace
-    let router = Router(store: store, scope: .all, options: options, time: time, log: settings.log)
+    let router = Router(store: store, scope: scope, options: options, time: time, log: settings.log)
     do throws(StorageError) { try router.load() } catch {
       throw DataFolder.failure("cannot read \(settings.folder.database)", error)
     }

@@ -47,6 +47,8 @@ final class LoopServices: LoopDriver {
     case serve(HomeService, done: @Sendable () -> Void)
     /// Leaves requests to another node from now on.
     case leave(done: @Sendable () -> Void)
+    /// Answers when the loop has seen all that it was told before.
+    case reach(done: @Sendable () -> Void)
     /// Accepts no more connections, lets requests finish, and tells devices to reconnect within `spread` milliseconds,
     /// after at most `patience` milliseconds for their acknowledgements, to other nodes if there are; calls `done` when no connection
     /// is left.
@@ -115,13 +117,22 @@ final class LoopServices: LoopDriver {
       loop: loop, tls: cluster.tls, limits: parts.httpLimits, peers: parts.httpPeers,
       memory: parts.httpMemory, time: parts.time, nodes: { cluster.names },
       unanswered: { [unowned self] in noteUnanswered($0, $1, $2, $3) },
-      refusal: { ClusterService.refusal($0, of: $1) }, handlers: { [unowned self] _ in handlers })
+      refusal: { ClusterService.refusal($0, of: $1) }, handlers: { [unowned self] in handlers(for: $0) })
   }
 
   /// What serves requests in this process, if it is the home and the others cannot have taken it for dead.
   private var active: HomeService? {
     guard let home, parts.cluster?.isAlive != false else { return nil }
     return home
+  }
+
+  /// The same, if this process is the home of a request.
+  private func home(for request: HTTPRequest) -> HomeService? {
+    forwarding?.isElsewhere(request) == true ? nil : active
+  }
+
+  private func handlers(for request: HTTPRequest) -> RequestHandlers? {
+    forwarding?.isElsewhere(request) == true ? nil : handlers
   }
 
   private var handlers: RequestHandlers? {
@@ -142,7 +153,7 @@ final class LoopServices: LoopDriver {
       handler: { [unowned self] request, exchange in
         if let cluster = parts.cluster, NodePages.serves(request.target) {
           exchange.respond(cluster.pages.answer(to: request))
-        } else if let home = active {
+        } else if let home = home(for: request) {
           home.handle(request, exchange, isSecure: isSecure)
         } else {
           forwarding?.handle(request, exchange, isSecure: isSecure)
@@ -153,12 +164,12 @@ final class LoopServices: LoopDriver {
     server.unanswered = { [unowned self] in noteUnanswered($0, $1, $2, $3) }
     server.upgrade = { upgrades.upgrade($0, from: $1, to: devices) }
     server.screen = { [unowned self] head, id, peer in
-      active?.screen(head, requestID: id, peer: peer, isSecure: isSecure)
+      home(for: head)?.screen(head, requestID: id, peer: peer, isSecure: isSecure)
         ?? .refused(ClusterService.refusal(.unserved, of: head.target))
     }
     if parts.cluster != nil {
       server.inquire = { [unowned self] head, id, peer, inquiry in
-        guard active == nil, let forwarding else { return false }
+        guard home(for: head) == nil, let forwarding else { return false }
         forwarding.screen(head, requestID: id, peer: peer, isSecure: isSecure, inquiry)
         return true
       }
@@ -188,6 +199,7 @@ final class LoopServices: LoopDriver {
       case .leave(let done):
         home = nil
         done()
+      case .reach(let done): done()
       case .drain(let spread, let patience, let refuge, let done):
         loop.closeListeners()
         whenDrained = done

@@ -148,14 +148,17 @@ final class Server: Sendable {
     logCertificate()
     if let service { logConsole(service) }
     try cluster?.start { [self] in open($0) }
+    try cluster?.startHomes { [self] in tellLoops { .reach(done: $0) } }
   }
 
   /// Serves requests from now on, since this node has become the home.
   private func open(_ service: HomeService) {
     home.withLock { $0 = service }
     tellLoops { .serve(service, done: $0) }
-    log.info(
-      "this node is the home of all apps", ["apps": .number(Int64(service.router.apps.all.count))])
+    if cluster?.spreadsApps != true {
+      log.info(
+        "this node is the home of all apps", ["apps": .number(Int64(service.router.apps.all.count))])
+    }
     logConsole(service)
   }
 
@@ -247,12 +250,15 @@ final class Server: Sendable {
     log.info("stopping")
     let time = UInt64(settings.drainDelay) * 1_000_000 + UInt64(settings.drainSeconds) * 1_000_000_000
     home.withLock { $0 }?.store.expectEnd(by: parts.time.monotonic() &+ time)
-    if let cluster, lastingFailure != nil, let service = home.withLock({ $0 }) { yield(service, to: cluster) }
+    if let cluster, !cluster.spreadsApps, lastingFailure != nil, let service = home.withLock({ $0 }) {
+      yield(service, to: cluster)
+    }
     serveOn(milliseconds: settings.drainDelay)
     cluster?.beginEnd()
     if let cluster, lastingFailure == nil, cluster.hasHeir, let service = home.withLock({ $0 }) {
       handOver(service, to: cluster)
     }
+    cluster?.endHomes()
     let service = home.withLock { $0 }
     service?.endWaiting()
     let done = Semaphore()
@@ -274,6 +280,10 @@ final class Server: Sendable {
 
   /// Ends being the home, and waits for the next one: requests and devices wait with this node.
   private func handOver(_ service: HomeService, to cluster: ClusterService) {
+    if cluster.spreadsApps {
+      if !cluster.handOverApps() { log.warning("not all apps could be handed over") }
+      return
+    }
     log.info("handing over to another node")
     tellLoops { .leave(done: $0) }
     home.withLock { $0 = nil }

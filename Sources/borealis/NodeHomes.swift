@@ -1,0 +1,320 @@
+import PushBase
+import PushCluster
+import PushForwarding
+import PushMembership
+import PushNodes
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// The apps of a node that is one of several homes. A thread of its own reads each second where apps have their homes, takes over those
+/// that this node was given, and, while this node has what belongs to no app, gives those without a home to nodes.
+final class NodeHomes: Sendable {
+  private struct State {
+    var rows: [AppHomeRow] = []
+    var mark: HomesMark?
+    /// Apps that devices have here.
+    var opened: Set<AppID> = []
+    /// Those of them whose requests are served here, since all nodes have told their devices, or could have.
+    var served: Set<AppID> = []
+    /// Until when nodes may tell their devices of an app.
+    var patience: [AppID: UInt64] = [:]
+    /// When nodes were seen first.
+    var seen: [Int64: UInt64] = [:]
+    var isHandingOver = false
+    var failure = ""
+  }
+
+  let own: AssignedApps
+  let store: Store
+  let router: Router
+  private let registry: NodeRegistry
+  private let link: NodeLink
+  private let forwarder: RequestForwarder
+  private let view: @Sendable () -> ClusterView?
+  private let time: any TimeSource
+  private let log: Log
+  private let state = Mutex(State())
+  /// Held while homes are read or changed.
+  private let turns = Mutex(())
+  private let work = Semaphore()
+  private let ended = Semaphore()
+  private let isClosing = Atomic<Bool>(false)
+  /// Called when what belongs to no app is this node's, with its epoch; and to wait until all loops have seen a change of homes.
+  private let hooks = Mutex<(installed: @Sendable (Int64) -> Void, barrier: @Sendable () -> Void)>(
+    ({ _ in }, {}))
+
+  /// Nanoseconds that nodes may take to tell the devices of an app that has come here.
+  private static let sessionPatience: UInt64 = 3_000_000_000
+  /// Nanoseconds for which a node has been seen before apps are moved to it.
+  private static let settling: UInt64 = 10_000_000_000
+
+  init(
+    _ own: AssignedApps, _ store: Store, _ router: Router, registry: NodeRegistry, link: NodeLink,
+    forwarder: RequestForwarder, view: @escaping @Sendable () -> ClusterView?, time: any TimeSource, log: Log
+  ) {
+    (self.own, self.store, self.router, self.registry) = (own, store, router, registry)
+    (self.link, self.forwarder, self.view, self.time, self.log) = (link, forwarder, view, time, log)
+  }
+
+  /// Starts the thread.
+  func start(
+    installed: @escaping @Sendable (Int64) -> Void, barrier: @escaping @Sendable () -> Void
+  ) throws(SystemThread.Failure) {
+    hooks.withLock { $0 = (installed, barrier) }
+    try SystemThread.start("homes") { [self] in
+      while !isClosing.load(ordering: .acquiring) {
+        turns.withLock { _ in turn() }
+        let isWaiting = state.withLock { !$0.patience.isEmpty }
+        _ = work.wait(until: time.monotonic() &+ (isWaiting ? 20_000_000 : 1_000_000_000))
+      }
+      ended.signal()
+    }
+  }
+
+  /// Reads at once where homes are.
+  func wake() { work.signal() }
+
+  /// Ends the thread.
+  func close() {
+    guard !isClosing.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    work.signal()
+    ended.wait()
+    registry.close()
+  }
+
+  /// How many apps are served here.
+  var count: Int { state.withLock { $0.served.count { $0 != .installation } } }
+
+  /// How many apps each node has, by its number.
+  var counts: [Int64: Int] {
+    state.withLock { state in
+      state.rows.reduce(into: [:]) { if $1.app != .installation { $0[$1.home.incarnation, default: 0] += 1 } }
+    }
+  }
+
+  // MARK: A turn
+
+  private func turn() {
+    do throws(StorageError) {
+      guard let view = view() else { return }
+      try read(view)
+      for row in state.withLock(\.rows) where row.home.fence == own.home { try open(row) }
+      serveOpened(view)
+      follow(view)
+      if own.contains(.installation) { try assign(view) }
+      try balance(view)
+      state.withLock { $0.failure = "" }
+    } catch {
+      let isNew = state.withLock { state in
+        defer { state.failure = error.description }
+        return state.failure != error.description
+      }
+      if isNew { log.warning("cannot look after the homes of apps", ["error": .text(error.description)]) }
+    }
+  }
+
+  private func read(_ view: ClusterView) throws(StorageError) {
+    if let (rows, mark) = try registry.homes(since: state.withLock(\.mark)) {
+      state.withLock { ($0.rows, $0.mark) = (rows, mark) }
+    }
+    let now = time.monotonic()
+    let alive = Set(view.nodes.map(\.incarnation))
+    let rows = state.withLock { state in
+      state.seen = state.seen.filter { alive.contains($0.key) }
+      for node in alive where state.seen[node] == nil { state.seen[node] = now }
+      return state.rows
+    }
+    link.follow(
+      rows.map { row in
+        let node = row.home.incarnation
+        return AppPlace(
+          app: row.app, key: row.key, home: alive.contains(node) ? Incarnation(UInt64(node)) : nil,
+          epoch: Epoch(UInt64(row.home.epoch)))
+      })
+  }
+
+  /// Takes over what this node was given.
+  private func open(_ row: AppHomeRow) throws(StorageError) {
+    guard !state.withLock({ $0.opened.contains(row.app) }) else { return }
+    if row.app == .installation {
+      own.insert(.installation)
+      link.open(.none, epoch: Epoch(UInt64(row.home.epoch)))
+      state.withLock { state in
+        state.opened.insert(row.app)
+        state.served.insert(row.app)
+      }
+      log.info("this node is the home of the installation", ["epoch": .number(row.home.epoch)])
+      hooks.withLock(\.installed)(row.home.epoch)
+      return
+    }
+    guard let app = try router.load(row.app) else {
+      // It was deleted; what is left of it goes with the sweeps.
+      state.withLock { _ = $0.opened.insert(row.app) }
+      return
+    }
+    link.open(row.app, epoch: Epoch(UInt64(row.home.epoch)))
+    let end = time.monotonic() &+ Self.sessionPatience
+    state.withLock { state in
+      state.opened.insert(row.app)
+      state.patience[row.app] = end
+    }
+    log.info(
+      "this node is the home of an app", ["app": .text(app.key.text), "epoch": .number(row.home.epoch)])
+  }
+
+  /// Serves requests of apps whose devices are known.
+  private func serveOpened(_ view: ClusterView) {
+    let others = view.nodes.map(\.incarnation).filter { $0 != own.node }.map { Incarnation(UInt64($0)) }
+    for (app, end) in state.withLock(\.patience) {
+      guard link.waitForSessions(of: others, app: app, atMost: 0) || time.monotonic() >= end else { continue }
+      state.withLock { state in
+        state.patience[app] = nil
+        state.served.insert(app)
+      }
+    }
+  }
+
+  /// Tells where requests go.
+  private func follow(_ view: ClusterView) {
+    let nodes = Dictionary(view.nodes.map { ($0.incarnation, NodeAddress(of: $0)) }) { $1 }
+    let (rows, served) = state.withLock { ($0.rows, $0.served) }
+    var installation = RequestHomes.Home.nobody
+    var apps: [AppKey: RequestHomes.Home] = [:]
+    for row in rows {
+      let home: RequestHomes.Home
+      if row.home.fence == own.home {
+        home = served.contains(row.app) ? .here : .nobody
+      } else {
+        home = (nodes[row.home.incarnation] ?? nil).map { .node($0) } ?? .nobody
+      }
+      if row.app == .installation { installation = home } else if let key = row.key { apps[key] = home }
+    }
+    forwarder.follow(RequestHomes(installation: installation, apps: apps))
+  }
+
+  // MARK: Who gets what
+
+  /// Takes what belongs to no app, if its home is gone; its epoch.
+  func takeInstallation() throws(StorageError) -> Int64? {
+    for home in try registry.endDeadHomes() {
+      log.warning("the home of a dead node is ended", ["node": .number(home)])
+    }
+    let epoch = try Store.wait {
+      [store, own] (done: @escaping @Sendable (Result<Int64?, StorageError>) -> Void) in
+      store.write({ t throws(StorageError) in try t.homes.assign(.installation, to: own) }, completion: done)
+    }
+    if epoch != nil { wake() }
+    return epoch
+  }
+
+  /// Gives apps without a home to nodes.
+  private func assign(_ view: ClusterView) throws(StorageError) {
+    for home in try registry.endDeadHomes() {
+      log.warning("the home of a dead node is ended", ["node": .number(home)])
+    }
+    let (homeless, loads) = try store.wait { t throws(StorageError) in
+      (try t.homes.homeless(), try t.homes.loads())
+    }
+    guard !homeless.isEmpty else { return }
+    let placed = HomePlan.place(homeless, among: candidates(loads, view)).map { ($0.app, $0.home.home) }
+    try Store.wait { [store] (done: @escaping @Sendable (Result<Void, StorageError>) -> Void) in
+      store.write(
+        { t throws(StorageError) in
+          for (app, home) in placed { _ = try t.homes.assign(app, to: (node: home, home: home)) }
+        }, completion: done)
+    }
+    log.info("apps have got homes", ["apps": .number(Int64(placed.count))])
+    wake()
+  }
+
+  private func candidates(_ loads: [Int64: [AppID: Int]], _ view: ClusterView) -> [HomeCandidate] {
+    let nodes = Set(view.nodes.filter { !$0.isDraining }.map(\.incarnation))
+    return loads.filter { nodes.contains($0.key) }.map {
+      HomeCandidate(node: $0.key, home: $0.key, apps: $0.value)
+    }
+  }
+
+  /// Gives an app to a home that has less, if this one has most.
+  private func balance(_ view: ClusterView) throws(StorageError) {
+    let now = time.monotonic()
+    let isSettled = state.withLock { state in
+      state.patience.isEmpty && !state.isHandingOver
+        && view.nodes.allSatisfy { now >= (state.seen[$0.incarnation] ?? now) + Self.settling }
+    }
+    guard isSettled, state.withLock({ $0.served.count > 1 }) else { return }
+    let loads = try store.wait { t throws(StorageError) in try t.homes.loads() }
+    guard let move = HomePlan.move(among: candidates(loads, view)), move.from.home == own.home,
+      let row = state.withLock({ $0.rows.first { $0.app == move.app } }),
+      state.withLock({ $0.served.contains(row.app) })
+    else { return }
+    handOver(row, to: move.to.home, view)
+  }
+
+  // MARK: Handing over
+
+  private func handOver(_ row: AppHomeRow, to home: Int64, _ view: ClusterView) {
+    guard let key = row.key else { return }
+    // Calls wait from now on; those under way are carried out.
+    state.withLock { _ = $0.served.remove(row.app) }
+    follow(view)
+    hooks.withLock(\.barrier)()
+    link.release(row.app)
+    guard let epoch = router.handOver(key, to: (node: home, home: home), keepingSessions: true) else {
+      link.open(row.app, epoch: Epoch(UInt64(row.home.epoch)))
+      state.withLock { _ = $0.served.insert(row.app) }
+      return log.warning("an app could not be handed over", ["app": .text(key.text)])
+    }
+    note(row, HomeRow(incarnation: home, epoch: epoch, fence: home))
+    log.info("an app is handed over", ["app": .text(key.text), "epoch": .number(epoch)])
+  }
+
+  private func note(_ row: AppHomeRow, _ home: HomeRow) {
+    state.withLock { state in
+      state.opened.remove(row.app)
+      state.served.remove(row.app)
+      for index in state.rows.indices where state.rows[index].app == row.app { state.rows[index].home = home }
+    }
+    link.follow([
+      AppPlace(
+        app: row.app, key: row.key, home: Incarnation(UInt64(home.incarnation)),
+        epoch: Epoch(UInt64(home.epoch)))
+    ])
+  }
+
+  /// Gives everything to the other nodes, what belongs to no app last. True if nothing is left.
+  func handOverAll(leaving: () -> Void) -> Bool {
+    turns.withLock { _ in
+      guard let view = view() else { return false }
+      state.withLock { $0.isHandingOver = true }
+      guard let loads = try? store.wait({ t throws(StorageError) in try t.homes.loads() }) else {
+        return false
+      }
+      let others = candidates(loads, view).filter { $0.home != own.home }
+      guard !others.isEmpty else { return false }
+      let rows = state.withLock { $0.rows.filter { $0.home.fence == own.home } }
+      let weights = Dictionary(rows.filter { $0.key != nil }.map { ($0.app, loads[own.home]?[$0.app] ?? 1) })
+      { $1 }
+      for (app, home) in HomePlan.place(weights, among: others) {
+        if let row = rows.first(where: { $0.app == app }) { handOver(row, to: home.home, view) }
+      }
+      if let row = rows.first(where: { $0.app == .installation }), let next = others.first {
+        leaving()
+        own.remove(.installation)
+        link.release(.none)
+        let epoch = try? Store.wait {
+          [store] (done: @escaping @Sendable (Result<Int64?, StorageError>) -> Void) in
+          store.write(
+            { t throws(StorageError) in
+              try t.homes.handOver(.installation, to: (node: next.home, home: next.home))
+            }, completion: done)
+        }
+        if let epoch = epoch ?? nil {
+          note(row, HomeRow(incarnation: next.home, epoch: epoch, fence: next.home))
+        }
+      }
+      follow(view)
+      return state.withLock { $0.rows.allSatisfy { $0.home.fence != own.home } }
+    }
+  }
+}
