@@ -25,6 +25,10 @@ extension GatewaySide {
         tellStored(kept.locations)
       }
     case .result(let result): take(result)
+    case .pushOne where homes.isDivided && unsure[app] != nil,
+      .pushMany where homes.isDivided && unsure[app] != nil:
+      // Sessions may lack something before it: they ask for both.
+      local.sendToAll(.missed(app))
     case .pushOne(let push):
       let numbers = push.handles.compactMap { table[Location($0)]?.number }
       guard
@@ -51,7 +55,9 @@ extension GatewaySide {
     case .recall(let recall): take(recall, app, &node, now: now)
     case .endSession(let ending): end(ending, app, &node, now: now)
     case .replayed:
-      unsure[app] = nil
+      // Where apps move, this one may have been under way before the home knew the sessions: only one that was asked for behind
+      // them certainly was not.
+      if !homes.isDivided || unsure[app]?.isAsked == true { unsure[app] = nil }
       local.sendToAll(.missed(app))
     case .wantSessions(let wanted): list(wanted, of: app, &node, now: now)
     default: break
@@ -190,7 +196,7 @@ extension GatewaySide {
         let entry = ClusterEntry(app: part.app, epoch: home.epoch, .sessions(part.list))
         guard node.send(entry, to: home.incarnation, now: now) != .behind else { return }
       }
-      if !part.list.items.isEmpty { unsure[part.app] = now + Self.replayTime }
+      if !part.list.items.isEmpty { unsure[part.app] = (now + Self.replayTime, false) }
       listings[0].advance()
       if listings[0].isDone { listings.removeFirst() }
     }

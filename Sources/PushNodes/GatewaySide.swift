@@ -49,8 +49,8 @@ struct GatewaySide: Sendable {
   /// Where the sessions that wait for pushes stand.
   var pulls: [Location: (session: BoundSession, after: MessageID, limit: Int)] = [:]
   var listings: [SessionListing] = []
-  /// Apps of which the home was told sessions, and when REPLAYED is asked for again: until then they may miss pushes.
-  var unsure: [AppID: UInt64] = [:]
+  /// Apps of which the home was told sessions, and when REPLAYED is asked for, or asked for again: until then they may miss pushes.
+  var unsure: [AppID: (due: UInt64, isAsked: Bool)] = [:]
   var recalled = RecentSet<RecallKey>(capacity: 4096)
   var late = RecentSet<LateKey>(capacity: 4096)
   /// What had no room and was answered at once.
@@ -75,7 +75,7 @@ struct GatewaySide: Sendable {
   var deadline: UInt64 {
     let next =
       listings.isEmpty ? nextDigest : min(nextDigest, SessionListing.retry(after: lastTick))
-    return min(next, requests.deadline ?? .max, unsure.values.min() ?? .max)
+    return min(next, requests.deadline ?? .max, unsure.values.reduce(.max) { min($0, $1.due) })
   }
   private var lastTick: UInt64 = 0
 
@@ -270,8 +270,12 @@ struct GatewaySide: Sendable {
         }
       }
     }
-    for (app, due) in unsure where due <= now {
-      unsure[app] = now + Self.replayTime
+    for (app, known) in unsure where known.due <= now {
+      guard !homes.isDivided || !table.numbers(of: app).isEmpty else {
+        unsure[app] = nil
+        continue
+      }
+      unsure[app] = (now + Self.replayTime, true)
       send(app, .replay(ReplayRequest(after: MessageID(0))), &node, now: now)
     }
     continueListings(&node, now: now)
@@ -304,7 +308,11 @@ struct GatewaySide: Sendable {
   /// Some apps have other homes than before, by what `homes` says: what is not answered goes there.
   mutating func moved(_ apps: Set<AppID>, _ node: inout ClusterNode, now: UInt64) {
     listings.removeAll { apps.contains($0.app) }
-    for app in apps { unsure[app] = nil }
+    for app in apps {
+      // What the home before had for a session may not have come, and what comes now must not be sent before it.
+      let hasSessions = homes[app] != nil && !table.numbers(of: app).isEmpty
+      unsure[app] = hasSessions ? (now + Self.replayTime, false) : nil
+    }
     for request in requests.takeAll(of: apps, now: now) { sendAgain(request, &node, now: now) }
   }
 

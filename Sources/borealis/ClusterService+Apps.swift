@@ -6,8 +6,11 @@ import Synchronization
 
 /// Apps that are divided among nodes: this one is the home of some.
 extension ClusterService {
-  /// Makes this node a home of some apps, of none at first; `barrier` waits until all loops have seen what they were told.
-  func startHomes(_ barrier: @escaping @Sendable () -> Void) throws(Failure) {
+  /// Makes this node a home of some apps, of none at first. `installed` is called when what belongs to no app is this node's;
+  /// `barrier` waits until all loops have seen what they were told.
+  func startHomes(
+    installed: @escaping @Sendable (HomeService) -> Void, barrier: @escaping @Sendable () -> Void
+  ) throws(Failure) {
     guard let homes else { return }
     let runner = currentState.runner
     let service = try HomeService(
@@ -21,7 +24,11 @@ extension ClusterService {
     }
     open?(service)
     do throws(SystemThread.Failure) {
-      try homes.start(installed: { runner.lead(epoch: $0) }, barrier: barrier)
+      try homes.start(
+        installed: { epoch in
+          runner.lead(epoch: epoch)
+          installed(service)
+        }, barrier: barrier)
     } catch {
       throw .failed("cannot start a thread: \(error.number)")
     }

@@ -25,7 +25,7 @@ final class ClusterService: Sendable {
   let settings: ServeSettings
   private let node: NodeRegistry.Node
   private let name: String
-  private let registry: NodeRegistry
+  let registry: NodeRegistry
   let loops: Int
   let metrics: Metrics
   private let serverMetrics: ServerMetrics
@@ -35,8 +35,8 @@ final class ClusterService: Sendable {
   /// The apps of this node, if each app has a home of its own.
   let homes: NodeHomes?
   let state: Mutex<ClusterState>
-  private let orders: ClusterOrders<ClusterOrder>
-  private let ended = PushBase.Semaphore()
+  let orders: ClusterOrders<ClusterOrder>
+  let ended = PushBase.Semaphore()
 
   /// Nanoseconds without a home after which this node says that it cannot serve.
   private static let homelessAfter: UInt64 = 10_000_000_000
@@ -383,60 +383,5 @@ final class ClusterService: Sendable {
     } catch {
       log.warning("this node cannot follow the home", ["reason": .text("\(error)")])
     }
-  }
-
-  // MARK: The end
-
-  /// Tells the others that this node ends. When it returns, this node is the home or will not be it.
-  func beginEnd() {
-    currentState.runner.drain()
-    link.update(load: 0, isDraining: true)
-    let reached = PushBase.Semaphore()
-    orders.add(.reach(reached))
-    reached.wait()
-  }
-
-  /// From now on the devices of this node wait for the next home.
-  func stopLeading() {
-    let epoch = currentState.epoch
-    link.follow(nil, epoch: Epoch(UInt64(epoch)))
-    forwarder.follow(nil)
-  }
-
-  /// This node was the home, and another one is: calls and devices of this node go there until it ends. False if it is not found by a
-  /// moment.
-  func followSuccessor(until deadline: UInt64) -> Bool {
-    let done = PushBase.Semaphore()
-    orders.add(.yield(done))
-    done.wait()
-    return waitForHome(until: deadline)
-  }
-
-  /// Nothing of the home is left in this process: it follows the next one.
-  func handOver() {
-    state.withLock { state in
-      state.isLeading = false
-      state.storeObstacle = { nil }
-    }
-    currentState.runner.handOver()
-  }
-
-  /// Waits until another node is the home; false if none has become it by then.
-  func waitForHome(until deadline: UInt64) -> Bool {
-    while currentState.home == nil {
-      guard time.monotonic() < deadline else { return false }
-      usleep(20_000)
-    }
-    return true
-  }
-
-  /// Gives the node's place back and ends its threads.
-  func close() {
-    homes?.close()
-    currentState.runner.close()
-    orders.add(.end)
-    ended.wait()
-    link.close()
-    state.withLock { $0.open = nil }
   }
 }

@@ -86,13 +86,6 @@ final class NodeHomes: Sendable {
   /// How many apps are served here.
   var count: Int { state.withLock { $0.served.count { $0 != .installation } } }
 
-  /// How many apps each node has, by its number.
-  var counts: [Int64: Int] {
-    state.withLock { state in
-      state.rows.reduce(into: [:]) { if $1.app != .installation { $0[$1.home.incarnation, default: 0] += 1 } }
-    }
-  }
-
   // MARK: A turn
 
   private func turn() {

@@ -148,17 +148,17 @@ final class Server: Sendable {
     logCertificate()
     if let service { logConsole(service) }
     try cluster?.start { [self] in open($0) }
-    try cluster?.startHomes { [self] in tellLoops { .reach(done: $0) } }
+    try cluster?.startHomes(
+      installed: { [self] in logConsole($0) }, barrier: { [self] in tellLoops { .reach(done: $0) } })
   }
 
   /// Serves requests from now on, since this node has become the home.
   private func open(_ service: HomeService) {
     home.withLock { $0 = service }
     tellLoops { .serve(service, done: $0) }
-    if cluster?.spreadsApps != true {
-      log.info(
-        "this node is the home of all apps", ["apps": .number(Int64(service.router.apps.all.count))])
-    }
+    guard cluster?.spreadsApps != true else { return }
+    log.info(
+      "this node is the home of all apps", ["apps": .number(Int64(service.router.apps.all.count))])
     logConsole(service)
   }
 

@@ -118,6 +118,13 @@ final class ScriptedGateway {
     ])
   }
 
+  /// How a session stands, for people.
+  func description(of slot: UInt32) -> String {
+    guard let core = sessions[slot]?.core else { return "no session" }
+    return
+      "through \(core.sentThrough.rawValue), behind \(core.isBehind), catching up \(core.isCatchingUp), missed \(core.hasMissed), unsettled \(core.unsettled), unstored \(core.unstored)"
+  }
+
   func isWaiting(_ slot: UInt32) -> Bool { sessions[slot].map { $0.login == nil } ?? false }
 
   func isConnected(_ slot: UInt32) -> Bool { sessions[slot]?.login != nil }
