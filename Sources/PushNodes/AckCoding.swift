@@ -65,3 +65,17 @@ extension AcknowledgementBatch {
     }
   }
 }
+
+/// Acknowledgements that no home has stored as far as is known.
+struct KeptBatch: Sendable {
+  let app: AppID
+  let made: UInt64
+  let locations: [StoredAcknowledgements]
+  let batch: AcknowledgementBatch
+}
+
+/// A late push: homes count them, each for itself.
+struct LateKey: Hashable, Sendable {
+  let home: Incarnation
+  let counter: UInt64
+}

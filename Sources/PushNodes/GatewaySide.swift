@@ -13,20 +13,6 @@ struct GatewaySide: Sendable {
     case receipts
   }
 
-  /// A late push: homes count them, each for itself.
-  struct LateKey: Hashable, Sendable {
-    let home: Incarnation
-    let counter: UInt64
-  }
-
-  /// Acknowledgements that no home has stored as far as is known.
-  struct KeptBatch: Sendable {
-    let app: AppID
-    let made: UInt64
-    let locations: [StoredAcknowledgements]
-    let batch: AcknowledgementBatch
-  }
-
   /// Nanoseconds for which REPLAYED is awaited.
   static let replayTime: UInt64 = 1_000_000_000
 
