@@ -58,9 +58,9 @@ import Testing
       #expect(try RunningProgram.eventually { try world.delivered(ids[2], as: resident.app, at: "b") == 1 })
     }
     // Nobody's key is refused by who knows.
-    let stranger = try world.node("b").call(
+    let outsider = try world.node("b").call(
       "GET", "/v3/schedules", as: (key: "0123456789abcdef01234567", secret: "x"))
-    #expect(stranger.status == 401)
+    #expect(outsider.status == 401)
   }
 
   @Test func `What a node that is killed was the home of goes on elsewhere, and nothing accepted is lost`()

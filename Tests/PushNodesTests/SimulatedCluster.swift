@@ -275,7 +275,10 @@ class SimulatedCluster {
         if count > 0, !push.targets.contains(device.number) { found.append("\(push.id) to a non-target") }
         if count > 1 { found.append("\(push.id) shown twice") }
         if count == 0, push.targets.contains(device.number), !push.isRecalled {
-          found.append("\(push.id)\(push.isPaced ? ", paced," : "") did not reach \(device.number) at \(nodes.firstIndex { $0.gateway === device.gateway } ?? -1): \(device.gateway?.description(of: device.slot) ?? "")")
+          let at = nodes.firstIndex { $0.gateway === device.gateway } ?? -1
+          let how = device.gateway?.description(of: device.slot) ?? ""
+          found.append(
+            "\(push.id)\(push.isPaced ? ", paced," : "") did not reach \(device.number) at \(at): \(how)")
         }
       }
     }
