@@ -37,6 +37,7 @@ struct ClusterSettings {
       help:
         "Where devices reach this node and no other: told to devices of a node that ends. None if not given.",
       kind: .address),
+    SettingDefinition(
       name: "spread-apps", valueName: "",
       help: "Give each app a home of its own among the nodes; all nodes of a cluster have to agree.",
       kind: .flag),
