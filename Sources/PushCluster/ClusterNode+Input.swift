@@ -134,7 +134,7 @@ extension ClusterNode {
         counts.stale += 1
         return
       }
-      links[peer]?.owe(entry.app, after: request.after)
+      links[peer]?.owe(entry.app, request)
       for replay in links[peer]?.possibleReplays ?? [] where replay.app == entry.app {
         output.append(.replay(replay.app, to: peer, after: replay.after))
       }

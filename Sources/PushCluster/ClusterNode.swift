@@ -250,7 +250,8 @@ public struct ClusterNode: Sendable {
     for push in pushes {
       guard deliver(app, push, to: gateway, now: now) else { return }
     }
-    deliver(app, .replayed(ReplayEnd(through: max(id, last))), to: gateway, now: now)
+    let end = ReplayEnd(through: max(id, last), answers: links[gateway]?.senders[app]?.asked ?? 0)
+    deliver(app, .replayed(end), to: gateway, now: now)
   }
 
   /// The newest push that this gateway has applied of an app.

@@ -12,6 +12,8 @@ struct DeliverySender {
   private(set) var applied: MessageID
   /// Pushes after this one are to be replayed once there is room, or once the owner answers; nothing else is sent before.
   private(set) var owed: MessageID?
+  /// The newest question for a replay that the gateway has numbered; 0 for none.
+  private(set) var asked: UInt32 = 0
 
   /// Starts behind the pushes up to one, which the gateway has applied: `SessionList.applied`.
   init(epoch: Epoch, after id: MessageID) {
@@ -35,7 +37,10 @@ struct DeliverySender {
   }
 
   /// The link has refused a message, or the gateway asks for a replay: from here on nothing is sent but that.
-  mutating func owe(after id: MessageID) { owed = min(owed ?? id, id) }
+  mutating func owe(_ request: ReplayRequest) {
+    owed = min(owed ?? request.after, request.after)
+    asked = max(asked, request.number)
+  }
 
   /// Begins a replay of all open pushes after one.
   mutating func beginReplay(after id: MessageID) {

@@ -87,7 +87,7 @@ struct PairLink {
     do throws(OutboundQueue.Refusal) {
       try outbound.add(ClusterEntry(app: app, epoch: sender.epoch, message), now: now)
     } catch {
-      owe(app, after: sender.sent)
+      owe(app, ReplayRequest(after: sender.sent))
       return false
     }
     senders[app]?.took(message)
@@ -96,9 +96,9 @@ struct PairLink {
   }
 
   /// The gateway is to get all open pushes of an app after one.
-  mutating func owe(_ app: AppID, after id: MessageID) {
+  mutating func owe(_ app: AppID, _ request: ReplayRequest) {
     guard senders[app] != nil else { return }
-    senders[app]?.owe(after: id)
+    senders[app]?.owe(request)
     owed.insert(app)
   }
 

@@ -25,8 +25,7 @@ extension GatewaySide {
         tellStored(kept.locations)
       }
     case .result(let result): take(result)
-    case .pushOne where homes.isDivided && unsure[app] != nil,
-      .pushMany where homes.isDivided && unsure[app] != nil:
+    case .pushOne where unsure[app] != nil, .pushMany where unsure[app] != nil:
       // Sessions may lack something before it: they ask for both.
       local.sendToAll(.missed(app))
     case .pushOne(let push):
@@ -54,10 +53,8 @@ extension GatewaySide {
     case .waiting(let result): tell(result.handle) { .waiting($0, count: Int(result.count)) }
     case .recall(let recall): take(recall, app, &node, now: now)
     case .endSession(let ending): end(ending, app, &node, now: now)
-    case .replayed:
-      // Where apps move, this one may have been under way before the home knew the sessions: only one that was asked for behind
-      // them certainly was not.
-      if !homes.isDivided || unsure[app]?.isAsked == true { unsure[app] = nil }
+    case .replayed(let end):
+      replayed(end, of: app)
       local.sendToAll(.missed(app))
     case .wantSessions(let wanted): list(wanted, of: app, &node, now: now)
     default: break
@@ -196,7 +193,7 @@ extension GatewaySide {
         let entry = ClusterEntry(app: part.app, epoch: home.epoch, .sessions(part.list))
         guard node.send(entry, to: home.incarnation, now: now) != .behind else { return }
       }
-      if !part.list.items.isEmpty { unsure[part.app] = (now + Self.replayTime, false) }
+      if !part.list.items.isEmpty { askReplay(of: part.app, &node, now: now) }
       listings[0].advance()
       if listings[0].isDone { listings.removeFirst() }
     }

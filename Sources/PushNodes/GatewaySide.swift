@@ -35,8 +35,10 @@ struct GatewaySide: Sendable {
   /// Where the sessions that wait for pushes stand.
   var pulls: [Location: (session: BoundSession, after: MessageID, limit: Int)] = [:]
   var listings: [SessionListing] = []
-  /// Apps of which the home was told sessions, and when REPLAYED is asked for, or asked for again: until then they may miss pushes.
-  var unsure: [AppID: (due: UInt64, isAsked: Bool)] = [:]
+  /// Apps of which the home was told sessions: until REPLAYED answers the question with this number they may miss pushes. It is asked,
+  /// or asked again, when it is due.
+  private(set) var unsure: [AppID: (due: UInt64, number: UInt32?)] = [:]
+  private var lastReplay: UInt32 = 0
   var recalled = RecentSet<RecallKey>(capacity: 4096)
   var late = RecentSet<LateKey>(capacity: 4096)
   /// What had no room and was answered at once.
@@ -257,12 +259,7 @@ struct GatewaySide: Sendable {
       }
     }
     for (app, known) in unsure where known.due <= now {
-      guard !homes.isDivided || !table.numbers(of: app).isEmpty else {
-        unsure[app] = nil
-        continue
-      }
-      unsure[app] = (now + Self.replayTime, true)
-      send(app, .replay(ReplayRequest(after: MessageID(0))), &node, now: now)
+      if table.numbers(of: app).isEmpty { unsure[app] = nil } else { askReplay(of: app, &node, now: now) }
     }
     continueListings(&node, now: now)
   }
@@ -297,9 +294,22 @@ struct GatewaySide: Sendable {
     for app in apps {
       // What the home before had for a session may not have come, and what comes now must not be sent before it.
       let hasSessions = homes[app] != nil && !table.numbers(of: app).isEmpty
-      unsure[app] = hasSessions ? (now + Self.replayTime, false) : nil
+      unsure[app] = hasSessions ? (now + Self.replayTime, nil) : nil
     }
     for request in requests.takeAll(of: apps, now: now) { sendAgain(request, &node, now: now) }
+  }
+
+  /// Asks what an app's sessions may lack: behind the list of them, so that its answer is of a home that knows them.
+  mutating func askReplay(of app: AppID, _ node: inout ClusterNode, now: UInt64) {
+    lastReplay &+= 1
+    unsure[app] = (now + Self.replayTime, lastReplay)
+    send(app, .replay(ReplayRequest(after: MessageID(0), number: lastReplay)), &node, now: now)
+  }
+
+  /// A home has said that nothing of an app is missing any more.
+  mutating func replayed(_ end: ReplayEnd, of app: AppID) {
+    guard let number = unsure[app]?.number, end.answers ?? number >= number else { return }
+    unsure[app] = nil
   }
 
   /// A request was not answered in time.

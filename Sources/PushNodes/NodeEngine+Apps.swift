@@ -25,6 +25,8 @@ extension NodeEngine {
     _ = gateway.homes.follow(app, nil, epoch: epoch)
     if let key = loaded?.key { gateway.homes.learn(key, of: app) }
     gateway.moved([app], &node, now: now)
+    // What was pushed since the last home was lost: from here on its sessions wait for it, before this home has anything for them.
+    if loaded != nil { local.sendToAll(.missed(app)) }
     leadership?.side.begin(app, epoch, now: now)
     leadership?.side.adopt(gateway.table.take(app))
     if let home = leadership?.side.home { tellLocal(gateway.handOver(app), home) }
@@ -32,8 +34,6 @@ extension NodeEngine {
     guard let key = loaded?.key else { return }
     leadership?.own.insert(app, key)
     changeLoops(now: now)
-    // What was pushed since the last home was lost.
-    local.sendToAll(.missed(app))
   }
 
   /// This node is about to hand an app over: its devices wait for the next home. What they have asked so far is still answered.

@@ -217,14 +217,14 @@ struct NodeEngine: Sendable {
     takeQueue(now: now)
     self.epoch = epoch
     gateway.follow(nil, &node, now: now)
+    // What was pushed since the last home was lost: from here on its sessions wait for it, before this home has anything for them.
+    local.sendToAll(.missed(nil))
     let home = begin(router, HomeEpochs(ofAll: epoch), mayDecide: mayDecide, now: now)
     leadership?.side.adopt(gateway.table)
     tellLocal(gateway.handOver(), home)
     for peer in node.peers { leadership?.side.join(peer, now: now) }
     flush(now: now)
     for loop in loops { loop.change(to: home) { takeQueue(now: now) } }
-    // What was pushed since the last home was lost.
-    local.sendToAll(.missed(nil))
   }
 
   /// Plugs the connections of all nodes into a router, for what this node is the home of.

@@ -70,7 +70,7 @@ enum ClusterSamples {
       .pull(PullRequest(handle: handle, number: number, sentThrough: id, limit: 200)),
       handleHex + numberHex + idHex + "c801"
     ),
-    (.replay(ReplayRequest(after: id)), idHex),
+    (.replay(ReplayRequest(after: id, number: 300)), idHex + "ac02"),
     (
       .digest(
         DigestMessage(first: 0, last: 4_294_967_295, buckets: [.init(index: 16, hash: 255, inFlight: 1)])),
@@ -156,7 +156,7 @@ enum ClusterSamples {
     (.waiting(RecountResult(handle: handle, count: 300)), handleHex + "ac02"),
     (.recall(PushRecall(id: id, targets: [0xDD], isComplement: false)), idHex + "00" + "01dd"),
     (.endSession(SessionEnd(handle: handle, reason: 2)), handleHex + "02"),
-    (.replayed(ReplayEnd(through: next)).following(id), idHex + nextHex),
+    (.replayed(ReplayEnd(through: next, answers: 300)).following(id), idHex + nextHex + "ac02"),
     (.home(HomeNotice(incarnation: Incarnation(300))), "ac02"),
     (.wantSessions(SessionsWanted(request: 5, buckets: [1, 300])), "05" + "02" + "01" + "ac02"),
   ]
@@ -187,6 +187,8 @@ enum ClusterSamples {
           outcome: .pushes([.init(id: next, content: [0x7B, 0x7D])], through: next))),
       handleHex + idHex + "01" + nextHex + "01" + nextHex + "027b7d"
     ),
+    (.replay(ReplayRequest(after: id)), idHex),
+    (.replayed(ReplayEnd(through: next, answers: nil)).following(id), idHex + nextHex),
   ]
 
   private static let handleHex = "ac02" + "0002" + "00010203" + "00000007"

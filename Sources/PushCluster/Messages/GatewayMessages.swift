@@ -300,14 +300,24 @@ public struct RecountRequest: MessageBody {
 public struct ReplayRequest: MessageBody {
   /// The newest push applied.
   public let after: MessageID
+  /// Grows with each question of a gateway that waits for its answer; 0 if it does not.
+  public let number: UInt32
 
-  /// The one field.
-  public init(after: MessageID) { self.after = after }
+  /// All fields.
+  public init(after: MessageID, number: UInt32 = 0) {
+    self.after = after
+    self.number = number
+  }
 
-  func write(into output: inout [UInt8]) { output.append(id: after) }
+  func write(into output: inout [UInt8]) {
+    output.append(id: after)
+    output.appendVarint(UInt64(number))
+  }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     after = try reader.id(in: bytes)
+    // The version before does not say it.
+    number = reader.rest.isEmpty ? 0 : try reader.smallVarint(in: bytes)
   }
 }
 

@@ -106,18 +106,25 @@ public struct ReplayEnd: MessageBody {
   public internal(set) var previous = MessageID(0)
   /// Nothing up to this one is missing.
   public let through: MessageID
+  /// The newest question of the gateway that it answers, 0 for none; nil if the home is of the version before, which does not say it.
+  public let answers: UInt32?
 
-  /// The one field that the stream does not fill in.
-  public init(through: MessageID) { self.through = through }
+  /// The fields that the stream does not fill in.
+  public init(through: MessageID, answers: UInt32? = 0) {
+    self.through = through
+    self.answers = answers
+  }
 
   func write(into output: inout [UInt8]) {
     output.append(id: previous)
     output.append(id: through)
+    if let answers { output.appendVarint(UInt64(answers)) }
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     previous = try reader.id(in: bytes)
     through = try reader.id(in: bytes)
+    answers = reader.rest.isEmpty ? nil : try reader.smallVarint(in: bytes)
   }
 }
 
