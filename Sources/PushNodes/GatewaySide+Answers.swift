@@ -48,7 +48,8 @@ extension GatewaySide {
         !recalled.contains(RecallKey(app: app, id: push.id)),
         let content = PushCoding.decode(push.content)
       else { return }
-      deliver(LivePush(app: app, id: push.id, push: content, isLate: true), push.handles)
+      deliver(
+        LivePush(app: app, id: push.id, push: content, isLate: true, mayOvertake: true), push.handles)
     case .pulled(let answer): take(answer)
     case .waiting(let result): tell(result.handle) { .waiting($0, count: Int(result.count)) }
     case .recall(let recall): take(recall, app, &node, now: now)

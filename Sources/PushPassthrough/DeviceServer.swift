@@ -155,11 +155,12 @@ public final class DeviceServer: LoopDriver {
   public func drainMail() {
     loop.assertIsOurs()
     let (mail, hasRefused) = mailbox.take()
-    for one in mail { handle(one) }
+    // First: what was held back and came behind a push that was refused must not stand for that one.
     if hasRefused {
       connections.metrics.overflows.add()
       sending.missedPushes()
     }
+    for one in mail { handle(one) }
   }
 
   /// Closes sessions whose deadline has passed.
@@ -228,7 +229,7 @@ public final class DeviceServer: LoopDriver {
   }
 
   private func deliver(_ push: LivePush, _ slot: UInt32) {
-    if push.isLate, connections.slab[slot].core.isOutOfTurn(push.id) {
+    if push.isLate, push.mayOvertake || connections.slab[slot].core.isOutOfTurn(push.id) {
       sending.deliverOutOfTurn(push, slot)
     } else {
       broadcasts.send(before: push.id, slot)

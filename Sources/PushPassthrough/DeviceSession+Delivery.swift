@@ -47,6 +47,14 @@ extension DeviceSession {
   mutating func noteSent(_ id: MessageID) {
     sentThrough = id
     unsettled += 1
+    forgetOutOfTurn()
+  }
+
+  /// Those that were sent out of order, and by now in order as well, need not be known.
+  private mutating func forgetOutOfTurn() {
+    guard let extras, !extras.sentOutOfTurn.isEmpty else { return }
+    extras.sentOutOfTurn = extras.sentOutOfTurn.filter { sentThrough < $0 }
+    shrink()
   }
 
   /// There was no room for a push; returns whether that is new.
@@ -68,8 +76,10 @@ extension DeviceSession {
   func isOutOfTurn(_ id: MessageID) -> Bool { sentThrough >= id || isCatchingUp }
 
   /// Decides about a push out of order. If it is not sent, it waits for its turn, or for the next login.
-  func offerOutOfTurn(queued cost: Int, _ limits: PassthroughLimits) -> Offer {
-    isReceptive && hasRoom(queued: cost, limits) ? .sent : .left
+  func offerOutOfTurn(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> Offer {
+    // A new home may not know that it was sent.
+    if let extras, extras.sentOutOfTurn.contains(id) { return .left }
+    return isReceptive && hasRoom(queued: cost, limits) ? .sent : .left
   }
 
   /// A push was sent out of order, which says nothing about older ones.
@@ -179,7 +189,10 @@ extension DeviceSession {
   }
 
   /// All stored pushes up to this one were handled.
-  mutating func noteLooked(through id: MessageID) { sentThrough = max(sentThrough, id) }
+  mutating func noteLooked(through id: MessageID) {
+    sentThrough = max(sentThrough, id)
+    forgetOutOfTurn()
+  }
 
   /// The session has ended: nothing more is sent.
   mutating func forgetDelivery() {

@@ -34,7 +34,7 @@ final class PushSending {
   /// wait. If that is not possible it waits for its turn, or for the next login.
   func deliverOutOfTurn(_ push: LivePush, _ slot: UInt32) {
     let cost = connections.slab[slot].connection.queue.cost
-    guard connections.slab[slot].core.offerOutOfTurn(queued: cost, limits) == .sent,
+    guard connections.slab[slot].core.offerOutOfTurn(push.id, queued: cost, limits) == .sent,
       let frame = encode(push.id, push.push, slot)
     else { return }
     connections.slab[slot].core.noteSentOutOfTurn(push.id)

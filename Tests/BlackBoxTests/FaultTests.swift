@@ -151,7 +151,7 @@ import Testing
 
 extension TestProxy {
   /// Between a node that is not started yet and the database.
-  fileprivate convenience init(toDatabaseOf name: String, in cluster: ClusterWorld) throws {
+  convenience init(toDatabaseOf name: String, in cluster: ClusterWorld) throws {
     try self.init(to: cluster.cluster.socketFolder + "/.s.PGSQL.5432")
     cluster.stores[name] = "postgres://borealis@\(address)/\(cluster.database)"
   }

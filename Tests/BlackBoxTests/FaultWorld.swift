@@ -15,12 +15,16 @@ final class FaultWorld {
   let traffic: FaultTraffic
   private let arguments: [String]
 
+  /// Whether each app has a home of its own: the first one "a", the second one "b".
+  private let isDivided: Bool
+
   /// `prepare` may put proxies in between before the nodes start.
   init(
     devices count: Int = 24, hasStandby: Bool = false, pause: UInt32 = 60_000, arguments: [String] = [],
-    _ prepare: (ClusterWorld) throws -> Void = { _ in }
+    isDivided: Bool = false, _ prepare: (ClusterWorld) throws -> Void = { _ in }
   ) throws {
-    self.arguments = ["--time-zone", "UTC"] + arguments
+    self.isDivided = isDivided
+    self.arguments = ["--time-zone", "UTC"] + arguments + (isDivided ? ["--spread-apps"] : [])
     cluster = try ClusterWorld(hasStandby: hasStandby)
     try prepare(cluster)
     for name in Self.names { try cluster.start(name, self.arguments) }
@@ -40,6 +44,9 @@ final class FaultWorld {
     traffic = try FaultTraffic(
       apps, devices: devices.map { ($0.identity.id.text, $0.app) }, nodes: Self.names, addresses, pause: pause
     )
+    if isDivided {
+      try wait("each app has a home of its own") { try (apps(at: "a"), apps(at: "b")) == (1, 1) }
+    }
     try wait("the devices are connected") { devices.allSatisfy { $0.now.node != nil } }
     try waitForPushes(30)
   }
@@ -85,6 +92,12 @@ final class FaultWorld {
         }
       }
     }
+  }
+
+  /// Of how many apps a node says that it is the home.
+  func apps(at name: String) throws -> Int {
+    let lines = try cluster.node(name).call("GET", "/readyz").body.split(separator: "\n")
+    return lines.first { $0.hasPrefix("home of ") }.flatMap { Int($0.split(separator: " ")[2]) } ?? 0
   }
 
   // MARK: What happens to nodes
@@ -167,7 +180,8 @@ final class FaultWorld {
 
   /// Every target is in one state, and nobody is left waiting.
   private func checkReports(_ sent: [FaultTraffic.Sent]) throws {
-    let home = try cluster.node(try cluster.home())
+    let any = isDivided ? cluster.nodes.keys.min() : nil
+    let home = try cluster.node(any ?? cluster.home())
     var unbalanced: [String] = []
     for push in sent where push.id != nil {
       func number(_ report: JSONValue?, _ name: String) -> Int64 { report?[name]?.int64 ?? -1 }

@@ -12,8 +12,8 @@ import Testing
     let frame = ClusterSamples.frame(.replay(ReplayRequest(after: ClusterSamples.id)))
     #expect(
       Hex.encode(frame)
-        == "0474657374" + "01" + "18" + "ac02" + "ad02" + "4d" + "01" + "05" + "09" + "08"
-        + "00016f5e66000001")
+        == "0474657374" + "01" + "18" + "ac02" + "ad02" + "4d" + "01" + "05" + "09" + "09"
+        + "00016f5e66000001" + "00")
   }
 
   @Test func everyMessageHasItsBytes() throws {

@@ -226,6 +226,17 @@ private let millisecond: UInt64 = 1_000_000
     #expect(done19 == .ask)
   }
 
+  @Test func aReplayNamesTheNewestQuestionThatItAnswers() {
+    var sender = DeliverySender(epoch: Epoch(1), after: MessageID(0))
+    #expect(sender.asked == 0)
+    for (number, expected): (UInt32, UInt32) in [(3, 3), (0, 3), (2, 3), (4, 4)] {
+      sender.owe(ReplayRequest(after: MessageID(9), number: number))
+      #expect(sender.asked == expected)
+      sender.beginReplay(after: MessageID(9))
+      #expect(sender.owed == nil && sender.asked == expected)
+    }
+  }
+
   @Test func aPushInPartsIsAppliedWithTheLast() {
     var receiver = DeliveryReceiver(home: Incarnation(1), epoch: Epoch(1))
     let done20 = receiver.take(part(0, of: 3, after: 0, hasMore: true), now: 0)

@@ -77,6 +77,8 @@ final class DividedCluster: SimulatedCluster {
   }
 
   private func load(_ app: AppID, _ epoch: Int64, _ router: Router, at node: Node) throws {
+    note("\(node.incarnation) loads in epoch \(epoch)", of: app)
+    defer { note("\(node.incarnation) has opened", of: app) }
     if app == .installation {
       node.own?.apps.insert(app)
     } else {
@@ -138,6 +140,7 @@ final class DividedCluster: SimulatedCluster {
     let others = nodes.filter { $0 !== from }
     let next = others[Int.random(in: 0..<others.count, using: &random)]
     guard let own = next.own?.apps, let nextRouter = next.router else { return }
+    note("\(from.incarnation) releases for \(next.incarnation)", of: app)
     from.link.release(app)
     if Bool.random(using: &random) { try await run(milliseconds: 30) }
     let epoch = router.handOver(keys[index], to: (node: own.node, home: own.home), keepingSessions: true)
@@ -161,12 +164,14 @@ final class DividedCluster: SimulatedCluster {
       try transaction.homes.home(of: app)
     }
     guard let row = row ?? nil else { return }
+    note("\(from.incarnation) releases in vain", of: app)
     from.link.release(app)
     if Bool.random(using: &random) { try await run(milliseconds: 30) }
     guard router.handOver(keys[index], to: (node: 1, home: -1), keepingSessions: true) == nil else {
       throw Failed(description: "an app was handed over to nobody")
     }
     from.link.open(app, epoch: Epoch(UInt64(row.epoch)))
+    note("\(from.incarnation) opens again", of: app)
   }
 
   /// A node dies with what it had in memory, and starts again with no app; its apps get other homes after a while.
@@ -177,6 +182,7 @@ final class DividedCluster: SimulatedCluster {
     try await other.own?.store.change { transaction throws(StorageError) in
       try transaction.homes.removeFence(of: own.apps.home)
     }
+    for device in devices { device.note("node \(old.incarnation) dies", clock) }
     old.router?.unplug()
     old.router = nil
     try replace(index)

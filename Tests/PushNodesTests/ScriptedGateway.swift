@@ -23,6 +23,13 @@ final class SimulatedDevice {
   var slot: UInt32 = 0
   var alias = ""
   var isBanished = false
+  /// What has happened to it, for people.
+  private(set) var history: [String] = []
+
+  /// Notes what has happened to it.
+  func note(_ text: String, _ time: any TimeSource) {
+    history.append("\(time.monotonic() / 1_000_000) ms: \(text)")
+  }
 
   init(
     app: AppID, key: AppKey, id: RegistrationID, secretHash: (UInt64, UInt64), number: RegistrationNumber
@@ -78,7 +85,14 @@ final class ScriptedGateway {
   var answers: (done: Int, failed: Int) = (0, 0)
   var refusals = 0
 
-  init(time: any TimeSource) { self.time = time }
+  private let name: String
+
+  init(_ name: String, time: any TimeSource) { (self.name, self.time) = (name, time) }
+
+  private func note(_ slot: UInt32, _ text: @autoclosure () -> String) {
+    guard let session = sessions[slot] else { return }
+    session.device.note("session \(slot) at \(name) \(text())", time)
+  }
 
   var connected: Int { sessions.values.filter { $0.login != nil }.count }
 
@@ -92,6 +106,7 @@ final class ScriptedGateway {
 
   /// A device connects, and gives up what connection it had, which this side may not notice.
   func connect(_ device: SimulatedDevice, noticing: Bool) {
+    device.note("connects to \(name)", time)
     if noticing { device.gateway?.disconnect(device.slot) }
     slots += 1
     var core = DeviceSession()
@@ -110,6 +125,7 @@ final class ScriptedGateway {
 
   /// A connection ends.
   func disconnect(_ slot: UInt32, _ end: ConnectionEnd = .closedByPeer) {
+    note(slot, "ends: \(end)")
     guard let session = sessions.removeValue(forKey: slot) else { return }
     if session.device.gateway === self, session.device.slot == slot { session.device.gateway = nil }
     guard let login = session.login else { return }
@@ -209,11 +225,13 @@ final class ScriptedGateway {
       disconnect(slot, .replacedByLogin)
     case .missed(let app):
       for slot in sessions.keys where app == nil || sessions[slot]?.login?.app == app {
+        note(slot, "misses pushes")
         _ = sessions[slot]?.core.noteMissed()
       }
       tick()
     case .abandoned(let app):
       for slot in sessions.keys where sessions[slot]?.login.map({ $0.app == app ?? $0.app }) == true {
+        note(slot, "is abandoned")
         let count = Int(sessions[slot]?.core.unstored ?? 0)
         sessions[slot]?.core.noteStored(count)
         _ = sessions[slot]?.core.settle(count, limits)
@@ -240,6 +258,7 @@ final class ScriptedGateway {
       sessions[slot] = nil
     case .accepted(let login):
       if login.number != sessions[slot]?.device.number { violations.append("another registration's session") }
+      note(slot, "is let in: \(login)")
       sessions[slot]?.login = login
       sessions[slot]?.core.logIn(login, second: 0)
       if login.pending > 0 || !isAtOnce { catchUp(slot) }
@@ -260,9 +279,12 @@ final class ScriptedGateway {
 
   private func deliver(_ push: LivePush, _ slot: UInt32) {
     guard var session = sessions[slot], session.login != nil || session.core.phase == .waiting else { return }
-    defer { sessions[slot] = session }
-    if push.isLate, session.core.isOutOfTurn(push.id) {
-      guard session.core.offerOutOfTurn(queued: 0, limits) == .sent else { return }
+    defer {
+      sessions[slot] = session
+      note(slot, "is offered \(push.id.rawValue)\(push.isLate ? " late" : ""): \(description(of: slot))")
+    }
+    if push.isLate, push.mayOvertake || session.core.isOutOfTurn(push.id) {
+      guard session.core.offerOutOfTurn(push.id, queued: 0, limits) == .sent else { return }
       session.core.noteSentOutOfTurn(push.id)
       // A new home does not know which of them were sent.
       session.sent.remove(push.id)
@@ -286,10 +308,12 @@ final class ScriptedGateway {
       sessions[slot]?.core.beginCatchUp(queued: 0, limits) == .sent
     else { return }
     let bound = BoundSession(app: login.app, number: login.number, location: location)
+    note(slot, "asks: \(description(of: slot))")
     tell([.pull(bound, after: sessions[slot]?.core.sentThrough ?? MessageID(0), limit: limits.catchUpBatch)])
   }
 
   private func pulled(_ pushes: PulledPushes, _ slot: UInt32) {
+    note(slot, "is answered: \(pushes.text)")
     switch pushes {
     case .nothing: if sessions[slot]?.core.endCatchUp() == true { catchUp(slot) }
     case .unavailable: sessions[slot]?.core.keptWasUnread()
@@ -306,6 +330,16 @@ final class ScriptedGateway {
       session.core.noteLooked(through: through)
       sessions[slot] = session
       catchUp(slot)
+    }
+  }
+}
+
+extension PulledPushes {
+  fileprivate var text: String {
+    switch self {
+    case .nothing: "nothing"
+    case .unavailable: "unavailable"
+    case .pushes(let kept, let through): "\(kept.map(\.id.rawValue)) through \(through.rawValue)"
     }
   }
 }

@@ -75,7 +75,7 @@ class SimulatedCluster {
   func makeNode() throws -> Node {
     incarnations += 1
     let incarnation = Incarnation(incarnations)
-    let gateway = ScriptedGateway(time: clock)
+    let gateway = ScriptedGateway("\(incarnations)", time: clock)
     guard let name = ClusterName("test") else { throw Failed(description: "no name") }
     let identity = NodeIdentity(
       cluster: name, incarnation: incarnation, name: "n\(incarnations)", address: "h:1", program: "1")
@@ -218,10 +218,16 @@ class SimulatedCluster {
         timeToLive: 86_400,
         bigPushDuration: audience == .all && Int.random(in: 0..<4, using: &random) == 0 ? 1 : 0))
     let accepted = try await router.acceptance.accept(AcceptRequest(request), for: app).get()
+    note("push \(accepted.id.rawValue) to \(chosen.map(\.number.rawValue))", of: app.id)
     sent.append(
       Sent(
         id: accepted.id, app: index, targets: Set(chosen.map(\.number)),
         isPaced: request.options.bigPushDuration > 0))
+  }
+
+  /// Notes what happened to an app with its devices.
+  func note(_ text: String, of app: AppID) {
+    for device in devices where device.app == app { device.note(text, clock) }
   }
 
   func recall() async throws {
@@ -277,8 +283,10 @@ class SimulatedCluster {
         if count == 0, push.targets.contains(device.number), !push.isRecalled {
           let at = nodes.firstIndex { $0.gateway === device.gateway } ?? -1
           let how = device.gateway?.description(of: device.slot) ?? ""
+          let history = device.history.suffix(80).joined(separator: "\n")
           found.append(
-            "\(push.id)\(push.isPaced ? ", paced," : "") did not reach \(device.number) at \(at): \(how)")
+            "\(push.id)\(push.isPaced ? ", paced," : "") did not reach \(device.number) at \(at): \(how)\n\(history)"
+          )
         }
       }
     }

@@ -280,10 +280,11 @@ import Testing
     session.platform = Platform.android.rawValue
     #expect(!session.isOutOfTurn(MessageID(5)))
     session.noteSent(MessageID(6))
-    #expect(session.isOutOfTurn(MessageID(5)) && session.offerOutOfTurn(queued: 0, limits) == .sent)
+    #expect(session.isOutOfTurn(MessageID(5)))
+    #expect(session.offerOutOfTurn(MessageID(5), queued: 0, limits) == .sent)
     session.noteSentOutOfTurn(MessageID(5))
     #expect(session.sentThrough == MessageID(6) && session.extras == nil)
-    #expect(session.offerOutOfTurn(queued: 0, limits) == .left, "the window is full")
+    #expect(session.offerOutOfTurn(MessageID(5), queued: 0, limits) == .left, "the window is full")
     session.unsettled = 0
     // While older ones are being read, a newer one is remembered until these are through.
     #expect(session.beginCatchUp(queued: 0, limits) == .sent && session.isOutOfTurn(MessageID(9)))
@@ -294,6 +295,22 @@ import Testing
     session.endReading()
     _ = session.endCatchUp()
     #expect(session.extras == nil)
+  }
+
+  @Test func `A push that overtook others does not stand for them`() {
+    let limits = PassthroughLimits()
+    var session = Self.session(.loggedIn)
+    session.platform = Platform.android.rawValue
+    #expect(session.offerOutOfTurn(MessageID(9), queued: 0, limits) == .sent)
+    session.noteSentOutOfTurn(MessageID(9))
+    #expect(session.offerOutOfTurn(MessageID(9), queued: 0, limits) == .left, "once")
+    #expect(session.offer(MessageID(5), isLate: false, queued: 0, limits) == .sent)
+    session.noteSent(MessageID(5))
+    #expect(session.offerKept(MessageID(9), queued: 0, limits) == .left)
+    let before = session.noteRecall(MessageID(9))
+    session.noteSent(MessageID(12))
+    let after = session.noteRecall(MessageID(9))
+    #expect(before && after && session.extras == nil)
   }
 
   @Test func `What was on its way before a session took pushes is left to what the home says waits`() {
@@ -467,7 +484,7 @@ private struct DeliveryWorld {
     kept.sort()
     released.insert(id)
     guard session.isOutOfTurn(id) else { return offer(id) }
-    guard session.offerOutOfTurn(queued: queued, limits) == .sent else { return }
+    guard session.offerOutOfTurn(id, queued: queued, limits) == .sent else { return }
     session.noteSentOutOfTurn(id)
     outOfTurn.insert(id)
     note(id)

@@ -48,13 +48,18 @@ public struct LivePush: Sendable {
   public let push: StoredPush
   /// Whether newer pushes may have been sent before it: another channel had it until now, or its delivery is paced.
   public let isLate: Bool
+  /// Whether it may have come before older ones that are still on their way, as from a home on another node.
+  public let mayOvertake: Bool
 
   /// Makes a live push.
-  public init(app: AppID, id: MessageID, push: StoredPush, isLate: Bool = false) {
+  public init(
+    app: AppID, id: MessageID, push: StoredPush, isLate: Bool = false, mayOvertake: Bool = false
+  ) {
     self.app = app
     self.id = id
     self.push = push
     self.isLate = isLate
+    self.mayOvertake = mayOvertake
   }
 }
 
