@@ -53,6 +53,8 @@ public struct Membership: Sendable {
   private var signs: [Int64: Sign] = [:]
   /// When the database was last read, nil after a failure.
   private var lastLook: UInt64?
+  /// Since when it is read again and again without a failure.
+  private var steadySince: UInt64?
   private var followed: (home: NodeRow?, epoch: Int64)?
   private var isDraining = false
   private var isTakingOver = false
@@ -86,7 +88,9 @@ public struct Membership: Sendable {
     guard let view else { return lose() }
     var actions = note(view.nodes, at: now).map { Action.gone($0) }
     for node in view.nodes where node.incarnation != own {
-      let limit = node.isConnected ? nil : timing.lostAfter
+      // Who has just come back to the database must not take others for dead that are about to.
+      let isSteady = steadySince.map { now - $0 >= timing.deadAfter } ?? false
+      let limit = node.isConnected || !isSteady ? nil : timing.lostAfter
       if age(of: node.incarnation, now) >= limit ?? timing.deadAfter { actions.append(.remove(node)) }
     }
     if let ledEpoch {
@@ -160,6 +164,7 @@ public struct Membership: Sendable {
     // Others could not show that they are alive either, or this process stood still.
     let isFresh = lastLook.map { now - $0 > timing.gap } ?? true
     lastLook = now
+    if isFresh { steadySince = now }
     let before = signs
     signs = [:]
     for node in nodes {

@@ -34,7 +34,7 @@ extension DeviceSession {
   ) -> Offer {
     guard sentThrough < id else { return .left }
     // It was on its way to this loop before the session took pushes. The home has said since what waits: it may have been recalled.
-    guard isLate || newestWhileAway < id else { return .left }
+    guard isLate ? !wasSentOutOfTurn(id) : newestWhileAway < id else { return .left }
     guard !isCatchingUp, phase == .loggedIn else {
       hasMissed = true
       return .left
@@ -75,10 +75,12 @@ extension DeviceSession {
   /// still wait.
   func isOutOfTurn(_ id: MessageID) -> Bool { sentThrough >= id || isCatchingUp }
 
+  private func wasSentOutOfTurn(_ id: MessageID) -> Bool { extras?.sentOutOfTurn.contains(id) == true }
+
   /// Decides about a push out of order. If it is not sent, it waits for its turn, or for the next login.
   func offerOutOfTurn(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> Offer {
     // A new home may not know that it was sent.
-    if let extras, extras.sentOutOfTurn.contains(id) { return .left }
+    if wasSentOutOfTurn(id) { return .left }
     return isReceptive && hasRoom(queued: cost, limits) ? .sent : .left
   }
 
@@ -95,7 +97,7 @@ extension DeviceSession {
 
   /// A push was recalled; returns whether to tell the device. A push that may be being read for it is not sent.
   mutating func noteRecall(_ id: MessageID) -> Bool {
-    if sentThrough >= id || extras?.sentOutOfTurn.contains(id) == true { return true }
+    if sentThrough >= id || wasSentOutOfTurn(id) { return true }
     guard isCatchingUp else { return false }
     let extras = extend()
     if extras.recalled.count < Self.mostRecalled {

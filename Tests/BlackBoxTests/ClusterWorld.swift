@@ -123,6 +123,12 @@ final class ClusterWorld {
     try node(name).call("GET", "/metrics").body.contains("\nborealis_node_is_home 1")
   }
 
+  /// Of how many apps a node says that it is the home, where each app has one of its own.
+  func apps(at name: String) throws -> Int {
+    let lines = try node(name).call("GET", "/readyz").body.split(separator: "\n")
+    return lines.first { $0.hasPrefix("home of ") }.flatMap { Int($0.split(separator: " ")[2]) } ?? 0
+  }
+
   /// Waits until one of the nodes is the home; its name.
   func home() throws -> String {
     var found: String?

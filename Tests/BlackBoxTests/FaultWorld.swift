@@ -31,6 +31,12 @@ final class FaultWorld {
     for name in Self.names { addresses[name] = try Self.place(cluster.node(name)) }
     for name in ["one", "two"] { apps.append(try cluster.makeApp(name)) }
     let home = try cluster.node("a")
+    if isDivided {
+      let isSpread = try RunningProgram.eventually { [cluster] in
+        try (cluster.apps(at: "a"), cluster.apps(at: "b")) == (1, 1)
+      }
+      guard isSpread else { throw RunningProgram.Failure(description: "the apps are at one home") }
+    }
     for index in 0..<count {
       let app = index % 4 == 3 ? 1 : 0
       let identity = try TestDevice.register(home.device, app: apps[app].key, install: "\(index)")
@@ -44,9 +50,6 @@ final class FaultWorld {
     traffic = try FaultTraffic(
       apps, devices: devices.map { ($0.identity.id.text, $0.app) }, nodes: Self.names, addresses, pause: pause
     )
-    if isDivided {
-      try wait("each app has a home of its own") { try (apps(at: "a"), apps(at: "b")) == (1, 1) }
-    }
     try wait("the devices are connected") { devices.allSatisfy { $0.now.node != nil } }
     try waitForPushes(30)
   }
@@ -92,12 +95,6 @@ final class FaultWorld {
         }
       }
     }
-  }
-
-  /// Of how many apps a node says that it is the home.
-  func apps(at name: String) throws -> Int {
-    let lines = try cluster.node(name).call("GET", "/readyz").body.split(separator: "\n")
-    return lines.first { $0.hasPrefix("home of ") }.flatMap { Int($0.split(separator: " ")[2]) } ?? 0
   }
 
   // MARK: What happens to nodes

@@ -28,7 +28,7 @@ import Testing
     try world.cluster.cluster.control("start")
     try world.waitForPushes(60)
     try world.check(stayed: Self.all)
-    #expect(try (world.apps(at: "a"), world.apps(at: "b")) == (1, 1))
+    #expect(try (world.cluster.apps(at: "a"), world.cluster.apps(at: "b")) == (1, 1))
   }
 
   @Test func `PostgreSQL fails over to a standby that commits wait for`() throws {
@@ -43,7 +43,7 @@ import Testing
     try standby.sql("SELECT pg_promote()")
     try world.waitForPushes(90)
     try world.check(stayed: Self.all)
-    #expect(try (world.apps(at: "a"), world.apps(at: "b")) == (1, 1))
+    #expect(try (world.cluster.apps(at: "a"), world.cluster.apps(at: "b")) == (1, 1))
   }
 
   /// The home of an app, then that of what belongs to no app.
@@ -53,7 +53,7 @@ import Testing
     let frozen = try world.cluster.node(name)
     let others = Self.all.filter { $0 != name }
     frozen.program.signal(SIGSTOP)
-    try world.wait("other homes") { try others.map(world.apps).reduce(0, +) == 2 }
+    try world.wait("other homes") { try others.map(world.cluster.apps).reduce(0, +) == 2 }
     try world.waitForPushes(60)
     frozen.program.signal(SIGCONT)
     let ending = try world.restart(name)
@@ -65,7 +65,7 @@ import Testing
   @Test func `Two homes are killed at once`() throws {
     let world = try FaultWorld(isDivided: true)
     try world.kill(["a", "b"])
-    try world.wait("another home") { try world.apps(at: "c") == 2 }
+    try world.wait("another home") { try world.cluster.apps(at: "c") == 2 }
     try world.waitForPushes(40)
     for name in ["a", "b"] { try world.start(name) }
     try world.waitForPushes(60)
@@ -77,7 +77,7 @@ import Testing
     let world = try FaultWorld(isDivided: true) { cut = try TestProxy(toDatabaseOf: "b", in: $0) }
     let proxy = try #require(cut)
     proxy.set(.blocked)
-    try world.wait("another home") { try world.apps(at: "a") + world.apps(at: "c") == 2 }
+    try world.wait("another home") { try world.cluster.apps(at: "a") + world.cluster.apps(at: "c") == 2 }
     try world.waitForPushes(60)
     proxy.set(.open)
     #expect(try world.restart("b").status == 1)
@@ -95,7 +95,7 @@ import Testing
       #expect(ending.status == 0, "\(ending.errors)")
       try world.waitForPushes(300)
     }
-    #expect(try world.apps(at: "c") == 2)
+    #expect(try world.cluster.apps(at: "c") == 2)
     #expect(world.traffic.failures.count == 0, "\(world.traffic.failures.prefix(10))")
     try world.check(stayed: ["c"])
   }

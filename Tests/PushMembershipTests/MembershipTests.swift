@@ -43,6 +43,25 @@ import Testing
     #expect(membership.pause == Self.second)
   }
 
+  /// A node without a connection is dead soon, but not for one that has come back to the database itself just now.
+  @Test func `A node without a connection is given up sooner, by who has seen it for a while`() {
+    var timing = Membership.Timing()
+    timing.lostAfter = 2_500_000_000
+    var membership = Membership(own: 2, timing: timing)
+    var lost = Self.node(1, beat: 50)
+    lost.isConnected = false
+    func removals(_ seconds: ClosedRange<UInt64>, _ node: NodeRow, beating: Set<Int64>) -> [UInt64] {
+      watch(&membership, [node, Self.node(2)], home: nil, beating: beating, seconds: seconds).compactMap {
+        if case .remove = $0.1 { $0.0 } else { nil }
+      }
+    }
+    #expect(removals(10...20, Self.node(1), beating: [1, 2]) == [])
+    #expect(removals(21...24, lost, beating: [2]) == [24])
+    membership.fail()
+    #expect(removals(30...35, lost, beating: [2]) == [])
+    #expect(removals(36...36, lost, beating: [2]) == [36])
+  }
+
   @Test func `The oldest node of a new cluster takes over at once and the next waits`() {
     let nodes = [Self.node(1), Self.node(2), Self.node(3)]
     var oldest = Membership(own: 1)

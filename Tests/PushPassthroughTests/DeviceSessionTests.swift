@@ -304,6 +304,7 @@ import Testing
     #expect(session.offerOutOfTurn(MessageID(9), queued: 0, limits) == .sent)
     session.noteSentOutOfTurn(MessageID(9))
     #expect(session.offerOutOfTurn(MessageID(9), queued: 0, limits) == .left, "once")
+    #expect(session.offer(MessageID(9), isLate: true, queued: 0, limits) == .left)
     #expect(session.offer(MessageID(5), isLate: false, queued: 0, limits) == .sent)
     session.noteSent(MessageID(5))
     #expect(session.offerKept(MessageID(9), queued: 0, limits) == .left)
