@@ -86,9 +86,18 @@ extension DeviceSession {
 
   /// A push was sent out of order, which says nothing about older ones.
   mutating func noteSentOutOfTurn(_ id: MessageID) {
-    if sentThrough < id { extend().sentOutOfTurn.insert(id) }
+    if sentThrough < id {
+      let extras = extend()
+      extras.sentOutOfTurn.insert(id)
+      if extras.sentOutOfTurn.count > Self.mostOutOfTurn, let oldest = extras.sentOutOfTurn.min() {
+        extras.sentOutOfTurn.remove(oldest)
+      }
+    }
     noteSent(sentThrough)
   }
+
+  /// Pushes sent out of order that are remembered.
+  private static var mostOutOfTurn: Int { 64 }
 
   // MARK: Recall
 
@@ -150,12 +159,7 @@ extension DeviceSession {
   mutating func endCatchUp() -> Bool {
     isCatchingUp = false
     endReading()
-    if hasMissed { return true }
-    if let extras {
-      extras.sentOutOfTurn = []
-      shrink()
-    }
-    return false
+    return hasMissed
   }
 
   /// Stored pushes were read and are offered one by one now; false if they are outdated.

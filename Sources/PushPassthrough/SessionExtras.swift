@@ -12,7 +12,7 @@ final class SessionExtras {
   var webSocket: WebSocketState?
   /// Bytes that came after the end of the session.
   var skipped = 0
-  /// Pushes sent out of order while the session catches up.
+  /// Pushes sent out of order, above the largest one sent in order.
   var sentOutOfTurn: Set<MessageID> = []
   /// Pushes recalled while they may be being read for this session.
   var recalled: Set<MessageID> = []

@@ -296,7 +296,10 @@ final class ScriptedGateway {
   }
 
   private func send(_ id: MessageID, _ session: inout Session) {
-    if !session.sent.insert(id).inserted { violations.append("\(id) came twice on a connection") }
+    if !session.sent.insert(id).inserted {
+      let history = session.device.history.suffix(80).joined(separator: "\n")
+      violations.append("\(id) came twice on a connection\n\(history)")
+    }
     session.unacknowledged.append(id)
     let device = session.device
     device.received[id, default: 0] += 1

@@ -294,6 +294,9 @@ import Testing
     #expect(session.offerKept(MessageID(8), queued: 0, limits) == .sent)
     session.endReading()
     _ = session.endCatchUp()
+    // What is held back is not read with the others: the set stays until a newer push is sent.
+    #expect(session.extras?.sentOutOfTurn == [MessageID(9)])
+    session.noteSent(MessageID(10))
     #expect(session.extras == nil)
   }
 
@@ -435,6 +438,8 @@ private struct DeliveryWorld {
     expected.removeAll { kept.contains($0) && !sent.contains($0) && released.contains($0) }
     kept.removeAll { released.contains($0) }
     #expect(kept.isEmpty && session.unsettled == 0 && !session.isBehind && !session.isCatchingUp)
+    // What went out of its turn is remembered until a newer push is sent.
+    session.noteSent(MessageID(.max))
     #expect(session.extras == nil)
   }
 
