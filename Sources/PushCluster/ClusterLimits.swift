@@ -1,7 +1,7 @@
 /// Every limit of what nodes tell each other over the bus.
 public enum ClusterLimits {
   /// The versions that this program speaks: its own and, once there are two, the one before.
-  public static let versions: ClosedRange<UInt8> = 1...1
+  public static let versions: ClosedRange<UInt8> = 1...2
   /// Most bytes of a frame. NATS allows 1 MB; large messages hold up small ones on the connection between two of its servers.
   public static let maxFrame = 256 << 10
   /// Most entries in a frame.

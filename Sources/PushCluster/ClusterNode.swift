@@ -179,6 +179,9 @@ public struct ClusterNode: Sendable {
       .filter { !$0.isEmpty }.sorted()
   }
 
+  /// The version that this node and another one speak with each other; nil before the other's first HELLO, and if there is none.
+  public func version(with peer: Incarnation) -> UInt8? { links[peer]?.version }
+
   /// What a node last said about itself.
   public func hello(of peer: Incarnation) -> NodeHello? { links[peer]?.hello }
 

@@ -25,7 +25,7 @@ extension GatewaySide {
         tellStored(kept.locations)
       }
     case .result(let result): take(result)
-    case .pushOne where unsure[app] != nil, .pushMany where unsure[app] != nil:
+    case .pushOne where replays.isOpen(app), .pushMany where replays.isOpen(app):
       // Sessions may lack something before it: they ask for both.
       local.sendToAll(.missed(app))
     case .pushOne(let push):
@@ -55,7 +55,7 @@ extension GatewaySide {
     case .recall(let recall): take(recall, app, &node, now: now)
     case .endSession(let ending): end(ending, app, &node, now: now)
     case .replayed(let end):
-      replayed(end, of: app)
+      replays.take(end, of: app)
       local.sendToAll(.missed(app))
     case .wantSessions(let wanted): list(wanted, of: app, &node, now: now)
     default: break

@@ -13,9 +13,6 @@ struct GatewaySide: Sendable {
     case receipts
   }
 
-  /// Nanoseconds for which REPLAYED is awaited.
-  static let replayTime: UInt64 = 1_000_000_000
-
   /// Most acknowledgements in a batch, for the size of a frame.
   static let mostInBatch = 4096
 
@@ -35,10 +32,8 @@ struct GatewaySide: Sendable {
   /// Where the sessions that wait for pushes stand.
   var pulls: [Location: (session: BoundSession, after: MessageID, limit: Int)] = [:]
   var listings: [SessionListing] = []
-  /// Apps of which the home was told sessions: until REPLAYED answers the question with this number they may miss pushes. It is asked,
-  /// or asked again, when it is due.
-  private(set) var unsure: [AppID: (due: UInt64, number: UInt32?)] = [:]
-  private var lastReplay: UInt32 = 0
+  /// Apps whose sessions may lack pushes.
+  var replays = ReplayQuestions()
   var recalled = RecentSet<RecallKey>(capacity: 4096)
   var late = RecentSet<LateKey>(capacity: 4096)
   /// What had no room and was answered at once.
@@ -63,7 +58,7 @@ struct GatewaySide: Sendable {
   var deadline: UInt64 {
     let next =
       listings.isEmpty ? nextDigest : min(nextDigest, SessionListing.retry(after: lastTick))
-    return min(next, requests.deadline ?? .max, unsure.values.reduce(.max) { min($0, $1.due) })
+    return min(next, requests.deadline ?? .max, replays.deadline)
   }
   private var lastTick: UInt64 = 0
 
@@ -213,18 +208,22 @@ struct GatewaySide: Sendable {
   ) {
     for part in batch.parts(atMost: Self.mostInBatch) {
       batchNumber += 1
-      let message = AckBatch(batch: batchNumber, senders: part.cluster(at: time.now()))
+      let message = part.message(batchNumber, at: time.now(), inGroups: readsSets(homes[app], node))
       let locations = part.senders.compactMap { sender in
         sender.location.map { StoredAcknowledgements(location: $0, count: sender.count) }
       }
       if ask(.acks(app, batch: batchNumber), app, .acks(message), &node, now: now) {
-        batches[batchNumber] = KeptBatch(
-          app: app, made: now, locations: locations, batch: part)
+        batches[batchNumber] = KeptBatch(app: app, locations: locations, batch: part)
       } else {
         // There is no room for more: the devices get these pushes once more.
         tellStored(locations)
       }
     }
+  }
+
+  /// Whether a home reads sets of acknowledgements.
+  private func readsSets(_ home: FollowedHome?, _ node: ClusterNode) -> Bool {
+    home.flatMap { node.version(with: $0.incarnation) }.map { $0 >= 2 } ?? false
   }
 
   /// Tells sessions that their acknowledgements are settled.
@@ -258,8 +257,8 @@ struct GatewaySide: Sendable {
         }
       }
     }
-    for (app, known) in unsure where known.due <= now {
-      if table.numbers(of: app).isEmpty { unsure[app] = nil } else { askReplay(of: app, &node, now: now) }
+    for app in replays.due(now: now) {
+      if table.numbers(of: app).isEmpty { replays.forget(app) } else { askReplay(of: app, &node, now: now) }
     }
     continueListings(&node, now: now)
   }
@@ -268,8 +267,10 @@ struct GatewaySide: Sendable {
     _ request: RequestTable.Request, _ node: inout ClusterNode, now: UInt64
   ) {
     if case .acks(let batch) = request.message, let kept = batches[batch.batch] {
-      let held = UInt32(clamping: (now - kept.made) / 1_000_000)
-      send(request.app, .acks(batch.held(held)), &node, now: now)
+      // How long ago pushes arrived has changed, and perhaps what their home reads.
+      let message = kept.batch.message(
+        batch.batch, at: time.now(), inGroups: readsSets(homes[request.app], node))
+      send(request.app, .acks(message), &node, now: now)
     } else {
       send(app(of: request), request.message, &node, now: now)
     }
@@ -282,7 +283,7 @@ struct GatewaySide: Sendable {
   mutating func follow(_ home: FollowedHome?, _ node: inout ClusterNode, now: UInt64) {
     homes.follow(home)
     listings = []
-    unsure = [:]
+    replays.forgetAll()
     late = RecentSet(capacity: 4096)
     guard home != nil else { return }
     for request in requests.takeAll(now: now) { sendAgain(request, &node, now: now) }
@@ -294,22 +295,14 @@ struct GatewaySide: Sendable {
     for app in apps {
       // What the home before had for a session may not have come, and what comes now must not be sent before it.
       let hasSessions = homes[app] != nil && !table.numbers(of: app).isEmpty
-      unsure[app] = hasSessions ? (now + Self.replayTime, nil) : nil
+      if hasSessions { replays.expect(app, now: now) } else { replays.forget(app) }
     }
     for request in requests.takeAll(of: apps, now: now) { sendAgain(request, &node, now: now) }
   }
 
-  /// Asks what an app's sessions may lack: behind the list of them, so that its answer is of a home that knows them.
+  /// Asks what an app's sessions lack.
   mutating func askReplay(of app: AppID, _ node: inout ClusterNode, now: UInt64) {
-    lastReplay &+= 1
-    unsure[app] = (now + Self.replayTime, lastReplay)
-    send(app, .replay(ReplayRequest(after: MessageID(0), number: lastReplay)), &node, now: now)
-  }
-
-  /// A home has said that nothing of an app is missing any more.
-  mutating func replayed(_ end: ReplayEnd, of app: AppID) {
-    guard let number = unsure[app]?.number, end.answers ?? number >= number else { return }
-    unsure[app] = nil
+    send(app, replays.ask(app, now: now), &node, now: now)
   }
 
   /// A request was not answered in time.

@@ -246,11 +246,10 @@ extension HomeSide {
     switch peers[peer]?.acknowledgements.begin(batch.batch, of: app) {
     case .new(let token):
       let location = Location(loop: loop, slot: token, generation: 0)
-      run(
-        [.acknowledgements(app, AcknowledgementBatch(batch, at: location, now: time.now()))],
-        now: now)
+      let acknowledgements = AcknowledgementBatch(batch, at: location, now: time.now())
+      run([.acknowledgements(app, acknowledgements)], now: now)
       // Without an acknowledgement there is nothing to wait for.
-      if batch.senders.isEmpty { settle(location, awaited: 0) }
+      if acknowledgements.isEmpty { settle(location, awaited: 0) }
     case .stored: stored(batch.batch, app, peer)
     case .underway, nil: break
     }

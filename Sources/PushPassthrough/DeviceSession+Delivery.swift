@@ -52,8 +52,8 @@ extension DeviceSession {
 
   /// Those that were sent out of order, and by now in order as well, need not be known.
   private mutating func forgetOutOfTurn() {
-    guard let extras, !extras.sentOutOfTurn.isEmpty else { return }
-    extras.sentOutOfTurn = extras.sentOutOfTurn.filter { sentThrough < $0 }
+    guard let extras else { return }
+    extras.forgetOutOfTurn(through: sentThrough)
     shrink()
   }
 
@@ -86,34 +86,17 @@ extension DeviceSession {
 
   /// A push was sent out of order, which says nothing about older ones.
   mutating func noteSentOutOfTurn(_ id: MessageID) {
-    if sentThrough < id {
-      let extras = extend()
-      extras.sentOutOfTurn.insert(id)
-      if extras.sentOutOfTurn.count > Self.mostOutOfTurn, let oldest = extras.sentOutOfTurn.min() {
-        extras.sentOutOfTurn.remove(oldest)
-      }
-    }
+    if sentThrough < id { extend().noteOutOfTurn(id) }
     noteSent(sentThrough)
   }
 
-  /// Pushes sent out of order that are remembered.
-  private static var mostOutOfTurn: Int { 64 }
-
   // MARK: Recall
-
-  /// Recalls that are remembered while contents are being read.
-  private static var mostRecalled: Int { 256 }
 
   /// A push was recalled; returns whether to tell the device. A push that may be being read for it is not sent.
   mutating func noteRecall(_ id: MessageID) -> Bool {
     if sentThrough >= id || wasSentOutOfTurn(id) { return true }
     guard isCatchingUp else { return false }
-    let extras = extend()
-    if extras.recalled.count < Self.mostRecalled {
-      extras.recalled.insert(id)
-    } else {
-      extras.isReadVoid = true
-    }
+    extend().noteRecalled(id)
     return false
   }
 
@@ -182,8 +165,7 @@ extension DeviceSession {
   /// All pushes that were read are done.
   mutating func endReading() {
     guard let extras else { return }
-    extras.recalled = []
-    extras.isReadVoid = false
+    extras.forgetRecalled()
     shrink()
   }
 
@@ -203,10 +185,7 @@ extension DeviceSession {
   /// The session has ended: nothing more is sent.
   mutating func forgetDelivery() {
     guard let extras else { return }
-    extras.sentOutOfTurn = []
-    extras.recalled = []
-    extras.isReadVoid = false
-    extras.reported = [:]
+    extras.forgetDelivery()
     shrink()
   }
 

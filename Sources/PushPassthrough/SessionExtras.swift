@@ -36,6 +36,42 @@ final class SessionExtras {
     partial.append(contentsOf: source[range])
   }
 
+  /// Pushes sent out of order that are remembered.
+  private static var mostOutOfTurn: Int { 64 }
+
+  /// Remembers a push that was sent out of order.
+  func noteOutOfTurn(_ id: MessageID) {
+    sentOutOfTurn.insert(id)
+    if sentOutOfTurn.count > Self.mostOutOfTurn, let oldest = sentOutOfTurn.min() {
+      sentOutOfTurn.remove(oldest)
+    }
+  }
+
+  /// Pushes up to this one were sent in order by now.
+  func forgetOutOfTurn(through id: MessageID) {
+    if !sentOutOfTurn.isEmpty { sentOutOfTurn = sentOutOfTurn.filter { id < $0 } }
+  }
+
+  /// Recalls that are remembered while contents are being read.
+  private static var mostRecalled: Int { 256 }
+
+  /// Remembers a recall of a push that may be being read.
+  func noteRecalled(_ id: MessageID) {
+    if recalled.count < Self.mostRecalled { recalled.insert(id) } else { isReadVoid = true }
+  }
+
+  /// What was read is done.
+  func forgetRecalled() {
+    recalled = []
+    isReadVoid = false
+  }
+
+  /// Nothing more is sent on the session.
+  func forgetDelivery() {
+    forgetRecalled()
+    (sentOutOfTurn, reported) = ([], [:])
+  }
+
   /// Most receipts that are remembered until the acknowledgement of their push.
   private static var mostReported: Int { 64 }
 

@@ -52,7 +52,14 @@ enum ClusterSamples {
               number, newestWhileAway: next,
               arrivals: [.init(id, age: 2, isExact: true), .init(next, age: 100, isExact: false)])
           ])),
-      "07" + "01" + "ac02" + "01" + numberHex + nextHex + "02" + idHex + "05" + nextHex + "c801"
+      "07" + "01" + "ac02" + "01" + numberHex + nextHex + "02" + idHex + "05" + nextHex + "c801" + "00"
+    ),
+    (
+      .acks(
+        AckBatch(
+          batch: 8, senders: [],
+          groups: [.init(id, wasAway: true, isExact: true, numbers: [0xCC], ages: [1, 300])])),
+      "08" + "00" + "00" + "00" + "01" + idHex + "03" + "01cc" + "02" + "01" + "ac02"
     ),
     (
       .operation(DeviceRequest(handle: handle, sequence: 9, number: number, body: [0x30, 1])),
@@ -186,6 +193,25 @@ enum ClusterSamples {
           handle: handle, after: id,
           outcome: .pushes([.init(id: next, content: [0x7B, 0x7D])], through: next))),
       handleHex + idHex + "01" + nextHex + "01" + nextHex + "027b7d"
+    ),
+    (
+      .acks(
+        AckBatch(
+          batch: 7,
+          senders: [.init(number, newestWhileAway: next, arrivals: [.init(id, age: 2, isExact: true)])])),
+      "07" + "00" + "00" + "01" + numberHex + nextHex + "01" + idHex + "05"
+    ),
+    (.acks(AckBatch(batch: 8, senders: [])), "08" + "00" + "00" + "00"),
+    (
+      .acks(
+        AckBatch(
+          batch: 7, isUrgent: true, held: 300,
+          senders: [
+            .init(
+              number, newestWhileAway: next,
+              arrivals: [.init(id, age: 2, isExact: true), .init(next, age: 100, isExact: false)])
+          ])),
+      "07" + "01" + "ac02" + "01" + numberHex + nextHex + "02" + idHex + "05" + nextHex + "c801"
     ),
     (.replay(ReplayRequest(after: id)), idHex),
     (.replayed(ReplayEnd(through: next, answers: nil)).following(id), idHex + nextHex),

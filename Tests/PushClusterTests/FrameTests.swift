@@ -12,7 +12,7 @@ import Testing
     let frame = ClusterSamples.frame(.replay(ReplayRequest(after: ClusterSamples.id)))
     #expect(
       Hex.encode(frame)
-        == "0474657374" + "01" + "18" + "ac02" + "ad02" + "4d" + "01" + "05" + "09" + "09"
+        == "0474657374" + "02" + "18" + "ac02" + "ad02" + "4d" + "01" + "05" + "09" + "09"
         + "00016f5e66000001" + "00")
   }
 
@@ -107,11 +107,11 @@ import Testing
     let other = try #require(ClusterName("other"))
     #expect(throws: ClusterFrameError.otherCluster) { try ClusterFrame(bytes, cluster: other) }
     #expect(throws: ClusterFrameError.version(1)) {
-      try ClusterFrame(bytes, cluster: cluster, versions: 2...3)
+      try ClusterFrame(bytes, cluster: cluster, versions: 3...4)
     }
     // Who speaks another version says so in a HELLO that all can read.
     let hello = frame(.hello, bodies: [])
-    #expect(throws: Never.self) { try ClusterFrame(hello, cluster: cluster, versions: 2...3) }
+    #expect(throws: Never.self) { try ClusterFrame(hello, cluster: cluster, versions: 3...4) }
   }
 
   @Test func limitsHold() throws {

@@ -78,6 +78,78 @@ import Testing
     #expect(OperationCoding.reason(200) == .loginAgain, "a later version's reason banishes nobody")
   }
 
+  private static func acknowledgements(
+    _ random: inout SeededRandom, at now: Timestamp
+  ) -> AcknowledgementBatch {
+    var batch = AcknowledgementBatch()
+    let broadcasts = (1...3).map { MessageID(UInt64($0) << 40) }
+    for number in 0..<200 as Range<UInt32> {
+      let newest = broadcasts[Int.random(in: 0..<3, using: &random)]
+      batch.add(
+        by: RegistrationNumber(number &* 2_654_435_761), at: location,
+        newestWhileAway: Bool.random(using: &random) ? newest : MessageID(0))
+      for id in broadcasts + [MessageID(UInt64.random(in: 0..<1 << 42, using: &random))]
+      where Int.random(in: 0..<3, using: &random) > 0 {
+        let age = Bool.random(using: &random) ? UInt32.random(in: 0..<5000, using: &random) : nil
+        batch.add(Arrival(id, acknowledgedAt: now, age: age))
+      }
+    }
+    return batch
+  }
+
+  /// Number, push, whether latencies count, and when it arrived.
+  private static func told(_ batch: AcknowledgementBatch) -> [String] {
+    batch.senders.flatMap { sender in
+      sender.places.map { place in
+        let arrival = batch.arrivals[place]
+        return
+          "\(sender.number) \(arrival.id) \(arrival.id > sender.newestWhileAway) \(arrival.at) \(arrival.isExact)"
+      }
+    }.sorted()
+  }
+
+  @Test(arguments: [false, true])
+  func `Acknowledgements are read as they were made, one by one or as sets`(inGroups: Bool) {
+    var random = SeededRandom(seed: 7)
+    let now = Timestamp(milliseconds: 1_900_000_000_000)
+    for _ in 0..<20 {
+      let batch = Self.acknowledgements(&random, at: now)
+      let message = batch.message(1, at: now, inGroups: inGroups)
+      #expect(message.groups.isEmpty != inGroups)
+      #expect(Self.told(AcknowledgementBatch(message, at: Self.location, now: now)) == Self.told(batch))
+    }
+  }
+
+  @Test func `An acknowledgement of a broadcast takes few bytes`() throws {
+    let now = Timestamp(milliseconds: 1_900_000_000_000)
+    var batch = AcknowledgementBatch()
+    for number in 0..<4096 as Range<UInt32> {
+      batch.add(by: RegistrationNumber(number * 3), at: Self.location, newestWhileAway: MessageID(0))
+      batch.add(Arrival(MessageID(7 << 30), acknowledgedAt: now, age: number % 2000))
+    }
+    func bytes(inGroups: Bool) throws -> Int {
+      let message = ClusterMessage.acks(batch.message(1, at: now, inGroups: inGroups))
+      let head = FrameHead(type: message.type, from: Incarnation(1), to: Incarnation(2), sequence: 1)
+      let cluster = try #require(ClusterName("test"))
+      let frame = ClusterFrame.encode(
+        head, [ClusterEntry(app: AppID(1), epoch: Epoch(1), message)], cluster: cluster)
+      return try #require(frame).count
+    }
+    #expect(try bytes(inGroups: true) < 4 * 4096)
+    #expect(try bytes(inGroups: false) > 20 * 4096)
+  }
+
+  /// A set that does not fit its ages says nothing.
+  @Test func `Damaged sets of acknowledgements are passed over`() {
+    let numbers = NumberSet([RegistrationNumber(1), RegistrationNumber(2)]).serialized()
+    for (numbers, ages) in [(numbers, [1]), (numbers, [1, 2, 3]), ([1, 2, 3], [1])] as [([UInt8], [UInt32])] {
+      let group = AckBatch.Group(MessageID(1), wasAway: false, isExact: true, numbers: numbers, ages: ages)
+      let message = AckBatch(batch: 1, senders: [], groups: [group])
+      #expect(
+        AcknowledgementBatch(message, at: Self.location, now: Timestamp(milliseconds: 1)).isEmpty)
+    }
+  }
+
   @Test func `Pushes are read as written, without what channels get`() throws {
     let content = PushContent(
       variants: [ContentVariant(platforms: .all, message: [0x7B, 0x7D])],

@@ -43,6 +43,18 @@ SWIFT void swift_continuation_resume(void *task) {
   original(task);
 }
 
+SWIFT void swift_continuation_throwingResume(void *task) {
+  SWIFT void (*original)(void *) = dlsym(RTLD_NEXT, "swift_continuation_throwingResume");
+  if (__tsan_release) __tsan_release(task);
+  original(task);
+}
+
+SWIFT void swift_continuation_throwingResumeWithError(void *task, void *error) {
+  SWIFT void (*original)(void *, void *) = dlsym(RTLD_NEXT, "swift_continuation_throwingResumeWithError");
+  if (__tsan_release) __tsan_release(task);
+  original(task, error);
+}
+
 ASYNC void swift_continuation_await(void *context) {
   ASYNC void (*original)(void *) = dlsym(RTLD_NEXT, "swift_continuation_await");
   if (__tsan_acquire && swift_task_getCurrent) __tsan_acquire(swift_task_getCurrent());
