@@ -54,6 +54,11 @@ final class Database {
   var home: AssignedApps?
   /// Of the transaction that is open.
   var sealing = SealingMemory()
+  /// The apps that seal their contents as the last transaction of the writer left them. The next one takes it to be so, which saves a
+  /// question to PostgreSQL for each, and does not begin if it is not: other processes may change it.
+  private var knownSealing: Set<AppID>?
+  /// More apps are asked for each time.
+  private static let mostExpected = 64
   /// Of the job that runs: what is done after the commit.
   var committed: [() -> Void] = []
   private var isJobMarked = false
@@ -221,10 +226,33 @@ final class Database {
   }
 
   /// Begins a transaction. All that it reads is of one moment.
-  func begin(_ access: DatabaseAccess) throws(StorageError) { try connection.begin(access) }
+  func begin(_ access: DatabaseAccess) throws(StorageError) {
+    sealing = SealingMemory()
+    if access == .writing, let postgres {
+      sealing.apps = knownSealing
+      postgres.expectedSealing = knownSealing?.map(\.rawValue).sorted().map(String.init).joined(
+        separator: ",")
+      knownSealing = nil
+    }
+    try connection.begin(access)
+  }
 
-  /// Ends the transaction. Throws only if its changes are not stored.
-  func commit() throws(StorageError) { try connection.commit() }
+  /// Ends the transaction; tells which of the jobs that have ended turned out to have failed. Throws only if its changes are not
+  /// stored.
+  @discardableResult
+  func commit() throws(StorageError) -> [(number: Int, error: StorageError)] {
+    guard let postgres else {
+      try connection.commit()
+      return []
+    }
+    let failed = try postgres.jobs.commit()
+    if let apps = sealing.apps, apps.count <= Self.mostExpected { knownSealing = apps }
+    return failed
+  }
+
+  /// Whether the transaction did not begin because the database was not as it was expected to be: it is to be tried again, with
+  /// everything that was done for it.
+  var isOutdated: Bool { postgres?.isOutdated ?? false }
 
   /// Ends an open transaction without its changes.
   func rollBack() {
@@ -259,11 +287,6 @@ final class Database {
       rollBack()
       try begin(.writing)
     }
-  }
-
-  /// Those of the jobs that have ended which failed afterwards.
-  func failedJobs() throws(StorageError) -> [(number: Int, error: StorageError)] {
-    try postgres?.jobs.takeFailures() ?? []
   }
 
   /// Whether a transaction is open; the database ends it by itself after some failures.

@@ -73,12 +73,12 @@ public enum DatabaseLocation: Sendable, Equatable {
       if options.migrates, options.home == nil {
         // Before anything is changed: who wrote until now may know nothing of what the tables become.
         let isMade = try migrator.applied() > 0
-        if isMade { try connection.raiseFence() }
+        if isMade { try connection.fence.raise() }
         try migrator.migrate(at: options.time.now(), log: log)
-        if !isMade { try connection.raiseFence() }
+        if !isMade { try connection.fence.raise() }
       } else {
         try migrator.expectNewest()
-        try connection.raiseFence()
+        try connection.fence.raise()
         // Whatever migrates from now on takes the fence away.
         try migrator.expectNewest()
       }

@@ -53,7 +53,7 @@ extension PostgresConnection {
   func execute(_ name: String, _ values: [SQLValue]) throws(StorageError) -> OpaquePointer {
     let statement = try PreparedStatement(name, values)
     try jobs.queue()
-    guard postponed.isEmpty else {
+    guard postponed.isEmpty, !mustOpen else {
       guard let result = try send([statement]).first?.take() else {
         throw StorageError(.other, "a statement without a result")
       }
@@ -83,12 +83,12 @@ extension PostgresConnection {
   func rollBack() {
     postponed.removeAll()
     jobs.reset()
-    try? execute("ROLLBACK")
+    if !dropOpening() { try? execute("ROLLBACK") }
   }
 
   func settle() throws(StorageError) {
     try jobs.queue()
-    if !postponed.isEmpty { _ = try send([]) }
+    if mustOpen || !postponed.isEmpty { _ = try send([]) }
   }
 
   /// The same within the usual time.
@@ -119,6 +119,7 @@ extension PostgresConnection {
       last = next
       if failure == nil { failure = PostgresResults.failure(in: next) }
     }
+    noteAnswer()
     if let failure {
       if let last { PQclear(last) }
       if !isConnected { drop() }
@@ -128,29 +129,37 @@ extension PostgresConnection {
     return last
   }
 
-  /// Sends what was postponed and some more statements in one go, and awaits all results; gives those of the latter. Behind one that
-  /// fails, the server carries out none (https://www.postgresql.org/docs/15/libpq-pipeline-mode.html).
-  func send(_ more: [PreparedStatement]) throws(StorageError) -> [FetchedResult] {
-    isFresh = false
+  /// Sends the begin of the transaction if it waits, what was postponed and some more statements in one go, and awaits all results;
+  /// gives those of the latter. Behind one that fails, the server carries out none
+  /// (https://www.postgresql.org/docs/15/libpq-pipeline-mode.html). The last of them, `closing` in number, end the transaction.
+  func send(_ more: [PreparedStatement], closing: Int = 0) throws(StorageError) -> [FetchedResult] {
+    let opening = try takeOpening()
     guard let handle else { throw StorageError(.io, "not connected to the database") }
-    let statements = postponed + more
+    let statements = opening + postponed + more
+    if statements.count > opening.count { isFresh = false }
     postponed.removeAll(keepingCapacity: true)
     guard PQenterPipelineMode(handle) == 1 else { throw lost(handle) }
+    let before = statements.count - closing
     var isSent = true
-    for statement in statements where isSent { isSent = statement.send(on: handle) == 1 }
+    for (index, statement) in statements.enumerated() where isSent {
+      // How long the others took says nothing of how long the end may take.
+      if closing > 0, index == before { isSent = PQsendFlushRequest(handle) == 1 }
+      if isSent { isSent = statement.send(on: handle) == 1 }
+    }
     guard isSent, PQpipelineSync(handle) == 1 else {
       defer { drop() }
       throw lost(handle)
     }
     var results: [FetchedResult] = []
-    var failure: StorageError?
+    var failure: (error: StorageError, index: Int)?
     var ended = 0
     collecting: while true {
       do throws(StorageError) {
+        let patience = closing > 0 && results.count >= before ? options.commitPatience : patience
         try PostgresResults.wait(on: handle, within: patience, isEnding: options.isEnding)
       } catch {
         drop()
-        throw failure ?? error
+        throw failure?.error ?? error
       }
       guard let next = PQgetResult(handle) else {
         // Between two statements; more often than there are statements only on a connection that is lost.
@@ -163,16 +172,19 @@ extension PostgresConnection {
       case PGRES_PIPELINE_SYNC: break collecting
       case PGRES_PIPELINE_ABORTED: break
       default:
-        failure = failure ?? PostgresResults.failure(in: next)
+        if failure == nil, let error = PostgresResults.failure(in: next) { failure = (error, results.count) }
         changes = PostgresResults.changes(of: next)
         results.append(result)
       }
     }
     let isOver = PQexitPipelineMode(handle) == 1
+    noteAnswer()
     guard failure == nil, isOver, isConnected, results.count == statements.count else {
-      failure = failure ?? lost(handle)
-      if !isOver || !isConnected { drop() }
-      throw failure ?? StorageError(.io, "the connection to the database is lost")
+      let error = failure?.error ?? lost(handle)
+      // Without an error of the server's nobody knows what it has done.
+      if failure == nil || !isOver || !isConnected { drop() }
+      guard let failure, failure.index < opening.count, self.handle != nil else { throw error }
+      throw refuse(error, at: failure.index)
     }
     return results.suffix(more.count)
   }

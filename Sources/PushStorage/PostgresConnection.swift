@@ -27,20 +27,42 @@ final class PostgresConnection: DatabaseConnection {
   var names = 0
   /// The connection that held the database against this server, and when it last did something.
   private var holder: String?
-  /// Transactions that this connection has tried to commit.
-  private var marks: Int64 = 0
-  /// The last of them that is known to be committed; nil without a fence. It, or a later one, is there for good.
-  private var confirmed: Int64?
+  /// What it writes behind.
+  private(set) lazy var fence = PostgresFence(of: self)
+  /// What became of the begin of the transaction.
+  private var opening = Opening.sent
+  /// Whether the transaction could not begin because other apps than the expected ones seal their contents.
+  private(set) var isOutdated = false
+  /// Which apps seal their contents, for what begins a transaction to check: their numbers, as `PostgresFence` compares them. Nil for
+  /// any.
+  var expectedSealing: String?
+  /// When the server last answered, by a clock that never jumps, in nanoseconds.
+  private var answeredAt: UInt64 = 0
+  /// How often something was sent and answered.
+  private(set) var roundTrips = 0
   /// Whether a notice of the server says that something is not as it should be. It keeps its address for life.
-  private let hasWarning: UnsafeMutablePointer<Bool>
+  private let warning: UnsafeMutablePointer<Bool>
+  var hasWarning: Bool {
+    get { warning.pointee }
+    set { warning.pointee = newValue }
+  }
+
+  /// The begin of a transaction that writes goes with its first statements.
+  private enum Opening {
+    case sent
+    case waiting
+    /// The server has refused it, and the transaction is over.
+    case refused(StorageError)
+
+    var isWaiting: Bool { if case .waiting = self { true } else { false } }
+  }
 
   /// Keys of advisory locks: a server holds the first as long as it is connected, a transaction that writes the second. Homes share
   /// both with one another, and with nobody else.
   static let serverLockNumber: Int64 = 7_238_547_401
   private static let serverLock = "\(serverLockNumber)"
-  private static let writeLock = "7238547402"
-  /// Old marks are deleted after as many new ones.
-  private static let marksKept: Int64 = 1000
+  /// After so many nanoseconds without an answer a connection may be lost without a sign of it.
+  private static let livelyTime: UInt64 = 1_000_000_000
 
   /// Connects. `.io` if there is no server to connect to, `.inUse` if another server of Borealis uses the database.
   init(url: String, role: Role, _ options: PostgresOptions) throws(StorageError) {
@@ -48,8 +70,8 @@ final class PostgresConnection: DatabaseConnection {
     self.role = role
     self.options = options
     patience = role == .reader && !options.isLimited ? nil : options.statementPatience
-    hasWarning = .allocate(capacity: 1)
-    hasWarning.initialize(to: false)
+    warning = .allocate(capacity: 1)
+    warning.initialize(to: false)
     let start = SystemTime().monotonic()
     var seen: String?
     while true {
@@ -73,20 +95,20 @@ final class PostgresConnection: DatabaseConnection {
 
   deinit {
     close()
-    hasWarning.deallocate()
+    warning.deallocate()
   }
 
   /// Commits nothing any more; an orderly end of a writer removes its fence.
   func close() {
-    if handle != nil, role.isFenced, !isInTransaction {
-      try? execute("DELETE FROM fence WHERE \(own)", within: PostgresPatience.ending)
-    }
+    if case .refused = opening { opening = .sent }
+    if handle != nil, role.isFenced, !isInTransaction { fence.remove() }
     drop()
   }
 
   func drop() {
     postponed.removeAll()
     jobs.reset()
+    opening = .sent
     if let handle { PQfinish(handle) }
     handle = nil
   }
@@ -95,10 +117,17 @@ final class PostgresConnection: DatabaseConnection {
 
   var isConnected: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
 
-  /// A condition for the rows of this connection.
-  private var own: String { "incarnation = \(options.incarnation) AND connection = 0" }
+  /// Does something for which the server has another time to answer, in milliseconds.
+  func withPatience<Value>(
+    _ other: Int, _ body: () throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    let usual = patience
+    patience = other
+    defer { patience = usual }
+    return try body()
+  }
 
-  private func connect(asServer: Bool = true) throws(StorageError) {
+  func connect(asServer: Bool = true) throws(StorageError) {
     drop()
     generation += 1
     // What stands before the URL may be overridden by it.
@@ -127,7 +156,7 @@ final class PostgresConnection: DatabaseConnection {
       { context, result in
         guard let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))) else { return }
         if strcmp(severity, "WARNING") == 0 { context?.assumingMemoryBound(to: Bool.self).pointee = true }
-      }, hasWarning)
+      }, warning)
     do throws(StorageError) { try prepareSession(asServer: asServer) } catch {
       drop()
       throw error
@@ -168,7 +197,7 @@ final class PostgresConnection: DatabaseConnection {
     if commits == "off" { try execute("SET synchronous_commit = on") }
     // What a lost connection left behind may still be at work.
     try endBackends(of: options.incarnation)
-    try expectMarks()
+    try fence.expectMarks()
     guard role.serves, asServer else { return }
     if let replaced = options.replaces { try endBackends(of: replaced) }
     guard try value("SELECT pg_try_advisory_lock\(role.shares)(\(Self.serverLock))") == "t" else {
@@ -182,63 +211,12 @@ final class PostgresConnection: DatabaseConnection {
     }
   }
 
-  /// Fails if transactions are gone that were committed: a standby that lagged behind has become the primary, or a backup was
-  /// restored. What the program has in memory rests on them.
-  private func expectMarks() throws(StorageError) {
-    guard let confirmed else { return }
-    let isThere = try value(
-      """
-      SELECT EXISTS (SELECT 1 FROM commit_mark WHERE \(own) AND number >= \(confirmed))
-        OR NOT EXISTS (SELECT 1 FROM fence WHERE \(own))
-      """)
-    guard isThere != "t" else { return }
-    throw StorageError(.commitsLost, "the database has lost transactions that it had confirmed")
-  }
-
-  /// Makes the fence of this process. A server deletes those of all others, which cannot commit any more then; a home deletes those
-  /// of commands, and of the home that it replaces. `.inUse` if another home has its slot.
-  func raiseFence() throws(StorageError) {
-    // The schema that a server or a command finds may be older than slots are.
-    var (columns, values) = ("incarnation, connection", "\(options.incarnation), 0")
-    var others = ""
-    if role.serves {
-      others = """
-        DELETE FROM commit_mark
-          WHERE NOT EXISTS (SELECT 1 FROM fence WHERE fence.incarnation = commit_mark.incarnation);
-        DELETE FROM fence
-        """
-    }
-    if case .home(let slot) = role {
-      (columns, values) = (columns + ", slot", values + ", \(slot.rawValue)")
-      others += " WHERE slot IS NULL OR incarnation = \(options.replaces ?? -1)"
-    }
-    do throws(StorageError) {
-      try execute(
-        """
-        BEGIN; SELECT pg_advisory_xact_lock(\(Self.writeLock)); \(others);
-        INSERT INTO fence (\(columns)) VALUES (\(values));
-        INSERT INTO commit_mark VALUES (\(options.incarnation), 0, 0); COMMIT
-        """)
-    } catch {
-      rollBack()
-      guard case .home(let slot) = role, error.message.hasSuffix("(23505)") else { throw error }
-      throw StorageError(.inUse, "another home gives message IDs of the slot \(slot.rawValue)")
-    }
-    confirmed = 0
-  }
-
   /// Begins a transaction in which the schema is changed, for as long as that takes. Other processes that write wait, and lose their
   /// fences if the transaction is committed.
   func beginMigration() throws(StorageError) {
     patience = nil
-    try execute(
-      "BEGIN; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(Self.writeLock))")
-    guard confirmed != nil else { return }
-    try execute(
-      """
-      SELECT 1 / count(*) FROM (SELECT 1 FROM fence WHERE \(own) FOR SHARE) AS own;
-      DELETE FROM fence WHERE NOT (\(own))
-      """)
+    try execute("BEGIN")
+    try fence.holdAlone()
   }
 
   /// Commits it, or ends it without its changes.
@@ -251,7 +229,8 @@ final class PostgresConnection: DatabaseConnection {
 
   var isInTransaction: Bool {
     guard let handle else { return false }
-    return [PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE].contains(PQtransactionStatus(handle))
+    return opening.isWaiting
+      || [PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE].contains(PQtransactionStatus(handle))
   }
 
   var undoesFailedStatements: Bool { false }
@@ -268,129 +247,84 @@ final class PostgresConnection: DatabaseConnection {
     }
     do throws(StorageError) { try connect() } catch {
       guard error.kind == .inUse else { throw error }
-      throw try hasFence() ? StorageError(.io, error.message) : Self.takenOver
+      throw try hasFence() ? StorageError(.io, error.message) : PostgresFence.takenOver
     }
     try start(access)
-  }
-
-  private static var takenOver: StorageError {
-    StorageError(.takenOver, "another server has taken the database over")
   }
 
   /// Whether another server that holds the database leaves this one its place; it does not for long.
   private func hasFence() throws(StorageError) -> Bool {
     try connect(asServer: false)
     defer { drop() }
-    return try value("SELECT count(*) FROM fence WHERE \(own)") == "1"
+    return try fence.isThere()
   }
 
   private func start(_ access: DatabaseAccess) throws(StorageError) {
     jobs.reset()
+    (opening, isOutdated) = (.sent, false)
     switch access {
     case .reading: try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     case .writing where !role.isFenced: try execute("BEGIN ISOLATION LEVEL READ COMMITTED")
     case .writing:
-      do throws(StorageError) {
-        try execute(
-          """
-          BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock\(role.shares)(\(Self.writeLock));
-          SELECT 1 / count(*) FROM (SELECT 1 FROM fence WHERE \(own) FOR SHARE) AS own
-          """)
-      } catch {
-        rollBack()
-        guard error.message.hasSuffix("(22012)") else { throw error }
-        throw Self.takenOver
-      }
-      isFresh = true
+      // Prepared while nothing has begun.
+      _ = try fence.opening(expecting: expectedSealing)
+      (opening, isFresh) = (.waiting, true)
+      // Whatever goes with the commit is in doubt if it is lost: what is not known to be alive is tried before.
+      if !isLively { _ = try send([]) }
     }
   }
 
-  func commit() throws(StorageError) {
-    try settle()
-    guard !jobs.isSpoiled else { throw StorageError(.other, "the transaction lacks rows") }
-    guard role.isFenced else { return try execute("COMMIT") }
-    marks += 1
-    let number = marks
-    let sweep =
-      number % Self.marksKept == 0 ? "DELETE FROM commit_mark WHERE \(own) AND number < \(number);" : ""
-    hasWarning.pointee = false
-    do throws(StorageError) {
-      let ended = try request(within: options.commitPatience) {
-        PQsendQuery(
-          $0, "\(sweep)INSERT INTO commit_mark VALUES (\(options.incarnation), 0, \(number)); COMMIT")
-      }
-      defer { PQclear(ended) }
-      // What has failed before is rolled back without an error.
-      guard strcmp(PQcmdStatus(ended), "COMMIT") == 0 else {
-        throw StorageError(.other, "the transaction was rolled back")
-      }
-    } catch {
-      guard !isConnected else { throw error }
-      return try resolve(number, error)
-    }
-    guard !hasWarning.pointee else {
-      return try resolve(number, StorageError(.io, "a commit was interrupted"))
-    }
-    confirmed = number
+  /// Whether the connection can be expected to work: the server has answered just now, and has said nothing since, as it does before
+  /// it closes a connection.
+  private var isLively: Bool {
+    guard let handle, SystemTime().monotonic() &- answeredAt < Self.livelyTime else { return false }
+    var look = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+    return poll(&look, 1, 0) == 0
   }
 
-  /// Finds out whether the transaction with a mark was committed, however long that takes, and throws if it was not.
-  private func resolve(_ number: Int64, _ cause: StorageError) throws(StorageError) {
-    // A new connection for the next transaction, which also becomes the server again.
-    defer {
-      drop()
-      options.onDoubt(nil)
-    }
-    options.onDoubt(cause)
-    while true {
-      let isStored: Bool?
-      do throws(StorageError) {
-        // Ends what the old connection left behind.
-        try connect(asServer: false)
-        isStored = try isCommitted(number)
-      } catch {
-        guard error.kind != .commitsLost else { throw error }
-        guard !options.isEnding() else {
-          throw .inDoubt(.io, "it is unknown whether the transaction was committed: \(cause.message)")
-        }
-        usleep(200_000)
-        continue
-      }
-      guard let isStored else {
-        throw .inDoubt(
-          .takenOver,
-          "another server has taken the database over, and it is unknown whether the transaction was committed: \(cause.message)"
-        )
-      }
-      guard isStored else { throw StorageError(.io, "the transaction was not committed: \(cause.message)") }
-      return
+  /// Notes an answer of the server.
+  func noteAnswer() {
+    roundTrips += 1
+    answeredAt = SystemTime().monotonic()
+  }
+
+  /// What begins the transaction, if it is not sent yet. Throws if it was refused.
+  func takeOpening() throws(StorageError) -> [PreparedStatement] {
+    switch opening {
+    case .sent: return []
+    case .refused(let error): throw error
+    case .waiting:
+      let statements = try fence.opening(expecting: expectedSealing)
+      opening = .sent
+      return statements
     }
   }
 
-  /// Whether the transaction with a mark is committed, and stays so. Nil if nobody knows: a mark without a fence is deleted when servers
-  /// start.
-  private func isCommitted(_ number: Int64) throws(StorageError) -> Bool? {
-    let usual = patience
-    patience = PostgresPatience.session
-    defer { patience = usual }
-    // A backend that still commits holds its share of the fence; its mark is not to be seen until it is done.
-    try execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-    let hasFence =
-      try value("SET LOCAL lock_timeout = '2s'; SELECT 1 FROM fence WHERE \(own) FOR UPDATE") == "1"
-    let isThere =
-      try value("SELECT count(*) FROM commit_mark WHERE \(own) AND number = \(number)") == "1"
-    guard hasFence || isThere else {
-      rollBack()
-      return nil
-    }
-    marks += 1
-    hasWarning.pointee = false
-    // Once this one has reached the standbys, so has all before it.
-    try execute(
-      "INSERT INTO commit_mark VALUES (\(options.incarnation), 0, \(marks)); COMMIT",
-      within: options.commitPatience)
-    guard !hasWarning.pointee else { throw StorageError(.io, "a commit was interrupted") }
-    confirmed = marks
-    return isThere
+  /// Whether the transaction has not begun.
+  var mustOpen: Bool { if case .sent = opening { false } else { true } }
+
+  /// Ends the transaction because one of the statements that begin it has failed; the error for all that comes yet.
+  func refuse(_ error: StorageError, at index: Int) -> StorageError {
+    let (error, isOutdated) = fence.meaning(of: error, at: index)
+    self.isOutdated = isOutdated
+    if isInTransaction { rollBack() }
+    if handle != nil { opening = .refused(error) }
+    return error
   }
+
+  /// Forgets that the transaction was to begin, or could not; false if it has begun.
+  func dropOpening() -> Bool {
+    if case .sent = opening { return false }
+    opening = .sent
+    return true
+  }
+
+  /// Sends statements behind all that waits, and ends the transaction. Throws only if nothing is stored.
+  func end(with statements: [PreparedStatement]) throws(StorageError) {
+    guard !role.isFenced else { return try fence.commit(statements) }
+    if !statements.isEmpty { _ = try send(statements) }
+    try execute("COMMIT")
+  }
+
+  func commit() throws(StorageError) { _ = try jobs.commit() }
 }

@@ -161,11 +161,26 @@ final class PostgresJobs {
     try connection.begin(.writing)
   }
 
-  /// As `Database.failedJobs`.
-  func takeFailures() throws(StorageError) -> [Failure] {
-    try connection.settle()
-    defer { failures = [] }
-    return failures
+  /// As `Database.commit`. What waits goes with the commit; a transaction that has left nothing but rows is one message. If a row is
+  /// refused, nothing of that is done, and the rows are sent again, a job at a time, and then the commit.
+  func commit() throws(StorageError) -> [Failure] {
+    guard !isSpoiled else { throw StorageError(.other, "the transaction lacks rows") }
+    if rows.isEmpty, !ended.isEmpty {
+      let (jobs, isFirst, known) = (ended, connection.isFresh, failures)
+      ended = []
+      do throws(StorageError) {
+        try connection.end(with: try statements(for: jobs, isFirst: isFirst))
+        return known
+      } catch {
+        guard connection.isInTransaction, !error.kind.isStoreFailure else { throw error }
+      }
+      try sendAgain(jobs, isFirst: isFirst)
+    } else {
+      try queue()
+    }
+    let known = failures
+    try connection.end(with: [])
+    return known
   }
 
   // MARK: Sending
@@ -195,10 +210,8 @@ final class PostgresJobs {
     ended = []
     let isFirst = connection.isFresh
     do throws(StorageError) {
-      var statements = try Self.statements(for: jobs.flatMap(\.rows))
-      if !isFirst { statements = [try marking.prepared([])] + statements + [try releasing.prepared([])] }
       do throws(StorageError) {
-        _ = try connection.send(statements)
+        _ = try connection.send(try statements(for: jobs, isFirst: isFirst))
         return
       } catch {
         guard connection.isInTransaction, !error.kind.isStoreFailure else { throw error }
@@ -208,6 +221,13 @@ final class PostgresJobs {
       isSpoiled = true
       throw error
     }
+  }
+
+  /// The rows of jobs in as few statements as there can be, to be undone together.
+  private func statements(for jobs: [Ended], isFirst: Bool) throws(StorageError) -> [PreparedStatement] {
+    let statements = try Self.statements(for: jobs.flatMap(\.rows))
+    // What comes first has the transaction to itself.
+    return isFirst ? statements : [try marking.prepared([])] + statements + [try releasing.prepared([])]
   }
 
   private func sendAgain(_ jobs: [Ended], isFirst: Bool) throws(StorageError) {

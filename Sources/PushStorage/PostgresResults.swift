@@ -60,6 +60,9 @@ final class FetchedResult: @unchecked Sendable {
 
   init(_ result: OpaquePointer) { self.result = result }
 
+  /// Whether it is that of a COMMIT that was one.
+  var isCommit: Bool { result.map { strcmp(PQcmdStatus($0), "COMMIT") == 0 } ?? false }
+
   var rowCount: Int32 { result.map { PQntuples($0) } ?? 0 }
 
   /// A number of 64 bits in the last column of a row.

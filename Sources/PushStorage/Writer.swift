@@ -83,26 +83,16 @@ final class Writer {
     guard !jobs.isEmpty else { return }
     let start = options.time.monotonic()
     var done: [WriteJob.Done] = []
-    done.reserveCapacity(jobs.count)
     var hasBegun = false
     do throws(StorageError) {
-      try database.begin(.writing)
-      hasBegun = true
-      database.sealing = SealingMemory()
-      if let writeAheadLog { writeAheadLog.file.reserve(after: writeAheadLog.connection.pagesInLog) }
-      let transaction = WriteTransaction(database)
-      for job in jobs { done.append(try run(job, done.count, in: transaction)) }
-      // The first of them is due whatever time the others took, else they would starve under load.
-      var isDue = !taken.isEmpty
-      while isDue || options.time.monotonic() &- start < Self.patientTime,
-        let job = queue.takeLowPriority(isAlone: taken.isEmpty)
-      {
-        isDue = false
-        jobs.append(job)
-        done.append(try run(job, done.count, in: transaction))
+      do throws(StorageError) {
+        done = try store(&jobs, isAlone: taken.isEmpty, &hasBegun)
+      } catch {
+        // The bodies have run for nothing.
+        guard database.isOutdated else { throw error }
+        database.rollBack()
+        done = try store(&jobs, isAlone: taken.isEmpty, &hasBegun)
       }
-      for (number, error) in try database.failedJobs() { done[number] = done[number].failed(error) }
-      try database.commit()
     } catch {
       database.rollBack()
       let error = writeAheadLog == nil ? error.uncommitted : error
@@ -133,6 +123,31 @@ final class Writer {
       one.tell(nil)
     }
     options.onCommit(jobs.count, microseconds)
+  }
+
+  /// Runs jobs, and those of low priority that are due, in one transaction, and commits it.
+  private func store(
+    _ jobs: inout [WriteJob], isAlone: Bool, _ hasBegun: inout Bool
+  ) throws(StorageError) -> [WriteJob.Done] {
+    let start = options.time.monotonic()
+    var done: [WriteJob.Done] = []
+    done.reserveCapacity(jobs.count)
+    try database.begin(.writing)
+    hasBegun = true
+    if let writeAheadLog { writeAheadLog.file.reserve(after: writeAheadLog.connection.pagesInLog) }
+    let transaction = WriteTransaction(database)
+    for job in jobs { done.append(try run(job, done.count, in: transaction)) }
+    // The first of them is due whatever time the others took, else they would starve under load.
+    var isDue = !isAlone
+    while isDue || options.time.monotonic() &- start < Self.patientTime,
+      let job = queue.takeLowPriority(isAlone: isAlone)
+    {
+      isDue = false
+      jobs.append(job)
+      done.append(try run(job, done.count, in: transaction))
+    }
+    for (number, error) in try database.commit() { done[number] = done[number].failed(error) }
+    return done
   }
 
   /// Counts a lost transaction and logs it; of what lasts one line is enough.

@@ -63,7 +63,7 @@ import Testing
         CREATE TABLE n (n BIGINT PRIMARY KEY, text TEXT, bytes BYTEA);
         CREATE TABLE m (m BIGINT PRIMARY KEY, n BIGINT);
         """)
-    try #require(database.postgres).raiseFence()
+    try #require(database.postgres).fence.raise()
     try database.begin(.writing)
     return database
   }

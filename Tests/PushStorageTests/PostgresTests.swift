@@ -232,7 +232,7 @@ import Testing
     let database = Database(
       try PostgresConnection(url: cluster.url(of: name), role: .writer, PostgresOptions()))
     try database.run(script: "CREATE TABLE n (n BIGINT PRIMARY KEY, text TEXT)")
-    try #require(database.postgres).raiseFence()
+    try #require(database.postgres).fence.raise()
     try database.begin(.writing)
     return database
   }

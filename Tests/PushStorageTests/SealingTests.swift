@@ -173,6 +173,21 @@ import Testing
     store.close()
   }
 
+  @Test func `What another process changes holds from the next content on`() async throws {
+    let store = try open()
+    let app = try await store.addApp(registrations: 2)
+    try await fill(store, app, from: 10)
+    let command = try open(besideServer: true)
+    try await set(command, app, true)
+    #expect(try sealedRows().all == 0)
+    try await fill(store, app, from: 20)
+    #expect(try sealedRows().all == 7)
+    try await set(command, app, false)
+    try await fill(store, app, from: 30)
+    #expect(try sealedRows().all == 7)
+    for each in [store, command] { each.close() }
+  }
+
   /// Such as a damaged content that could not be sealed anew: it must not stop those who read it among others.
   @Test func `What names a key that nothing counts on is damaged`() async throws {
     let store = try open()
