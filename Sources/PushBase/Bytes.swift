@@ -22,33 +22,39 @@ public struct ByteWriter: Sendable {
 
 /// Reads big-endian numbers and counted byte strings from an array; every read past the end gives nil.
 public struct ByteReader: Sendable {
-  private let bytes: [UInt8]
+  @usableFromInline
+  let bytes: [UInt8]
+  @usableFromInline
+  var place = 0
+
   /// Index of the next byte to read.
-  public private(set) var position = 0
+  public var position: Int { place }
 
   /// Reads from the start of `bytes`.
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// How many bytes are left.
-  public var remaining: Int { bytes.count - position }
+  @inlinable
+  public var remaining: Int { bytes.count - place }
 
   /// Reads an integer, most significant byte first.
+  @inlinable
   public mutating func read<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) -> Value? {
     let size = Value.bitWidth / 8
     guard remaining >= size else { return nil }
     var value: Value = 0
     for offset in 0..<size {
       if size > 1 { value <<= 8 }
-      value |= Value(truncatingIfNeeded: bytes[position + offset])
+      value |= Value(truncatingIfNeeded: bytes[place + offset])
     }
-    position += size
+    place += size
     return value
   }
 
   /// Reads `count` bytes.
   public mutating func read(count: Int) -> [UInt8]? {
     guard count >= 0, remaining >= count else { return nil }
-    defer { position += count }
-    return Array(bytes[position..<position + count])
+    defer { place += count }
+    return Array(bytes[place..<place + count])
   }
 }

@@ -34,11 +34,10 @@ package struct BodyReader {
   }
 
   /// Reads an integer, most significant byte first.
-  @inlinable @inline(__always)
-  package mutating func integer<Value: FixedWidthInteger & UnsignedInteger>(
+  package mutating func integer<Value: WireInteger>(
     _ type: Value.Type = Value.self, in bytes: Span<UInt8>
   ) throws(FrameError) -> Value {
-    bytes.bigEndian(at: try take(Value.bitWidth / 8).lowerBound)
+    Value.read(at: try take(MemoryLayout<Value>.size).lowerBound, in: bytes)
   }
 
   /// Reads an unsigned LEB128 of ten bytes at most, written in as few as possible.
@@ -122,10 +121,32 @@ package struct BodyReader {
   }
 }
 
+/// An integer in a frame. Other modules call `BodyReader.integer` without its type being known, since a span goes with it: what is done
+/// for each byte is here, where the type is known.
+package protocol WireInteger: Sendable {
+  /// The integer whose most significant byte is at `index`; the caller has checked the bounds.
+  static func read(at index: Int, in bytes: Span<UInt8>) -> Self
+}
+
+extension UInt8: WireInteger {
+  package static func read(at index: Int, in bytes: Span<UInt8>) -> UInt8 { bytes[index] }
+}
+
+extension UInt16: WireInteger {
+  package static func read(at index: Int, in bytes: Span<UInt8>) -> UInt16 { bytes.bigEndian(at: index) }
+}
+
+extension UInt32: WireInteger {
+  package static func read(at index: Int, in bytes: Span<UInt8>) -> UInt32 { bytes.bigEndian(at: index) }
+}
+
+extension UInt64: WireInteger {
+  package static func read(at index: Int, in bytes: Span<UInt8>) -> UInt64 { bytes.bigEndian(at: index) }
+}
+
 extension Span<UInt8> {
   /// The integer whose most significant byte is at `index`; the caller has checked the bounds.
-  @inlinable
-  package func bigEndian<Value: FixedWidthInteger & UnsignedInteger>(at index: Int) -> Value {
+  func bigEndian<Value: FixedWidthInteger & UnsignedInteger>(at index: Int) -> Value {
     var value: Value = 0
     for place in 0..<Value.bitWidth / 8 {
       value = (value &<< 8) | Value(truncatingIfNeeded: self[index + place])
