@@ -52,13 +52,14 @@ public struct RequestTable: Sendable {
   fileprivate enum Kind: Int, CaseIterable {
     case login, acks, device, receipts, pull, recall, endSession, late
 
-    /// Nanoseconds from one attempt to the next.
-    var interval: UInt64 {
+    /// Nanoseconds from one attempt to the next; the last of them holds from then on. Of logins there are most when a home has most to
+    /// do.
+    var intervals: [UInt64] {
       switch self {
-      case .login: 300_000_000
-      case .recall: 500_000_000
-      case .device, .pull, .endSession, .late: 1_000_000_000
-      case .acks, .receipts: 2_000_000_000
+      case .login: [300_000_000, 700_000_000, 1_500_000_000, 2_500_000_000]
+      case .recall: [500_000_000]
+      case .device, .pull, .endSession, .late: [1_000_000_000]
+      case .acks, .receipts: [2_000_000_000]
       }
     }
 
@@ -79,12 +80,16 @@ public struct RequestTable: Sendable {
     let end: UInt64
     /// Tells the entry of a queue that is of this attempt from those of earlier ones.
     var attempt: UInt64
+    /// How often it was sent since it was added, or since its home changed.
+    var tries = 0
   }
 
   private let mostBytes: Int
   private var pending: [Key: Pending] = [:]
-  private var queues = [FIFO<(due: UInt64, key: Key, attempt: UInt64)>](
-    repeating: FIFO(), count: Kind.allCases.count)
+  /// Of each kind, those that wait for the same time.
+  private var queues = Kind.allCases.map {
+    [FIFO<(due: UInt64, key: Key, attempt: UInt64)>](repeating: FIFO(), count: $0.intervals.count)
+  }
   private var attempts: UInt64 = 0
   /// Bytes of all requests.
   public private(set) var bytes = 0
@@ -101,8 +106,11 @@ public struct RequestTable: Sendable {
   /// Replaces what is sent again.
   public mutating func update(_ key: Key, _ message: ClusterMessage) {
     guard let known = pending[key] else { return }
-    let request = Request(key: key, app: known.request.app, message: message, gateway: known.request.gateway)
-    pending[key] = Pending(request: request, bytes: known.bytes, end: known.end, attempt: known.attempt)
+    let request = Request(
+      key: key, app: known.request.app, message: message, gateway: known.request.gateway)
+    pending[key] = Pending(
+      request: request, bytes: known.bytes, end: known.end, attempt: known.attempt,
+      tries: known.tries)
   }
 
   /// What is not confirmed, in any order.
@@ -110,7 +118,7 @@ public struct RequestTable: Sendable {
 
   /// When `take` has something; nil if nothing is kept.
   public var deadline: UInt64? {
-    queues.compactMap { $0.first?.due }.min()
+    queues.lazy.joined().compactMap { $0.first?.due }.min()
   }
 
   /// Keeps a request that is being sent for the first time. False if there is no room, or it is kept already.
@@ -131,9 +139,12 @@ public struct RequestTable: Sendable {
   }
 
   private mutating func schedule(_ key: Key, _ kind: Kind, now: UInt64) {
+    guard let tries = pending[key]?.tries else { return }
     attempts += 1
     pending[key]?.attempt = attempts
-    queues[kind.rawValue].append((now + kind.interval, key, attempts))
+    pending[key]?.tries += 1
+    let stage = min(tries, kind.intervals.count - 1)
+    queues[kind.rawValue][stage].append((now + kind.intervals[stage], key, attempts))
   }
 
   /// A request was confirmed. False if it is not kept: it was confirmed before, or given up.
@@ -158,15 +169,17 @@ public struct RequestTable: Sendable {
   public mutating func take(now: UInt64) -> (again: [Request], ended: [Request]) {
     var (again, ended): ([Request], [Request]) = ([], [])
     for kind in Kind.allCases {
-      while let first = queues[kind.rawValue].first, first.due <= now {
-        _ = queues[kind.rawValue].popFirst()
-        guard let known = pending[first.key], known.attempt == first.attempt else { continue }
-        if known.end <= now {
-          confirm(first.key)
-          ended.append(known.request)
-        } else {
-          schedule(first.key, kind, now: now)
-          again.append(known.request)
+      for stage in kind.intervals.indices {
+        while let first = queues[kind.rawValue][stage].first, first.due <= now {
+          _ = queues[kind.rawValue][stage].popFirst()
+          guard let known = pending[first.key], known.attempt == first.attempt else { continue }
+          if known.end <= now {
+            confirm(first.key)
+            ended.append(known.request)
+          } else {
+            schedule(first.key, kind, now: now)
+            again.append(known.request)
+          }
         }
       }
     }
@@ -186,7 +199,10 @@ public struct RequestTable: Sendable {
   private mutating func takeAll(now: UInt64, of isChosen: (AppID) -> Bool) -> [Request] {
     let known = pending.values.filter { isChosen($0.request.app) && $0.request.gateway == nil }
       .sorted { $0.attempt < $1.attempt }
-    for one in known { schedule(one.request.key, one.request.key.kind, now: now) }
+    for one in known {
+      pending[one.request.key]?.tries = 0
+      schedule(one.request.key, one.request.key.kind, now: now)
+    }
     return known.map(\.request)
   }
 }

@@ -78,6 +78,7 @@ extension GatewaySide {
   ) {
     guard result.handle.incarnation == own else { return }
     let location = Location(result.handle)
+    windows.answered(location)
     guard requests.confirm(.login(result.handle)), let login = endLogin(at: location)
     else {
       // A repeated answer, or one that came too late: then there is no session.

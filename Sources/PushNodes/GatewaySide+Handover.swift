@@ -18,6 +18,11 @@ extension GatewaySide {
       requests.confirm(request.key)
       forget(request)
     }
+    // Those that no home was sent.
+    for login in logins.values where app.map({ homes.app(of: login.app) == $0 }) ?? true {
+      messages.append(.login(login))
+      _ = endLogin(at: login.location)
+    }
     if let app { _ = table.take(app) } else { table = SessionTable() }
     return messages
   }
@@ -70,7 +75,7 @@ extension GatewaySide {
     }
     for location in pulls.keys { local.send(.pulled(location, .unavailable), to: location.loop) }
     for number in asks.keys.sorted() { giveUp(number) }
-    (logins, loginsByID, pulls, asks) = ([:], [:], [:], [:])
+    (logins, loginsByID, pulls, asks, windows) = ([:], [:], [:], [:], LoginWindows())
     homes.clear()
     own = incarnation
     let sessions = table.all

@@ -25,6 +25,8 @@ struct GatewaySide: Sendable {
   var requests = RequestTable()
   /// Logins without an answer.
   var logins: [Location: DeviceLogin] = [:]
+  /// Which of them the home has, and which wait.
+  var windows = LoginWindows()
   /// The newest of them of each registration.
   var loginsByID: [RegistrationID: Location] = [:]
   var asks: [UInt32: Ask] = [:]
@@ -58,7 +60,7 @@ struct GatewaySide: Sendable {
   var deadline: UInt64 {
     let next =
       listings.isEmpty ? nextDigest : min(nextDigest, SessionListing.retry(after: lastTick))
-    return min(next, requests.deadline ?? .max, replays.deadline)
+    return min(next, requests.deadline ?? .max, replays.deadline, windows.deadline)
   }
   private var lastTick: UInt64 = 0
 
@@ -142,21 +144,33 @@ struct GatewaySide: Sendable {
   private mutating func take(_ login: DeviceLogin, _ node: inout ClusterNode, now: UInt64) {
     // An older login that is sent again later must not end this one.
     if let older = loginsByID[login.registrationID] { giveUp(loginAt: older, &node, now: now) }
-    let message = SessionLogin(
-      handle: handle(login.location), app: login.app, registrationID: login.registrationID,
-      secretHigh: login.secretHash.0, secretLow: login.secretHash.1,
-      isForeground: login.isForeground)
-    let app = homes.app(of: login.app)
-    guard ask(.login(message.handle), app, .login(message), &node, now: now) else {
-      local.send(.loginResult(login.location, .refused(.unavailable)), to: login.location.loop)
-      return
-    }
     logins[login.location] = login
     loginsByID[login.registrationID] = login.location
+    windows.add(login.location, of: homes.isDivided ? homes.app(of: login.app) : .none, now: now)
+  }
+
+  /// Sends logins that wait as far as the home may have more of them.
+  private mutating func sendLogins(_ node: inout ClusterNode, now: UInt64) {
+    for location in windows.takeLate(now: now) {
+      guard endLogin(at: location) != nil else { continue }
+      local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
+    }
+    while let location = windows.next() {
+      guard let login = logins[location] else {
+        windows.end(location)
+        continue
+      }
+      let message = SessionLogin(login, at: handle(location))
+      let app = homes.app(of: login.app)
+      guard !ask(.login(message.handle), app, .login(message), &node, now: now) else { continue }
+      _ = endLogin(at: location)
+      local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
+    }
   }
 
   /// A login is answered, or waits no longer.
   mutating func endLogin(at location: Location) -> DeviceLogin? {
+    windows.end(location)
     guard let login = logins.removeValue(forKey: location) else { return nil }
     if loginsByID[login.registrationID] == location { loginsByID[login.registrationID] = nil }
     return login
@@ -165,8 +179,10 @@ struct GatewaySide: Sendable {
   /// Tells a device that logs in to try again later.
   private mutating func giveUp(loginAt location: Location, _ node: inout ClusterNode, now: UInt64) {
     requests.confirm(.login(handle(location)))
+    let wasSent = windows.isSent(location)
     let login = endLogin(at: location)
     local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
+    guard wasSent else { return }
     // The home may have let it in.
     let close = SessionClose(handle: handle(location), number: RegistrationNumber(0), reason: 0)
     send(login.map { homes.app(of: $0.app) } ?? .none, .close(close), &node, now: now)
@@ -249,6 +265,13 @@ struct GatewaySide: Sendable {
     let due = requests.take(now: now)
     for request in due.again { sendAgain(request, &node, now: now) }
     for request in due.ended { end(request, &node, now: now) }
+    // Without a home nobody is slow.
+    windows.repeated(
+      due.again.compactMap { request in
+        guard case .login(let handle) = request.key, homes[app(of: request)] != nil else { return nil }
+        return Location(handle)
+      }, now: now)
+    sendLogins(&node, now: now)
     if now >= nextDigest {
       nextDigest = now + ClusterLimits.digestInterval
       for app in table.apps {

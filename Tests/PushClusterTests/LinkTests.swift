@@ -283,16 +283,14 @@ private let millisecond: UInt64 = 1_000_000
     #expect(added)
     let again = table.add(login, app, message, now: 0)
     #expect(!again)
-    var attempts = 0
-    var now: UInt64 = 0
+    var moments: [UInt64] = []
     while let next = table.deadline, table.count > 0 {
-      #expect(next == now + 300 * millisecond)
-      now = next
-      let due = table.take(now: now)
-      attempts += due.again.count
+      moments.append(next / millisecond)
+      let due = table.take(now: next)
       if due.again.isEmpty { #expect(due.ended.map(\.key) == [login]) }
     }
-    #expect(attempts == 16 && now == 5100 * millisecond)
+    // More and more rarely: that there is no answer may mean that there are many of them.
+    #expect(moments == [300, 1000, 2500, 5000])
     #expect(table.bytes == 0)
     _ = table.add(.acks(app, batch: 1), app, acks(1), now: 0)
     let done30 = table.confirm(.acks(app, batch: 1))

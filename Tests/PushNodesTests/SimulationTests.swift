@@ -97,6 +97,34 @@ import Testing
     cluster.close()
   }
 
+  /// A home that does not answer in time is not asked for more and more: its answers would come when nobody waits for them.
+  @Test func `A home has so many logins to answer, and fewer if it is slow`() async throws {
+    let cluster = try SimulatedCluster(seed: 6)
+    try await cluster.start(apps: 1, devicesPerApp: 600)
+    try await cluster.run(milliseconds: 3000)
+    let node = cluster.nodes[1]
+    func connectAll() { for device in cluster.devices { node.gateway.connect(device, noticing: true) } }
+    var faults = SimulatedNetwork.Faults()
+    faults.lost = 1000
+    cluster.setFaults(faults)
+    connectAll()
+    try await cluster.run(milliseconds: 200)
+    #expect(node.link.status.unconfirmed == 512)
+    #expect(node.gateway.refusals == 0)
+    try await cluster.run(milliseconds: 5000)
+    #expect(node.gateway.refusals == 600)
+    #expect(node.link.status.unconfirmed == 0)
+    // It has not answered any: now it gets 64 first.
+    connectAll()
+    try await cluster.run(milliseconds: 200)
+    #expect(node.link.status.unconfirmed == 64)
+    cluster.setFaults(SimulatedNetwork.Faults())
+    try await cluster.run(milliseconds: 4000)
+    #expect(node.gateway.connected == 600)
+    #expect(node.gateway.refusals == 600)
+    cluster.close()
+  }
+
   /// `BOREALIS_SEEDS` says how many seeds are tried.
   private static let seeds = getenv("BOREALIS_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 8
 
