@@ -47,7 +47,7 @@ public final class RequestForwarder: Sendable {
   let options: Options
   let tls: NodeTLS?
   let refusal: @Sendable (HTTPFault, _ target: String) -> HTTPResponse
-  /// The app that a request names, whether there is one or not.
+  /// The app that a request names, or the group of apps, whether there is one or not.
   let app: @Sendable (HTTPRequest) -> AppKey?
   /// Holds the answers that come in.
   let memory: HTTPMemory

@@ -1,7 +1,7 @@
 import PushBase
 
-/// Where requests are served: all of them by one home; or those of each app by the app's home, and what names no app by that of the
-/// installation.
+/// Where requests are served: all of them by one home; or those of each app by the app's home, those of a group of apps by the home that
+/// all of these have, and what names neither by that of the installation.
 public struct RequestHomes: Sendable, Equatable {
   /// Who serves a request.
   public enum Home: Sendable, Hashable {
@@ -24,13 +24,18 @@ public struct RequestHomes: Sendable, Equatable {
     installation = home.map { .node($0) } ?? .nobody
   }
 
-  /// Homes of some apps each. What names no app, or an app that is not among these, is for the home of the installation.
-  public init(installation: Home, apps: [AppKey: Home]) {
+  /// Homes of some apps each. What names no app, or an app that is not among these, is for the home of the installation. Requests of a
+  /// group wait as long as its apps, which `groups` has by their keys, have different homes.
+  public init(installation: Home, apps: [AppKey: Home], groups: [AppKey: [AppKey]] = [:]) {
     isDivided = true
     (self.installation, self.apps) = (installation, apps)
+    for (group, members) in groups where apps[group] == nil {
+      let homes = Set(members.map { self[$0] })
+      self.apps[group] = homes.count > 1 ? .nobody : homes.first ?? installation
+    }
   }
 
-  /// Who serves requests of an app, with nil those that name none.
+  /// Who serves requests of an app or a group, with nil those that name none.
   public subscript(app: AppKey?) -> Home { app.flatMap { apps[$0] } ?? installation }
 
   /// All other nodes among them.

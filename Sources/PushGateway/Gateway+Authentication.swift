@@ -204,12 +204,9 @@ extension Gateway {
     return .success((key, secret, isGroup ? .group : call.api == .admin ? .developer : .app))
   }
 
-  /// The app that a request is about, by its credentials; nil if it is about none, or about a group.
+  /// The app or the group of apps that a request is about, by its credentials; nil if it has none.
   public static func app(of request: HTTPRequest) -> AppKey? {
-    guard let (key, _, isGroup) = request.headers["authorization"].flatMap(credentials), !isGroup else {
-      return nil
-    }
-    return key
+    request.headers["authorization"].flatMap(credentials)?.0
   }
 
   /// Reads `Basic base64(key:secret)` (RFC 7617). A group has `group-` before its key.

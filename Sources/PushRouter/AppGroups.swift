@@ -4,10 +4,12 @@ import PushStorage
 /// The groups of apps that get pushes together.
 public struct AppGroups: Sendable {
   let store: Store
+  let scope: HomeScope
   let table: AppTable
 
   /// The group behind a key, nil if there is none. Asked of the database each time, so that what another process changes
-  /// counts at once. `found` is called on a reader's thread or this one.
+  /// counts at once. One with an app that has another home, or none yet, is unavailable. `found` is called on a reader's thread or
+  /// this one.
   public func find(
     _ key: AppKey, found: @escaping @Sendable (Result<AppGroup?, DeviceFailure>) -> Void
   ) {
@@ -22,7 +24,9 @@ public struct AppGroups: Sendable {
       switch result {
       case .failure: found(.failure(.unavailable))
       case .success(nil): found(.success(nil))
-      case .success(let (group, apps)?): found(.success(AppGroup(group, apps: apps.map { table.adopt($0) })))
+      case .success(let (group, apps)?):
+        guard apps.allSatisfy({ scope.contains($0.id) }) else { return found(.failure(.unavailable)) }
+        found(.success(AppGroup(group, apps: apps.map { table.adopt($0) })))
       }
     }
   }

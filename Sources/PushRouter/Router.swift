@@ -122,7 +122,7 @@ public final class Router: Sendable {
       store: store, scope: scope, apps: table, channels: channels, passthrough: passthrough,
       writeBehind: writeBehind, statistics: statistics, activity: activity, contents: contents,
       housekeeping: housekeeping, time: time)
-    groups = AppGroups(store: store, table: table)
+    groups = AppGroups(store: store, scope: scope, table: table)
     history = PushHistories(store: store)
     reports = PushReports(store: store, time: time, log: log, apps: apps)
     diagnostics = Diagnostics(store: store, time: time, channels: channels)

@@ -237,18 +237,31 @@ public final class NodeRegistry: Sendable {
 
   // MARK: Homes of some apps
 
-  /// Where apps have their homes, unless that is as it was when `mark` was returned, and the mark of it.
-  public func homes(
-    since mark: HomesMark? = nil
-  ) throws(StorageError) -> (rows: [AppHomeRow], mark: HomesMark)? {
+  /// Where apps have their homes and what they share, unless that is as it was when `mark` was returned.
+  public func homes(since mark: HomesMark? = nil) throws(StorageError) -> HomesReading? {
     try use { database, _ throws(StorageError) in
-      // Whatever changes there makes one of them larger: no row goes, and each change of one raises its epoch.
-      let now = try database.first("SELECT count(*) AS rows, CAST(sum(epoch) AS bigint) AS epochs FROM home")
-      {
-        HomesMark(rows: $0.integer("rows"), epochs: $0.integer("epochs"))
-      }
-      guard let now, now != mark else { return nil }
-      return (try ReadTransaction(database).homes.all(), now)
+      let homes = ReadTransaction(database).homes
+      let now = try homes.mark()
+      guard now != mark else { return nil }
+      return HomesReading(rows: try homes.all(), sharing: try homes.sharing(), mark: now)
+    }
+  }
+
+  /// How many apps the home on each node has, and how many apps have none, if there are homes of some apps each; nil if one home has
+  /// all apps, as in schemas that know nothing else.
+  public func shares() throws(StorageError) -> (apps: [Int64: Int], homeless: Int)? {
+    try use { database, _ throws(StorageError) in
+      let knowsSlots = try database.first(
+        """
+        SELECT EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = current_schema()
+          AND table_name = 'fence' AND column_name = 'slot') AS is_there
+        """
+      ) { $0.bool("is_there") }
+      guard knowsSlots == true else { return nil }
+      let homes = ReadTransaction(database).homes
+      let loads = try homes.loads()
+      guard !loads.isEmpty else { return nil }
+      return (loads.mapValues(\.count), try homes.homeless().count)
     }
   }
 

@@ -66,19 +66,56 @@ public struct AppHomeRow: Sendable, Hashable {
   public var key: AppKey?
   /// Its home.
   public var home: HomeRow
+  /// Whether only what is left of it has a home.
+  public var isDeleted: Bool
 
   /// All fields.
-  public init(app: AppID, key: AppKey?, home: HomeRow) {
+  public init(app: AppID, key: AppKey?, home: HomeRow, isDeleted: Bool = false) {
     self.app = app
     self.key = key
     self.home = home
+    self.isDeleted = isDeleted
   }
 }
 
-/// Tells whether apps have other homes than before.
+/// Apps that share something, so that they have to have the same home.
+public struct SharingApps: Sendable, Hashable {
+  /// A group of apps, which may have none.
+  public struct Group: Sendable, Hashable {
+    /// Its key.
+    public let key: AppKey
+    /// Its apps.
+    public var apps: Set<AppID>
+  }
+
+  /// All groups, by number.
+  public var groups: [Group] = []
+  /// The apps of each plan whose speed they share.
+  public var plans: [Set<AppID>] = []
+
+  /// Nothing.
+  public init() {}
+
+  /// The sets of apps that share something.
+  public var sets: [Set<AppID>] { groups.map(\.apps) + plans }
+}
+
+/// Where apps have their homes, and which have to have the same.
+public struct HomesReading: Sendable {
+  /// The homes, by the number of the app.
+  public let rows: [AppHomeRow]
+  /// What apps share.
+  public let sharing: SharingApps
+  /// Tells whether any of this has changed since.
+  public let mark: HomesMark
+}
+
+/// Tells whether apps have other homes than before, share something else, or are deleted.
 public struct HomesMark: Sendable, Hashable {
   let rows: Int64
   let epochs: Int64
+  let sharing: Int64
+  let deleted: Int64
 }
 
 /// What the database knows of a cluster.

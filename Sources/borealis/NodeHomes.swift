@@ -12,6 +12,9 @@ import Synchronization
 final class NodeHomes: Sendable {
   private struct State {
     var rows: [AppHomeRow] = []
+    var sharing = SharingApps()
+    /// What has to have the same home.
+    var bundles = AppBundles.none
     var mark: HomesMark?
     /// Apps that devices have here.
     var opened: Set<AppID> = []
@@ -108,8 +111,12 @@ final class NodeHomes: Sendable {
   }
 
   private func read(_ view: ClusterView) throws(StorageError) {
-    if let (rows, mark) = try registry.homes(since: state.withLock(\.mark)) {
-      state.withLock { ($0.rows, $0.mark) = (rows, mark) }
+    if let reading = try registry.homes(since: state.withLock(\.mark)) {
+      let bundles = AppBundles(reading.sharing.sets)
+      state.withLock { state in
+        (state.rows, state.sharing, state.mark) = (reading.rows, reading.sharing, reading.mark)
+        state.bundles = bundles
+      }
     }
     let now = time.monotonic()
     let alive = Set(view.nodes.map(\.incarnation))
@@ -171,7 +178,7 @@ final class NodeHomes: Sendable {
   /// Tells where requests go.
   private func follow(_ view: ClusterView) {
     let nodes = Dictionary(view.nodes.map { ($0.incarnation, NodeAddress(of: $0)) }) { $1 }
-    let (rows, served) = state.withLock { ($0.rows, $0.served) }
+    let (rows, sharing, served) = state.withLock { ($0.rows, $0.sharing, $0.served) }
     var installation = RequestHomes.Home.nobody
     var apps: [AppKey: RequestHomes.Home] = [:]
     for row in rows {
@@ -183,7 +190,9 @@ final class NodeHomes: Sendable {
       }
       if row.app == .installation { installation = home } else if let key = row.key { apps[key] = home }
     }
-    forwarder.follow(RequestHomes(installation: installation, apps: apps))
+    let keys = Dictionary(rows.compactMap { row in row.key.map { (row.app, $0) } }) { $1 }
+    let groups = Dictionary(sharing.groups.map { ($0.key, $0.apps.compactMap { keys[$0] }) }) { $1 }
+    forwarder.follow(RequestHomes(installation: installation, apps: apps, groups: groups))
   }
 
   // MARK: Who gets what
@@ -210,7 +219,10 @@ final class NodeHomes: Sendable {
       (try t.homes.homeless(), try t.homes.loads())
     }
     guard !homeless.isEmpty else { return }
-    let placed = HomePlan.place(homeless, among: candidates(loads, view)).map { ($0.app, $0.home.home) }
+    let bundles = state.withLock(\.bundles)
+    let placed = HomePlan.place(homeless, among: candidates(loads, view), bundles: bundles).map {
+      ($0.app, $0.home.home)
+    }
     try Store.wait { [store] (done: @escaping @Sendable (Result<Void, StorageError>) -> Void) in
       store.write(
         { t throws(StorageError) in
@@ -228,20 +240,41 @@ final class NodeHomes: Sendable {
     }
   }
 
-  /// Gives an app to a home that has less, if this one has most.
+  /// Gives apps to a home that has less, if this one has most; or to the one that has most of what they share something with.
   private func balance(_ view: ClusterView) throws(StorageError) {
     let now = time.monotonic()
-    let isSettled = state.withLock { state in
-      state.patience.isEmpty && !state.isHandingOver
-        && view.nodes.allSatisfy { now >= (state.seen[$0.incarnation] ?? now) + Self.settling }
+    let (isQuiet, isSettled, bundles) = state.withLock { state in
+      (
+        state.patience.isEmpty && !state.isHandingOver,
+        state.served.count > 1
+          && view.nodes.allSatisfy { now >= (state.seen[$0.incarnation] ?? now) + Self.settling },
+        state.bundles
+      )
     }
-    guard isSettled, state.withLock({ $0.served.count > 1 }) else { return }
+    guard isQuiet, isSettled || hasDividedBundle else { return }
     let loads = try store.wait { t throws(StorageError) in try t.homes.loads() }
-    guard let move = HomePlan.move(among: candidates(loads, view)), move.from.home == own.home,
-      let row = state.withLock({ $0.rows.first { $0.app == move.app } }),
-      state.withLock({ $0.served.contains(row.app) })
-    else { return }
-    handOver(row, to: move.to.home, view)
+    let candidates = candidates(loads, view)
+    let move =
+      isSettled
+      ? HomePlan.move(among: candidates, bundles: bundles)
+      : HomePlan.reunion(among: candidates, bundles: bundles)
+    guard let move, move.from.home == own.home else { return }
+    // A bundle that this home does not serve completely yet stays until it does.
+    let rows = state.withLock { state in
+      state.rows.filter { move.apps.contains($0.app) && state.served.contains($0.app) }
+    }
+    guard rows.count == move.apps.count else { return }
+    for row in rows { handOver(row, to: move.to.home, view) }
+  }
+
+  /// Whether apps of this home share something with apps of others.
+  private var hasDividedBundle: Bool {
+    state.withLock { state in
+      let homes = Dictionary(state.rows.map { ($0.app, $0.home.fence) }) { $1 }
+      return state.opened.contains { app in
+        state.bundles[app].contains { homes[$0] != nil && homes[$0] != own.home }
+      }
+    }
   }
 
   // MARK: Handing over
@@ -283,12 +316,13 @@ final class NodeHomes: Sendable {
       guard let loads = try? store.wait({ t throws(StorageError) in try t.homes.loads() }) else {
         return false
       }
+      state.patience[row.app] = nil
       let others = candidates(loads, view).filter { $0.home != own.home }
       guard !others.isEmpty else { return false }
       let rows = state.withLock { $0.rows.filter { $0.home.fence == own.home } }
-      let weights = Dictionary(rows.filter { $0.key != nil }.map { ($0.app, loads[own.home]?[$0.app] ?? 1) })
-      { $1 }
-      for (app, home) in HomePlan.place(weights, among: others) {
+      // Deleted apps are not among these: who ends their home sees to what is left of them.
+      let weights = loads[own.home] ?? [:]
+      for (app, home) in HomePlan.place(weights, among: others, bundles: state.withLock(\.bundles)) {
         if let row = rows.first(where: { $0.app == app }) { handOver(row, to: home.home, view) }
       }
       if let row = rows.first(where: { $0.app == .installation }), let next = others.first {
@@ -307,7 +341,11 @@ final class NodeHomes: Sendable {
         }
       }
       follow(view)
-      return state.withLock { $0.rows.allSatisfy { $0.home.fence != own.home } }
+      return state.withLock { state in
+        state.rows.allSatisfy { row in
+          row.home.fence != own.home || row.app != .installation && weights[row.app] == nil
+        }
+      }
     }
   }
 }

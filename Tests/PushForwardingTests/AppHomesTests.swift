@@ -105,4 +105,27 @@ import Testing
       RequestHomes(installation: .node(b.address), apps: [one: .node(b.address), two: .node(b.address)]))
     #expect(try lost.response()?.text == "b /next")
   }
+
+  @Test func `A group's requests go where all its apps are, and wait while these are divided`() throws {
+    let (a, b) = (try Self.named("a"), try Self.named("b"))
+    let (group, empty) = (AppKey.random(), AppKey.random())
+    (a.apps, b.apps) = ([empty], [one, two, group])
+    let front = try TestFront { $0.waitMilliseconds = 60_000 }
+    let groups = [group: [one, two], empty: []]
+    func follow(_ second: RequestHomes.Home) {
+      front.forwarder.follow(
+        RequestHomes(
+          installation: .node(a.address), apps: [one: .node(b.address), two: second], groups: groups))
+    }
+    for second: RequestHomes.Home in [.node(a.address), .nobody] {
+      follow(second)
+      let (waiting, client) = (try TestClient(front), try TestClient(front))
+      try send(waiting, "/waits", of: group)
+      #expect(eventually { front.waiting == 1 })
+      #expect(try text(client, "/1", of: one) == "b /1")
+      #expect(try text(client, "/2", of: empty) == "a /2")
+      follow(.node(b.address))
+      #expect(try waiting.response()?.text == "b /waits")
+    }
+  }
 }

@@ -240,4 +240,70 @@ import Testing
     #expect(after.0 == [:] && after.1 == [second: [app: 1, never: 3]])
     #expect(try #require(try other.homes(since: read.mark)).rows.map(\.home.epoch) == [2, 1])
   }
+
+  @Test func `Whoever reads homes sees which apps share something, and when that changes`() async throws {
+    let registry = try registry()
+    let node = try register("one", at: registry)
+    let own = AssignedApps(home: node, node: node, slot: .first)
+    let store = try open(own)
+    defer { store.close() }
+    let apps = [
+      try await store.addApp(registrations: 0), try await store.addApp(registrations: 0),
+      try await store.addApp(registrations: 0),
+    ]
+    var mark = try #require(try registry.homes()?.mark)
+    func read() throws -> SharingApps {
+      let reading = try #require(try registry.homes(since: mark))
+      mark = reading.mark
+      #expect(try registry.homes(since: mark) == nil)
+      return reading.sharing
+    }
+    let key = AppKey.random()
+    let keys = try await store.look { t throws(StorageError) in
+      var keys: [AppKey] = []
+      for app in apps { if let row = try t.apps.find(app) { keys.append(row.key) } }
+      return keys
+    }
+    let group = try await store.change { t throws(StorageError) in
+      try t.appGroups.create(
+        key: key, name: "group", secretHash: [UInt8](repeating: 0, count: 32), at: Timestamp(milliseconds: 1))
+    }
+    #expect(try read().groups.map(\.apps) == [[]])
+    for app in keys[...1] {
+      _ = try await store.change { t throws(StorageError) in
+        try t.appGroups.addApp(app, toGroup: group)
+      }
+    }
+    let shared = try read()
+    #expect(shared.groups.map(\.key) == [key] && shared.sets == [[apps[0], apps[1]]])
+
+    // Plans count only if there is a speed to share.
+    var plan = PlanRow(name: "shared")
+    plan.sharesSpeed = true
+    try await store.change { [plan] t throws(StorageError) in
+      try t.plans.set(plan)
+      for app in apps[1...] { _ = try t.apps.setPlan(app: app, "shared") }
+    }
+    #expect(try registry.homes(since: mark) == nil)
+    plan.speed = 10
+    try await store.change { [plan] t throws(StorageError) in try t.plans.set(plan) }
+    #expect(try read().plans == [[apps[1], apps[2]]])
+
+    try await store.change { t throws(StorageError) in
+      for app in apps[1...] { _ = try t.homes.assign(app, to: own) }
+    }
+    _ = try read()
+    #expect(try #require(try registry.shares()).apps == [node: 2])
+    #expect(try #require(try registry.shares()).homeless == 1)
+
+    // An app that is deleted shares nothing, and a group that is, neither.
+    _ = try await store.change { t throws(StorageError) in
+      try t.apps.delete(apps[2], at: Timestamp(milliseconds: 1))
+    }
+    #expect(try read().plans == [[apps[1]]])
+    #expect(try registry.homes()?.rows.filter(\.isDeleted).map(\.app) == [apps[2]])
+    #expect(try #require(try registry.shares()).apps == [node: 1])
+    try await store.change { t throws(StorageError) in try t.appGroups.delete(group) }
+    #expect(try read().groups == [])
+  }
 }

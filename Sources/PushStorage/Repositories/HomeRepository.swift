@@ -25,15 +25,74 @@ extension HomeRepository {
   public func all() throws(StorageError) -> [AppHomeRow] {
     try database.all(
       """
-      SELECT home.app_id, app.app_key, home.incarnation, home.epoch, home.fence
+      SELECT home.app_id, app.app_key, app.deleted_at, home.incarnation, home.epoch, home.fence
       FROM home LEFT JOIN app ON app.id = home.app_id ORDER BY home.app_id
       """
     ) { row in
       AppHomeRow(
         app: row.app("app_id"), key: AppKey(row.text("app_key")),
         home: HomeRow(
-          incarnation: row.integer("incarnation"), epoch: row.integer("epoch"), fence: row.integer("fence")))
+          incarnation: row.integer("incarnation"), epoch: row.integer("epoch"), fence: row.integer("fence")),
+        isDeleted: !row.isNull("deleted_at"))
     }
+  }
+}
+
+/// Only PostgreSQL has several homes.
+extension HomeRepository {
+  /// Tells whether where apps have their homes, or what they share, is as it was.
+  func mark() throws(StorageError) -> HomesMark {
+    // Whatever changes of homes makes one of the first two larger: no row goes, and each change of one raises its epoch. Of
+    // what apps share there is a sum of hashes of 40 bits.
+    let mark = try database.first(
+      """
+      SELECT count(*) AS rows, CAST(coalesce(sum(epoch), 0) AS bigint) AS epochs,
+        CAST((SELECT coalesce(sum(hashtextextended(shared.text, 0) >> 24), 0) FROM (
+          SELECT 'g' || group_key || ':' || coalesce(CAST(app_id AS text), '') AS text
+          FROM app_group LEFT JOIN app_group_member ON app_group_member.group_id = app_group.id
+          UNION ALL
+          SELECT 'p' || plan.name || ':' || app.id FROM app JOIN plan ON plan.name = app.plan
+          WHERE plan.shares_speed = 1 AND plan.speed IS NOT NULL AND app.deleted_at IS NULL) AS shared
+        ) AS bigint) AS sharing,
+        (SELECT count(*) FROM app WHERE deleted_at IS NOT NULL) AS deleted
+      FROM home
+      """
+    ) {
+      HomesMark(
+        rows: $0.integer("rows"), epochs: $0.integer("epochs"), sharing: $0.integer("sharing"),
+        deleted: $0.integer("deleted"))
+    }
+    return mark ?? HomesMark(rows: 0, epochs: 0, sharing: 0, deleted: 0)
+  }
+}
+
+extension HomeRepository {
+  /// What apps share. Deleted ones share nothing.
+  public func sharing() throws(StorageError) -> SharingApps {
+    var sharing = SharingApps()
+    for (key, app) in try database.all(
+      """
+      SELECT app_group.group_key, app.id FROM app_group
+      LEFT JOIN app_group_member ON app_group_member.group_id = app_group.id
+      LEFT JOIN app ON app.id = app_group_member.app_id AND app.deleted_at IS NULL
+      ORDER BY app_group.id
+      """,
+      map: { (AppKey($0.text("group_key")), $0.isNull("id") ? nil : $0.app("id")) })
+    {
+      guard let key else { continue }
+      if sharing.groups.last?.key != key { sharing.groups.append(.init(key: key, apps: [])) }
+      if let app { sharing.groups[sharing.groups.count - 1].apps.insert(app) }
+    }
+    let plans = try database.all(
+      """
+      SELECT app.plan, app.id FROM app JOIN plan ON plan.name = app.plan
+      WHERE plan.shares_speed = 1 AND plan.speed IS NOT NULL AND app.deleted_at IS NULL
+      """
+    ) { ($0.text("plan"), $0.app("id")) }
+    sharing.plans = Dictionary(grouping: plans, by: \.0).sorted { $0.key < $1.key }.map {
+      Set($0.value.map(\.1))
+    }
+    return sharing
   }
 }
 
@@ -52,7 +111,7 @@ extension HomeRepository {
   }
 
   /// The homes that there are, by the numbers of their fences, and their apps with how many registrations each has had. What belongs to no
-  /// app is not among these.
+  /// app is not among these, and neither are deleted apps, which stay where they are until nothing is left of them.
   public func loads() throws(StorageError) -> [Int64: [AppID: Int]] {
     var loads: [Int64: [AppID: Int]] = [:]
     for home in try database.all(
@@ -61,7 +120,10 @@ extension HomeRepository {
       loads[home] = [:]
     }
     for (home, app, count) in try database.all(
-      "SELECT home.fence, app.id, app.next_number FROM home JOIN app ON app.id = home.app_id",
+      """
+      SELECT home.fence, app.id, app.next_number FROM home JOIN app ON app.id = home.app_id
+      WHERE app.deleted_at IS NULL
+      """,
       map: { ($0.integer("fence"), $0.app("id"), $0.count("next_number")) })
     {
       loads[home]?[app] = count
