@@ -24,6 +24,7 @@ public final class WebConsole: Sendable {
   private static let sweepSeconds = 600
 
   private let table: RouteTable<ServedPage>
+  private let loseMail: @Sendable () -> Void
   private let ticks = Atomic<Int>(0)
 
   /// Makes the console.
@@ -72,19 +73,31 @@ public final class WebConsole: Sendable {
       table.add(served.page.method, served.page.pattern, served)
     }
     self.table = table
-    // Mail with links is in memory only, so a restart loses waiting mail.
-    let now = time.now()
-    members.loseQueuedMail(at: now) { result in
-      if case .failure(let error) = result {
-        log.error("cannot record lost mail", ["reason": .text("\(error.kind)")])
+    loseMail = {
+      members.loseQueuedMail(at: time.now()) { result in
+        if case .failure(let error) = result {
+          log.error("cannot record lost mail", ["reason": .text("\(error.kind)")])
+        }
       }
     }
+    if router.scope.hasInstallation { loseMail() }
   }
+
+  /// What belongs to no app has its home here from now on. Mail with links is in memory only, so what the home before had is lost.
+  public func takeInstallation() { loseMail() }
 
   /// Whether a request is for the console.
   public static func serves(_ target: String) -> Bool {
     target == "/" || target == "/console" || target.hasPrefix("/console/") || target.hasPrefix("/console?")
       || target.hasPrefix("/web/")
+  }
+
+  /// The app whose page a request is for; nil for pages that belong to no app, or to several.
+  public static func app(of request: HTTPRequest) -> AppKey? {
+    guard request.target.hasPrefix("/console/apps/"), let path = HTTPTarget(request.target)?.path,
+      path.count > 2
+    else { return nil }
+    return AppKey(path[2])
   }
 
   /// The path of the setup link while there is no user, else nil.

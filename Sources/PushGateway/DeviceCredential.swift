@@ -20,6 +20,14 @@ struct DeviceCredential: Sendable {
     secretHash = SHA256.digest128(secret)
   }
 
+  /// The app that a body names; nil if it has none, or is none.
+  static func app(in body: [UInt8]) -> AppKey? {
+    guard !body.isEmpty, body.count <= GatewayLimits().openBytes, let json = try? parseJSON(body) else {
+      return nil
+    }
+    return json["app_key"]?.string.flatMap { AppKey($0) }
+  }
+
   /// Finds the registration; answers the call itself if the device cannot be let in.
   func admit(
     _ call: GatewayCall, _ router: Router, _ go: @escaping @Sendable (App, RegistrationNumber) -> Void

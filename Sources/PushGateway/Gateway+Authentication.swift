@@ -204,9 +204,18 @@ extension Gateway {
     return .success((key, secret, isGroup ? .group : call.api == .admin ? .developer : .app))
   }
 
-  /// The app or the group of apps that a request is about, by its credentials; nil if it has none.
+  /// The app or the group of apps that a request is about, by its path, its body or its credentials; nil if it names none. That of
+  /// a body is known only when this has come.
   public static func app(of request: HTTPRequest) -> AppKey? {
-    request.headers["authorization"].flatMap(credentials)?.0
+    if request.target.hasPrefix("/v1/"), let path = HTTPTarget(request.target)?.path, path.count > 1 {
+      switch path[1] {
+      case "app" where path.count > 2: return AppKey(path[2])
+      case "vendor-receipts" where path.count > 3: return ReceiptCode(path[3]).app
+      case "receipts", "tokens": return DeviceCredential.app(in: request.body)
+      default: break
+      }
+    }
+    return request.headers["authorization"].flatMap(credentials)?.0
   }
 
   /// Reads `Basic base64(key:secret)` (RFC 7617). A group has `group-` before its key.

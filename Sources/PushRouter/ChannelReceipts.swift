@@ -11,6 +11,30 @@ public protocol ChannelReceipts: AnyObject, Sendable {
   func take(_ request: ReceiptRequest, at code: String, reply: @escaping @Sendable (ReceiptReply) -> Void)
 }
 
+/// The last part of an address for receipts: the app's key, by which any node finds the app's home, and what nobody can guess.
+public struct ReceiptCode: Sendable, Equatable {
+  /// The app; nil in addresses that were told to services before they had it.
+  public let app: AppKey?
+  /// What only the service knows.
+  public let code: String
+
+  /// Both.
+  public init(app: AppKey, code: String) { (self.app, self.code) = (app, code) }
+
+  /// Reads `KEY-CODE`, or a code alone. A code may have hyphens, and is shorter than a key.
+  public init(_ text: String) {
+    let key = text.prefix(24)
+    if text.dropFirst(24).first == "-", let app = AppKey(String(key)) {
+      (self.app, code) = (app, String(text.dropFirst(25)))
+    } else {
+      (app, code) = (nil, text)
+    }
+  }
+
+  /// `KEY-CODE`.
+  public var text: String { app.map { "\($0.text)-\(code)" } ?? code }
+}
+
 /// A request with receipts.
 public struct ReceiptRequest: Sendable {
   /// A field of the header by its name in lower case.

@@ -110,7 +110,8 @@ struct AppChannelSetCommand: Command {
         try transaction.channelCredentials.set(row)
       }
       let marks = ReceiptMarks(secret: upload.secret, of: app.id, on: channel)
-      let path = vendor.receipts == nil ? nil : VendorParts.receiptPath(of: vendor.info, marks)
+      let path =
+        vendor.receipts == nil ? nil : VendorParts.receiptPath(of: vendor.info, marks, in: app.key)
       try AppChannel.printList(store, app, receipts: path.map { (channel, $0) })
     }
   }

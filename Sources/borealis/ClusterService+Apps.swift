@@ -1,4 +1,5 @@
 import PushBase
+import PushConsole
 import PushMembership
 import PushNodes
 import PushStorage
@@ -27,6 +28,7 @@ extension ClusterService {
       try homes.start(
         installed: { epoch in
           runner.lead(epoch: epoch)
+          service.console.takeInstallation()
           installed(service)
         }, barrier: barrier)
     } catch {

@@ -48,6 +48,12 @@ final class ClusterService: Sendable {
     WebConsole.refusal(fault, of: target) ?? GetuiAPI.refusal(fault, of: target) ?? Gateway.refusal(fault)
   }
 
+  /// The app or the group of apps whose home serves a request; nil if that of the installation does.
+  static func app(of request: HTTPRequest) -> AppKey? {
+    if WebConsole.serves(request.target) { return WebConsole.app(of: request) }
+    return GetuiAPI.serves(request.target) ? GetuiAPI.app(of: request) : Gateway.app(of: request)
+  }
+
   /// Gets a place in the database, and connects to the bus. `address` is what other nodes reach this one at.
   init(
     _ settings: ServeSettings, _ options: ClusterSettings, address: String, channel: PassthroughChannel,
@@ -89,7 +95,7 @@ final class ClusterService: Sendable {
     forwarding.exempt = settings.trustedProxies + IPNetwork.loopback
     forwarder = RequestForwarder(
       tls: options.tls, options: forwarding, refusal: { Self.refusal($0, of: $1) },
-      app: { GetuiAPI.app(of: $0) ?? Gateway.app(of: $0) }, memory: memory,
+      app: { Self.app(of: $0) }, memory: memory,
       metrics: metrics, log: log)
     if options.spreadsApps {
       do throws(Failure) {

@@ -178,8 +178,8 @@ import Testing
   /// A path has 47 bytes.
   @Test(
     arguments: [
-      (nil, 0, "set --public-url"), (81, 128, "is told of it with each push"),
-      (82, 0, "not told of it, as it takes 128 bytes at most"),
+      (nil, 0, "set --public-url"), (56, 128, "is told of it with each push"),
+      (57, 0, "not told of it, as it takes 128 bytes at most"),
     ] as [(Int?, Int, String)])
   func `Services are told of addresses that they have room for`(
     length: Int?, passed: Int, note: String
@@ -187,25 +187,27 @@ import Testing
     let site = length.map { "https://" + String(repeating: "a", count: $0 - 8) }
     let scene = try await VendorScene(site: site) { _ in .status(200) }
     defer { scene.end() }
+    let key = scene.app.key
     let marks = ReceiptMarks(secret: [1], of: scene.app.id, on: .vivo)
-    let path = VendorParts.receiptPath(of: .vivo, marks)
-    let address = scene.parts.passedReceiptAddress(of: Vivo(), marks)
+    let path = VendorParts.receiptPath(of: .vivo, marks, in: key)
+    let address = scene.parts.passedReceiptAddress(of: Vivo(), marks, in: key)
     #expect(address?.utf8.count ?? 0 == passed && address.map { $0 == (site ?? "") + path } != false)
-    #expect(scene.parts.receiptFact(of: Vivo(), marks).note?.english.contains(note) == true)
+    #expect(scene.parts.receiptFact(of: Vivo(), marks, in: key).note?.english.contains(note) == true)
     // Nothing is passed where the address is entered in a console.
-    #expect(scene.parts.passedReceiptAddress(of: Huawei(), marks) == nil)
+    #expect(scene.parts.passedReceiptAddress(of: Huawei(), marks, in: key) == nil)
   }
 
-  /// Its path has 48 bytes.
-  @Test(arguments: [(80, "as well"), (81, "not told")])
+  /// Its path has 73 bytes.
+  @Test(arguments: [(55, "as well"), (56, "not told")])
   func `Meizu's console has to know the address that pushes name`(length: Int, note: String) async throws {
     let scene = try await VendorScene(site: "https://" + String(repeating: "a", count: length - 8)) { _ in
       .status(200)
     }
     defer { scene.end() }
+    let key = scene.app.key
     let marks = ReceiptMarks(secret: [1], of: scene.app.id, on: .meizu)
-    #expect((scene.parts.passedReceiptAddress(of: Meizu(), marks) != nil) == (length == 80))
-    #expect(scene.parts.receiptFact(of: Meizu(), marks).note?.english.contains(note) == true)
+    #expect((scene.parts.passedReceiptAddress(of: Meizu(), marks, in: key) != nil) == (length == 55))
+    #expect(scene.parts.receiptFact(of: Meizu(), marks, in: key).note?.english.contains(note) == true)
   }
 
   @Test func marks() throws {

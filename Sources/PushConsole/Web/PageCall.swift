@@ -186,7 +186,11 @@ struct PageCall: Sendable {
   var missing: HTTPResponse { show(Failures.notFound(self), status: 404) }
 
   /// For when the database does not answer.
-  var unavailable: HTTPResponse { show(Failures.unavailable(self), status: 503) }
+  var unavailable: HTTPResponse {
+    var response = show(Failures.unavailable(self), status: 503)
+    response.headers.append("Retry-After", "2")
+    return response
+  }
 
   /// An answer as it leaves the console; `toSites` lets pages of other sites read it.
   func respond(_ response: HTTPResponse, toSites: Bool = false) -> HTTPResponse {

@@ -2,6 +2,7 @@ import PushBase
 import PushDomain
 import PushHTTP
 import PushRouter
+import PushStorage
 
 /// Receipts of makers' services, at addresses that only they were told. A request to any other address is refused before its body
 /// is read.
@@ -19,19 +20,34 @@ struct VendorReceiptController: GatewayController {
     call.captures["channel"].flatMap { router.channels.receipts(of: $0) }
   }
 
-  /// Whether anybody has the address.
+  private func address(_ call: GatewayCall) -> ReceiptCode { ReceiptCode(call.captures["code"] ?? "") }
+
+  /// Whether anybody has the address. Of those of other homes' apps only the database knows anything.
   private func status(of call: GatewayCall) -> CallerStatus<APIError> {
-    owner(of: call) == nil ? .refused(Self.error(.unknown)) : .known
+    if owner(of: call) != nil { return .known }
+    return channel(call) == nil || router.scope.assigned == nil ? .refused(Self.error(.unknown)) : .unknown
   }
 
   private func owner(of call: GatewayCall) -> AppID? {
-    call.captures["code"].flatMap { channel(call)?.app(of: $0) }
+    let address = address(call)
+    guard let owner = channel(call)?.app(of: address.code) else { return nil }
+    return address.app.map { router.apps.loaded(owner)?.key == $0 } == false ? nil : owner
+  }
+
+  /// Answers a request to an address that no app of this home has: another one's app may have it, and then the service has to try
+  /// again.
+  private func refuse(_ call: GatewayCall) {
+    guard channel(call) != nil, router.scope.assigned != nil else { return call.fail(Self.error(.unknown)) }
+    // Which app has an address in the old form is not known without it.
+    guard let app = address(call).app else { return call.fail(.timeout) }
+    router.apps.find(app) { found in
+      if case .failure = found { call.fail(.timeout) } else { call.fail(Self.error(.unknown)) }
+    }
   }
 
   private func take(_ call: GatewayCall) {
-    guard let channel = channel(call), let code = call.captures["code"], let owner = owner(of: call) else {
-      return call.fail(Self.error(.unknown))
-    }
+    guard let channel = channel(call), let owner = owner(of: call) else { return refuse(call) }
+    let code = address(call).code
     let headers = call.request.headers
     let request = ReceiptRequest(body: call.request.body) { headers[$0] }
     let isTaken = gateway.background.run(for: owner.rawValue) {

@@ -43,8 +43,10 @@ extension VendorChannel: ChannelCredentials {
     credential.publicKey = description.publicKey
     credential.remarks = problem.map { [.init(Phrase(problem: $0), isBad: true)] } ?? []
     credential.actions = [isPaused ? .resume : .pause, .remove]
-    if vendor.receipts != nil, let marks = table.marks(of: row.app) {
-      credential.facts.append(parts.receiptFact(of: vendor, marks))
+    if vendor.receipts != nil, let marks = table.marks(of: row.app),
+      let app = parts.router.apps.loaded(row.app)
+    {
+      credential.facts.append(parts.receiptFact(of: vendor, marks, in: app.key))
       credential.remarks.append(.init(receiptRemark(row.app)))
     }
     credential.form = vendor.form.name

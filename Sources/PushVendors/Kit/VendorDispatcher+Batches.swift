@@ -129,7 +129,7 @@ extension VendorDispatcher {
     guard vendor.receipts != nil else { return nil }
     return ReceiptPassing(
       tag: marks.tag(push, for: vendor.mostTokens == 1 ? tokens[0] : nil),
-      address: parts.passedReceiptAddress(of: vendor, marks))
+      address: parts.passedReceiptAddress(of: vendor, marks, in: app))
   }
 
   /// Until midnight by the clocks of China, which know no summer time.

@@ -36,6 +36,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   let service: ServiceID
   let credential: V.Credential
   let marks: ReceiptMarks
+  let app: AppKey
   let vendor: V
   let parts: VendorParts
   let pauseCredential: @Sendable (String) -> Void
@@ -60,6 +61,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     self.restChanged = restChanged
     self.credential = credential
     self.marks = marks
+    app = queue.app.key
     self.queue = queue
     self.pauseCredential = pauseCredential
   }
