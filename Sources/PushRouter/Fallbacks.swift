@@ -182,8 +182,8 @@ final class Fallbacks: Sendable {
     _ id: MessageID, _ rows: [FallbackRow], done: @escaping @Sendable (_ isStored: Bool) -> Void
   ) {
     guard let first = rows.first else { return done(true) }
-    // Of an app that is being loaded, or has just left, memory knows nothing.
-    guard scope.contains(first.app) else { return done(false) }
+    // Of an app that is being loaded, or has just left, memory knows nothing, or not yet who is connected.
+    guard scope.isSettled(first.app) else { return done(false) }
     guard let app = apps.find(first.app), !app.isDeleted else {
       // Its app is gone.
       return write(of: first.app, done) { transaction throws(StorageError) in

@@ -70,7 +70,7 @@ final class Housekeeping: Sendable {
     let tick = ticks.add(1, ordering: .relaxed).oldValue
     let now = time.now()
     let loaded = apps.all
-    for app in loaded {
+    for app in loaded where scope.isSettled(app.id) {
       expire(app, at: now)
       deliverDuePacedPushes(of: app, at: now)
       touch(app, at: now)

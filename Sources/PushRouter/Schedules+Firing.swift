@@ -20,8 +20,8 @@ extension Schedules {
       }
       var due: [DueSchedule] = []
       var unreadable: [ScheduleRow] = []
-      // One of an app that is not loaded yet, or no longer, is not due here.
-      for row in page.rows where scope.contains(row.app) {
+      // One of an app that is not loaded yet, or no longer, is not due here. Where it is not known who is connected, it waits.
+      for row in page.rows where scope.isSettled(row.app) {
         guard let schedule = Schedule(row), let occurrence = row.next else {
           unreadable.append(row)
           continue

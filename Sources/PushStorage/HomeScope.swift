@@ -17,6 +17,14 @@ public enum HomeScope: Sendable {
     }
   }
 
+  /// Whether what happens by itself may happen in an app: this is its home, and all that its devices have said may be known here.
+  public func isSettled(_ app: AppID) -> Bool {
+    switch self {
+    case .all: true
+    case .assigned(let apps): apps.isSettled(app)
+    }
+  }
+
   /// Whether this is the home of what belongs to no app: accounts, people, mail, plans, groups of apps.
   public var hasInstallation: Bool { contains(.installation) }
 
@@ -59,6 +67,7 @@ public final class AssignedApps: Sendable {
   private struct Apps: Sendable {
     var own: Set<AppID> = []
     var left: Set<AppID> = []
+    var unsettled: Set<AppID> = []
   }
 
   /// The number of the home's fence: positive, no other fence ever has it.
@@ -80,6 +89,18 @@ public final class AssignedApps: Sendable {
 
   /// Whether an app is among them.
   public func contains(_ app: AppID) -> Bool { apps.withLock { $0.own.contains(app) } }
+
+  /// Whether an app is among them, and is not one that waits for `settle`.
+  public func isSettled(_ app: AppID) -> Bool {
+    apps.withLock { $0.own.contains(app) && !$0.unsettled.contains(app) }
+  }
+
+  /// Nothing happens by itself in an app before `settle`: nodes have not told yet which of its devices are connected, and what
+  /// these have acknowledged. Before it is added.
+  public func unsettle(_ app: AppID) { apps.withLock { _ = $0.unsettled.insert(app) } }
+
+  /// From now on schedules fire in an app, pushes of it end in time, and other channels take over.
+  public func settle(_ app: AppID) { apps.withLock { _ = $0.unsettled.remove(app) } }
 
   /// Adds an app that is in memory, or that has nothing yet that memory would need: from now on it is found.
   public func insert(_ app: AppID) {

@@ -161,8 +161,11 @@ final class NodeHomes: Sendable {
     }
     log.info(
       "this node is the home of an app", ["app": .text(app.key.text), "epoch": .number(row.home.epoch)])
+    // Its devices look disconnected until nodes have told of them: nothing may follow from that.
+    own.unsettle(row.app)
   }
 
+      own.settle(row.app)
   /// Serves requests of apps whose devices are known.
   private func serveOpened(_ view: ClusterView) {
     let others = view.nodes.map(\.incarnation).filter { $0 != own.node }.map { Incarnation(UInt64($0)) }
@@ -185,6 +188,7 @@ final class NodeHomes: Sendable {
       let home: RequestHomes.Home
       if row.home.fence == own.home {
         home = served.contains(row.app) ? .here : .nobody
+      own.settle(app)
       } else {
         home = (nodes[row.home.incarnation] ?? nil).map { .node($0) } ?? .nobody
       }

@@ -249,6 +249,36 @@ import Testing
     #expect(picture.pending == [[id], [id]] && picture.statistics.map(\.pushes) == [1])
   }
 
+  @Test func `Nothing happens by itself in an app before its devices can be known`() async throws {
+    let receiver = try TestReceiver()
+    defer { receiver.close() }
+    let one = try HomeWorld(location, slot: 1)
+    let two = try HomeWorld(location, slot: 2)
+    defer {
+      one.close()
+      two.close()
+    }
+    let resident = try await one.makeApp(devices: 2, telling: receiver)
+    let id = try await one.push(in: resident, timeToLive: 3)
+    try await one.makeSchedule(in: resident, after: 3)
+    try await one.tick()
+    two.own.unsettle(resident.app.id)
+    #expect(one.router.handOver(resident.app.key, to: (node: 2, home: two.own.home)) == 2)
+    let app = try #require(try two.router.load(resident.app.id))
+    /// The app's pushes, and what is noted of the end of the first one.
+    func happened() async throws -> (pushes: Int, ends: Int) {
+      let picture = try await two.picture(of: app, resident.devices, pushes: [])
+      let ends = try cluster.sql("SELECT 1 FROM outcome WHERE msg_id = \(id.rawValue)", in: name)
+      return (picture.statistics.reduce(0) { $0 + $1.pushes }, ends.count)
+    }
+    for _ in 0..<6 { try await two.tick() }
+    #expect(try await happened() == (1, 0))
+    two.own.settle(resident.app.id)
+    for _ in 0..<2 { try await two.tick() }
+    let (pushes, ends) = try await happened()
+    #expect(pushes == 2 && ends > 0)
+  }
+
   @Test func `A router is told of the same home as its database`() throws {
     let own = AssignedApps(node: 1, slot: .first)
     var options = Store.Options()
