@@ -19,6 +19,7 @@ final class Housekeeping: Sendable {
   private let audit: TargetAudit
   private let pushRateLimiter: PushRateLimiter
   private let fallbacks: Fallbacks
+  private let figures: AppFigureBoard
   private let retention: Retention
   private let ticks = Atomic<Int>(0)
 
@@ -26,7 +27,7 @@ final class Housekeeping: Sendable {
     store: Store, scope: HomeScope, options: RouterOptions, time: any TimeSource, log: Log, apps: Apps,
     imports: Imports, files: Files, passthrough: Passthrough, writeBehind: WriteBehind,
     statistics: Statistics, activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter,
-    fallbacks: Fallbacks
+    fallbacks: Fallbacks, figures: AppFigureBoard
   ) {
     self.store = store
     self.scope = scope
@@ -43,6 +44,7 @@ final class Housekeeping: Sendable {
     self.audit = audit
     self.pushRateLimiter = pushRateLimiter
     self.fallbacks = fallbacks
+    self.figures = figures
     retention = Retention(store: store, scope: scope, options: options, time: time, activity: activity)
   }
 
@@ -81,6 +83,7 @@ final class Housekeeping: Sendable {
     fallbacks.tick(at: now)
     writeBehind.flush()
     statistics.flush(to: store)
+    figures.tick(loaded)
     audit.step(store, scope, at: now, log: log)
     if tick % Self.activitySeconds == 0 { activity.flush(loaded, at: now) }
     if tick % Self.retentionSeconds == 0 {

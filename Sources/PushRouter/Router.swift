@@ -49,6 +49,8 @@ public final class Router: Sendable {
   public let audit: TargetAudit
   /// The apps that it is the home of.
   public let scope: HomeScope
+  /// How apps stand, for pages about several.
+  public let figures: AppFigureBoard
 
   let writeBehind: WriteBehind
   let imports: Imports
@@ -113,11 +115,13 @@ public final class Router: Sendable {
       store: store, scope: scope, time: time, log: log, apps: table, imports: imports, callbacks: callbacks,
       channels: channels, ids: ids, statistics: statistics, writeBehind: writeBehind, contents: contents,
       schedules: schedules, fallbacks: fallbacks)
+    let figures = AppFigureBoard(store: store, scope: scope, apps: table, channels: channels)
+    self.figures = figures
     housekeeping = Housekeeping(
       store: store, scope: scope, options: options, time: time, log: log, apps: apps, imports: imports,
       files: files,
       passthrough: passthrough, writeBehind: writeBehind, statistics: statistics, activity: activity,
-      audit: audit, pushRateLimiter: pushRateLimiter, fallbacks: fallbacks)
+      audit: audit, pushRateLimiter: pushRateLimiter, fallbacks: fallbacks, figures: figures)
     moves = AppMoves(
       store: store, scope: scope, apps: table, channels: channels, passthrough: passthrough,
       writeBehind: writeBehind, statistics: statistics, activity: activity, contents: contents,

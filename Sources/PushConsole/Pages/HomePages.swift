@@ -22,18 +22,20 @@ struct HomePages: Controller {
     guard let visitor = call.visitor else { return call.missing }
     // Apps that another process made are found by their rows.
     let result = await router.apps.rows(of: visitor.memberships.map(\.account))
-    guard case .success(let rows) = result else { return call.unavailable }
+    guard case .success(let rows) = result,
+      case .success(let figures) = await router.figures.find(rows)
+    else { return call.unavailable }
     var operators: [PersonRow] = []
     if !visitor.suspended.isEmpty {
       guard case .success(let found) = await accounts.operators() else { return call.unavailable }
       operators = found
     }
     var sections = visitor.memberships.map { membership in
-      homeSection(call, membership, rows.filter { $0.account == membership.account })
+      homeSection(call, membership, rows.filter { $0.account == membership.account }, figures)
     }
     sections += visitor.suspended.values.sorted().map { Failures.suspension(call, $0, operators) }
     let own = Set(visitor.memberships.map(\.account))
-    let alerts = homeAlerts(call, rows.filter { own.contains($0.account) })
+    let alerts = homeAlerts(call, rows.filter { own.contains($0.account) }, figures)
     let text = sections.isEmpty ? "<p class=\"card\">\(call(Words.noAccounts))</p>" : HTML.none
     return call.show(
       Layout(call(Words.apps), "\(alerts)\(homeHead(call, visitor))\(text)\(sections, { $0 })"))
@@ -48,7 +50,9 @@ struct HomePages: Controller {
       """
   }
 
-  private func homeSection(_ call: PageCall, _ membership: MembershipRow, _ apps: [AppRow]) -> HTML {
+  private func homeSection(
+    _ call: PageCall, _ membership: MembershipRow, _ apps: [AppRow], _ figures: [AppID: AppFigures]
+  ) -> HTML {
     let account = membership.account.rawValue
     let new: HTML =
       membership.role >= .admin
@@ -65,17 +69,19 @@ struct HomePages: Controller {
       <div class="row"><h2>\(membership.accountName)</h2><span class="pill">\(call(membership.role.name))</span>
       <span class="end">\(people) \(new)</span></div>
       \(empty)
-      <ul class="apps">\(apps, { homeEntry(call, $0) })</ul>
+      <ul class="apps">\(apps, { homeEntry(call, $0, figures[$0.id]) })</ul>
       </section>
       """
   }
 
-  private func homeEntry(_ call: PageCall, _ row: AppRow) -> HTML {
-    let directory = router.apps.loaded(row.key)?.directory
+  /// Without figures if the app's home has said nothing of it lately.
+  private func homeEntry(_ call: PageCall, _ row: AppRow, _ figures: AppFigures?) -> HTML {
+    let devices = figures.map { figures in
+      call(Words.devicesOnline.with(String(figures.registrations), String(figures.connected)))
+    }
     return """
       <li><a href="/console/apps/\(row.key.text)"><strong>\(row.name) \(row.key.mark)</strong>
-      <span class="quiet">\(call(Words.devicesOnline.with(
-        String(directory?.registrationCount ?? 0), String(directory?.onlineCount ?? 0))))</span></a></li>
+      <span class="quiet">\(devices ?? "–")</span></a></li>
 
       """
   }
@@ -131,11 +137,10 @@ struct HomePages: Controller {
   }
 
   /// A word above the list of apps if some of them need a look.
-  func homeAlerts(_ call: PageCall, _ apps: [AppRow]) -> HTML {
+  func homeAlerts(_ call: PageCall, _ apps: [AppRow], _ figures: [AppID: AppFigures]) -> HTML {
     var counts: [ChannelID: Int] = [:]
     for app in apps {
-      let alerts = router.apps.loaded(app.key).map { router.channels.alerts(of: $0) } ?? []
-      for channel in Set(alerts.map(\.channel.id)) { counts[channel, default: 0] += 1 }
+      for channel in figures[app.id]?.alerts ?? [] { counts[channel, default: 0] += 1 }
     }
     guard !counts.isEmpty else { return .none }
     let texts = counts.sorted { $0.key < $1.key }.map { channel, count in

@@ -35,6 +35,8 @@ struct OperatorPages: Controller {
     let result = await accounts.page(after: last, limit: Self.accountsOnPage + 1, at: call.now)
     guard case .success(let page) = result else { return call.unavailable }
     let (overviews, plans, operators) = (page.accounts, page.plans, page.operators)
+    let found = await router.figures.find(overviews.flatMap(\.apps))
+    guard case .success(let figures) = found else { return call.unavailable }
     return call.show(
       Layout(
         call(Words.operatorTitle), notice: notice,
@@ -46,7 +48,7 @@ struct OperatorPages: Controller {
         <section class="card"><h2>\(call(Words.accounts))</h2><table data-mails><thead><tr><th>\(call(Words.account))</th>
         <th>\(call(Words.plan))</th><th>\(call(Words.apps))</th><th>\(call(Words.devices))</th>
         <th>\(call(Words.members))</th><td></td></tr></thead><tbody>
-        \(overviews.prefix(Self.accountsOnPage), { accountEntry(call, $0, plans) })
+        \(overviews.prefix(Self.accountsOnPage), { accountEntry(call, $0, plans, figures) })
         </tbody></table>\(nextAccounts(call, overviews))</section>
         \(accountForm(call, plans))
         \(operatorCard(call, operators))
@@ -62,12 +64,14 @@ struct OperatorPages: Controller {
       """
   }
 
-  private func accountEntry(_ call: PageCall, _ overview: Accounts.Overview, _ plans: [PlanRow]) -> HTML {
+  private func accountEntry(
+    _ call: PageCall, _ overview: Accounts.Overview, _ plans: [PlanRow], _ figures: [AppID: AppFigures]
+  ) -> HTML {
     let account = overview.account
     let path = "/console/operator/accounts/\(account.id.rawValue)"
-    let devices = overview.apps.reduce(0) {
-      $0 + (router.apps.loaded($1.key)?.directory.registrationCount ?? 0)
-    }
+    // A part of them is not their number.
+    let counts = overview.apps.compactMap { figures[$0.id]?.registrations }
+    let devices = counts.count == overview.apps.count ? String(counts.reduce(0, +)) : "–"
     let mark: HTML =
       account.isDisabled ? " <span class=\"pill bad\">\(call(Words.isOff))</span>" : .none
     let open: HTML =

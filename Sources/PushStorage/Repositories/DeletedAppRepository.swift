@@ -88,6 +88,7 @@ enum PurgeStatements {
     """,
     "DELETE FROM broadcast_count WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM counted_push WHERE app_id = ?1 AND ?2 > 0",
+    "DELETE FROM app_figures WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM callback_setting WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM callback_app WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM getui_access WHERE app_id = ?1 AND ?2 > 0",
