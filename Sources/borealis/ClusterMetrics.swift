@@ -1,16 +1,27 @@
 import PushBase
 import PushCluster
 import PushNodes
+import PushStorage
 
 /// The metrics of a node of a cluster.
 enum ClusterMetrics {
-  /// Registers them; they are computed when they are read.
-  static func compute(_ metrics: Metrics, link: NodeLink, nodes: @escaping @Sendable () -> Int) {
-    metrics.computed("borealis_node_is_home", "1 if this node is the home of the apps, 0 if not") {
-      link.status.isLeading ? 1 : 0
+  /// Registers them; they are computed when they are read. `homes` are nil if one home has all apps.
+  static func compute(
+    _ metrics: Metrics, link: NodeLink, homes: NodeHomes?, nodes: @escaping @Sendable () -> Int
+  ) {
+    metrics.computed(
+      "borealis_node_is_home",
+      "1 if this node is the home of all apps, or of what belongs to no app, 0 if not"
+    ) {
+      homes?.own.contains(.installation) ?? link.status.isLeading ? 1 : 0
+    }
+    if let homes {
+      metrics.computed("borealis_node_apps", "Apps whose requests this node serves as their home") {
+        Double(homes.count)
+      }
     }
     metrics.computed("borealis_cluster_epoch", "Grows with each new home") {
-      Double(link.status.epoch.rawValue)
+      homes.map { Double($0.epoch) } ?? Double(link.status.epoch.rawValue)
     }
     metrics.computed("borealis_cluster_nodes", "Nodes in the database, as this one saw it last") {
       Double(nodes())

@@ -113,7 +113,7 @@ final class ClusterService: Sendable {
     let status = ClusterStatus()
     pages = NodePages(metrics: metrics, obstacle: { status.obstacle }, ready: { status.text })
     status.service.withLock { $0 = self }
-    ClusterMetrics.compute(metrics, link: link) { [weak self] in
+    ClusterMetrics.compute(metrics, link: link, homes: homes) { [weak self] in
       self?.currentState.runner.view?.nodes.count ?? 0
     }
   }
@@ -201,7 +201,7 @@ final class ClusterService: Sendable {
   var consoleNodes: [ConsoleNode] {
     let runner = currentState.runner
     return ConsoleNode.list(
-      runner.view?.nodes ?? [], own: runner.incarnation, link.peers,
+      runner.view?.nodes ?? [], own: runner.incarnation, link.peers, apps: homes?.shares,
       connections: serverMetrics.deviceConnections.value)
   }
 

@@ -3,10 +3,11 @@ import PushConsole
 import PushStorage
 
 extension ConsoleNode {
-  /// The nodes of a cluster as the home knows them: from the database, and from what they have told over the bus.
+  /// The nodes of a cluster as the home knows them: from the database, and from what they have told over the bus. `apps` are how
+  /// many apps the home on each node has; nil if one home has all.
   static func list(
     _ nodes: [NodeRow], own: Int64, _ peers: [(incarnation: Incarnation, hello: NodeHello)],
-    connections: Int64
+    apps: [Int64: Int]? = nil, connections: Int64
   ) -> [ConsoleNode] {
     let loads = Dictionary(
       peers.map { (Int64(clamping: $0.incarnation.rawValue), Int(clamping: $0.hello.load)) },
@@ -15,7 +16,7 @@ extension ConsoleNode {
       let isOwn = node.incarnation == own
       return ConsoleNode(
         name: node.name, address: node.address, version: node.version, isHome: isOwn,
-        isDraining: node.isDraining,
+        apps: apps.map { $0[node.incarnation] ?? 0 }, isDraining: node.isDraining,
         connections: isOwn ? Int(clamping: connections) : loads[node.incarnation],
         startedAt: node.startedAt)
     }

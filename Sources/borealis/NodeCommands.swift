@@ -9,7 +9,8 @@ struct NodeListCommand: Command {
   static let summary = "Lists the nodes of a cluster."
   static let details = """
     Prints a line of JSON for each node that is not known to be dead: name, address for other nodes, version, role, whether it
-    is draining, and whether its sign of life has moved in the last two seconds. Changes nothing.
+    is draining, and whether its sign of life has moved in the last two seconds. With --spread-apps each node is a home: apps is of
+    how many, and installation whether of what belongs to no app as well. Changes nothing.
     """
   static let operands: [String] = []
   static let settings = DataFolder.settings
@@ -18,14 +19,22 @@ struct NodeListCommand: Command {
     let cluster = try OperatedCluster(input)
     let view = try cluster.view()
     let beats = view.nodes.isEmpty ? [:] : try cluster.beatsLater()
+    let apps = try cluster.shares()?.apps
     for node in view.nodes {
-      Console.print([
-        "name": .string(node.name), "address": .string(node.address), "version": .string(node.version),
-        "role": .string(node.incarnation == view.home?.incarnation ? "home" : "gateway"),
-        "draining": .bool(node.isDraining),
-        "alive": .bool(beats[node.incarnation].map { $0 != node.beat } ?? false),
-        "started_at": .string(Log.iso8601(node.startedAt.milliseconds)),
-      ])
+      let hasInstallation = node.incarnation == view.home?.incarnation
+      var line = JSONObject()
+      line.set("name", .string(node.name))
+      line.set("address", .string(node.address))
+      line.set("version", .string(node.version))
+      line.set("role", hasInstallation || apps?[node.incarnation] != nil ? "home" : "gateway")
+      line.set("draining", .bool(node.isDraining))
+      line.set("alive", .bool(beats[node.incarnation].map { $0 != node.beat } ?? false))
+      line.set("started_at", .string(Log.iso8601(node.startedAt.milliseconds)))
+      if let apps {
+        line.set("apps", .number(JSONNumber(Int64(apps[node.incarnation] ?? 0))))
+        line.set("installation", .bool(hasInstallation))
+      }
+      Console.print(.object(line))
     }
   }
 }
@@ -35,20 +44,25 @@ struct NodeStatusCommand: Command {
   static let summary = "Says which node of a cluster is the home."
   static let details = """
     Prints a line of JSON: the name of the home, null if the node that was the home is gone; the epoch, which grows with each
-    new home; the number of nodes; and whether a server holds the database. Exits with 1 if there is no home.
+    new home; the number of nodes; and whether a server holds the database. Exits with 1 if there is no home. With --spread-apps
+    the home is that of what belongs to no app, and apps_without_home says how many apps have none: 1 if any.
     """
   static let operands: [String] = []
   static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
-    let view = try OperatedCluster(input).view()
+    let cluster = try OperatedCluster(input)
+    let (view, shares) = (try cluster.view(), try cluster.shares())
     let home = view.nodes.first { $0.incarnation == view.home?.incarnation }
-    Console.print([
-      "home": home.map { .string($0.name) } ?? .null,
-      "epoch": .number(JSONNumber(view.home?.epoch ?? 0)),
-      "nodes": .number(JSONNumber(Int64(view.nodes.count))), "database_in_use": .bool(!view.isFree),
-    ])
+    var line = JSONObject()
+    line.set("home", home.map { .string($0.name) } ?? .null)
+    line.set("epoch", .number(JSONNumber(view.home?.epoch ?? 0)))
+    line.set("nodes", .number(JSONNumber(Int64(view.nodes.count))))
+    line.set("database_in_use", .bool(!view.isFree))
+    if let shares { line.set("apps_without_home", .number(JSONNumber(Int64(shares.homeless)))) }
+    Console.print(.object(line))
     guard home != nil, !view.isFree else { throw .failed("no node is the home") }
+    guard shares?.homeless ?? 0 == 0 else { throw .failed("some apps have no home") }
   }
 }
 
@@ -92,6 +106,13 @@ private struct OperatedCluster {
     }
     guard let view else { throw .failed("\(folder.database) has no nodes yet") }
     return view
+  }
+
+  /// How many apps each node has, and how many apps have no home; nil if one home has all.
+  func shares() throws(Failure) -> (apps: [Int64: Int], homeless: Int)? {
+    do throws(StorageError) { return try registry.shares() } catch {
+      throw DataFolder.failure("cannot read \(folder.database)", error)
+    }
   }
 
   /// The signs of life after a time in which each node that is alive gives at least one.

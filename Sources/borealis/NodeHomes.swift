@@ -87,7 +87,20 @@ final class NodeHomes: Sendable {
   }
 
   /// How many apps are served here.
-  var count: Int { state.withLock { $0.served.count { $0 != .installation } } }
+  var count: Int {
+    state.withLock { state in
+      state.rows.count { $0.key != nil && !$0.isDeleted && state.served.contains($0.app) }
+    }
+  }
+
+  /// How many apps the home on each node has, as this node read it last.
+  var shares: [Int64: Int] {
+    let rows = state.withLock(\.rows).filter { $0.key != nil && !$0.isDeleted }
+    return Dictionary(rows.map { ($0.home.incarnation, 1) }) { $0 + $1 }
+  }
+
+  /// Grows with each change of any app's home.
+  var epoch: Int64 { state.withLock { $0.rows.reduce(0) { $0 + $1.home.epoch } } }
 
   // MARK: A turn
 
@@ -148,8 +161,11 @@ final class NodeHomes: Sendable {
       hooks.withLock(\.installed)(row.home.epoch)
       return
     }
+    // Its devices look disconnected until nodes have told of them: nothing may follow from that.
+    own.unsettle(row.app)
     guard let app = try router.load(row.app) else {
       // It was deleted; what is left of it goes with the sweeps.
+      own.settle(row.app)
       state.withLock { _ = $0.opened.insert(row.app) }
       return
     }
@@ -161,11 +177,8 @@ final class NodeHomes: Sendable {
     }
     log.info(
       "this node is the home of an app", ["app": .text(app.key.text), "epoch": .number(row.home.epoch)])
-    // Its devices look disconnected until nodes have told of them: nothing may follow from that.
-    own.unsettle(row.app)
   }
 
-      own.settle(row.app)
   /// Serves requests of apps whose devices are known.
   private func serveOpened(_ view: ClusterView) {
     let others = view.nodes.map(\.incarnation).filter { $0 != own.node }.map { Incarnation(UInt64($0)) }
@@ -175,6 +188,7 @@ final class NodeHomes: Sendable {
         state.patience[app] = nil
         state.served.insert(app)
       }
+      own.settle(app)
     }
   }
 
@@ -188,7 +202,6 @@ final class NodeHomes: Sendable {
       let home: RequestHomes.Home
       if row.home.fence == own.home {
         home = served.contains(row.app) ? .here : .nobody
-      own.settle(app)
       } else {
         home = (nodes[row.home.incarnation] ?? nil).map { .node($0) } ?? .nobody
       }
@@ -303,6 +316,7 @@ final class NodeHomes: Sendable {
     state.withLock { state in
       state.opened.remove(row.app)
       state.served.remove(row.app)
+      state.patience[row.app] = nil
       for index in state.rows.indices where state.rows[index].app == row.app { state.rows[index].home = home }
     }
     link.follow([
@@ -320,7 +334,6 @@ final class NodeHomes: Sendable {
       guard let loads = try? store.wait({ t throws(StorageError) in try t.homes.loads() }) else {
         return false
       }
-      state.patience[row.app] = nil
       let others = candidates(loads, view).filter { $0.home != own.home }
       guard !others.isEmpty else { return false }
       let rows = state.withLock { $0.rows.filter { $0.home.fence == own.home } }

@@ -33,4 +33,20 @@ import Testing
     #expect(second.contains("n2&lt;b&gt;") && second.contains("Gateway") && second.contains("draining"))
     #expect(second.contains("12,345") && second.contains("10.0.0.2:9000"))
   }
+
+  @Test func `Operators see of how many apps each node is the home`() async throws {
+    let world = try ConsoleWorld()
+    let boss = try await world.owner()
+    world.cluster.nodes.withLock {
+      $0 = [("n1", true, 12), ("n2", false, 0)].map { name, isHome, apps in
+        ConsoleNode(
+          name: name, address: "10.0.0.1:9000", version: "0.1.0", isHome: isHome, apps: apps,
+          isDraining: false,
+          connections: nil, startedAt: nil)
+      }
+    }
+    let page = await boss.open("/console/operator").text
+    #expect(page.contains(">Home of apps: 12, and of the installation</td>"))
+    #expect(page.contains(">Home of apps: 0</td>") && !page.contains("Gateway"))
+  }
 }

@@ -21,11 +21,17 @@ struct NodeCard {
   private func entry(_ node: ConsoleNode) -> HTML {
     let draining: HTML =
       node.isDraining ? " <span class=\"pill\">\(call(Words.isDraining))</span>" : .none
+    let role: Phrase =
+      if let apps = node.apps {
+        (node.isHome ? Words.homeOfAppsAndInstallation : Words.homeOfApps).with(String(apps))
+      } else {
+        node.isHome ? Words.homeNode : Words.gatewayNode
+      }
     let connections = node.connections.map { Counted.grouped($0) } ?? "–"
     let started: HTML = node.startedAt.map { call.moment($0) } ?? "–"
     return """
       <tr><td>\(node.name)</td>
-      <td data-label="\(call(Words.nodeRole))">\(call(node.isHome ? Words.homeNode : Words.gatewayNode))\(draining)</td>
+      <td data-label="\(call(Words.nodeRole))">\(call(role))\(draining)</td>
       <td class="number" data-label="\(call(Words.deviceConnections))">\(connections)</td>
       <td data-label="\(call(Words.nodeVersion))">\(node.version)</td>
       <td data-label="\(call(Words.nodeAddress))"><code>\(node.address)</code></td>

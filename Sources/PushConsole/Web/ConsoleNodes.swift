@@ -8,8 +8,10 @@ public struct ConsoleNode: Sendable {
   public let address: String
   /// The version of its program.
   public let version: String
-  /// Whether it is the home, which is the only one to show pages.
+  /// Whether it is the home of all apps, or of what belongs to no app: the one that shows this page.
   public let isHome: Bool
+  /// Of how many apps it is the home; nil if one home has all.
+  public let apps: Int?
   /// Whether it has said that it is about to end.
   public let isDraining: Bool
   /// Connections of devices that it has said it has; nil if it has said nothing yet.
@@ -19,11 +21,11 @@ public struct ConsoleNode: Sendable {
 
   /// All fields.
   public init(
-    name: String, address: String, version: String, isHome: Bool, isDraining: Bool, connections: Int?,
-    startedAt: Timestamp?
+    name: String, address: String, version: String, isHome: Bool, apps: Int? = nil, isDraining: Bool,
+    connections: Int?, startedAt: Timestamp?
   ) {
     (self.name, self.address, self.version) = (name, address, version)
-    (self.isHome, self.isDraining) = (isHome, isDraining)
+    (self.isHome, self.apps, self.isDraining) = (isHome, apps, isDraining)
     (self.connections, self.startedAt) = (connections, startedAt)
   }
 }

@@ -147,6 +147,9 @@ extension Words {
   static let nodeRole = Phrase("Role", "角色")
   static let homeNode = Phrase("Home", "主节点")
   static let gatewayNode = Phrase("Gateway", "接入节点")
+  static let homeOfApps = Phrase("Home of apps: {}", "负责应用：{} 个")
+  static let homeOfAppsAndInstallation = Phrase(
+    "Home of apps: {}, and of the installation", "负责应用：{} 个，及系统本身")
   static let isDraining = Phrase("draining", "下线中")
   static let deviceConnections = Phrase("Device connections", "设备连接数")
   static let nodeVersion = Phrase("Version", "版本")
