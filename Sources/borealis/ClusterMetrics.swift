@@ -7,7 +7,8 @@ import PushStorage
 enum ClusterMetrics {
   /// Registers them; they are computed when they are read. `homes` are nil if one home has all apps.
   static func compute(
-    _ metrics: Metrics, link: NodeLink, homes: NodeHomes?, nodes: @escaping @Sendable () -> Int
+    _ metrics: Metrics, link: NodeLink, homes: NodeHomes?, apps: @escaping @Sendable () -> Int,
+    nodes: @escaping @Sendable () -> Int
   ) {
     metrics.computed(
       "borealis_node_is_home",
@@ -15,10 +16,8 @@ enum ClusterMetrics {
     ) {
       homes?.own.contains(.installation) ?? link.status.isLeading ? 1 : 0
     }
-    if let homes {
-      metrics.computed("borealis_node_apps", "Apps whose requests this node serves as their home") {
-        Double(homes.count)
-      }
+    metrics.computed("borealis_node_apps", "Apps whose requests this node serves as their home") {
+      Double(apps())
     }
     metrics.computed("borealis_cluster_epoch", "Grows with each new home") {
       homes.map { Double($0.epoch) } ?? Double(link.status.epoch.rawValue)

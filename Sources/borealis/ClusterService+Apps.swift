@@ -36,6 +36,12 @@ extension ClusterService {
     }
   }
 
+  /// Apps whose requests this process serves as their home.
+  var servedApps: Int {
+    let state = currentState
+    return homes?.count ?? (state.isLeading ? state.apps() : 0)
+  }
+
   /// Whether each app has a home of its own.
   var spreadsApps: Bool { homes != nil }
 

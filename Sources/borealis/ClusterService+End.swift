@@ -38,6 +38,7 @@ extension ClusterService {
     state.withLock { state in
       state.isLeading = false
       state.storeObstacle = { nil }
+      state.apps = { 0 }
     }
     currentState.runner.handOver()
   }

@@ -113,7 +113,9 @@ final class ClusterService: Sendable {
     let status = ClusterStatus()
     pages = NodePages(metrics: metrics, obstacle: { status.obstacle }, ready: { status.text })
     status.service.withLock { $0 = self }
-    ClusterMetrics.compute(metrics, link: link, homes: homes) { [weak self] in
+    ClusterMetrics.compute(
+      metrics, link: link, homes: homes, apps: { [weak self] in self?.servedApps ?? 0 }
+    ) { [weak self] in
       self?.currentState.runner.view?.nodes.count ?? 0
     }
   }
@@ -339,6 +341,7 @@ final class ClusterService: Sendable {
       state.isLeading = true
       (state.home, state.epoch, state.reason) = (nil, epoch, nil)
       state.storeObstacle = { store.failure?.explanation }
+      state.apps = { router.apps.all.count }
       return state.open
     }
     open?(service)
@@ -382,6 +385,7 @@ final class ClusterService: Sendable {
     state.withLock { state in
       state.isLeading = false
       state.storeObstacle = { nil }
+      state.apps = { 0 }
     }
     do {
       try registry.leave(old.incarnation)

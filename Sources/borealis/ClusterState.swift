@@ -30,6 +30,8 @@ struct ClusterState: Sendable {
   var open: (@Sendable (HomeService) -> Void)?
   /// Of a home: why it cannot store anything.
   var storeObstacle: @Sendable () -> String? = { nil }
+  /// Of a home of all apps: how many there are.
+  var apps: @Sendable () -> Int = { 0 }
   /// An operator has asked this node to end, and it does.
   var isAskedToEnd = false
 

@@ -65,9 +65,9 @@ import Testing
       }
     }
     #expect(try names.map { try count(world, at: $0) }.sorted() == [0, 0, 3])
-    let stranger = try world.node("b").call(
+    let outsider = try world.node("b").call(
       "POST", "/v3/grouppush", as: (key: login.key, secret: "x"), body: body)
-    #expect(stranger.status == 401)
+    #expect(outsider.status == 401)
   }
 
   @Test func `Pages of every app are there at every node, and changes count wherever the app is`() throws {
