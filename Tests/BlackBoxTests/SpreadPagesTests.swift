@@ -70,6 +70,21 @@ import Testing
     #expect(outsider.status == 401)
   }
 
+  @Test func `Apps of a plan that share its speed come together, and no call is refused`() throws {
+    let (world, apps) = try spread()
+    _ = try command(world, ["plan", "set", "shared", "--speed", "1000", "--shared-speed", "yes"])
+    for app in apps[1...] { _ = try command(world, ["app", "plan", app.key, "shared"]) }
+    var failures: [String] = []
+    let areTogether = try RunningProgram.eventually {
+      for (app, name) in zip(apps, names) {
+        let call = try world.node(name).call("GET", "/v3/push/cid", as: app)
+        if call.status != 200 { failures.append("\(call.status) \(call.body)") }
+      }
+      return try names.map { try count(world, at: $0) }.sorted() == [0, 1, 2]
+    }
+    #expect(areTogether && failures == [])
+  }
+
   @Test func `Pages of every app are there at every node, and changes count wherever the app is`() throws {
     let (world, apps) = try spread()
     let visitor = try SpreadVisitor(world, linkAt: "a", through: "b")
