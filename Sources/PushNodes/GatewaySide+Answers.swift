@@ -137,20 +137,8 @@ extension GatewaySide {
     }
     requests.confirm(.pull(answer.handle))
     pulls[location] = nil
-    let pushes: PulledPushes
-    switch answer.outcome {
-    case .nothing: pushes = .nothing
-    case .unavailable: pushes = .unavailable
-    case .pushes(let kept, let through):
-      let number = table[location].map { NumberSet([$0.number]) }
-      let read = kept.compactMap { one in
-        PushCoding.decode(one.content, showBefore: answer.showBefore[one.id] ?? 0, waited: number)
-          .map { KeptPush(id: one.id, push: $0) }
-      }
-      // One that this version cannot read is as good as none.
-      pushes = .pushes(read, through: through)
-    }
-    local.send(.pulled(location, pushes), to: location.loop)
+    local.send(
+      .pulled(location, PushCoding.pushes(of: answer, for: table[location]?.number)), to: location.loop)
   }
 
   private mutating func take(

@@ -6,13 +6,6 @@ import PushRouter
 /// What a gateway keeps of the devices whose apps have their homes on other nodes: their sessions, and what those homes have not
 /// answered yet. Used on the link's thread only.
 struct GatewaySide: Sendable {
-  /// A request of a device whose result is awaited.
-  enum Ask: Sendable {
-    case operation(Location, sequence: UInt32)
-    case registration(Location, AppKey)
-    case receipts
-  }
-
   /// Most acknowledgements in a batch, for the size of a frame.
   static let mostInBatch = 4096
 
@@ -29,7 +22,7 @@ struct GatewaySide: Sendable {
   var windows = LoginWindows()
   /// The newest of them of each registration.
   var loginsByID: [RegistrationID: Location] = [:]
-  var asks: [UInt32: Ask] = [:]
+  var asks: [UInt32: DeviceAsk] = [:]
   var batches: [UInt64: KeptBatch] = [:]
   /// Where the sessions that wait for pushes stand.
   var pulls: [Location: (session: BoundSession, after: MessageID, limit: Int)] = [:]
@@ -135,7 +128,7 @@ struct GatewaySide: Sendable {
     }
   }
 
-  private mutating func nextSequence(_ ask: Ask) -> UInt32 {
+  private mutating func nextSequence(_ ask: DeviceAsk) -> UInt32 {
     sequence &+= 1
     asks[sequence] = ask
     return sequence
@@ -343,12 +336,7 @@ struct GatewaySide: Sendable {
 
   /// Tells a device to try again later.
   mutating func giveUp(_ number: UInt32) {
-    switch asks.removeValue(forKey: number) {
-    case .operation(let location, let sequence):
-      local.send(.result(location, sequence: sequence, .failed(.unavailable)), to: location.loop)
-    case .registration(let location, _):
-      local.send(.registerResult(location, .refused(.unavailable)), to: location.loop)
-    case .receipts, nil: break
-    }
+    guard let refusal = asks.removeValue(forKey: number)?.refusal else { return }
+    local.send(refusal.message, to: refusal.loop)
   }
 }

@@ -135,4 +135,19 @@ enum PushCoding {
     }
     return .pushes(parts, through: through)
   }
+
+  /// What a home has answered of a registration's stored pushes. One that this version cannot read is as good as none.
+  static func pushes(of answer: PulledPart, for number: RegistrationNumber?) -> PulledPushes {
+    switch answer.outcome {
+    case .nothing: return .nothing
+    case .unavailable: return .unavailable
+    case .pushes(let kept, let through):
+      let numbers = number.map { NumberSet([$0]) }
+      let read = kept.compactMap { one in
+        decode(one.content, showBefore: answer.showBefore[one.id] ?? 0, waited: numbers)
+          .map { KeptPush(id: one.id, push: $0) }
+      }
+      return .pushes(read, through: through)
+    }
+  }
 }
