@@ -46,8 +46,6 @@ public final class TargetAudit: Sendable {
 
   /// Pushes in one step; a large broadcast takes some milliseconds of a reader's time.
   private static let step = 64
-  /// The schema from which on all is stored of a push.
-  private static let wholeSince = 9
 
   private let state = Mutex(State())
 
@@ -58,7 +56,7 @@ public final class TargetAudit: Sendable {
   public static func problems(
     in transaction: ReadTransaction, at now: Timestamp, limit: Int = 20
   ) throws(StorageError) -> [String] {
-    let migrated = try transaction.migratedAt(wholeSince) ?? Timestamp(milliseconds: .max)
+    let whole = try transaction.targetsAreWholeSince()
     var problems: [String] = []
     var count = 0
     var position = MessageID(0)
@@ -68,7 +66,7 @@ public final class TargetAudit: Sendable {
       position = last
       for id in ids {
         guard let rows = try transaction.deliveries.targets(of: id) else { continue }
-        let isWhole = rows.push.createdAt > migrated
+        let isWhole = rows.push.createdAt > whole
         var totals = Totals()
         let addsUp = totals.add(rows, at: now, isWhole: isWhole)
         let hasLostRow = isWhole && PushTargets(rows, at: now)?.hasLostRow == true
@@ -96,10 +94,10 @@ public final class TargetAudit: Sendable {
     store.read { transaction throws(StorageError) -> State in
       var next = begun
       let ids = try transaction.pushes.ids(after: begun.position, limit: Self.step, in: scope.rows)
-      let migrated = try transaction.migratedAt(Self.wholeSince) ?? Timestamp(milliseconds: .max)
+      let whole = try transaction.targetsAreWholeSince()
       for id in ids {
         guard let rows = try transaction.deliveries.targets(of: id) else { continue }
-        if !next.running.add(rows, at: now, isWhole: rows.push.createdAt > migrated) {
+        if !next.running.add(rows, at: now, isWhole: rows.push.createdAt > whole) {
           log.error("the targets of a push do not add up", ["msg_id": .text(id.text)])
         }
       }

@@ -13,11 +13,14 @@ public struct Transaction<Access> {
 
   init(_ database: Database) { self.database = database }
 
-  /// When a version of the schema was applied, nil if it was not.
-  public func migratedAt(_ version: Int) throws(StorageError) -> Timestamp? {
-    try database.first("SELECT applied_at FROM schema_migration WHERE version = ?", .integer(version)) {
+  /// Since when everything is stored of a push from which the places of its targets follow: on SQLite since version 9 of the schema; the
+  /// schema of PostgreSQL began with it.
+  public func targetsAreWholeSince() throws(StorageError) -> Timestamp {
+    guard database.postgres == nil else { return Timestamp(milliseconds: 0) }
+    let applied = try database.first("SELECT applied_at FROM schema_migration WHERE version = 9") {
       $0.time()
     }
+    return applied ?? Timestamp(milliseconds: .max)
   }
 }
 

@@ -44,6 +44,16 @@ import Testing
     return nil
   }
 
+  /// Its schema has other numbers: by SQLite's no push would be looked at closely.
+  @Test func `Everything is stored of every push`() async throws {
+    let store = try open()
+    defer { store.close() }
+    let since = try await store.look { transaction throws(StorageError) in
+      try transaction.targetsAreWholeSince()
+    }
+    #expect(since == Timestamp(milliseconds: 0))
+  }
+
   // MARK: Text
 
   @Test(arguments: [
