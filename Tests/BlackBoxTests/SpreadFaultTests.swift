@@ -7,6 +7,15 @@ import Testing
 @Suite(.serialized) struct SpreadFaultTests {
   private static let all = FaultWorld.names
 
+  private func expectHomesAreAsBefore(_ world: FaultWorld) throws {
+    let isSo = try RunningProgram.eventually {
+      try (world.cluster.apps(at: "a"), world.cluster.apps(at: "b")) == (1, 1)
+    }
+    let states = try Self.all.map { try world.cluster.node($0).call("GET", "/readyz").body }
+    let logs = try Self.all.map { try world.cluster.node($0).program.errors.suffix(4000) }
+    #expect(isSo, "\(states) \(logs)")
+  }
+
   @Test func `NATS is away for a while`() throws {
     let world = try FaultWorld(isDivided: true)
     world.cluster.bus.kill()
@@ -28,7 +37,7 @@ import Testing
     try world.cluster.cluster.control("start")
     try world.waitForPushes(60)
     try world.check(stayed: Self.all)
-    #expect(try (world.cluster.apps(at: "a"), world.cluster.apps(at: "b")) == (1, 1))
+    try expectHomesAreAsBefore(world)
   }
 
   @Test func `PostgreSQL fails over to a standby that commits wait for`() throws {
@@ -43,7 +52,7 @@ import Testing
     try standby.sql("SELECT pg_promote()")
     try world.waitForPushes(90)
     try world.check(stayed: Self.all)
-    #expect(try (world.cluster.apps(at: "a"), world.cluster.apps(at: "b")) == (1, 1))
+    try expectHomesAreAsBefore(world)
   }
 
   /// The home of an app, then that of what belongs to no app.
