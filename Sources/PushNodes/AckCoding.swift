@@ -134,10 +134,12 @@ extension AcknowledgementBatch {
       for one in sender.arrivals { add(arrival(one.id, one.age, one.isExact)) }
     }
     for group in batch.groups {
-      guard let numbers = NumberSet(serialized: group.numbers)?.members(), numbers.count == group.ages.count
-      else { continue }
+      // Few bytes can stand for many numbers.
+      guard let numbers = NumberSet(serialized: group.numbers), numbers.count == group.ages.count else {
+        continue
+      }
       let newestWhileAway = group.wasAway ? group.id : MessageID(0)
-      for (number, age) in zip(numbers, group.ages) {
+      for (number, age) in zip(numbers.members(), group.ages) {
         add(by: number, at: location, newestWhileAway: newestWhileAway)
         add(arrival(group.id, age, group.isExact))
       }

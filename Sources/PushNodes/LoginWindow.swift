@@ -95,10 +95,14 @@ struct LoginWindows: Sendable {
     windows[place].add(location, now: now)
   }
 
-  /// The next one that a home may have; nil if each has enough, or none waits. Those that are gone may be among them.
+  /// The next one that a home may have; nil if each has enough, or none waits.
   mutating func next() -> Location? {
     for place in windows.indices {
-      if let location = windows[place].next() { return location }
+      while let location = windows[place].next() {
+        if logins[location] == place { return location }
+        // It was over before its turn.
+        windows[place].end(location)
+      }
     }
     return nil
   }

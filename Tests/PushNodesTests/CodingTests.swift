@@ -142,7 +142,11 @@ import Testing
   /// A set that does not fit its ages says nothing.
   @Test func `Damaged sets of acknowledgements are passed over`() {
     let numbers = NumberSet([RegistrationNumber(1), RegistrationNumber(2)]).serialized()
-    for (numbers, ages) in [(numbers, [1]), (numbers, [1, 2, 3]), ([1, 2, 3], [1])] as [([UInt8], [UInt32])] {
+    // A million numbers in some bytes.
+    let many = NumberSet((0..<1_000_000 as Range<UInt32>).map { RegistrationNumber($0) }).serialized()
+    for (numbers, ages) in [(numbers, [1]), (numbers, [1, 2, 3]), ([1, 2, 3], [1]), (many, [1])]
+      as [([UInt8], [UInt32])]
+    {
       let group = AckBatch.Group(MessageID(1), wasAway: false, isExact: true, numbers: numbers, ages: ages)
       let message = AckBatch(batch: 1, senders: [], groups: [group])
       #expect(

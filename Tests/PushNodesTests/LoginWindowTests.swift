@@ -53,4 +53,24 @@ import Testing
     }
     #expect((400.0...600).contains(window.size))
   }
+
+  /// Each app has a window, and what is over before its turn takes no room.
+  @Test func `Apps do not wait for each other, nor for logins that are gone`() {
+    var windows = LoginWindows()
+    for slot in 0..<600 { windows.add(place(slot), of: AppID(1), now: 0) }
+    for slot in 0..<600 where slot % 2 == 0 { windows.end(place(slot)) }
+    windows.add(place(1000), of: AppID(2), now: 0)
+    var sent: [Location] = []
+    while let next = windows.next() { sent.append(next) }
+    #expect(sent == (0..<600).filter { $0 % 2 == 1 }.map(place) + [place(1000)])
+    #expect(sent.allSatisfy(windows.isSent) && !windows.isSent(place(0)))
+    // The other 212 of the first window are free.
+    for slot in 2000..<2300 { windows.add(place(slot), of: AppID(1), now: 0) }
+    var more = 0
+    while windows.next() != nil { more += 1 }
+    #expect(more == 212)
+    windows.answered(place(1))
+    let next = windows.next()
+    #expect(next == place(2212))
+  }
 }
