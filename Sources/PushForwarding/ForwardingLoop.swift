@@ -54,13 +54,16 @@ public final class ForwardingLoop: LoopDriver {
       request, requestID: exchange.requestID,
       client: forwarder.options.proxies.client(of: request, from: exchange.peer), isSecure: isSecure,
       purpose: .serving)
-    start(ForwardJob(forwarded, of: forwarder.app(request), for: .client(exchange), deadline: deadline))
+    let app = isDivided ? forwarder.app(request) : nil
+    start(ForwardJob(forwarded, of: app, for: .client(exchange), deadline: deadline))
   }
 
   /// Asks the home whether the body of a request may come, for `HTTPServer.inquire`.
   public func screen(
     _ head: HTTPRequest, requestID: String, peer: IPAddress?, isSecure: Bool, _ inquiry: HTTPInquiry
   ) {
+    // By the body, too, if it has come.
+    let app = isDivided ? forwarder.app(head) : nil
     var head = head
     if !head.body.isEmpty {
       // What has come whole was announced in some way.
@@ -71,7 +74,7 @@ public final class ForwardingLoop: LoopDriver {
     let forwarded = ForwardedRequest(
       head, requestID: requestID, client: forwarder.options.proxies.client(of: head, from: peer),
       isSecure: isSecure, purpose: .screening)
-    start(ForwardJob(forwarded, of: forwarder.app(head), for: .screening(inquiry), deadline: deadline))
+    start(ForwardJob(forwarded, of: app, for: .screening(inquiry), deadline: deadline))
   }
 
   private var deadline: UInt64 {

@@ -52,7 +52,12 @@ struct Loading {
   /// there. Nil if it is another home's, or deleted. Blocks.
   func run(_ id: AppID) throws(StorageError) -> App? {
     guard let own = scope.assigned else { return apps.find(id) }
-    if let known = apps.find(id) { return known }
+    // One that was just made here may be adopted by who asks for it: only before, and then it is the one.
+    own.remove(id)
+    if let known = apps.find(id) {
+      own.insert(id)
+      return known
+    }
     let row = try store.wait { transaction throws(StorageError) -> AppRow? in
       guard try transaction.homes.home(of: id)?.fence == own.home else { return nil }
       return try transaction.apps.find(id)
@@ -75,6 +80,10 @@ struct Loading {
     try resume(in: .of(id)) { _ in app }
     writeBehind.flush()
     try schedules.recomputeMoments(in: .of(id))
+    if let known = apps.find(id) {
+      own.insert(id)
+      return known
+    }
     // In this order: an app of this home that is not in memory is taken for a new one.
     apps.add(app)
     own.insert(id)

@@ -100,7 +100,10 @@ final class PostgresConnection: DatabaseConnection {
 
   /// Commits nothing any more; an orderly end of a writer removes its fence.
   func close() {
-    if case .refused = opening { opening = .sent }
+    if case .refused = opening {
+      postponed.removeAll()
+      opening = .sent
+    }
     if handle != nil, role.isFenced, !isInTransaction { fence.remove() }
     drop()
   }
@@ -261,6 +264,8 @@ final class PostgresConnection: DatabaseConnection {
 
   private func start(_ access: DatabaseAccess) throws(StorageError) {
     jobs.reset()
+    // What a transaction left that did not begin.
+    postponed.removeAll()
     (opening, isOutdated) = (.sent, false)
     switch access {
     case .reading: try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")

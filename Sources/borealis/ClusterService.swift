@@ -98,6 +98,8 @@ final class ClusterService: Sendable {
       app: { Self.app(of: $0) }, memory: memory,
       metrics: metrics, log: log)
     if options.spreadsApps {
+      // Until it is known where apps are, requests wait: this process must not serve them all.
+      forwarder.follow(RequestHomes(installation: .nobody, apps: [:]))
       do throws(Failure) {
         homes = try ClusterStart.homes(
           settings, serverMetrics, incarnation: incarnation, link: link, forwarder: forwarder,

@@ -25,6 +25,8 @@ struct VendorReceiptController: GatewayController {
   /// Whether anybody has the address. Of those of other homes' apps only the database knows anything.
   private func status(of call: GatewayCall) -> CallerStatus<APIError> {
     if owner(of: call) != nil { return .known }
+    // An app of this home does not have it.
+    if let app = address(call).app, router.apps.loaded(app) != nil { return .refused(Self.error(.unknown)) }
     return channel(call) == nil || router.scope.assigned == nil ? .refused(Self.error(.unknown)) : .unknown
   }
 
