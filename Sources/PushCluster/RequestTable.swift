@@ -188,16 +188,17 @@ public struct RequestTable: Sendable {
 
   /// An app, or with nil every app, has a new home: everything for its home is to be sent there at once.
   public mutating func takeAll(_ app: AppID? = nil, now: UInt64) -> [Request] {
-    takeAll(now: now) { (app ?? $0) == $0 }
+    takeAll(now: now) { (app ?? $0.app) == $0.app }
   }
 
   /// Some apps have new homes: everything for those homes is to be sent there at once.
   public mutating func takeAll(of apps: Set<AppID>, now: UInt64) -> [Request] {
-    takeAll(now: now) { apps.contains($0) }
+    takeAll(now: now) { apps.contains($0.app) }
   }
 
-  private mutating func takeAll(now: UInt64, of isChosen: (AppID) -> Bool) -> [Request] {
-    let known = pending.values.filter { isChosen($0.request.app) && $0.request.gateway == nil }
+  /// The same of those that are chosen.
+  public mutating func takeAll(now: UInt64, where isChosen: (Request) -> Bool) -> [Request] {
+    let known = pending.values.filter { $0.request.gateway == nil && isChosen($0.request) }
       .sorted { $0.attempt < $1.attempt }
     for one in known {
       pending[one.request.key]?.tries = 0

@@ -49,7 +49,10 @@ public final class MembershipRunner: Sendable {
   }
 
   /// Whether nobody can have taken this node for dead yet. Any thread.
-  public var isAlive: Bool { Self.clock() &- lastBeat.load(ordering: .relaxed) < Self.answersFor }
+  public var isAlive: Bool {
+    let limit = timing.lostAfter.map { min(Self.answersFor, $0 - timing.beat / 2) } ?? Self.answersFor
+    return Self.clock() &- lastBeat.load(ordering: .relaxed) < limit
+  }
 
   /// What the database said last; nil before the first time.
   public var view: ClusterView? { newest.withLock { $0 } }

@@ -19,9 +19,7 @@ extension GatewaySide {
       for batch in stored.batches {
         guard requests.confirm(.acks(app, batch: batch)),
           let kept = batches.removeValue(forKey: batch)
-        else {
-          continue
-        }
+        else { continue }
         tellStored(kept.locations)
       }
     case .result(let result): take(result)

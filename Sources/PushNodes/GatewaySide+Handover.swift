@@ -12,8 +12,9 @@ extension GatewaySide {
       messages.append(.acknowledgements(kept.app, kept.batch))
       batches[batch] = nil
     }
-    for request in requests.takeAll(now: time.monotonic()) {
-      if let app, self.app(of: request) != app { continue }
+    let (homes, asks) = (homes, asks)
+    let all = requests.takeAll(now: time.monotonic()) { app == nil || homes.app(of: $0, asks) == app }
+    for request in all {
       if let message = local(request) { messages.append(message) }
       requests.confirm(request.key)
       forget(request)

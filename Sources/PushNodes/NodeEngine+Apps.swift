@@ -27,6 +27,8 @@ extension NodeEngine {
     gateway.moved([app], &node, now: now)
     // What was pushed since the last home was lost: from here on its sessions wait for it, before this home has anything for them.
     if loaded != nil { local.sendToAll(.missed(app)) }
+    // Taken back: who went away meanwhile said so to nobody. Whom a gateway still has it tells now.
+    if let loaded, released.remove(app) != nil { forgetConnections(of: loaded) }
     leadership?.side.begin(app, epoch, now: now)
     leadership?.side.adopt(gateway.table.take(app))
     if let home = leadership?.side.home { tellLocal(gateway.handOver(app), home) }
@@ -46,9 +48,17 @@ extension NodeEngine {
     // From here on the loops' messages about it wait in the queue, behind the sessions that are read now.
     takeQueue(now: now)
     leadership?.side.tellSessions(of: app, to: &gateway.table)
+    released.insert(app)
     leadership?.side.end(app)
     node.closeStreams(app)
     _ = gateway.homes.follow(app, nil, epoch: epoch)
+  }
+
+  private func forgetConnections(of app: App) {
+    let now = UInt32(clamping: time.now().seconds)
+    for device in app.directory.connected(below: .max) {
+      app.directory.disconnect(device.number, from: device.location, at: now, end: .unknown)
+    }
   }
 
   private mutating func changeLoops(now: UInt64) {

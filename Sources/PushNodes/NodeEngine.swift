@@ -24,6 +24,8 @@ struct NodeEngine: Sendable {
   /// The newest epoch known.
   private(set) var epoch = Epoch.none
   private var term: UInt64 = 0
+  /// Apps that this node was about to hand over.
+  var released: Set<AppID> = []
   /// What others are told once nothing is locked.
   private var events: [NodeEvent] = []
   private var frames: [(frame: [UInt8], target: BusTarget)] = []

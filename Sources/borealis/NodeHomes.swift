@@ -18,6 +18,8 @@ final class NodeHomes: Sendable {
     var mark: HomesMark?
     /// Apps that devices have here.
     var opened: Set<AppID> = []
+    /// Those that could not be read, so that the log says so once.
+    var unread: Set<AppID> = []
     /// Those of them whose requests are served here, since all nodes have told their devices, or could have.
     var served: Set<AppID> = []
     /// Until when nodes may tell their devices of an app.
@@ -108,7 +110,8 @@ final class NodeHomes: Sendable {
     do throws(StorageError) {
       guard let view = view() else { return }
       try read(view)
-      for row in state.withLock(\.rows) where row.home.fence == own.home { try open(row) }
+      follow(view)
+      for row in state.withLock(\.rows) where row.home.fence == own.home { openUnlessItFails(row, view) }
       serveOpened(view)
       follow(view)
       if own.contains(.installation) { try assign(view) }
@@ -121,6 +124,24 @@ final class NodeHomes: Sendable {
       }
       if isNew { log.warning("cannot look after the homes of apps", ["error": .text(error.description)]) }
     }
+  }
+
+  /// An app that cannot be read, or takes long, keeps no other one waiting; it is tried again with the next turn.
+  private func openUnlessItFails(_ row: AppHomeRow, _ view: ClusterView) {
+    guard !state.withLock({ $0.opened.contains(row.app) }) else { return }
+    do throws(StorageError) {
+      try open(row)
+      state.withLock { _ = $0.unread.remove(row.app) }
+    } catch {
+      let isNew = state.withLock { $0.unread.insert(row.app).inserted }
+      if isNew {
+        log.error(
+          "an app cannot be read; it is tried again",
+          ["app": .text(row.key?.text ?? ""), "error": .text(error.description)])
+      }
+    }
+    serveOpened(view)
+    follow(view)
   }
 
   private func read(_ view: ClusterView) throws(StorageError) {
@@ -149,7 +170,6 @@ final class NodeHomes: Sendable {
 
   /// Takes over what this node was given.
   private func open(_ row: AppHomeRow) throws(StorageError) {
-    guard !state.withLock({ $0.opened.contains(row.app) }) else { return }
     if row.app == .installation {
       own.insert(.installation)
       link.open(.none, epoch: Epoch(UInt64(row.home.epoch)))

@@ -155,7 +155,7 @@ final class DividedCluster: SimulatedCluster {
   }
 
   /// A hand-over fails, since the next home has no fence: the app stays.
-  func moveInVain() async throws {
+  func moveInVain(meanwhile: () -> Void = {}) async throws {
     let index = Int.random(in: 0..<keys.count, using: &random)
     guard let from = nodes.first(where: { $0.router?.apps.loaded(keys[index]) != nil }),
       let router = from.router, let app = router.apps.loaded(keys[index])?.id
@@ -166,6 +166,7 @@ final class DividedCluster: SimulatedCluster {
     guard let row = row ?? nil else { return }
     note("\(from.incarnation) releases in vain", of: app)
     from.link.release(app)
+    meanwhile()
     if Bool.random(using: &random) { try await run(milliseconds: 30) }
     guard router.handOver(keys[index], to: (node: 1, home: -1), keepingSessions: true) == nil else {
       throw Failed(description: "an app was handed over to nobody")

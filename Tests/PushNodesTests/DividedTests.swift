@@ -1,6 +1,7 @@
 import Glibc
 import PushBase
 import PushCluster
+import PushRouter
 import PushTesting
 import Testing
 
@@ -22,6 +23,30 @@ import Testing
     // Planned moves refuse nobody, and send no device away.
     #expect(cluster.nodes.allSatisfy { $0.gateway.refusals == 0 })
     #expect(try await cluster.waitingAfterRestart() == 0)
+    cluster.close()
+  }
+
+  /// Who goes away while an app is about to move, and stays after all, is not taken for connected.
+  @Test func `A hand-over in vain keeps no device that has gone`() async throws {
+    let cluster = try DividedCluster(seed: 3)
+    try await cluster.startDivided(apps: 1, devicesPerApp: 6)
+    try await cluster.run(milliseconds: 2000)
+    for (index, device) in cluster.devices.enumerated() {
+      cluster.nodes[index % 3].gateway.connect(device, noticing: true)
+    }
+    try await cluster.run(milliseconds: 2000)
+    func online() -> Int {
+      cluster.home(of: cluster.keys[0])?.apps.loaded(cluster.keys[0])?.directory.onlineCount ?? -1
+    }
+    #expect(online() == 6)
+    try await cluster.moveInVain {
+      for device in cluster.devices.prefix(3) { device.gateway?.disconnect(device.slot) }
+    }
+    try await cluster.run(milliseconds: 3000)
+    #expect(online() == 3)
+    try await cluster.push()
+    let problems = try await cluster.settle()
+    #expect(problems.isEmpty, "\(problems)")
     cluster.close()
   }
 

@@ -199,9 +199,13 @@ class Stage:
     async def shown(self, scope: str, count: int) -> list[dict[str, Any]]:
         """Waits until the system shows so many notifications."""
         worker = await self.worker(scope)
-        async with asyncio.timeout(DEADLINE):
-            while len(all := await worker.evaluate(SHOWN)) != count:
-                await asyncio.sleep(0.05)
+        all: list[dict[str, Any]] = []
+        try:
+            async with asyncio.timeout(DEADLINE):
+                while len(all := await worker.evaluate(SHOWN)) != count:
+                    await asyncio.sleep(0.05)
+        except TimeoutError as error:
+            raise TimeoutError(f"{count} notifications are not shown, but {all}") from error
         return all
 
     async def counts(self, msg_id: str, shown: int, tapped: int) -> None:
