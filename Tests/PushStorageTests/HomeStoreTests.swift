@@ -17,9 +17,12 @@ import Testing
 
   private var location: Store.Location { .postgres(url: cluster.url(of: name)) }
 
-  private func open(_ home: AssignedApps?, replacing fence: Int64? = nil) throws -> Store {
+  /// With patience, what was closed just now may still hold its locks.
+  private func open(
+    _ home: AssignedApps?, replacing fence: Int64? = nil, patience: Int = 0
+  ) throws -> Store {
     var options = Store.Options()
-    options.patience = 0
+    options.patience = patience
     options.home = home
     options.replaces = fence
     return try Store.open(location, readers: 1, log: .silent, options: options)
@@ -67,10 +70,10 @@ import Testing
     one.close()
     #expect(await kind { try open(nil).close() } == .inUse)
     two.close()
-    let server = try open(nil)
+    let server = try open(nil, patience: 10_000)
     #expect(await kind { try open(try home(3)).close() } == .inUse)
     server.close()
-    try open(try home(2)).close()
+    try open(try home(2), patience: 10_000).close()
   }
 
   @Test func `Homes share no file`() async {
