@@ -184,7 +184,8 @@ extension HomeSide {
       requests.confirm(.endSession(session.handle))
       remove(location, of: peer, .unknown, now: now)
     }
-    // What was pushed before these sessions were known did not go to them. The gateway waits for this.
+    // What was pushed before these sessions were known did not go to them. A gateway of
+    // the version before waits for this; others ask.
     if !list.items.isEmpty { replay(app, to: peer) }
   }
 

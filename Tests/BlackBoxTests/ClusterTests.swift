@@ -9,17 +9,6 @@ import Testing
 
 /// Several nodes on one database, of which one is the home and the others are gateways.
 @Suite(.serialized) struct ClusterTests {
-  /// Takes pushes and acknowledges them until one has come; the IDs in their order.
-  private func arrivals(_ device: TestDevice, until last: String) throws -> [String] {
-    var ids: [String] = []
-    while ids.last != last {
-      let arrival = try device.arrival()
-      try device.acknowledge(arrival)
-      ids.append(arrival.id)
-    }
-    return ids
-  }
-
   @Test func `A device on one gateway gets what is pushed at another`() throws {
     let world = try ClusterWorld(["a", "b", "c"])
     #expect(try world.home() == "a")
@@ -45,7 +34,7 @@ import Testing
     }
     let toAlias = try world.push("alias", to: ["alias": ["ann"]], as: app, at: "c")
     let toTag = try world.push("tag", to: ["tag": ["好"]], as: app, at: "a")
-    #expect(try arrivals(device, until: toTag) == [toAlias, toTag])
+    #expect(try device.arrivals(until: toTag) == [toAlias, toTag])
     // Until this is known everywhere, the next login would get them again.
     for id in [toAlias, toTag] {
       #expect(try RunningProgram.eventually { try world.delivered(id, as: app, at: "c") == 1 })
@@ -60,7 +49,7 @@ import Testing
       return
     }
     let last = try world.push("last", to: ["alias": ["ann"]], as: app, at: "b")
-    #expect(try arrivals(again, until: last) == [last])
+    #expect(try again.arrivals(until: last) == [last])
 
     // What waits for a device waits for it at all nodes.
     let other = try TestDevice.register(try world.node("a").device, app: app.key, install: "other")
@@ -96,7 +85,7 @@ import Testing
     #expect(home == "b" || home == "c")
     accepted.append(try world.push("last", as: app, at: "b"))
     for device in devices {
-      let came = try arrivals(device, until: try #require(accepted.last))
+      let came = try device.arrivals(until: try #require(accepted.last))
       #expect(Set(came).count == came.count)
       #expect(Set(accepted).isSubset(of: came), "\(Set(accepted).subtracting(came).count) are lost")
     }
@@ -105,7 +94,7 @@ import Testing
     try world.start("a")
     #expect(try !world.isHome("a"))
     let id = try world.push("again", as: app, at: "a")
-    for device in devices { #expect(try arrivals(device, until: id) == [id]) }
+    for device in devices { #expect(try device.arrivals(until: id) == [id]) }
   }
 
   @Test func `A home that is stopped hands over without a failed call`() throws {
@@ -143,7 +132,7 @@ import Testing
     pushing.wait()
     #expect(failures.withLock { $0 } == [])
     let last = try world.push("last", as: app, at: "b")
-    let came = try arrivals(device, until: last)
+    let came = try device.arrivals(until: last)
     #expect(came == ids.withLock { $0 } + [last])
     // The home's own device is sent away once there is a new home.
     var isSentAway = false
@@ -165,9 +154,9 @@ import Testing
     try world.end("b")
     let first = try world.push("first", as: app, at: "c")
     let device = try TestDevice.login(try world.node("c").device, app: app.key, identity)
-    #expect(try arrivals(device, until: first) == [first])
+    #expect(try device.arrivals(until: first) == [first])
     let second = try world.push("second", as: app, at: "a")
-    #expect(try arrivals(device, until: second) == [second])
+    #expect(try device.arrivals(until: second) == [second])
     // A gateway that is stopped sends its devices away.
     #expect(try world.end("c", SIGTERM).status == 0)
     guard case .goAway = try device.next() else {
@@ -187,7 +176,7 @@ import Testing
     frozen.program.signal(SIGSTOP)
     #expect(try RunningProgram.eventually { try world.isHome("b") })
     let id = try world.push("next", as: app, at: "b")
-    #expect(try arrivals(device, until: id) == [id])
+    #expect(try device.arrivals(until: id) == [id])
     // Calls that have come meanwhile were certainly not carried out: the new home gets them.
     let sockets = try (0..<5).map { _ in try TestSocket(frozen.http) }
     for (number, socket) in sockets.enumerated() {
@@ -207,7 +196,7 @@ import Testing
       waited.insert(answer.document?["msg_id"]?.string ?? "")
     }
     let last = try world.push("last", as: app, at: "b")
-    #expect(try Set(arrivals(device, until: last)) == waited.union([last]))
+    #expect(try Set(device.arrivals(until: last)) == waited.union([last]))
     let ending = try frozen.program.end()
     #expect(ending.status == 1, "\(ending.errors)")
     #expect(ending.errors.contains("another node is the home"))

@@ -123,10 +123,10 @@ final class ClusterWorld {
     try node(name).call("GET", "/metrics").body.contains("\nborealis_node_is_home 1")
   }
 
-  /// Of how many apps a node says that it is the home, where each app has one of its own.
+  /// Of how many apps a node says that it is the home, where each app has one of its own; -1 if it says nothing of it.
   func apps(at name: String) throws -> Int {
     let lines = try node(name).call("GET", "/readyz").body.split(separator: "\n")
-    return lines.first { $0.hasPrefix("home of ") }.flatMap { Int($0.split(separator: " ")[2]) } ?? 0
+    return lines.first { $0.hasPrefix("home of ") }.flatMap { Int($0.split(separator: " ")[2]) } ?? -1
   }
 
   /// Waits until one of the nodes is the home; its name.
@@ -167,5 +167,18 @@ final class ClusterWorld {
   /// How many devices have a push, as a node reports it.
   func delivered(_ id: String, as app: TestServer.App, at name: String) throws -> Int64? {
     try node(name).call("GET", "/v1/pushes/\(id)", as: app).document?["delivered"]?.int64
+  }
+}
+
+extension TestDevice {
+  /// Takes pushes and acknowledges them until one has come; the IDs in their order.
+  func arrivals(until last: String) throws -> [String] {
+    var ids: [String] = []
+    while ids.last != last {
+      let arrival = try arrival()
+      try acknowledge(arrival)
+      ids.append(arrival.id)
+    }
+    return ids
   }
 }

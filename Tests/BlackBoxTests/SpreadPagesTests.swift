@@ -12,15 +12,9 @@ import Testing
   private func spread() throws -> (world: ClusterWorld, apps: [TestServer.App]) {
     let world = try ClusterWorld(names, arguments: ["--spread-apps"])
     let apps = try (0..<3).map { try world.makeApp("app \($0)") }
-    let isSpread = try RunningProgram.eventually { try names.map { try count(world, at: $0) } == [1, 1, 1] }
+    let isSpread = try RunningProgram.eventually { try names.map { try world.apps(at: $0) } == [1, 1, 1] }
     #expect(isSpread)
     return (world, apps)
-  }
-
-  /// How many apps a node says that it is the home of.
-  private func count(_ world: ClusterWorld, at name: String) throws -> Int {
-    let lines = try world.node(name).call("GET", "/readyz").body.split(separator: "\n")
-    return lines.first { $0.hasPrefix("home of ") }.flatMap { Int($0.split(separator: " ")[2]) } ?? -1
   }
 
   private func command(_ world: ClusterWorld, _ arguments: [String]) throws -> JSONValue? {
@@ -64,7 +58,7 @@ import Testing
         try device.acknowledge(arrival)
       }
     }
-    #expect(try names.map { try count(world, at: $0) }.sorted() == [0, 0, 3])
+    #expect(try names.map { try world.apps(at: $0) }.sorted() == [0, 0, 3])
     let outsider = try world.node("b").call(
       "POST", "/v3/grouppush", as: (key: login.key, secret: "x"), body: body)
     #expect(outsider.status == 401)
@@ -80,7 +74,7 @@ import Testing
         let call = try world.node(name).call("GET", "/v3/push/cid", as: app)
         if call.status != 200 { failures.append("\(call.status) \(call.body)") }
       }
-      return try names.map { try count(world, at: $0) }.sorted() == [0, 1, 2]
+      return try names.map { try world.apps(at: $0) }.sorted() == [0, 1, 2]
     }
     #expect(areTogether && failures == [])
   }

@@ -6,23 +6,6 @@ import Testing
 
 /// Several nodes on one database, each of which is the home of some apps and a gateway of the others.
 @Suite(.serialized) struct SpreadTests {
-  /// Takes pushes and acknowledges them until one has come; the IDs in their order.
-  private func arrivals(_ device: TestDevice, until last: String) throws -> [String] {
-    var ids: [String] = []
-    while ids.last != last {
-      let arrival = try device.arrival()
-      try device.acknowledge(arrival)
-      ids.append(arrival.id)
-    }
-    return ids
-  }
-
-  /// How many apps a node says that it is the home of.
-  private func apps(_ world: ClusterWorld, at name: String) throws -> Int {
-    let lines = try world.node(name).call("GET", "/readyz").body.split(separator: "\n")
-    return lines.first { $0.hasPrefix("home of ") }.flatMap { Int($0.split(separator: " ")[2]) } ?? -1
-  }
-
   private func waitForHomes(_ world: ClusterWorld, _ apps: [TestServer.App], at name: String) throws {
     for app in apps {
       let isServed = try RunningProgram.eventually {
@@ -50,11 +33,11 @@ import Testing
     let names = ["a", "b", "c"]
     let world = try ClusterWorld(names, arguments: ["--spread-apps"])
     let residents = try residents(world, names, apps: 6)
-    #expect(try RunningProgram.eventually { try names.map { try apps(world, at: $0) } == [2, 2, 2] })
+    #expect(try RunningProgram.eventually { try names.map { try world.apps(at: $0) } == [2, 2, 2] })
     for (index, resident) in residents.enumerated() {
       var ids: [String] = []
       for name in names { ids.append(try world.push("\(index) at \(name)", as: resident.app, at: name)) }
-      #expect(try arrivals(resident.device, until: ids[2]) == ids)
+      #expect(try resident.device.arrivals(until: ids[2]) == ids)
       #expect(try RunningProgram.eventually { try world.delivered(ids[2], as: resident.app, at: "b") == 1 })
     }
     // Nobody's key is refused by who knows.
@@ -89,7 +72,7 @@ import Testing
       try waitForHomes(world, residents.map(\.app), at: "c")
       for (index, resident) in residents.enumerated() where resident.at == "c" {
         let last = try world.push("last", as: resident.app, at: "c")
-        let came = try arrivals(resident.device, until: last)
+        let came = try resident.device.arrivals(until: last)
         #expect(Set(came).count == came.count)
         #expect(Set(accepted[index]).isSubset(of: came))
       }
@@ -98,7 +81,7 @@ import Testing
     // Those that came back get their share.
     #expect(
       try RunningProgram.eventually {
-        let counts = try names.map { try apps(world, at: $0) }
+        let counts = try names.map { try world.apps(at: $0) }
         return counts.reduce(0, +) == 6 && counts.allSatisfy { $0 == 2 }
       })
   }
@@ -118,7 +101,7 @@ import Testing
     #expect(failures == [], "\(ending.errors)")
     for (index, resident) in residents.enumerated() where resident.at != "a" {
       let last = try world.push("last", as: resident.app, at: "c")
-      #expect(try arrivals(resident.device, until: last) == ids[index] + [last])
+      #expect(try resident.device.arrivals(until: last) == ids[index] + [last])
     }
   }
 }

@@ -172,24 +172,6 @@ import Testing
 
   // MARK: A store
 
-  private func add(_ id: UInt64, to store: Store, app: AppID) -> Journal<StorageError.Kind?> {
-    let journal = Journal<StorageError.Kind?>()
-    store.write { transaction throws(StorageError) in
-      try transaction.pushes.insert(.single(id, app: app, target: 0))
-    } completion: { result in
-      if case .failure(let error) = result { journal.add(error.kind) } else { journal.add(nil) }
-    }
-    return journal
-  }
-
-  private func eventually<Value>(_ body: () throws -> Value?) throws -> Value {
-    for _ in 0..<6000 {
-      if let value = try body() { return value }
-      usleep(10_000)
-    }
-    throw StorageError(.other, "it never came")
-  }
-
   /// Pushes that are there.
   private func pushes() throws -> [[String]] {
     try cluster.sql("SELECT msg_id FROM push ORDER BY 1", in: name)
@@ -213,12 +195,12 @@ import Testing
     let app = try await store.addApp(registrations: 1)
     let session = try PostgresSession(cluster, in: name)
     try session.sql("BEGIN; LOCK TABLE push IN EXCLUSIVE MODE")
-    let first = add(1, to: store, app: app)
+    let first = store.addNoting(1, app: app)
     try cluster.sql("SELECT pg_terminate_backend(\(try held(for: 0)), 5000)")
     session.close()
     #expect(try eventually { first.all.first } == .io)
     let second = try eventually {
-      let second = add(2, to: store, app: app)
+      let second = store.addNoting(2, app: app)
       return try eventually { second.all.first } == nil ? second : nil
     }
     #expect(second.all.count == 1)
@@ -235,7 +217,7 @@ import Testing
     let app = try await store.addApp(registrations: 1)
     let session = try PostgresSession(cluster, in: name)
     try session.sql("BEGIN; LOCK TABLE push IN EXCLUSIVE MODE")
-    let first = add(1, to: store, app: app)
+    let first = store.addNoting(1, app: app)
     _ = try held(for: 800)
     #expect(first.all.isEmpty && store.failure == nil)
     session.close()

@@ -30,25 +30,6 @@ import Testing
       .map { $0[0] }
   }
 
-  private func eventually<Value>(_ body: () throws -> Value?) throws -> Value {
-    for _ in 0..<6000 {
-      if let value = try body() { return value }
-      usleep(10_000)
-    }
-    throw StorageError(.other, "it never came")
-  }
-
-  /// A job that writes a push and notes how it ended.
-  private func add(_ id: UInt64, to store: Store, app: AppID) -> Journal<StorageError.Kind?> {
-    let journal = Journal<StorageError.Kind?>()
-    store.write { transaction throws(StorageError) in
-      try transaction.pushes.insert(.single(id, app: app, target: 0))
-    } completion: { result in
-      if case .failure(let error) = result { journal.add(error.kind) } else { journal.add(nil) }
-    }
-    return journal
-  }
-
   /// Adds pushes until the commit of one waits for the standby, which takes some time to begin: the number of that one, how it ends,
   /// and the process that waits.
   private func addHeld(
@@ -56,7 +37,7 @@ import Testing
   ) throws -> (id: UInt64, ended: Journal<StorageError.Kind?>, process: String) {
     try holdCommits(true)
     for id in UInt64(1)... {
-      let ended = add(id, to: store, app: app)
+      let ended = store.addNoting(id, app: app)
       let process = try eventually { try waiting().first ?? (ended.all.isEmpty ? nil : "") }
       if !process.isEmpty { return (id, ended, process) }
     }
@@ -88,12 +69,12 @@ import Testing
     defer { store.close() }
     let app = try await store.addApp(registrations: 1)
     let (id, ended, first) = try addHeld(to: store, app: app)
-    let early = add(id + 1, to: store, app: app)
+    let early = store.addNoting(id + 1, app: app)
     #expect(early.all.isEmpty)
     try cluster.sql("SELECT pg_terminate_backend(\(first))")
     #expect(try eventually { early.all.first } == .io)
     #expect(store.failure == .io)
-    #expect(add(id + 2, to: store, app: app).all == [.io])
+    #expect(store.addNoting(id + 2, app: app).all == [.io])
     let error = await #expect(throws: StorageError.self) {
       try await store.change { transaction throws(StorageError) in
         try transaction.pushes.insert(.single(id + 3, app: app, target: 0))
@@ -105,7 +86,7 @@ import Testing
     let result = try eventually { ended.all.first }
     #expect(result == nil)
     let later = try eventually {
-      let ending = add(id + 4, to: store, app: app)
+      let ending = store.addNoting(id + 4, app: app)
       let result = try eventually { ending.all.first }
       return result == nil ? true : nil
     }

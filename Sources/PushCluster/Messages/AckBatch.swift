@@ -61,7 +61,7 @@ public struct AckBatch: MessageBody {
   public let batch: UInt64
   /// Connections wait until the acknowledgements so far are stored.
   public let isUrgent: Bool
-  /// How long the batch had been kept when it was sent, in milliseconds.
+  /// How long the batch had been kept when it was sent, in milliseconds; the version before said so, this one makes `age` anew.
   public let held: UInt32
   /// Whose acknowledgements they are, one device after the other.
   public let senders: [Sender]
