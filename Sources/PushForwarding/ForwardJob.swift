@@ -13,8 +13,8 @@ final class ForwardJob {
   }
 
   let forwarded: ForwardedRequest
-  /// The app that it names.
-  let app: AppKey?
+  /// The app that it names; nil also where one home has all apps.
+  var app: AppKey?
   let asker: Asker
   /// When it has waited long enough, by the loop's clock.
   let deadline: UInt64

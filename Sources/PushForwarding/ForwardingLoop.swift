@@ -206,7 +206,10 @@ public final class ForwardingLoop: LoopDriver {
     course = new
     var moved = deferred.map(\.job)
     deferred = []
-    for lane in lanes.values { moved += lane.takeOthers { new.homes[$0.app] == lane.home } }
+    // One home of all apps was followed: nobody has asked which app a request names.
+    let divides = new.homes.isDivided && !before.homes.isDivided
+    for lane in lanes.values { moved += lane.takeOthers { !divides && new.homes[$0.app] == lane.home } }
+    if divides { for job in moved { job.app = forwarder.app(job.forwarded.request) } }
     let nodes = new.homes.nodes
     for (home, lane) in lanes {
       guard let node = lane.node else { continue }

@@ -27,7 +27,8 @@ struct FollowedHome: Equatable, Sendable {
   let epoch: Epoch
 }
 
-/// Which homes a gateway follows: one for all apps; or one for each app, if they are divided. An app of this node itself has none here.
+/// Which homes a gateway follows: one for all apps; or one for each app, once they are divided. An app of this node itself has none
+/// here.
 struct AppHomes: Sendable {
   private struct Place: Sendable {
     var epoch: Epoch
@@ -35,14 +36,14 @@ struct AppHomes: Sendable {
   }
 
   /// Whether each app has a home of its own.
-  let isDivided: Bool
+  private(set) var isDivided = false
   /// The home of all apps; if they are divided, of what belongs to none.
   private(set) var common: FollowedHome?
   private var places: [AppID: Place] = [:]
   private var keys: [AppKey: AppID] = [:]
 
-  /// Nobody is home yet.
-  init(isDivided: Bool) { self.isDivided = isDivided }
+  /// From now on each app has a home of its own. Nobody is home yet.
+  mutating func divide() { (isDivided, common) = (true, nil) }
 
   /// The home of an app; nil if nobody is, or this node.
   subscript(app: AppID) -> FollowedHome? {

@@ -13,7 +13,7 @@ struct GatewaySide: Sendable {
   /// The connections of this process.
   let local: any DeviceGateway
   let time: any TimeSource
-  var homes: AppHomes
+  var homes = AppHomes()
   var table: SessionTable
   var requests = RequestTable()
   /// Logins without an answer.
@@ -38,11 +38,8 @@ struct GatewaySide: Sendable {
   private var wantsFlush = false
   private var nextDigest: UInt64
 
-  init(
-    own: Incarnation, isDivided: Bool, local: any DeviceGateway, time: any TimeSource, now: UInt64
-  ) {
+  init(own: Incarnation, local: any DeviceGateway, time: any TimeSource, now: UInt64) {
     self.own = own
-    homes = AppHomes(isDivided: isDivided)
     self.local = local
     self.time = time
     table = SessionTable()

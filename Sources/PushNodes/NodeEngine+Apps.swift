@@ -5,9 +5,17 @@ import PushRouter
 
 /// Apps that are divided among homes: this node is the home of some, and a gateway of the homes of all others.
 extension NodeEngine {
+  /// From now on each app has a home of its own, and what a home of all apps still says has no effect.
+  mutating func divide(now: UInt64) {
+    guard !gateway.homes.isDivided, leadership == nil else { return }
+    gateway.follow(nil, &node, now: now)
+    gateway.homes.divide()
+  }
+
   /// This node can be the home of apps from now on, which are in the router's memory when they are opened. It has none yet.
   mutating func serve(_ router: Router, mayDecide: @escaping @Sendable () -> Bool, now: UInt64) {
-    guard gateway.homes.isDivided, leadership == nil else { return }
+    divide(now: now)
+    guard leadership == nil else { return }
     takeQueue(now: now)
     begin(router, HomeEpochs(ofAll: nil), mayDecide: mayDecide, now: now)
     for peer in node.peers { leadership?.side.join(peer, now: now) }
@@ -52,6 +60,14 @@ extension NodeEngine {
     leadership?.side.end(app)
     node.closeStreams(app)
     _ = gateway.homes.follow(app, nil, epoch: epoch)
+  }
+
+  /// This node is the home of no app any more, though nobody else is it yet. What its devices have asked is asked of the next homes.
+  mutating func resign(now: UInt64) {
+    guard leadership?.side.epochs.isDivided == true else { return }
+    takeQueue(now: now)
+    stopLeading()
+    released = []
   }
 
   private func forgetConnections(of app: App) {

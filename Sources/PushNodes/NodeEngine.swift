@@ -40,8 +40,7 @@ struct NodeEngine: Sendable {
   }
 
   init(
-    _ node: ClusterNode, isDivided: Bool, loops: [LoopHome], local: any DeviceGateway, queue: LinkQueue,
-    time: any TimeSource
+    _ node: ClusterNode, loops: [LoopHome], local: any DeviceGateway, queue: LinkQueue, time: any TimeSource
   ) {
     self.node = node
     self.loops = loops
@@ -49,7 +48,7 @@ struct NodeEngine: Sendable {
     self.queue = queue
     self.time = time
     gateway = GatewaySide(
-      own: node.incarnation, isDivided: isDivided, local: local, time: time, now: time.monotonic())
+      own: node.incarnation, local: local, time: time, now: time.monotonic())
   }
 
   // MARK: Turns
@@ -196,7 +195,7 @@ struct NodeEngine: Sendable {
     gateway.follow(followed, &node, now: now)
   }
 
-  private mutating func stopLeading() {
+  mutating func stopLeading() {
     guard var old = leadership else { return }
     leadership = nil
     old.gateway.retire()

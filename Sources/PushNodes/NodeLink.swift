@@ -99,15 +99,15 @@ public final class NodeLink: Sendable {
   private let isClosing = Atomic<Bool>(false)
   private let hasThread: Bool
 
-  /// Starts with nobody as the home: of all apps, or if they are divided of any. `gateway` are the connections of this process, which has so many loops. `events` is called on the
+  /// Starts with nobody as the home. `gateway` are the connections of this process, which has so many loops. `events` is called on the
   /// link's thread and must not block.
   public convenience init(
-    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int, isDivided: Bool = false,
+    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int,
     time: any TimeSource = SystemTime(),
     events: @escaping @Sendable (NodeEvent) -> Void = { _ in }, connect: @escaping Connect
   ) throws(SystemThread.Failure) {
     try self.init(
-      identity, gateway: gateway, loops: loops, isDivided: isDivided, time: time, hasThread: true,
+      identity, gateway: gateway, loops: loops, time: time, hasThread: true,
       events: events, connect: connect)
     do throws(SystemThread.Failure) {
       try SystemThread.start("cluster") { [self] in
@@ -122,7 +122,7 @@ public final class NodeLink: Sendable {
 
   /// Without a thread if a test takes the turns.
   init(
-    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int, isDivided: Bool = false,
+    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int,
     time: any TimeSource, hasThread: Bool,
     events: @escaping @Sendable (NodeEvent) -> Void = { _ in }, connect: @escaping Connect
   ) throws(SystemThread.Failure) {
@@ -139,8 +139,8 @@ public final class NodeLink: Sendable {
     self.loops = homes
     engine = Mutex(
       NodeEngine(
-        Self.node(identity, as: identity.incarnation, time), isDivided: isDivided, loops: homes,
-        local: gateway, queue: queue, time: time))
+        Self.node(identity, as: identity.incarnation, time), loops: homes, local: gateway, queue: queue,
+        time: time))
     bus = Mutex(try connect(identity.incarnation) { work.signal() })
   }
 
@@ -208,10 +208,13 @@ public final class NodeLink: Sendable {
 
   // MARK: Homes of some apps
 
-  /// Apps that are divided have these homes; what is older than what is known has no effect.
+  /// From now on each app has a home of its own: a home of all apps is followed no more.
+  public func divide() { change { $0.divide(now: $1) } }
+
+  /// Apps, which are divided, have these homes; what is older than what is known has no effect.
   public func follow(_ places: [AppPlace]) { change { $0.follow(places, now: $1) } }
 
-  /// This node can be the home of some apps; it has none yet. Connections of devices are plugged into the router here. `mayDecide` is
+  /// This node can be the home of some apps, which divides them; it has none yet. Connections of devices are plugged into the router here. `mayDecide` is
   /// asked before something final is said to a device.
   public func serve(_ router: Router, mayDecide: @escaping @Sendable () -> Bool = { true }) {
     change { $0.serve(router, mayDecide: mayDecide, now: $1) }
@@ -228,6 +231,10 @@ public final class NodeLink: Sendable {
   /// This node is about to hand an app over. Its devices stay, and what they say from now on waits for the next home; what they have
   /// asked before is answered. `open` with the same epoch takes this back.
   public func release(_ app: AppID) { change { $0.release(app, now: $1) } }
+
+  /// This node, which is the home of some apps, is that of none any more, though nobody else is it yet: its devices stay and wait for
+  /// the next homes.
+  public func resign() { change { $0.resign(now: $1) } }
 
   /// Waits until nodes have told this home all their sessions, of one app or of all; false if one has not after so many nanoseconds.
   public func waitForSessions(

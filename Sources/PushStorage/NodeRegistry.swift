@@ -22,13 +22,17 @@ public final class NodeRegistry: Sendable {
     let name: String
     let address: String
     let version: String
+    let spreadsApps: Bool
 
-    /// All fields; `address` is `HOST:PORT`.
-    public init(cluster: String, name: String, address: String, version: String) {
+    /// All fields; `address` is `HOST:PORT`, and `spreadsApps` says that it can be the home of some apps beside other homes.
+    public init(
+      cluster: String, name: String, address: String, version: String, spreadsApps: Bool = false
+    ) {
       self.cluster = cluster
       self.name = name
       self.address = address
       self.version = version
+      self.spreadsApps = spreadsApps
     }
   }
 
@@ -37,6 +41,8 @@ public final class NodeRegistry: Sendable {
     let database: Database
     /// The node whose lock is held, and on which connection of the database.
     var locked: (incarnation: Int64, generation: Int)?
+    /// Whether the node can be the home of some apps beside other homes.
+    var spreadsApps = false
   }
 
   /// Nanoseconds after which a node whose beat stands still is taken for dead.
@@ -45,6 +51,8 @@ public final class NodeRegistry: Sendable {
   public static let lostAfter: UInt64 = 2_500_000_000
   /// First number of the advisory lock that each node holds on its own; the second one is its incarnation.
   private static let nodeLocks = 72_385_474
+  /// The same of nodes that can be the home of some apps beside other homes.
+  private static let spreadLocks = 72_385_475
 
   private let session: Mutex<Session>
 
@@ -82,6 +90,14 @@ public final class NodeRegistry: Sendable {
   public func expectKnownSchema() throws(StorageError) {
     try use { database, _ throws(StorageError) in
       _ = try Migrator.verify(database, against: DatabaseLocation.postgres(url: "").migrations)
+    }
+  }
+
+  /// Whether the database has this program's schema, or an older one. Fails if it has one that this program does not know.
+  public func isCurrent() throws(StorageError) -> Bool {
+    let migrations = DatabaseLocation.postgres(url: "").migrations
+    return try use { database, _ throws(StorageError) in
+      try Migrator.verify(database, against: migrations) == migrations.count
     }
   }
 
@@ -149,6 +165,7 @@ public final class NodeRegistry: Sendable {
           RETURNING incarnation
         """, .text(node.cluster), .text(node.name), .text(node.address), .text(node.version),
         .integer(now.milliseconds))
+      session.spreadsApps = node.spreadsApps
       try Self.lock(incarnation, &session)
       return .registered(incarnation)
     }
@@ -177,15 +194,21 @@ public final class NodeRegistry: Sendable {
   }
 
   private static func view(of database: Database) throws(StorageError) -> ClusterView {
-    let connected = Set(
-      try database.all(
-        """
-        SELECT CAST(objid AS bigint) AS node
-          FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
-          WHERE locktype = 'advisory' AND granted AND datname = current_database() AND objsubid = 2
-            AND CAST(classid AS bigint) = ?
-        """, .integer(nodeLocks)
-      ) { $0.integer("node") })
+    let locks = try database.all(
+      """
+      SELECT CAST(classid AS bigint) AS kind, CAST(objid AS bigint) AS node
+        FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+        WHERE locktype = 'advisory' AND granted AND datname = current_database() AND objsubid = 2
+          AND CAST(classid AS bigint) IN (?, ?)
+      """, .integer(nodeLocks), .integer(spreadLocks)
+    ) { (kind: $0.count("kind"), node: $0.integer("node")) }
+    let connected = Set(locks.filter { $0.kind == nodeLocks }.map(\.node))
+    let spreading = Set(locks.filter { $0.kind == spreadLocks }.map(\.node))
+    // Schemas from before there were several homes have no slots. A home's fence has the number of its node.
+    let homes = Set(
+      try database.all("SELECT incarnation FROM fence WHERE to_jsonb(fence) ->> 'slot' IS NOT NULL") {
+        $0.integer("incarnation")
+      })
     let nodes = try database.all(
       """
       SELECT incarnation, name, address, version, is_draining, beat, started_at FROM node
@@ -194,13 +217,17 @@ public final class NodeRegistry: Sendable {
     ) { row in
       var node = NodeRow(row)
       node.isConnected = connected.contains(node.incarnation & 0xffff_ffff)
+      node.spreadsApps =
+        homes.contains(node.incarnation) || spreading.contains(node.incarnation & 0xffff_ffff)
       return node
     }
     let home = try database.first("SELECT incarnation, epoch, fence FROM home WHERE app_id = 0") {
       HomeRow(
         incarnation: $0.integer("incarnation"), epoch: $0.integer("epoch"), fence: $0.integer("fence"))
     }
-    return ClusterView(nodes: nodes, home: home, isFree: try isFree(database))
+    return ClusterView(
+      nodes: nodes, home: home, isFree: try isFree(database),
+      isDivided: nodes.contains { homes.contains($0.incarnation) })
   }
 
   /// Tells that a node is about to end.
@@ -284,12 +311,19 @@ public final class NodeRegistry: Sendable {
         ORDER BY incarnation
         """
       ) { $0.integer("incarnation") }
-      for home in dead {
-        try database.postgres?.endBackends(of: home)
-        try database.run("DELETE FROM fence WHERE incarnation = ?", .integer(home))
-      }
+      for home in dead { try Self.end(home, database) }
       return dead
     }
+  }
+
+  /// The same for one home.
+  public func endHome(_ home: Int64) throws(StorageError) {
+    try change { database, _ throws(StorageError) in try Self.end(home, database) }
+  }
+
+  private static func end(_ home: Int64, _ database: Database) throws(StorageError) {
+    try database.postgres?.endBackends(of: home)
+    try database.run("DELETE FROM fence WHERE incarnation = ?", .integer(home))
   }
 
   /// Closes the connection; the next call fails or opens another one.
@@ -323,9 +357,11 @@ public final class NodeRegistry: Sendable {
   private static func lock(_ incarnation: Int64, _ session: inout Session) throws(StorageError) {
     let generation = session.database.postgres?.generation ?? 0
     if let locked = session.locked, locked == (incarnation, generation) { return }
-    try session.database.run(
-      "SELECT pg_try_advisory_lock(CAST(? AS integer), CAST(? AS integer))", .integer(nodeLocks),
-      .integer(Int32(truncatingIfNeeded: incarnation)))
+    for kind in session.spreadsApps ? [nodeLocks, spreadLocks] : [nodeLocks] {
+      try session.database.run(
+        "SELECT pg_try_advisory_lock(CAST(? AS integer), CAST(? AS integer))", .integer(kind),
+        .integer(Int32(truncatingIfNeeded: incarnation)))
+    }
     session.locked = (incarnation, generation)
   }
 

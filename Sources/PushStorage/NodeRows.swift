@@ -18,6 +18,8 @@ public struct NodeRow: Sendable, Hashable {
   public var startedAt: Timestamp
   /// Whether it has a connection to the database.
   public var isConnected = true
+  /// Whether it can be the home of some apps beside other homes, as far as the database knows.
+  public var spreadsApps = false
 
   /// All fields.
   public init(
@@ -126,12 +128,15 @@ public struct ClusterView: Sendable, Hashable {
   public var home: HomeRow?
   /// Whether no server holds the database.
   public var isFree: Bool
+  /// Whether a node is the home of some apps, or can be at once, beside others: then no home has all apps.
+  public var isDivided: Bool
 
   /// All fields.
-  public init(nodes: [NodeRow], home: HomeRow?, isFree: Bool) {
+  public init(nodes: [NodeRow], home: HomeRow?, isFree: Bool, isDivided: Bool = false) {
     self.nodes = nodes
     self.home = home
     self.isFree = isFree
+    self.isDivided = isDivided
   }
 }
 

@@ -14,7 +14,7 @@ enum ClusterMetrics {
       "borealis_node_is_home",
       "1 if this node is the home of all apps, or of what belongs to no app, 0 if not"
     ) {
-      homes?.own.contains(.installation) ?? link.status.isLeading ? 1 : 0
+      homes?.hasInstallation ?? link.status.isLeading ? 1 : 0
     }
     metrics.computed("borealis_node_apps", "Apps whose requests this node serves as their home") {
       Double(apps())

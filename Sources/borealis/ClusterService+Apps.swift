@@ -7,33 +7,57 @@ import Synchronization
 
 /// Apps that are divided among nodes: this one is the home of some.
 extension ClusterService {
-  /// Makes this node a home of some apps, of none at first. `installed` is called when what belongs to no app is this node's;
-  /// `barrier` waits until all loops have seen what they were told.
+  /// Makes this node a home of some apps, of none at first, as soon as it can be one. `installed` is called when what belongs to no app
+  /// is this node's; `barrier` waits until all loops have seen what they were told.
   func startHomes(
     installed: @escaping @Sendable (HomeService) -> Void, barrier: @escaping @Sendable () -> Void
   ) throws(Failure) {
     guard let homes else { return }
-    let runner = currentState.runner
-    let service = try HomeService(
-      settings, homes.store, homes.router, loop: loops, metrics: metrics, time: time,
-      obstacle: { [self] in obstacle }, nodes: { [self] in consoleNodes })
-    try service.start()
-    link.serve(homes.router, mayDecide: { runner.isAlive })
-    let open = state.withLock { state in
-      state.storeObstacle = { [store = homes.store] in store.failure?.explanation }
-      return state.open
-    }
-    open?(service)
+    let service = Mutex<HomeService?>(nil)
     do throws(SystemThread.Failure) {
       try homes.start(
-        installed: { epoch in
-          runner.lead(epoch: epoch)
-          service.console.takeInstallation()
-          installed(service)
-        }, barrier: barrier)
+        NodeHomes.Hooks(
+          open: { [self] registry, fence throws(Failure) in
+            try ClusterStart.home(
+              settings, serverMetrics, incarnation: currentState.runner.incarnation, at: registry,
+              replacing: fence, time: time)
+          },
+          begun: { [self] home in
+            let begun = begin(home)
+            service.withLock { $0 = begun }
+          },
+          installed: { [self] epoch in
+            currentState.runner.lead(epoch: epoch)
+            guard let service = service.withLock({ $0 }) else { return }
+            service.console.takeInstallation()
+            installed(service)
+          }, barrier: barrier))
     } catch {
       throw .failed("cannot start a thread: \(error.number)")
     }
+  }
+
+  /// Serves the apps of a home, which has none yet; nil if that fails for good.
+  private func begin(_ home: NodeHome) -> HomeService? {
+    let runner = currentState.runner
+    let service: HomeService
+    do throws(Failure) {
+      service = try HomeService(
+        settings, home.store, home.router, loop: loops, metrics: metrics, time: time,
+        obstacle: { [self] in obstacle }, nodes: { [self] in consoleNodes })
+      try service.start()
+    } catch {
+      // Half of a home cannot be taken back.
+      state.withLock { $0.lastingFailure = error.message }
+      return nil
+    }
+    link.serve(home.router, mayDecide: { runner.isAlive })
+    let open = state.withLock { state in
+      state.storeObstacle = { [store = home.store] in store.failure?.explanation }
+      return state.open
+    }
+    open?(service)
+    return service
   }
 
   /// Apps whose requests this process serves as their home.
@@ -42,7 +66,7 @@ extension ClusterService {
     return homes?.count ?? (state.isLeading ? state.apps() : 0)
   }
 
-  /// Whether each app has a home of its own.
+  /// Whether each app is to have a home of its own.
   var spreadsApps: Bool { homes != nil }
 
   /// Takes no more apps over.
@@ -52,5 +76,15 @@ extension ClusterService {
   func handOverApps() -> Bool {
     let runner = currentState.runner
     return homes?.handOverAll { runner.handOver() } ?? true
+  }
+
+  /// This node is the home of no app any more, though no other node can have them yet: from now on its requests and devices wait for
+  /// the next homes. `finish` closes the store.
+  func resign(_ finish: () -> Void) {
+    let home = homes?.resign()
+    finish()
+    if let home { homes?.leave(home) }
+    state.withLock { $0.storeObstacle = { nil } }
+    currentState.runner.handOver()
   }
 }

@@ -28,11 +28,11 @@ final class ClusterService: Sendable {
   let registry: NodeRegistry
   let loops: Int
   let metrics: Metrics
-  private let serverMetrics: ServerMetrics
+  let serverMetrics: ServerMetrics
   let time: SystemTime
   private let log: Log
   private let isReady: @Sendable () -> Bool
-  /// The apps of this node, if each app has a home of its own.
+  /// The apps of this node, if each app is to have a home of its own.
   let homes: NodeHomes?
   let state: Mutex<ClusterState>
   let orders: ClusterOrders<ClusterOrder>
@@ -65,11 +65,13 @@ final class ClusterService: Sendable {
     let log = settings.log
     self.log = log
     node = .init(
-      cluster: options.cluster.text, name: options.name, address: address, version: Program.version)
+      cluster: options.cluster.text, name: options.name, address: address, version: Program.version,
+      spreadsApps: options.spreadsApps)
     let registry = try ClusterStart.registry(settings)
     self.registry = registry
     name = options.name
     let cluster = try ClusterStart.name(options, at: registry)
+    if !options.spreadsApps { try ClusterStart.expectOneHome(at: registry) }
     let incarnation = try ClusterStart.register(node, named: options.name, at: registry, time)
     let orders = ClusterOrders<ClusterOrder>()
     self.orders = orders
@@ -97,22 +99,10 @@ final class ClusterService: Sendable {
       tls: options.tls, options: forwarding, refusal: { Self.refusal($0, of: $1) },
       app: { Self.app(of: $0) }, memory: memory,
       metrics: metrics, log: log)
-    if options.spreadsApps {
-      // Until it is known where apps are, requests wait: this process must not serve them all.
-      forwarder.follow(RequestHomes(installation: .nobody, apps: [:]))
-      do throws(Failure) {
-        homes = try ClusterStart.homes(
-          settings, serverMetrics, incarnation: incarnation, link: link, forwarder: forwarder,
-          view: { runner.view }, time: time)
-      } catch {
-        link.close()
-        try? registry.leave(incarnation)
-        throw error
-      }
-    } else {
-      homes = nil
-    }
     let status = ClusterStatus()
+    homes =
+      try options.spreadsApps
+      ? ClusterStart.homes(settings, link, forwarder, view: { status.view }, time: time) : nil
     pages = NodePages(metrics: metrics, obstacle: { status.obstacle }, ready: { status.text })
     status.service.withLock { $0 = self }
     ClusterMetrics.compute(
@@ -152,7 +142,7 @@ final class ClusterService: Sendable {
   /// Whether another node can become the home. Waits for the database: a node may have joined since it was last read.
   var hasHeir: Bool {
     let state = currentState
-    guard state.isLeading || homes != nil else { return false }
+    guard state.isLeading || homes?.home != nil else { return false }
     let own = state.runner.incarnation
     let view = (try? registry.look(as: own, beats: false)) ?? state.runner.view
     return view?.nodes.contains { $0.incarnation != own && !$0.isDraining } == true
@@ -162,11 +152,12 @@ final class ClusterService: Sendable {
   var obstacle: String? {
     guard isReady() else { return "draining" }
     let state = currentState
-    if state.isLeading || homes != nil {
+    if state.isLeading || homes?.home != nil {
       guard state.runner.isAlive else { return "the cluster's database does not answer" }
       if let obstacle = state.storeObstacle() { return obstacle }
     }
-    if state.isLeading || homes?.own.contains(.installation) == true { return nil }
+    if state.isLeading || homes?.hasInstallation == true { return nil }
+    if state.runner.view?.isDivided == true, homes?.isAboutToBegin == true { return "starting" }
     let isHomeless =
       state.home == nil && (state.epoch == 0 || MembershipRunner.clock() &- state.homeAt > Self.homelessAfter)
     return isHomeless ? "no node is the home" : nil
@@ -175,8 +166,8 @@ final class ClusterService: Sendable {
   /// What this node is, for people.
   var description: String {
     let state = currentState
-    if let homes {
-      let installation = homes.own.contains(.installation) ? "this node" : state.home?.name ?? "nobody"
+    if let homes, homes.home != nil {
+      let installation = homes.hasInstallation ? "this node" : state.home?.name ?? "nobody"
       return "ready\nhome of \(homes.count) apps\ninstallation at \(installation)"
     }
     return state.isLeading ? "ready\nhome" : "ready\ngateway of \(state.home?.name ?? "nobody")"
@@ -257,6 +248,7 @@ final class ClusterService: Sendable {
     }
     guard !isLeading else { return }
     if let homes {
+      homes.followAll(home, epoch: epoch)
       homes.wake()
       return log.info(
         home == nil ? "no node is the home of the installation" : "a node is the home of the installation",
@@ -274,7 +266,7 @@ final class ClusterService: Sendable {
     let runner = currentState.runner
     if let homes {
       let epoch: Int64?
-      do throws(StorageError) { epoch = try homes.takeInstallation() } catch {
+      do throws(StorageError) { epoch = try homes.takeInstallation(replacing: home?.fence) } catch {
         epoch = nil
         log.warning("this node did not take the installation", ["reason": .text(error.message)])
       }
@@ -353,10 +345,11 @@ final class ClusterService: Sendable {
   /// The others have taken this node for dead. A home that was replaced ends; a gateway gets a new place and keeps its devices.
   private func renew() {
     let isLeading = state.withLock { state in
-      if state.isLeading || homes != nil {
+      let isHome = state.isLeading || homes?.home != nil
+      if isHome {
         state.lastingFailure = "another node has become the home, or this one was taken for dead"
       }
-      return state.isLeading || homes != nil
+      return isHome
     }
     guard !isLeading, isReady() else { return }
     log.warning("this node was taken for dead; it joins again")
@@ -384,6 +377,7 @@ final class ClusterService: Sendable {
   /// This node was the home, and another one is: it gets a place as a gateway until it ends.
   private func leaveHome() {
     let old = currentState.runner
+    _ = homes?.resign()
     state.withLock { state in
       state.isLeading = false
       state.storeObstacle = { nil }

@@ -39,7 +39,8 @@ struct ClusterSettings {
       kind: .address),
     SettingDefinition(
       name: "spread-apps", valueName: "",
-      help: "Give each app a home of its own among the nodes; all nodes of a cluster have to agree.",
+      help:
+        "Give each app a home of its own among the nodes; with --spread-apps=false one node is the home of all apps.",
       kind: .flag),
     SettingDefinition(
       name: "node-ca", valueName: "FILE",
@@ -82,7 +83,7 @@ struct ClusterSettings {
       throw .usage("--node-name: \"\(name)\" is no name of at most 63 letters, digits, dots and hyphens")
     }
     deviceAddress = try Self.deviceAddress(settings)
-    spreadsApps = settings.flag("spread-apps")
+    spreadsApps = settings.text("spread-apps") != "false"
     tls = try Self.tls(settings)
     let place = NodeAddress(name: name, host: address.host, port: address.port)
     guard tls != nil || place.isLoopback else {

@@ -48,11 +48,14 @@ enum ClusterStart {
     }
   }
 
-  /// Fills the database as its server; false if another one uses it.
-  private static func prepare(_ settings: ServeSettings) throws(Failure) -> Bool {
+  /// Gives the database this program's schema, as its server; false if another one uses it. `fence` is that of a dead one, which ends.
+  private static func prepare(
+    _ settings: ServeSettings, replacing fence: Int64? = nil
+  ) throws(Failure) -> Bool {
     var options = Store.Options()
     options.secretKeys = settings.secretKeyFile.source
     options.patience = 0
+    options.replaces = fence
     let store: Store
     do throws(StorageError) {
       store = try Store.open(settings.folder.location, readers: 1, log: settings.log, options: options)
@@ -72,43 +75,53 @@ enum ClusterStart {
     return timing
   }
 
-  /// Opens the database as one of several homes, which has no app yet.
+  /// What looks after homes of apps, on a connection of its own.
   static func homes(
-    _ settings: ServeSettings, _ metrics: ServerMetrics, incarnation: Int64, link: NodeLink,
-    forwarder: RequestForwarder, view: @escaping @Sendable () -> ClusterView?, time: SystemTime
+    _ settings: ServeSettings, _ link: NodeLink, _ forwarder: RequestForwarder,
+    view: @escaping @Sendable () -> (ClusterView, own: Int64)?, time: SystemTime
   ) throws(Failure) -> NodeHomes {
-    // If nobody uses it, it may be that of an older program.
-    _ = try prepare(settings)
     let registry: NodeRegistry
     do throws(StorageError) {
       registry = try NodeRegistry(settings.folder.location, patience: databasePatience)
     } catch {
       throw settings.folder.openFailure(error)
     }
-    for _ in 0..<20 {
-      let slot: MessageSlot?
-      do throws(StorageError) {
-        _ = try registry.endDeadHomes()
-        slot = try registry.freeSlot()
-      } catch {
-        throw settings.folder.openFailure(error)
+    return NodeHomes(
+      registry: registry, link: link, forwarder: forwarder, view: view, time: time, log: settings.log)
+  }
+
+  /// Opens the database as one of several homes, which has no app yet. `fence` is that of a server of all apps that is dead, which ends.
+  static func home(
+    _ settings: ServeSettings, _ metrics: ServerMetrics, incarnation: Int64, at registry: NodeRegistry,
+    replacing fence: Int64?, time: SystemTime
+  ) throws(Failure) -> NodeHome {
+    let isCurrent: Bool
+    do throws(StorageError) {
+      for dead in try registry.endDeadHomes() {
+        settings.log.warning("the home of a dead node is ended", ["node": .number(dead)])
       }
-      guard let slot else { break }
-      let own = AssignedApps(home: incarnation, node: incarnation, slot: slot)
-      let opened: (Store, fence: Int64)
-      do throws(Failure) {
-        opened = try HomeService.openStore(settings, metrics, patience: 0, home: own)
-      } catch {
-        // Another node may have got the slot, or be about to make the schema.
-        usleep(UInt32.random(in: 100_000...500_000))
-        continue
-      }
-      let router = try HomeService.load(settings, opened.0, time, scope: .assigned(own))
-      return NodeHomes(
-        own, opened.0, router, registry: registry, link: link, forwarder: forwarder, view: view, time: time,
-        log: settings.log)
+      isCurrent = try registry.isCurrent()
+    } catch {
+      throw settings.folder.openFailure(error)
     }
-    throw .failed("cannot be a home beside others: a server of all apps uses the database, or 128 nodes do")
+    if !isCurrent, try !prepare(settings, replacing: fence) {
+      throw .failed("the database has an older schema, which other nodes use until they stop")
+    }
+    let slot: MessageSlot?
+    do throws(StorageError) { slot = try registry.freeSlot() } catch {
+      throw settings.folder.openFailure(error)
+    }
+    guard let slot else { throw .failed("128 nodes are homes already") }
+    let own = AssignedApps(home: incarnation, node: incarnation, slot: slot)
+    let (store, _) = try HomeService.openStore(
+      settings, metrics, replacing: fence, patience: 0, home: own)
+    do throws(Failure) {
+      let router = try HomeService.load(settings, store, time, scope: .assigned(own))
+      return NodeHome(own: own, store: store, router: router)
+    } catch {
+      store.close()
+      throw error
+    }
   }
 
   /// Gets a place among the nodes.
@@ -127,6 +140,17 @@ enum ClusterStart {
         throw .usage("--cluster: the database belongs to the cluster \(other)")
       }
     }
+  }
+
+  /// Refuses to follow one home where each app has one of its own.
+  static func expectOneHome(at registry: NodeRegistry) throws(Failure) {
+    let view: ClusterView?
+    do throws(StorageError) { view = try registry.look() } catch {
+      throw .failed("cannot join the cluster: \(error.message)")
+    }
+    guard view?.isDivided == true else { return }
+    throw .usage(
+      "--spread-apps: the other nodes give each app a home of its own; leave --spread-apps=false out")
   }
 
   /// The cluster's name for the nodes of this database alone.
@@ -155,7 +179,7 @@ enum ClusterStart {
         NodeIdentity(
           cluster: cluster, incarnation: Incarnation(UInt64(incarnation)), name: options.name,
           address: address, program: Program.version, deviceAddress: options.deviceAddress), gateway: channel,
-        loops: loops, isDivided: options.spreadsApps, time: time,
+        loops: loops, time: time,
         events: { event in
           switch event {
           case .bus(.connected): connected.signal()

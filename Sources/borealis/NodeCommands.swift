@@ -9,8 +9,8 @@ struct NodeListCommand: Command {
   static let summary = "Lists the nodes of a cluster."
   static let details = """
     Prints a line of JSON for each node that is not known to be dead: name, address for other nodes, version, role, whether it
-    is draining, and whether its sign of life has moved in the last two seconds. With --spread-apps each node is a home: apps is of
-    how many, and installation whether of what belongs to no app as well. Changes nothing.
+    is draining, and whether its sign of life has moved in the last two seconds. Where each app has a home of its own, apps is of how
+    many a node is the home, and installation whether of what belongs to no app as well. Changes nothing.
     """
   static let operands: [String] = []
   static let settings = DataFolder.settings
@@ -44,8 +44,8 @@ struct NodeStatusCommand: Command {
   static let summary = "Says which node of a cluster is the home."
   static let details = """
     Prints a line of JSON: the name of the home, null if the node that was the home is gone; the epoch, which grows with each
-    new home; the number of nodes; and whether a server holds the database. Exits with 1 if there is no home. With --spread-apps
-    the home is that of what belongs to no app, and apps_without_home says how many apps have none: 1 if any.
+    new home; the number of nodes; and whether a server holds the database. Exits with 1 if there is no home. Where each app has a
+    home of its own, the home is that of what belongs to no app, and apps_without_home says how many apps have none: 1 if any.
     """
   static let operands: [String] = []
   static let settings = DataFolder.settings

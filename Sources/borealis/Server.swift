@@ -250,7 +250,7 @@ final class Server: Sendable {
     log.info("stopping")
     let time = UInt64(settings.drainDelay) * 1_000_000 + UInt64(settings.drainSeconds) * 1_000_000_000
     home.withLock { $0 }?.store.expectEnd(by: parts.time.monotonic() &+ time)
-    if let cluster, !cluster.spreadsApps, lastingFailure != nil, let service = home.withLock({ $0 }) {
+    if let cluster, lastingFailure != nil, let service = home.withLock({ $0 }) {
       yield(service, to: cluster)
     }
     serveOn(milliseconds: settings.drainDelay)
@@ -281,17 +281,22 @@ final class Server: Sendable {
   /// Ends being the home, and waits for the next one: requests and devices wait with this node.
   private func handOver(_ service: HomeService, to cluster: ClusterService) {
     if cluster.spreadsApps {
-      if !cluster.handOverApps() { log.warning("not all apps could be handed over") }
-      return
+      if cluster.handOverApps() { return }
+      log.info("no other node is a home of apps: another one becomes it once this one has left the database")
+    } else {
+      log.info("handing over to another node")
     }
-    log.info("handing over to another node")
     tellLoops { .leave(done: $0) }
     home.withLock { $0 = nil }
     service.endWaiting()
     service.settle()
-    cluster.stopLeading()
-    service.finish(until: moment(afterSeconds: 2))
-    cluster.handOver()
+    if cluster.spreadsApps {
+      cluster.resign { service.finish(until: moment(afterSeconds: 2)) }
+    } else {
+      cluster.stopLeading()
+      service.finish(until: moment(afterSeconds: 2))
+      cluster.handOver()
+    }
     if cluster.waitForHome(until: moment(afterSeconds: 10)) {
       log.info("another node is the home")
     } else {
@@ -299,7 +304,7 @@ final class Server: Sendable {
     }
   }
 
-  /// Another node has taken the place of this home: calls that wait, and devices, go there while this process ends.
+  /// Other nodes have taken the place of this home: calls that wait, and devices, go there while this process ends.
   private func yield(_ service: HomeService, to cluster: ClusterService) {
     tellLoops { .leave(done: $0) }
     home.withLock { $0 = nil }

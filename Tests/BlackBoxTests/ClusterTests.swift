@@ -166,9 +166,12 @@ import Testing
     #expect(try world.home() == "a")
   }
 
-  @Test func `A home that stands still is replaced and ends when it goes on`() throws {
-    let world = try ClusterWorld(["a", "b"])
+  @Test(arguments: [[], ["--spread-apps"]])
+  func `A home that stands still is replaced and ends when it goes on`(arguments: [String]) throws {
+    let world = try ClusterWorld(["a", "b"], arguments: arguments)
     let app = try world.makeApp()
+    let isThere = try RunningProgram.eventually { try arguments == [] || world.apps(at: "a") == 1 }
+    #expect(isThere)
     let address = try world.node("b").device
     let device = try TestDevice.login(
       address, app: app.key, try TestDevice.register(address, app: app.key, install: "one"))

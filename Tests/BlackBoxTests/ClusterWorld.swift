@@ -17,7 +17,8 @@ final class ClusterWorld {
   /// Those that run, by name.
   private(set) var nodes: [String: TestServer] = [:]
 
-  /// Starts database and bus, and nodes one after the other: the first one is the home.
+  /// Starts database and bus, and nodes one after the other: the first one is the home, of all apps unless there is `--spread-apps` among
+  /// the arguments.
   init(_ names: [String] = [], arguments: [String] = [], hasStandby: Bool = false) throws {
     cluster = try PostgresCluster()
     database = try cluster.makeEmpty()
@@ -48,8 +49,7 @@ final class ClusterWorld {
   /// Starts a node and waits until it can serve.
   @discardableResult
   func start(_ name: String, _ arguments: [String] = []) throws -> TestServer {
-    let server = try TestServer(
-      data: data(name), self.arguments(name) + arguments, environment: environment(name))
+    let server = try makeServer(name, arguments)
     nodes[name] = server
     try waitUntilReady(name)
     return server
@@ -57,8 +57,13 @@ final class ClusterWorld {
 
   /// Starts a node and does not wait until it can serve.
   func startUnready(_ name: String, _ arguments: [String] = []) throws {
-    nodes[name] = try TestServer(
-      data: data(name), self.arguments(name) + arguments, environment: environment(name))
+    nodes[name] = try makeServer(name, arguments)
+  }
+
+  private func makeServer(_ name: String, _ arguments: [String]) throws -> TestServer {
+    let homes = arguments.contains("--spread-apps") ? [] : ["--spread-apps=false"]
+    return try TestServer(
+      data: data(name), self.arguments(name) + homes + arguments, environment: environment(name))
   }
 
   /// Waits until a node has ended by itself.

@@ -111,8 +111,9 @@ final class FaultWorld {
     return try cluster.end(name, SIGTERM)
   }
 
-  func start(_ name: String) throws {
-    addresses[name] = Self.place(try cluster.start(name, arguments))
+  /// Starts a node, with more settings than before.
+  func start(_ name: String, _ more: [String] = []) throws {
+    addresses[name] = Self.place(try cluster.start(name, arguments + more))
   }
 
   /// A node has ended by itself, and its supervisor starts it again.

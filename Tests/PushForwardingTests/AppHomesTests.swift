@@ -85,6 +85,22 @@ import Testing
     #expect(b.seen.map(\.request.target) == ["/moved"])
   }
 
+  /// A node that has followed one home of all apps learns that each app has its own.
+  @Test func `What waits for one home goes to the homes of apps`() throws {
+    let (a, b) = (try Self.named("a"), try Self.named("b"))
+    (a.apps, b.apps) = ([one], [two])
+    let front = try TestFront { $0.waitMilliseconds = 60_000 }
+    front.forwarder.follow(nil)
+    let waiting = [(try TestClient(front), one), (try TestClient(front), two)]
+    for (client, app) in waiting { try send(client, "/waits", of: app) }
+    #expect(eventually { front.waiting == 2 })
+    front.forwarder.follow(RequestHomes(installation: .nobody, apps: [:]))
+    front.forwarder.follow(
+      RequestHomes(
+        installation: .node(a.address), apps: [one: .node(a.address), two: .node(b.address)]))
+    #expect(try waiting.map { try $0.0.response()?.text } == ["a /waits", "b /waits"])
+  }
+
   @Test func `A home that dies takes the requests of its apps alone`() throws {
     let (a, b) = (try Self.named("a"), try Self.named("b"))
     let front = try TestFront { $0.waitMilliseconds = 60_000 }

@@ -38,7 +38,11 @@ final class DividedCluster: SimulatedCluster {
       }
       guard let app = try found.get() else { throw Failed(description: "no app") }
       try await addDevices(devicesPerApp, of: app, router)
-      node.link.open(app.id, epoch: Epoch(1))
+      let row = try await node.own?.store.look { transaction throws(StorageError) in
+        try transaction.homes.home(of: app.id)
+      }
+      guard let epoch = (row ?? nil)?.epoch else { throw Failed(description: "an app has no home") }
+      node.link.open(app.id, epoch: Epoch(UInt64(epoch)))
     }
   }
 

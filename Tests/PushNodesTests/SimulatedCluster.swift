@@ -81,7 +81,7 @@ class SimulatedCluster {
       cluster: name, incarnation: incarnation, name: "n\(incarnations)", address: "h:1", program: "1")
     let network = network
     let link = try NodeLink(
-      identity, gateway: gateway.mail, loops: 1, isDivided: isDivided, time: clock, hasThread: false,
+      identity, gateway: gateway.mail, loops: 1, time: clock, hasThread: false,
       connect: { incarnation, wake in network.bus(of: incarnation, wake: wake) })
     gateway.home = link.home(ofLoop: 0)
     return Node(incarnation, gateway, link)

@@ -241,6 +241,49 @@ import Testing
     #expect(try #require(try other.homes(since: read.mark)).rows.map(\.home.epoch) == [2, 1])
   }
 
+  @Test func `Nodes that can be one of several homes are known, and those that are`() async throws {
+    let (one, other) = (try registry(), try registry())
+    let first = try register("one", at: one)
+    let second = try other.register(
+      .init(cluster: "borealis", name: "other", address: "h:1", version: "1", spreadsApps: true), at: .start,
+      clock: { cl_boottime_ns() })
+    func view() throws -> ClusterView { try #require(try one.look(as: first, beats: true)) }
+    #expect(try view().nodes.map(\.spreadsApps) == [false, true])
+    #expect(try !view().isDivided)
+    let home = AssignedApps(home: second, node: second, slot: .first)
+    let store = try open(home)
+    #expect(try view().isDivided)
+    // There was a home of all apps before: the order of logins begins with the epoch.
+    try cluster.sql("INSERT INTO home (app_id, incarnation, epoch, fence) VALUES (0, 1, 17, 1)", in: name)
+    let app = try await store.addApp(registrations: 1)
+    for (app, epoch) in [(app, 18), (AppID.installation, 18)] {
+      #expect(
+        try await store.change { t throws(StorageError) in try t.homes.assign(app, to: home) } == Int64(epoch)
+      )
+    }
+    other.close()
+    #expect(try view().nodes.map(\.spreadsApps) == [false, true])
+    store.close()
+    try one.endHome(second)
+    #expect(try view().nodes.map(\.spreadsApps) == [false, false])
+    #expect(try !view().isDivided)
+    #expect(try await connected().look { t throws(StorageError) in try t.homes.homeless() } == [app: 1])
+  }
+
+  private func connected() throws -> Store {
+    try open(AssignedApps(home: 99, node: 99, slot: .first))
+  }
+
+  @Test func `An older schema is told from the program's`() throws {
+    let registry = try registry()
+    #expect(try registry.isCurrent())
+    let newest = "(SELECT max(version) FROM schema_migration)"
+    try cluster.sql("DELETE FROM schema_migration WHERE version = \(newest)", in: name)
+    #expect(try !registry.isCurrent())
+    try cluster.sql("INSERT INTO schema_migration VALUES (999, 'later', 'x', 0)", in: name)
+    #expect(throws: StorageError.self) { try registry.isCurrent() }
+  }
+
   @Test func `Whoever reads homes sees which apps share something, and when that changes`() async throws {
     let registry = try registry()
     let node = try register("one", at: registry)

@@ -133,7 +133,8 @@ extension HomeRepository {
 }
 
 extension HomeRepository<Writing> {
-  /// Gives an app that has no home, or one without a fence, to a home; its new epoch. Nil if another home has it.
+  /// Gives an app that has no home, or one without a fence, to a home; its new epoch, which is above that of any home of all apps.
+  /// Nil if another home has it.
   public func assign(_ app: AppID, to home: AssignedApps) throws(StorageError) -> Int64? {
     try assign(app, to: (home.node, home.home))
   }
@@ -144,9 +145,11 @@ extension HomeRepository<Writing> {
     try database.first(
       """
       INSERT INTO home (app_id, incarnation, epoch, fence)
-        SELECT ?1, ?2, 1, incarnation FROM fence WHERE incarnation = ?3 AND connection = 0
+        SELECT ?1, ?2, 1 + coalesce((SELECT epoch FROM home WHERE app_id = 0), 0), incarnation
+        FROM fence WHERE incarnation = ?3 AND connection = 0
       ON CONFLICT (app_id) DO UPDATE SET
-        incarnation = excluded.incarnation, epoch = home.epoch + 1, fence = excluded.fence
+        incarnation = excluded.incarnation, fence = excluded.fence,
+        epoch = CASE WHEN excluded.epoch > home.epoch THEN excluded.epoch ELSE home.epoch + 1 END
       WHERE NOT EXISTS (SELECT 1 FROM fence WHERE fence.incarnation = home.fence) RETURNING epoch
       """, .app(app), .integer(home.node), .integer(home.home)
     ) { $0.integer("epoch") }
