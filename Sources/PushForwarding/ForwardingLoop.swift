@@ -22,7 +22,9 @@ public final class ForwardingLoop: LoopDriver {
 
   private var course: RequestForwarder.Course
   /// By home, as far as there is something for it.
-  private var lanes: [RequestHomes.Home: ForwardLane] = [:]
+  private(set) var lanes: [RequestHomes.Home: ForwardLane] = [:]
+  /// The other nodes that are homes.
+  private(set) var homeCount = 0
   /// Requests that their home did not take, though it is the home of others, and when they are tried again.
   private var deferred: [(at: UInt64, job: ForwardJob)] = []
   var sockets = Slab<ForwardConnection?>(blank: nil)
@@ -38,6 +40,7 @@ public final class ForwardingLoop: LoopDriver {
     self.mailbox = mailbox
     self.local = local
     course = forwarder.currentCourse
+    homeCount = course.homes.nodes.count
     index = loop.add(self)
   }
 
@@ -173,9 +176,7 @@ public final class ForwardingLoop: LoopDriver {
     while lane.count > 0, let connection = takeIdle(of: lane) {
       if let job = takeFirst(of: lane) { send(job, over: connection) }
     }
-    while lane.opening < min(lane.count, ForwardLimits.opening),
-      sockets.count < forwarder.options.connections, open(lane)
-    {}
+    while lane.wantsConnection(at: loop.now), makePlace(for: lane), open(lane) {}
     wakeInTime(lane)
   }
 
@@ -208,6 +209,7 @@ public final class ForwardingLoop: LoopDriver {
     deferred = []
     for lane in lanes.values { moved += lane.takeOthers { new.homes[$0.app] == lane.home } }
     let nodes = new.homes.nodes
+    homeCount = nodes.count
     for (home, lane) in lanes {
       guard let node = lane.node else { continue }
       if !nodes.contains(node) {

@@ -85,12 +85,11 @@ final class TestHome: Sendable {
             }
             return RequestHandlers(
               handle: { request, exchange, isSecure in
+                let isHeld = request.target == "/held"
+                // First, so that who has seen it can have it answered.
+                if isHeld { state.held.withLock { $0.append(exchange) } }
                 state.note(request, exchange, isSecure)
-                if request.target == "/held" {
-                  state.held.withLock { $0.append(exchange) }
-                } else {
-                  answer(request, exchange, isSecure)
-                }
+                if !isHeld { answer(request, exchange, isSecure) }
               }, screen: Self.screen)
           })
         try loop.listen(listener) { node.accept($0) }
