@@ -2,6 +2,8 @@
 public enum ClusterLimits {
   /// The versions that this program speaks: its own and, once there are two, the one before.
   public static let versions: ClosedRange<UInt8> = 1...2
+  /// The first version whose gateways ask with a number, right behind a list of sessions, what these lack.
+  public static let asksBehindSessions: UInt8 = 2
   /// Most bytes of a frame. NATS allows 1 MB; large messages hold up small ones on the connection between two of its servers.
   public static let maxFrame = 256 << 10
   /// Most entries in a frame.

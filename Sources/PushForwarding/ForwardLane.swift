@@ -7,6 +7,8 @@ final class ForwardLane {
   var idle: [ForwardConnection] = []
   /// Connections that are being opened.
   var opening = 0
+  /// All connections: those that are being opened, idle ones, and those that carry a request.
+  var connections = 0
   /// Nothing is sent before this time of the loop's clock, since the home does not take it.
   var pausedUntil: UInt64 = 0
   /// No connection is opened before this time, since that has failed.
@@ -22,6 +24,16 @@ final class ForwardLane {
   /// The other node; nil if it is none.
   var node: NodeAddress? {
     if case .node(let address) = home { address } else { nil }
+  }
+
+  /// Whether a connection may be opened now, as far as the home goes.
+  func canOpen(at now: UInt64) -> Bool {
+    node != nil && !addresses.isEmpty && max(pausedUntil, opensAfter) <= now
+  }
+
+  /// Whether requests wait that one more connection would help.
+  func wantsConnection(at now: UInt64) -> Bool {
+    opening < min(count, ForwardLimits.opening) && canOpen(at: now)
   }
 
   /// Requests that wait.

@@ -8,9 +8,7 @@ extension ForwardingLoop {
 
   /// Starts to open a connection to a home; false if there is none to open.
   func open(_ lane: ForwardLane) -> Bool {
-    guard let home = lane.node, !lane.addresses.isEmpty,
-      max(lane.pausedUntil, lane.opensAfter) <= loop.now
-    else { return false }
+    guard let home = lane.node, lane.canOpen(at: loop.now) else { return false }
     let address = lane.addresses[lane.failures % lane.addresses.count]
     let tls = forwarder.tls?.client
     guard tls != nil || NodeAddress.isLoopback(address) else {
@@ -43,6 +41,7 @@ extension ForwardingLoop {
     made.token = token
     forwarder.metrics.connections.add(1)
     lane.opening += 1
+    lane.connections += 1
     guard made.connection.watch(token, on: loop) else {
       lane.opening -= 1
       return remove(made)
@@ -169,8 +168,13 @@ extension ForwardingLoop {
     failed(connection.lane, connection.home, reason)
   }
 
-  /// A connection is idle: it takes the next request, or waits for one.
+  /// A connection is idle: it takes the next request, or waits for one, unless another home is to have its place.
   private func rest(_ connection: ForwardConnection) {
+    if let poorer = poorerLane(than: connection.lane) {
+      remove(connection)
+      pump(poorer)
+      return pump(connection.lane)
+    }
     connection.deadline = loop.now &+ ForwardLimits.idle
     connection.lane.idle.append(connection)
     pump(connection.lane)
@@ -272,9 +276,10 @@ extension ForwardingLoop {
   }
 
   /// Closes a connection that carries no request.
-  private func remove(_ connection: ForwardConnection) {
+  func remove(_ connection: ForwardConnection) {
     guard let token = connection.token else { return }
     connection.token = nil
+    connection.lane.connections -= 1
     connection.lane.idle.removeAll { $0 === connection }
     sockets.remove(token.slot)
     connection.connection.close(on: loop)

@@ -22,7 +22,9 @@ public final class ForwardingLoop: LoopDriver {
 
   private var course: RequestForwarder.Course
   /// By home, as far as there is something for it.
-  private var lanes: [RequestHomes.Home: ForwardLane] = [:]
+  private(set) var lanes: [RequestHomes.Home: ForwardLane] = [:]
+  /// The other nodes that are homes.
+  private(set) var homeCount = 0
   /// Requests that their home did not take, though it is the home of others, and when they are tried again.
   private var deferred: [(at: UInt64, job: ForwardJob)] = []
   var sockets = Slab<ForwardConnection?>(blank: nil)
@@ -38,6 +40,7 @@ public final class ForwardingLoop: LoopDriver {
     self.mailbox = mailbox
     self.local = local
     course = forwarder.currentCourse
+    homeCount = course.homes.nodes.count
     index = loop.add(self)
   }
 
@@ -48,22 +51,25 @@ public final class ForwardingLoop: LoopDriver {
 
   // MARK: Requests
 
-  /// Passes a complete request on. `isSecure` says that the client used TLS.
+  /// Serves a complete request in this process if it is the home, else passes it on. `isSecure` says that the client used TLS.
   public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange, isSecure: Bool) {
+    // Found once: it may be in the body.
+    let app = app(of: request)
+    if let handlers = handlers(for: app) { return handlers.handle(request, exchange, isSecure) }
     let forwarded = ForwardedRequest(
       request, requestID: exchange.requestID,
       client: forwarder.options.proxies.client(of: request, from: exchange.peer), isSecure: isSecure,
       purpose: .serving)
-    let app = isDivided ? forwarder.app(request) : nil
     start(ForwardJob(forwarded, of: app, for: .client(exchange), deadline: deadline))
   }
 
-  /// Asks the home whether the body of a request may come, for `HTTPServer.inquire`.
+  /// Asks the home whether the body of a request may come, for `HTTPServer.inquire`; false if this process is to say so.
   public func screen(
     _ head: HTTPRequest, requestID: String, peer: IPAddress?, isSecure: Bool, _ inquiry: HTTPInquiry
-  ) {
+  ) -> Bool {
     // By the body, too, if it has come.
-    let app = isDivided ? forwarder.app(head) : nil
+    let app = app(of: head)
+    guard handlers(for: app) == nil else { return false }
     var head = head
     if !head.body.isEmpty {
       // What has come whole was announced in some way.
@@ -75,6 +81,18 @@ public final class ForwardingLoop: LoopDriver {
       head, requestID: requestID, client: forwarder.options.proxies.client(of: head, from: peer),
       isSecure: isSecure, purpose: .screening)
     start(ForwardJob(forwarded, of: app, for: .screening(inquiry), deadline: deadline))
+    return true
+  }
+
+  /// What serves a request in this process; nil if it is not its home.
+  public func handlers(for request: HTTPRequest) -> RequestHandlers? {
+    handlers(for: app(of: request))
+  }
+
+  private func app(of request: HTTPRequest) -> AppKey? { isDivided ? forwarder.app(request) : nil }
+
+  private func handlers(for app: AppKey?) -> RequestHandlers? {
+    !isDivided || course.homes[app] == .here ? local() : nil
   }
 
   private var deadline: UInt64 {
@@ -103,11 +121,6 @@ public final class ForwardingLoop: LoopDriver {
     let moment = min(loop.now &+ ForwardLimits.pause, job.deadline)
     deferred.append((moment, job))
     loop.wake(by: moment)
-  }
-
-  /// Whether a request is for another home than this process, where each app has a home of its own.
-  public func isElsewhere(_ request: HTTPRequest) -> Bool {
-    isDivided && course.homes[forwarder.app(request)] != .here
   }
 
   /// Whether each app has a home of its own.
@@ -173,9 +186,7 @@ public final class ForwardingLoop: LoopDriver {
     while lane.count > 0, let connection = takeIdle(of: lane) {
       if let job = takeFirst(of: lane) { send(job, over: connection) }
     }
-    while lane.opening < min(lane.count, ForwardLimits.opening),
-      sockets.count < forwarder.options.connections, open(lane)
-    {}
+    while lane.wantsConnection(at: loop.now), makePlace(for: lane), open(lane) {}
     wakeInTime(lane)
   }
 
@@ -211,6 +222,7 @@ public final class ForwardingLoop: LoopDriver {
     for lane in lanes.values { moved += lane.takeOthers { !divides && new.homes[$0.app] == lane.home } }
     if divides { for job in moved { job.app = forwarder.app(job.forwarded.request) } }
     let nodes = new.homes.nodes
+    homeCount = nodes.count
     for (home, lane) in lanes {
       guard let node = lane.node else { continue }
       if !nodes.contains(node) {

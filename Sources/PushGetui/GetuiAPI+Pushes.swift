@@ -120,7 +120,7 @@ extension GetuiAPI {
           // The name is claimed first, since another request may have it. A repeated request completes what the first began.
           claim(id, origin, in: app) { [self] result in
             guard case .success(let claim) = result, !claim.isIgnored else { return done(result) }
-            recall(pushes[...], in: app) { done($0.map { .failure($0) } ?? .success(claim)) }
+            recall(pushes[...], in: app) { done($0.map { _ in claim }) }
           }
         }
       }
@@ -247,20 +247,23 @@ extension GetuiAPI {
     .invalid("push_message.revoke.old_task_id", reason)
   }
 
-  /// Recalls pushes, one after the other; of several it passes over those that are gone.
+  /// Recalls pushes, one after the other; of several it passes over those that are gone. Gives the number of nodes that have not
+  /// confirmed it, at most of one of them.
   func recall(
-    _ pushes: ArraySlice<MessageID>, passingOverUnknown: Bool = false, in app: App,
-    done: @escaping @Sendable (GetuiError?) -> Void
+    _ pushes: ArraySlice<MessageID>, passingOverUnknown: Bool = false, unconfirmed: Int = 0, in app: App,
+    done: @escaping @Sendable (Result<Int, GetuiError>) -> Void
   ) {
-    guard let first = pushes.first else { return done(nil) }
+    guard let first = pushes.first else { return done(.success(unconfirmed)) }
     router.deliveries.recall(first, in: app) { [self] result in
-      var isGone = false
-      if case .failure(let error) = result { isGone = error.httpStatus < 500 }
+      var unconfirmed = unconfirmed
       switch result {
-      case .failure where isGone && !passingOverUnknown: done(.invalid("taskid"))
-      case .failure where !isGone: done(.busy)
-      default: recall(pushes.dropFirst(), passingOverUnknown: passingOverUnknown, in: app, done: done)
+      case .success(let recalled): unconfirmed = max(unconfirmed, recalled.unconfirmed)
+      case .failure(let error) where error.httpStatus >= 500: return done(.failure(.busy))
+      case .failure: guard passingOverUnknown else { return done(.failure(.invalid("taskid"))) }
       }
+      recall(
+        pushes.dropFirst(), passingOverUnknown: passingOverUnknown, unconfirmed: unconfirmed, in: app,
+        done: done)
     }
   }
 }

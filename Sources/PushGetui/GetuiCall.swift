@@ -20,12 +20,14 @@ struct GetuiCall: Sendable {
   /// The app whose token the request has; nil for `POST /auth`.
   var app: App?
 
-  /// Answers `{"code":0,"msg":"success"}`, with the member `data` if a closure is given that writes it.
-  func answer(_ data: ((inout JSONWriter) -> Void)? = nil) {
+  /// Answers `{"code":0,"msg":"success"}`, with the member `data` if a closure is given that writes it, and with the number of nodes that
+  /// have not confirmed a recall.
+  func answer(unconfirmedNodes: Int = 0, _ data: ((inout JSONWriter) -> Void)? = nil) {
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("code", 0)
     writer.member("msg", "success")
+    if unconfirmedNodes > 0 { writer.member("unconfirmed_nodes", unconfirmedNodes) }
     if let data {
       writer.key("data")
       data(&writer)

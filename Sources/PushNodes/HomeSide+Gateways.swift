@@ -184,9 +184,10 @@ extension HomeSide {
       requests.confirm(.endSession(session.handle))
       remove(location, of: peer, .unknown, now: now)
     }
-    // What was pushed before these sessions were known did not go to them. A gateway of
-    // the version before waits for this; others ask.
-    if !list.items.isEmpty { replay(app, to: peer) }
+    guard !list.items.isEmpty else { return }
+    // What was pushed before these sessions were known did not go to them. Gateways ask for it behind the list, those of the version
+    // before wait for this.
+    output.append(.replayUnasked(app, loaded?.directory.newest ?? MessageID(0), to: peer))
   }
 
   // MARK: Requests of devices

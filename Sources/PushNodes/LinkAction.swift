@@ -10,10 +10,14 @@ enum LinkAction: Sendable {
   case open(AppID, Incarnation)
   /// The gateway's sessions of an app are to catch up with everything up to a push.
   case replay(AppID, MessageID, to: Incarnation)
+  /// The same for a gateway that has told sessions, and may be of the version that does not ask what they lack.
+  case replayUnasked(AppID, MessageID, to: Incarnation)
 
   private var app: AppID {
     switch self {
-    case .send(let app, _, _), .deliver(let app, _, _), .open(let app, _), .replay(let app, _, _): app
+    case .send(let app, _, _), .deliver(let app, _, _), .open(let app, _), .replay(let app, _, _),
+      .replayUnasked(let app, _, _):
+      app
     }
   }
 
@@ -26,6 +30,9 @@ enum LinkAction: Sendable {
     case .deliver(let app, let message, let peer): node.deliver(app, message, to: peer, now: now)
     case .open(let app, let peer): node.openStream(app, epoch: epoch, to: peer, after: MessageID(0))
     case .replay(let app, let newest, let peer):
+      node.replay(app, to: peer, after: MessageID(0), [], through: newest, now: now)
+    case .replayUnasked(let app, let newest, let peer):
+      guard node.version(with: peer) ?? 0 < ClusterLimits.asksBehindSessions else { return }
       node.replay(app, to: peer, after: MessageID(0), [], through: newest, now: now)
     }
   }

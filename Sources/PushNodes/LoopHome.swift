@@ -79,6 +79,7 @@ struct OwnApps: Sendable {
       switch place {
       case .key(let key): ids[key] != nil
       case .app(let app): keys[app] != nil
+      case .session(let session): keys[session.app] != nil
       case .all: nil
       }
     }
@@ -89,6 +90,7 @@ struct OwnApps: Sendable {
 enum AppReference {
   case key(AppKey)
   case app(AppID)
+  case session(BoundSession)
   /// It is for the homes of all apps.
   case all
 }
@@ -102,7 +104,7 @@ extension GatewayMessage {
     case .flushSoon: .all
     case .close(let session, _), .state(let session, _, _), .receipts(let session, _),
       .operation(let session, _, _), .pull(let session, _, _), .recount(let session, _):
-      .app(session.app)
+      .session(session)
     }
   }
 }

@@ -70,6 +70,16 @@ extension NodeEngine {
     released = []
   }
 
+  /// Whether the home of this process has let a device in by the key of an app that is not open here yet: it was made here a moment
+  /// ago, and no gateway knows the session.
+  func isOfNewApp(_ session: BoundSession) -> Bool {
+    guard let side = leadership?.side, side.epochs.isDivided, !released.contains(session.app) else {
+      return false
+    }
+    let directory = side.router.apps.loaded(session.app)?.directory
+    return directory?.location(of: session.number) == session.location
+  }
+
   private func forgetConnections(of app: App) {
     let now = UInt32(clamping: time.now().seconds)
     for device in app.directory.connected(below: .max) {

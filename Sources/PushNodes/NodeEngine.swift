@@ -118,6 +118,7 @@ struct NodeEngine: Sendable {
       switch place {
       case .key(let key): epochs[gateway.homes.app(of: key)] != nil
       case .app(let app): epochs[app] != nil
+      case .session(let session): epochs[session.app] != nil || isOfNewApp(session)
       case .all: gateway.homes.isDivided ? nil : true
       }
     }

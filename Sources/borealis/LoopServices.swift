@@ -112,27 +112,19 @@ final class LoopServices: LoopDriver {
 
   /// Takes requests of other nodes, and passes those on that are not served here.
   private func addNodes(_ cluster: ClusterService) {
-    forwarding = cluster.forwarder.add(to: loop) { [unowned self] in handlers }
+    let forwarding = cluster.forwarder.add(to: loop) { [unowned self] in handlers }
+    self.forwarding = forwarding
     nodes = NodeListener(
       loop: loop, tls: cluster.tls, limits: parts.httpLimits, peers: parts.httpPeers,
       memory: parts.httpMemory, time: parts.time, nodes: { cluster.names },
       unanswered: { [unowned self] in noteUnanswered($0, $1, $2, $3) },
-      refusal: { ClusterService.refusal($0, of: $1) }, handlers: { [unowned self] in handlers(for: $0) })
+      refusal: { ClusterService.refusal($0, of: $1) }, handlers: { forwarding.handlers(for: $0) })
   }
 
   /// What serves requests in this process, if it is the home and the others cannot have taken it for dead.
   private var active: HomeService? {
     guard let home, parts.cluster?.isAlive != false else { return nil }
     return home
-  }
-
-  /// The same, if this process is the home of a request.
-  private func home(for request: HTTPRequest) -> HomeService? {
-    forwarding?.isElsewhere(request) == true ? nil : active
-  }
-
-  private func handlers(for request: HTTPRequest) -> RequestHandlers? {
-    forwarding?.isElsewhere(request) == true ? nil : handlers
   }
 
   private var handlers: RequestHandlers? {
@@ -153,10 +145,10 @@ final class LoopServices: LoopDriver {
       handler: { [unowned self] request, exchange in
         if let cluster = parts.cluster, NodePages.serves(request.target) {
           exchange.respond(cluster.pages.answer(to: request))
-        } else if let home = home(for: request) {
-          home.handle(request, exchange, isSecure: isSecure)
+        } else if let forwarding {
+          forwarding.handle(request, exchange, isSecure: isSecure)
         } else {
-          forwarding?.handle(request, exchange, isSecure: isSecure)
+          home?.handle(request, exchange, isSecure: isSecure)
         }
       })
     server.client = { parts.proxies.client(of: $0, from: $1) }
@@ -164,15 +156,12 @@ final class LoopServices: LoopDriver {
     server.unanswered = { [unowned self] in noteUnanswered($0, $1, $2, $3) }
     server.upgrade = { upgrades.upgrade($0, from: $1, to: devices) }
     server.screen = { [unowned self] head, id, peer in
-      home(for: head)?.screen(head, requestID: id, peer: peer, isSecure: isSecure)
+      active?.screen(head, requestID: id, peer: peer, isSecure: isSecure)
         ?? .refused(ClusterService.refusal(.unserved, of: head.target))
     }
-    if parts.cluster != nil {
-      server.inquire = { [unowned self] head, id, peer, inquiry in
-        guard home(for: head) == nil, let forwarding else { return false }
-        forwarding.screen(head, requestID: id, peer: peer, isSecure: isSecure, inquiry)
-        return true
-      }
+    // What is for this process `screen` gets.
+    if let forwarding {
+      server.inquire = { forwarding.screen($0, requestID: $1, peer: $2, isSecure: isSecure, $3) }
     }
     httpServers.append(server)
     return server

@@ -43,6 +43,36 @@ import Testing
     #expect(a.seen.count == 2 && b.seen.count == 1)
   }
 
+  /// The app may be in the body, which is read once to learn whether the request is for this process, and for whom it is else.
+  @Test(
+    arguments: [
+      // Small ones are not screened; large ones by their header first, as long as the client is not known.
+      (isDivided: true, 0, 1), (true, 1, 1), (true, 2, 1), (true, 3, 1), (false, 0, 0), (true, 4, 2),
+      (true, 5, 2),
+      (false, 4, 0),
+    ] as [(isDivided: Bool, kind: Int, lookups: Int)])
+  func `It is looked up once which app a request names`(isDivided: Bool, kind: Int, lookups: Int) throws {
+    let (a, b) = (try Self.named("a"), try Self.named("b"))
+    let front = try TestFront()
+    if isDivided {
+      front.serve { _, exchange, _ in exchange.respond(HTTPResponse(status: 200, body: Array("here".utf8))) }
+      front.forwarder.follow(
+        RequestHomes(
+          installation: .node(a.address), apps: [one: .node(a.address), two: .node(b.address), three: .here]))
+    } else {
+      front.forwarder.follow(a.address)
+    }
+    let (app, size, answer): (AppKey?, Int, String) = [
+      (one, 0, "a /x"), (two, 100, "b /x"), (three, 100, "here"), (nil, 0, "a /x"), (two, 6000, "b /x"),
+      (three, 6000, "here"),
+    ][kind]
+    let name = app.map { "X-App: \($0.text)\r\n" } ?? ""
+    let response = try TestClient(front).call(
+      "POST", "/x", name + "Authorization: unknown\r\n", body: [UInt8](repeating: 1, count: size))
+    #expect(response?.text == (isDivided ? answer : "a /x"))
+    #expect(front.lookups.value == UInt64(lookups))
+  }
+
   @Test func `An app without a home keeps nobody else waiting`() throws {
     let (a, b) = (try Self.named("a"), try Self.named("b"))
     let front = try TestFront { $0.waitMilliseconds = 60_000 }

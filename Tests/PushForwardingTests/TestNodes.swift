@@ -85,12 +85,11 @@ final class TestHome: Sendable {
             }
             return RequestHandlers(
               handle: { request, exchange, isSecure in
+                let isHeld = request.target == "/held"
+                // First, so that who has seen it can have it answered.
+                if isHeld { state.held.withLock { $0.append(exchange) } }
                 state.note(request, exchange, isSecure)
-                if request.target == "/held" {
-                  state.held.withLock { $0.append(exchange) }
-                } else {
-                  answer(request, exchange, isSecure)
-                }
+                if !isHeld { answer(request, exchange, isSecure) }
               }, screen: Self.screen)
           })
         try loop.listen(listener) { node.accept($0) }
@@ -147,6 +146,8 @@ final class TestFront: Sendable {
   let serverMetrics = Metrics()
   private let handle: LoopHandle
   private let local = Local()
+  /// How often it was looked up which app a request names.
+  let lookups = Metrics().counter("lookups", "How often a request was read for its app.")
 
   /// The handler of this process itself.
   private final class Local: Sendable {
@@ -167,7 +168,11 @@ final class TestFront: Sendable {
       tls: tls, options: options,
       refusal: { fault, target in
         HTTPResponse(status: fault.status, body: Array("\(fault) \(target)".utf8))
-      }, app: TestHome.app, memory: memory, metrics: metrics, log: log)
+      },
+      app: { [lookups] request in
+        lookups.add()
+        return TestHome.app(of: request)
+      }, memory: memory, metrics: metrics, log: log)
     handle = try LoopHandle(index: 0)
     let counts = HTTPServerMetrics(in: serverMetrics)
     try handle.start(
@@ -185,8 +190,8 @@ final class TestFront: Sendable {
         }
         server.inquire = { head, id, peer, inquiry in
           forwarding.screen(head, requestID: id, peer: peer, isSecure: isSecure, inquiry)
-          return true
         }
+        server.screen = { TestHome.screen($0, $1, $2, isSecure) }
         try loop.listen(listener) { server.accept($0) }
       }, failed: { _ in })
   }

@@ -67,6 +67,28 @@ import Testing
     #expect(await world.ask("DELETE", "/task/RASS_1").code == 20001)
   }
 
+  /// Connections of a node that does not answer.
+  private final class SilentNode: DeviceGateway {
+    func send(_ message: HomeMessage, to loop: UInt16) {}
+    func sendToAll(_ message: HomeMessage) {}
+    func confirmRecall(_ id: MessageID, of app: AppID, done: @escaping @Sendable (Int) -> Void) { done(1) }
+  }
+
+  /// Where Getui's clients do not look: `data` they may read as the type of the call.
+  @Test(arguments: [false, true])
+  func `A task that a node has not confirmed to have stopped says so`(isSilent: Bool) async throws {
+    let world = try await GetuiWorld()
+    if isSilent { world.router.add(SilentNode()) }
+    let id = try await world.register()
+    let sent = await world.ask("POST", "/push/all", Self.body("\"all\"", "request-0001"))
+    let task = try #require(sent.json["data"]?["taskid"]?.string)
+    let answer = await world.ask("DELETE", "/task/\(task)")
+    let expected =
+      isSilent ? #"{"code":0,"msg":"success","unconfirmed_nodes":1}"# : #"{"code":0,"msg":"success"}"#
+    #expect(String(decoding: answer.body, as: UTF8.self) == expected)
+    #expect(Self.pending(id, world).isEmpty)
+  }
+
   @Test func `Aliases and tags that this API binds can be pushed to`() async throws {
     let world = try await GetuiWorld()
     let id = try await world.register()

@@ -14,6 +14,8 @@ final class DividedCluster: SimulatedCluster {
   private var slot = 0
   /// When another node takes what belongs to no app, whose home is dead.
   private var vacantUntil: UInt64?
+  /// Whether nodes read where apps are.
+  var readsHomes = true
 
   override init(seed: UInt64) throws {
     postgres = try .shared()
@@ -23,8 +25,8 @@ final class DividedCluster: SimulatedCluster {
 
   override var isDivided: Bool { true }
 
-  /// Every node has some apps.
-  func startDivided(apps: Int, devicesPerApp: Int) async throws {
+  /// Every node has some apps; unless they are `opened` they have just been made, and the links do not know of them yet.
+  func startDivided(apps: Int, devicesPerApp: Int, opened: Bool = true) async throws {
     for _ in 0..<3 { nodes.append(try makeNode()) }
     try await assign(.installation, to: nodes[0])
     for index in 0..<apps {
@@ -38,12 +40,17 @@ final class DividedCluster: SimulatedCluster {
       }
       guard let app = try found.get() else { throw Failed(description: "no app") }
       try await addDevices(devicesPerApp, of: app, router)
-      let row = try await node.own?.store.look { transaction throws(StorageError) in
-        try transaction.homes.home(of: app.id)
-      }
-      guard let epoch = (row ?? nil)?.epoch else { throw Failed(description: "an app has no home") }
-      node.link.open(app.id, epoch: Epoch(UInt64(epoch)))
+      if opened { try await openNew(app.id, at: node) }
     }
+  }
+
+  /// Opens an app where it was made.
+  func openNew(_ app: AppID, at node: Node) async throws {
+    let row = try await node.own?.store.look { transaction throws(StorageError) in
+      try transaction.homes.home(of: app)
+    }
+    guard let epoch = (row ?? nil)?.epoch else { throw Failed(description: "an app has no home") }
+    node.link.open(app, epoch: Epoch(UInt64(epoch)))
   }
 
   override func makeNode() throws -> Node {
@@ -132,7 +139,7 @@ final class DividedCluster: SimulatedCluster {
       try await assign(.installation, to: nodes[Int.random(in: 0..<nodes.count, using: &random)])
     }
     try await assignHomeless()
-    for node in nodes where Int.random(in: 0..<3, using: &random) > 0 { try await read(node) }
+    for node in nodes where readsHomes && Int.random(in: 0..<3, using: &random) > 0 { try await read(node) }
   }
 
   /// A node hands an app over to another one, while everything goes on.

@@ -50,6 +50,39 @@ import Testing
     cluster.close()
   }
 
+  /// Devices log in to an app that was made a moment ago, at its home, which the link has not been told yet, and at another node.
+  @Test func `Who comes to a new app before it is opened, and goes, is not taken for connected`() async throws
+  {
+    let cluster = try DividedCluster(seed: 4)
+    try await cluster.startDivided(apps: 1, devicesPerApp: 4, opened: false)
+    cluster.readsHomes = false
+    let (node, other) = (cluster.nodes[0], cluster.nodes[1])
+    try await cluster.run(milliseconds: 2500)
+    for device in cluster.devices.prefix(3) { node.gateway.connect(device, noticing: true) }
+    other.gateway.connect(cluster.devices[3], noticing: true)
+    try await cluster.run(milliseconds: 100)
+    let directory = try #require(node.router?.apps.loaded(cluster.keys[0])?.directory)
+    #expect(node.gateway.connected == 3 && directory.onlineCount == 4)
+    node.gateway.disconnect(cluster.devices[0].slot)
+    node.gateway.disconnect(cluster.devices[1].slot)
+    node.gateway.setAlias("new", of: cluster.devices[2])
+    try await cluster.run(milliseconds: 100)
+    #expect(directory.onlineCount == 2)
+    try await cluster.openNew(cluster.devices[0].app, at: node)
+    cluster.readsHomes = true
+    try await cluster.run(milliseconds: 3000)
+    #expect(directory.onlineCount == 2 && node.gateway.connected == 1 && other.gateway.connected == 1)
+    #expect(cluster.devices[2].alias == "new")
+    node.gateway.disconnect(cluster.devices[2].slot)
+    other.gateway.disconnect(cluster.devices[3].slot)
+    try await cluster.run(milliseconds: 1000)
+    #expect(directory.onlineCount == 0)
+    try await cluster.push()
+    let problems = try await cluster.settle()
+    #expect(problems.isEmpty, "\(problems)")
+    cluster.close()
+  }
+
   /// `BOREALIS_SEEDS` says how many seeds are tried, from `BOREALIS_FIRST_SEED` on.
   private static let first = getenv("BOREALIS_FIRST_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
   private static let seeds = getenv("BOREALIS_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 6

@@ -146,7 +146,12 @@ struct ListController: GetuiController {
         switch result {
         case .failure(let error): call.fail(error)
         case .success(let pushes):
-          api.recall(pushes[...], in: app) { $0.map { call.fail($0) } ?? answer(order, call, app) }
+          api.recall(pushes[...], in: app) { result in
+            switch result {
+            case .failure(let error): call.fail(error)
+            case .success: answer(order, call, app)
+            }
+          }
         }
       }
     case .push(let push):

@@ -42,8 +42,11 @@ struct TaskController: GetuiController {
       case .failure: call.fail(.busy)
       case .success(nil): call.fail(.invalid("taskid"))
       case .success(let pushes?):
-        api.recall(pushes[...], passingOverUnknown: task.kind == .list, in: app) {
-          $0.map { call.fail($0) } ?? call.answer()
+        api.recall(pushes[...], passingOverUnknown: task.kind == .list, in: app) { result in
+          switch result {
+          case .failure(let error): call.fail(error)
+          case .success(let unconfirmed): call.answer(unconfirmedNodes: unconfirmed)
+          }
         }
       }
     }
