@@ -250,6 +250,9 @@ public final class ForwardingLoop: LoopDriver {
     for case .abandoned(let node) in mail { cut(allTo: node) }
     let new = forwarder.currentCourse
     if new.number != course.number { change(to: new) }
+    for case .passOn(let request, let exchange, let isSecure) in mail {
+      handle(request, exchange, isSecure: isSecure)
+    }
     pumpAll()
   }
 
