@@ -170,7 +170,9 @@ extension ForwardingLoop {
 
   /// A connection is idle: it takes the next request, or waits for one, unless another home is to have its place.
   private func rest(_ connection: ForwardConnection) {
-    if let poorer = poorerLane(than: connection.lane) {
+    let poorer = places.poorer(
+      than: connection.lane, among: lanes.values, used: sockets.count, at: loop.now)
+    if let poorer {
       remove(connection)
       pump(poorer)
       return pump(connection.lane)

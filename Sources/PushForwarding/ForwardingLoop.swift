@@ -23,8 +23,7 @@ public final class ForwardingLoop: LoopDriver {
   private var course: RequestForwarder.Course
   /// By home, as far as there is something for it.
   private(set) var lanes: [RequestHomes.Home: ForwardLane] = [:]
-  /// The other nodes that are homes.
-  private(set) var homeCount = 0
+  private(set) var places: ForwardPlaces
   /// Requests that their home did not take, though it is the home of others, and when they are tried again.
   private var deferred: [(at: UInt64, job: ForwardJob)] = []
   var sockets = Slab<ForwardConnection?>(blank: nil)
@@ -40,7 +39,7 @@ public final class ForwardingLoop: LoopDriver {
     self.mailbox = mailbox
     self.local = local
     course = forwarder.currentCourse
-    homeCount = course.homes.nodes.count
+    places = ForwardPlaces(all: forwarder.options.connections, homes: course.homes.nodes.count)
     index = loop.add(self)
   }
 
@@ -190,6 +189,14 @@ public final class ForwardingLoop: LoopDriver {
     wakeInTime(lane)
   }
 
+  /// Whether one more connection may be opened for a lane; an idle one of another makes room for it.
+  private func makePlace(for lane: ForwardLane) -> Bool {
+    guard sockets.count >= places.limit(for: lane, among: lanes.values) else { return true }
+    guard let oldest = places.idle(for: lane, among: lanes.values) else { return false }
+    remove(oldest)
+    return sockets.count < places.limit(for: lane, among: lanes.values)
+  }
+
   func pumpAll() { for lane in lanes.values { pump(lane) } }
 
   /// Answers requests that have waited long enough. They stand in the order of their deadlines, but for those that were put
@@ -222,7 +229,7 @@ public final class ForwardingLoop: LoopDriver {
     for lane in lanes.values { moved += lane.takeOthers { !divides && new.homes[$0.app] == lane.home } }
     if divides { for job in moved { job.app = forwarder.app(job.forwarded.request) } }
     let nodes = new.homes.nodes
-    homeCount = nodes.count
+    places.homes = nodes.count
     for (home, lane) in lanes {
       guard let node = lane.node else { continue }
       if !nodes.contains(node) {
@@ -253,6 +260,9 @@ public final class ForwardingLoop: LoopDriver {
     for case .abandoned(let node) in mail { cut(allTo: node) }
     let new = forwarder.currentCourse
     if new.number != course.number { change(to: new) }
+    for case .passOn(let request, let exchange, let isSecure) in mail {
+      handle(request, exchange, isSecure: isSecure)
+    }
     pumpAll()
   }
 

@@ -42,6 +42,8 @@ public final class RequestForwarder: Sendable {
     case changed
     /// A node is dead: it answers nothing that it was sent.
     case abandoned(NodeAddress)
+    /// A handler of this process has found whose request it is.
+    case passOn(HTTPRequest, HTTPExchange, isSecure: Bool)
   }
 
   let options: Options
@@ -115,6 +117,12 @@ public final class RequestForwarder: Sendable {
     let mailbox = Mailbox<Mail>(of: loop.handle)
     loops.withLock { $0.append(mailbox) }
     return ForwardingLoop(loop: loop, forwarder: self, mailbox: mailbox, local: local)
+  }
+
+  /// Has a request served by the home of the app that it names, for an exchange that a handler of this process was given with a request
+  /// that named none. Whoever serves it must not do the same with it: it would go in a circle.
+  public func passOn(_ request: HTTPRequest, _ exchange: HTTPExchange, isSecure: Bool) {
+    loops.withLock(\.first)?.post(.passOn(request, exchange, isSecure: isSecure))
   }
 
   var currentCourse: Course { course.withLock { $0 } }

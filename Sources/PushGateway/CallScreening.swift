@@ -10,17 +10,24 @@ public struct CallReply: Sendable {
   public var peer: IPAddress?
   /// Sends the answer.
   public let send: @Sendable (HTTPResponse) -> Void
+  /// Has a request served in the place of this one by the home of the app that it names, in place of an answer; nil where there are no
+  /// other homes. Once, from any thread.
+  public let passOn: (@Sendable (HTTPRequest) -> Void)?
 
   /// All fields.
-  public init(requestID: String, peer: IPAddress? = nil, send: @escaping @Sendable (HTTPResponse) -> Void) {
+  public init(
+    requestID: String, peer: IPAddress? = nil, passOn: (@Sendable (HTTPRequest) -> Void)? = nil,
+    send: @escaping @Sendable (HTTPResponse) -> Void
+  ) {
     self.requestID = requestID
     self.peer = peer
+    self.passOn = passOn
     self.send = send
   }
 
   /// Answers an exchange.
-  public init(_ exchange: HTTPExchange) {
-    self.init(requestID: exchange.requestID, peer: exchange.peer) { exchange.respond($0) }
+  public init(_ exchange: HTTPExchange, passOn: (@Sendable (HTTPRequest) -> Void)? = nil) {
+    self.init(requestID: exchange.requestID, peer: exchange.peer, passOn: passOn) { exchange.respond($0) }
   }
 }
 

@@ -133,10 +133,11 @@ public final class Gateway: Sendable {
     return parts.map { String(decoding: digits[$0], as: UTF8.self) }.joined(separator: "-")
   }
 
-  /// Serves one request.
-  public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-    let reply = CallReply(exchange)
-    handle(request, reply)
+  /// Serves one request, or with `passOn` has another one served in its place by another home.
+  public func handle(
+    _ request: HTTPRequest, _ exchange: HTTPExchange, passOn: (@Sendable (HTTPRequest) -> Void)? = nil
+  ) {
+    handle(request, CallReply(exchange, passOn: passOn))
   }
 
   func handle(_ request: HTTPRequest, _ reply: CallReply) {

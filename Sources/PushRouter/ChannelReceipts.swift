@@ -4,11 +4,23 @@ import PushDomain
 /// Takes what a channel's service tells of pushes that it took, at an address that only the service was told. Safe to use from any
 /// thread.
 public protocol ChannelReceipts: AnyObject, Sendable {
-  /// Whose address ends with a code; nil if it is nobody's, which is counted.
+  /// Whose address ends with a code; nil if it is that of no app of this home.
   func app(of code: String) -> AppID?
+  /// Finds whose address ends with a code among the apps of all homes. `done` is called once, on any thread.
+  func findOwner(of code: String, done: @escaping @Sendable (ReceiptOwner) -> Void)
+  /// Counts a request to an address that nobody has.
+  func countUnknown()
   /// Reads a request to the address with a code, which takes some time: not for a loop. `reply` is called once, when what it says
   /// is noted.
   func take(_ request: ReceiptRequest, at code: String, reply: @escaping @Sendable (ReceiptReply) -> Void)
+}
+
+/// Whose an address for receipts is.
+public enum ReceiptOwner: Sendable, Equatable {
+  case app(AppKey)
+  case nobody
+  /// It cannot be said now.
+  case unknown
 }
 
 /// The last part of an address for receipts: the app's key, by which any node finds the app's home, and what nobody can guess.

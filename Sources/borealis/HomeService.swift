@@ -132,14 +132,17 @@ final class HomeService: Sendable {
 
   // MARK: Requests
 
-  /// Serves a request, on the loop of its connection.
-  func handle(_ request: HTTPRequest, _ exchange: HTTPExchange, isSecure: Bool) {
+  /// Serves a request, on the loop of its connection. `passOn` has another one served in its place by another home.
+  func handle(
+    _ request: HTTPRequest, _ exchange: HTTPExchange, isSecure: Bool,
+    passOn: (@Sendable (HTTPRequest) -> Void)? = nil
+  ) {
     if WebConsole.serves(request.target) {
       console.handle(request, exchange, isSecure: isSecure)
     } else if GetuiAPI.serves(request.target) {
       getui.handle(request, exchange)
     } else {
-      gateway.handle(request, exchange)
+      gateway.handle(request, exchange, passOn: passOn)
     }
   }
 

@@ -129,8 +129,13 @@ final class LoopServices: LoopDriver {
 
   private var handlers: RequestHandlers? {
     active.map { home in
-      RequestHandlers(
-        handle: { home.handle($0, $1, isSecure: $2) },
+      let forwarder = parts.cluster?.forwarder
+      return RequestHandlers(
+        handle: { request, exchange, isSecure in
+          home.handle(request, exchange, isSecure: isSecure) {
+            forwarder?.passOn($0, exchange, isSecure: isSecure)
+          }
+        },
         screen: { home.screen($0, requestID: $1, peer: $2, isSecure: $3) })
     }
   }

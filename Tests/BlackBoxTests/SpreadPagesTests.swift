@@ -171,6 +171,44 @@ import Testing
     }
   }
 
+  /// Addresses as makers were told them before they had the app's key: with nothing but the code.
+  @Test func `Receipts of makers are taken at any node, also at old addresses`() throws {
+    let (world, apps) = try spread()
+    let file = world.folder.file("huawei.json")
+    let fields: JSONValue = [
+      "app_id": "1001", "secret": "secret", "receipt_user": "borealis",
+      "receipt_secret": .string(Base64.encode(Array("receipt secret".utf8))),
+    ]
+    try TemporaryFolder.write(JSONWriter.serialize(fields), to: file)
+    func status(_ path: String, at name: String) throws -> Int {
+      try world.node(name).call("POST", path, body: ["statuses": []]).status
+    }
+    let unknown = "/v1/vendor-receipts/huawei/AAAAAAAAAAAAAAAAAAAAAA"
+    for name in names { #expect(try status(unknown, at: name) == 404) }
+    for app in apps {
+      let set = try command(
+        world,
+        [
+          "app", "channel", "set", app.key, "huawei", "--fields", file,
+          "--secret-key-file", world.folder.path + "/secret-key",
+        ])
+      let path = try #require(set?["receipts"]?.string)
+      let old = path.replacing("\(app.key)-", with: "")
+      #expect(old != path)
+      for name in names {
+        // Whoever has the address asks for the signature. What nobody had a moment ago is looked for again a little later.
+        for path in [path, old] {
+          #expect(try RunningProgram.eventually { try status(path, at: name) == 401 }, "\(path) at \(name)")
+        }
+      }
+      // A code of another channel, and of another app.
+      #expect(try status(old.replacing("huawei", with: "honor"), at: "b") == 404)
+      let other = apps.first { $0.key != app.key }?.key ?? ""
+      #expect(try status(path.replacing(app.key, with: other), at: "c") == 404)
+    }
+    for name in names { #expect(try status(unknown, at: name) == 404) }
+  }
+
   @Test func `Operators see which node is the home of how many apps`() throws {
     let (world, _) = try spread()
     let visitor = try SpreadVisitor(world, linkAt: "a", through: "c")

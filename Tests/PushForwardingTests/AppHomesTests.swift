@@ -73,6 +73,36 @@ import Testing
     #expect(front.lookups.value == UInt64(lookups))
   }
 
+  /// A handler learns only from what it knows whose a request is.
+  @Test func `What a handler passes on its app's home serves`() throws {
+    let b = try Self.named("b")
+    b.apps = [two]
+    let front = try TestFront { $0.waitMilliseconds = 60_000 }
+    let two = two
+    front.serve { [forwarder = front.forwarder] request, exchange, isSecure in
+      guard request.headers["x-app"] == nil else {
+        return exchange.respond(HTTPResponse(status: 200, body: Array("here \(request.target)".utf8)))
+      }
+      var other = request
+      other.target = "/other"
+      other.headers.append("x-app", two.text)
+      forwarder.passOn(other, exchange, isSecure: isSecure)
+    }
+    let homes: [(RequestHomes.Home, String)] = [(.node(b.address), "b /other"), (.here, "here /other")]
+    let client = try TestClient(front)
+    for (home, answer) in homes {
+      front.forwarder.follow(RequestHomes(installation: .here, apps: [two: home]))
+      #expect(try text(client, "/x", of: nil) == answer)
+    }
+    #expect(b.seen.count == 1)
+    // Its app has no home at the moment: it waits for one.
+    front.forwarder.follow(RequestHomes(installation: .here, apps: [two: .nobody]))
+    try client.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(eventually { front.waiting == 1 })
+    front.forwarder.follow(RequestHomes(installation: .here, apps: [two: .node(b.address)]))
+    #expect(try client.response()?.text == "b /other")
+  }
+
   @Test func `An app without a home keeps nobody else waiting`() throws {
     let (a, b) = (try Self.named("a"), try Self.named("b"))
     let front = try TestFront { $0.waitMilliseconds = 60_000 }

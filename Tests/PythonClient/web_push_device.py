@@ -60,6 +60,13 @@ SUBSCRIBE = """(() => {
 SHOWN = """async () => (await registration.getNotifications()).map(({ title, body, tag, data, silent }) =>
   ({ title, body, tag, url: data.url, silent }))"""
 
+# Where no system keeps notifications, Chromium closes those of pages after 20 seconds, unless they ask to stay until they are tapped.
+KEEP = """() => {
+  const { showNotification } = ServiceWorkerRegistration.prototype;
+  registration.showNotification = (title, options) =>
+    showNotification.call(registration, title, { ...options, requireInteraction: true });
+}"""
+
 TAP = """async (tag) => {
   const [notification] = await registration.getNotifications({ tag });
   self.opened = [];
@@ -176,7 +183,8 @@ class Stage:
                 await asyncio.sleep(0.05)
 
     async def deliver(self, scope: str, plain: bytes) -> None:
-        """Hands a message to the worker of a scope, as a push service does."""
+        """Hands a message to the worker of a scope, as a push service does. What it shows stays."""
+        await (await self.worker(scope)).evaluate(KEEP)
         session = await self.context.new_cdp_session(self.page)
         found: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 

@@ -26,8 +26,11 @@ struct VendorReceiptController: GatewayController {
   private func status(of call: GatewayCall) -> CallerStatus<APIError> {
     if owner(of: call) != nil { return .known }
     // An app of this home does not have it.
-    if let app = address(call).app, router.apps.loaded(app) != nil { return .refused(Self.error(.unknown)) }
-    return channel(call) == nil || router.scope.assigned == nil ? .refused(Self.error(.unknown)) : .unknown
+    let isOwn = address(call).app.map { router.apps.loaded($0) != nil } ?? false
+    let channel = channel(call)
+    guard channel == nil || router.scope.assigned == nil || isOwn else { return .unknown }
+    channel?.countUnknown()
+    return .refused(Self.error(.unknown))
   }
 
   private func owner(of call: GatewayCall) -> AppID? {
@@ -36,14 +39,38 @@ struct VendorReceiptController: GatewayController {
     return address.app.map { router.apps.loaded(owner)?.key == $0 } == false ? nil : owner
   }
 
-  /// Answers a request to an address that no app of this home has: another one's app may have it, and then the service has to try
-  /// again.
+  /// Answers a request to an address that no app of this home has.
   private func refuse(_ call: GatewayCall) {
-    guard channel(call) != nil, router.scope.assigned != nil else { return call.fail(Self.error(.unknown)) }
-    // Which app has an address in the old form is not known without it.
-    guard let app = address(call).app else { return call.fail(.timeout) }
+    let channel = channel(call)
+    @Sendable func refuse() {
+      channel?.countUnknown()
+      call.fail(Self.error(.unknown))
+    }
+    guard let channel, router.scope.assigned != nil else { return refuse() }
+    let address = address(call)
+    guard let app = address.app else { return passOn(call, address.code, channel, refuse) }
     router.apps.find(app) { found in
-      if case .failure = found { call.fail(.timeout) } else { call.fail(Self.error(.unknown)) }
+      // Another home's app may have it, and then the service has to try again.
+      if case .failure = found { call.fail(.timeout) } else { refuse() }
+    }
+  }
+
+  /// Passes a request to an address in the old form, which does not say whose it is, on to the home of the app that has it.
+  private func passOn(
+    _ call: GatewayCall, _ code: String, _ channel: any ChannelReceipts,
+    _ refuse: @escaping @Sendable () -> Void
+  ) {
+    channel.findOwner(of: code) { owner in
+      switch owner {
+      case .nobody: refuse()
+      case .unknown: call.fail(.timeout)
+      case .app(let app):
+        guard let passOn = call.reply.passOn else { return call.fail(.timeout) }
+        var request = call.request
+        let name = call.captures["channel"] ?? ""
+        request.target = "/v1/vendor-receipts/\(name)/\(ReceiptCode(app: app, code: code).text)"
+        passOn(request)
+      }
     }
   }
 

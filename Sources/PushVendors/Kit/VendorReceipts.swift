@@ -20,6 +20,7 @@ final class VendorReceipts<V: Vendor>: ChannelReceipts {
   private let format: any ReceiptFormat
   private let parts: VendorParts
   private let table: VendorCredentials<V>
+  private let owners: ReceiptOwners
   private let seen = SeenReceipts()
   private let latest = Mutex<[AppID: Timestamp]>([:])
 
@@ -28,16 +29,19 @@ final class VendorReceipts<V: Vendor>: ChannelReceipts {
     self.format = format
     self.parts = parts
     self.table = table
+    owners = ReceiptOwners(vendor.info.id, parts)
   }
 
   /// When the latest receipt of an app came that was believed, since the server started.
   func latest(of app: AppID) -> Timestamp? { latest.withLock { $0[app] } }
 
-  func app(of code: String) -> AppID? {
-    let app = table.receiver(code)?.app
-    if app == nil { count("unknown_address") }
-    return app
+  func app(of code: String) -> AppID? { table.receiver(code)?.app }
+
+  func findOwner(of code: String, done: @escaping @Sendable (ReceiptOwner) -> Void) {
+    owners.find(code, done: done)
   }
+
+  func countUnknown() { count("unknown_address") }
 
   func take(
     _ request: ReceiptRequest, at code: String, reply: @escaping @Sendable (ReceiptReply) -> Void
