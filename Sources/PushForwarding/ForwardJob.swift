@@ -13,8 +13,10 @@ final class ForwardJob {
   }
 
   let forwarded: ForwardedRequest
-  /// The app that it names; nil also where one home has all apps.
-  var app: AppKey?
+  /// The app that it names.
+  private(set) var app: AppKey?
+  /// Whether it was looked which app that is: nobody asks where one home has all apps.
+  private var isAppKnown: Bool
   let asker: Asker
   /// When it has waited long enough, by the loop's clock.
   let deadline: UInt64
@@ -25,8 +27,16 @@ final class ForwardJob {
   /// The memory that its answer holds as it comes in.
   var answer: HTTPMemory.Share?
 
-  init(_ forwarded: ForwardedRequest, of app: AppKey?, for asker: Asker, deadline: UInt64) {
-    (self.forwarded, self.app, self.asker, self.deadline) = (forwarded, app, asker, deadline)
+  /// `app` is nil if nobody has asked, and holds nil if the request names none.
+  init(_ forwarded: ForwardedRequest, of app: AppKey??, for asker: Asker, deadline: UInt64) {
+    (self.forwarded, self.asker, self.deadline) = (forwarded, asker, deadline)
+    (self.app, isAppKnown) = (app ?? nil, app != nil)
+  }
+
+  /// Looks which app it names, unless that was done.
+  func findApp(_ find: (HTTPRequest) -> AppKey?) {
+    guard !isAppKnown else { return }
+    (app, isAppKnown) = (find(forwarded.request), true)
   }
 
   /// Whether it may be sent once more although a home may have got it.

@@ -88,10 +88,13 @@ public final class ForwardingLoop: LoopDriver {
     handlers(for: app(of: request))
   }
 
-  private func app(of request: HTTPRequest) -> AppKey? { isDivided ? forwarder.app(request) : nil }
+  /// Nil where one home has all apps: nobody asks.
+  private func app(of request: HTTPRequest) -> AppKey?? {
+    isDivided ? .some(forwarder.app(request)) : nil
+  }
 
-  private func handlers(for app: AppKey?) -> RequestHandlers? {
-    !isDivided || course.homes[app] == .here ? local() : nil
+  private func handlers(for app: AppKey??) -> RequestHandlers? {
+    !isDivided || course.homes[app ?? nil] == .here ? local() : nil
   }
 
   private var deadline: UInt64 {
@@ -127,6 +130,7 @@ public final class ForwardingLoop: LoopDriver {
 
   /// What there is for the home of a request.
   private func lane(of job: ForwardJob) -> ForwardLane {
+    if isDivided { job.findApp(forwarder.app) }
     let home = course.homes[job.app]
     if let known = lanes[home] { return known }
     let new = ForwardLane(home)
@@ -227,7 +231,6 @@ public final class ForwardingLoop: LoopDriver {
     // One home of all apps was followed: nobody has asked which app a request names.
     let divides = new.homes.isDivided && !before.homes.isDivided
     for lane in lanes.values { moved += lane.takeOthers { !divides && new.homes[$0.app] == lane.home } }
-    if divides { for job in moved { job.app = forwarder.app(job.forwarded.request) } }
     let nodes = new.homes.nodes
     places.homes = nodes.count
     for (home, lane) in lanes {

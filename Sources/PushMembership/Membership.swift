@@ -90,7 +90,8 @@ public struct Membership: Sendable {
     for node in view.nodes where node.incarnation != own {
       // Who has just come back to the database must not take others for dead that are about to.
       let isSteady = steadySince.map { now - $0 >= timing.deadAfter } ?? false
-      let limit = node.isConnected || !isSteady ? nil : timing.lostAfter
+      // A home of all apps counts on the longer time.
+      let limit = node.isConnected || !node.spreadsApps || !isSteady ? nil : timing.lostAfter
       if age(of: node.incarnation, now) >= limit ?? timing.deadAfter { actions.append(.remove(node)) }
     }
     if let ledEpoch {

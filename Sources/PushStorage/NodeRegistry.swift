@@ -217,17 +217,15 @@ public final class NodeRegistry: Sendable {
     ) { row in
       var node = NodeRow(row)
       node.isConnected = connected.contains(node.incarnation & 0xffff_ffff)
-      node.spreadsApps =
-        homes.contains(node.incarnation) || spreading.contains(node.incarnation & 0xffff_ffff)
+      node.isHome = homes.contains(node.incarnation)
+      node.spreadsApps = node.isHome || spreading.contains(node.incarnation & 0xffff_ffff)
       return node
     }
     let home = try database.first("SELECT incarnation, epoch, fence FROM home WHERE app_id = 0") {
       HomeRow(
         incarnation: $0.integer("incarnation"), epoch: $0.integer("epoch"), fence: $0.integer("fence"))
     }
-    return ClusterView(
-      nodes: nodes, home: home, isFree: try isFree(database),
-      isDivided: nodes.contains { homes.contains($0.incarnation) })
+    return ClusterView(nodes: nodes, home: home, isFree: try isFree(database))
   }
 
   /// Tells that a node is about to end.

@@ -18,7 +18,9 @@ public struct NodeRow: Sendable, Hashable {
   public var startedAt: Timestamp
   /// Whether it has a connection to the database.
   public var isConnected = true
-  /// Whether it can be the home of some apps beside other homes, as far as the database knows.
+  /// Whether it is the home of some apps, or can be at once, beside other homes.
+  public var isHome = false
+  /// Whether it is such a home, or could be one if nothing were in the way, as far as the database knows.
   public var spreadsApps = false
 
   /// All fields.
@@ -128,16 +130,16 @@ public struct ClusterView: Sendable, Hashable {
   public var home: HomeRow?
   /// Whether no server holds the database.
   public var isFree: Bool
-  /// Whether a node is the home of some apps, or can be at once, beside others: then no home has all apps.
-  public var isDivided: Bool
 
   /// All fields.
-  public init(nodes: [NodeRow], home: HomeRow?, isFree: Bool, isDivided: Bool = false) {
+  public init(nodes: [NodeRow], home: HomeRow?, isFree: Bool) {
     self.nodes = nodes
     self.home = home
     self.isFree = isFree
-    self.isDivided = isDivided
   }
+
+  /// Whether a node is the home of some apps, or can be at once, beside others: then no home has all apps.
+  public var isDivided: Bool { nodes.contains(where: \.isHome) }
 }
 
 extension Transaction<Writing> {

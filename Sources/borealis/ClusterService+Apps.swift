@@ -17,14 +17,15 @@ extension ClusterService {
     do throws(SystemThread.Failure) {
       try homes.start(
         NodeHomes.Hooks(
-          open: { [self] registry, fence throws(Failure) in
+          open: { [self] registry, fence, mayMigrate throws(Failure) in
             try ClusterStart.home(
               settings, serverMetrics, incarnation: currentState.runner.incarnation, at: registry,
-              replacing: fence, time: time)
+              replacing: fence, mayMigrate: mayMigrate, time: time)
           },
           begun: { [self] home in
-            let begun = begin(home)
+            guard let begun = begin(home) else { return false }
             service.withLock { $0 = begun }
+            return true
           },
           installed: { [self] epoch in
             currentState.runner.lead(epoch: epoch)
@@ -78,8 +79,15 @@ extension ClusterService {
     return homes?.handOverAll { runner.handOver() } ?? true
   }
 
-  /// This node is the home of no app any more, though no other node can have them yet: from now on its requests and devices wait for
-  /// the next homes. `finish` closes the store.
+  /// Whether no other node is a home of apps that could have those of this one, by what the database says now.
+  var isOnlyHome: Bool {
+    let own = currentState.runner.incarnation
+    guard let view = try? registry.look(as: own, beats: false) else { return false }
+    return !view.nodes.contains { $0.isHome && $0.incarnation != own }
+  }
+
+  /// This node is the home of no app any more, whether other nodes have them already or not: from now on its requests and devices wait
+  /// for the next homes, and go there. `finish` closes the store.
   func resign(_ finish: () -> Void) {
     let home = homes?.resign()
     finish()

@@ -11,6 +11,7 @@ extension ClusterService {
   /// Tells the others that this node ends. When it returns, this node is the home or will not be it.
   func beginEnd() {
     currentState.runner.drain()
+    homes?.settleDown()
     link.update(load: 0, isDraining: true)
     let reached = PushBase.Semaphore()
     orders.add(.reach(reached))
@@ -29,7 +30,7 @@ extension ClusterService {
   func followSuccessor(until deadline: UInt64) -> Bool {
     let done = PushBase.Semaphore()
     orders.add(.yield(done))
-    done.wait()
+    guard done.wait(until: deadline) else { return false }
     return waitForHome(until: deadline)
   }
 

@@ -100,9 +100,15 @@ final class ClusterService: Sendable {
       app: { Self.app(of: $0) }, memory: memory,
       metrics: metrics, log: log)
     let status = ClusterStatus()
-    homes =
-      try options.spreadsApps
-      ? ClusterStart.homes(settings, link, forwarder, view: { status.view }, time: time) : nil
+    do throws(Failure) {
+      homes =
+        try options.spreadsApps
+        ? ClusterStart.homes(settings, link, forwarder, view: { status.view }, time: time) : nil
+    } catch {
+      link.close()
+      try? registry.leave(incarnation)
+      throw error
+    }
     pages = NodePages(metrics: metrics, obstacle: { status.obstacle }, ready: { status.text })
     status.service.withLock { $0 = self }
     ClusterMetrics.compute(
@@ -253,6 +259,10 @@ final class ClusterService: Sendable {
       return log.info(
         home == nil ? "no node is the home of the installation" : "a node is the home of the installation",
         ["node": .text(home?.name ?? ""), "epoch": .number(epoch)])
+    }
+    if isReady(), currentState.runner.view?.isDivided == true {
+      // It would take the home of the installation for that of all apps.
+      state.withLock { $0.lastingFailure = ClusterStart.dividedElsewhere }
     }
     link.follow(home.map { Incarnation(UInt64($0.incarnation)) }, epoch: Epoch(UInt64(epoch)))
     forwarder.follow(home.flatMap { NodeAddress(of: $0) })

@@ -93,7 +93,7 @@ enum ClusterStart {
   /// Opens the database as one of several homes, which has no app yet. `fence` is that of a server of all apps that is dead, which ends.
   static func home(
     _ settings: ServeSettings, _ metrics: ServerMetrics, incarnation: Int64, at registry: NodeRegistry,
-    replacing fence: Int64?, time: SystemTime
+    replacing fence: Int64?, mayMigrate: Bool, time: SystemTime
   ) throws(Failure) -> NodeHome {
     let isCurrent: Bool
     do throws(StorageError) {
@@ -104,7 +104,9 @@ enum ClusterStart {
     } catch {
       throw settings.folder.openFailure(error)
     }
-    if !isCurrent, try !prepare(settings, replacing: fence) {
+    var isPrepared = isCurrent
+    if !isCurrent, mayMigrate { isPrepared = try prepare(settings, replacing: fence) }
+    guard isPrepared else {
       throw .failed("the database has an older schema, which other nodes use until they stop")
     }
     let slot: MessageSlot?
@@ -142,6 +144,10 @@ enum ClusterStart {
     }
   }
 
+  /// Why a node of one home cannot be beside homes of some apps.
+  static let dividedElsewhere =
+    "--spread-apps: the other nodes give each app a home of its own; leave --spread-apps=false out"
+
   /// Refuses to follow one home where each app has one of its own.
   static func expectOneHome(at registry: NodeRegistry) throws(Failure) {
     let view: ClusterView?
@@ -149,8 +155,7 @@ enum ClusterStart {
       throw .failed("cannot join the cluster: \(error.message)")
     }
     guard view?.isDivided == true else { return }
-    throw .usage(
-      "--spread-apps: the other nodes give each app a home of its own; leave --spread-apps=false out")
+    throw .usage(dividedElsewhere)
   }
 
   /// The cluster's name for the nodes of this database alone.

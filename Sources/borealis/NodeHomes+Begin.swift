@@ -8,13 +8,14 @@ import Synchronization
 
 /// How a node becomes a home, and is one no more.
 extension NodeHomes {
-  /// Nanoseconds that nodes that know of one home only may take to become it.
-  private static let yielding: UInt64 = 5_000_000_000
+  /// Nanoseconds that nodes that know of one home only may take to become it: more than it takes until one that stands still is dead.
+  private static let yielding: UInt64 = NodeRegistry.deadAfter + 2_000_000_000
 
   /// Follows the home of all apps, or nobody, unless each app has a home of its own.
   func followAll(_ home: NodeRow?, epoch: Int64) {
     state.withLock { state in
       guard !state.isDivided else { return }
+      if home != nil { state.yieldsSince = nil }
       link.follow(home.map { Incarnation(UInt64($0.incarnation)) }, epoch: Epoch(UInt64(epoch)))
       forwarder.follow(home.flatMap { NodeAddress(of: $0) })
     }
@@ -30,18 +31,27 @@ extension NodeHomes {
     }
   }
 
-  /// Becomes a home, unless something is in the way. `fence` is that of a server of all apps that is dead. While turns are held.
+  /// Becomes a home, unless something is in the way. `fence` is that of a server of all apps that is dead. Where there are homes already,
+  /// nobody may migrate, also in a moment in which their connections are lost. While turns are held.
   func begin(_ view: ClusterView, _ node: Int64, replacing fence: Int64? = nil) {
     guard home == nil, !state.withLock(\.isHandingOver), let hooks = hooks.withLock({ $0 }) else { return }
     do throws(Failure) {
       if let other = mayBeHomeOfAll(view, besides: node) {
         throw .failed("the node \(other) knows of one home for all apps only, and is to become it first")
       }
-      let home = try hooks.open(registry, fence)
+      let home = try hooks.open(registry, fence, !view.isDivided)
+      // It may have been taken for dead meanwhile.
+      guard home.own.node == self.view()?.own else {
+        home.store.close()
+        return leave(home)
+      }
       divide()
+      guard hooks.begun(home) else {
+        home.store.close()
+        return leave(home)
+      }
       state.withLock { ($0.home, $0.node, $0.hindrance) = (home, home.own.node, "") }
       log.info("this node can be the home of apps", ["slot": .number(Int64(home.own.slot.rawValue))])
-      hooks.begun(home)
     } catch {
       let isNew = state.withLock { state in
         defer { state.hindrance = error.message }
@@ -53,7 +63,9 @@ extension NodeHomes {
 
   /// A node that would become the home of all apps, if there is one and there are no homes of some apps; it gets the time to do so.
   private func mayBeHomeOfAll(_ view: ClusterView, besides own: Int64) -> String? {
-    let other = view.nodes.first { !$0.spreadsApps && !$0.isDraining && $0.incarnation != own }
+    let other = view.nodes.first {
+      !$0.spreadsApps && !$0.isDraining && $0.isConnected && $0.incarnation != own
+    }
     return state.withLock { state in
       guard !view.isDivided, let other else {
         state.yieldsSince = nil
@@ -100,10 +112,17 @@ extension NodeHomes {
     }
   }
 
-  /// The store is closed: others may have the apps.
+  /// The store is closed: others may have the apps. What fails is tried again with each turn.
   func leave(_ home: NodeHome) {
-    do throws(StorageError) { try registry.endHome(home.own.home) } catch {
-      log.warning("other nodes wait until this one has ended", ["error": .text(error.description)])
+    do throws(StorageError) {
+      try registry.endHome(home.own.home)
+      state.withLock { $0.leaving = nil }
+    } catch {
+      state.withLock { $0.leaving = home }
+      log.warning("other nodes cannot have this one's apps yet", ["error": .text(error.description)])
     }
   }
+
+  /// From now on this node gives nothing to others for balance, and becomes no home: it is about to end.
+  func settleDown() { state.withLock { $0.isHandingOver = true } }
 }

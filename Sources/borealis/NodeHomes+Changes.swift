@@ -116,7 +116,7 @@ extension NodeHomes {
   func handOverAll(leaving: () -> Void) -> Bool {
     turns.withLock { _ in
       guard let home, let (view, _) = view() else { return home == nil }
-      state.withLock { $0.isHandingOver = true }
+      settleDown()
       guard let loads = try? home.store.wait({ t throws(StorageError) in try t.homes.loads() }) else {
         return false
       }

@@ -27,6 +27,8 @@ final class NodeHomes: Sendable {
     var node: Int64?
     /// Whether each app has a home of its own, so that none of all apps is followed.
     var isDivided = false
+    /// What it had as a home that it is no more, as long as the database knows of it.
+    var leaving: NodeHome?
     /// Why this node is no home, so that the log says each reason once.
     var hindrance = ""
     /// Since when it would be the first home, but for nodes that know of one home only.
@@ -52,10 +54,11 @@ final class NodeHomes: Sendable {
 
   /// What others do about it.
   struct Hooks: Sendable {
-    /// Opens the database as one of several homes; the number is the fence of a server of all apps that is dead.
-    var open: @Sendable (NodeRegistry, Int64?) throws(Failure) -> NodeHome
-    /// Serves what the home has. It stays the home whatever becomes of it.
-    var begun: @Sendable (NodeHome) -> Void
+    /// Opens the database as one of several homes; the number is the fence of a server of all apps that is dead. Without permission to
+    /// migrate, an older schema is a failure.
+    var open: @Sendable (NodeRegistry, Int64?, _ mayMigrate: Bool) throws(Failure) -> NodeHome
+    /// Serves what the home will have; false if that fails for good.
+    var begun: @Sendable (NodeHome) -> Bool
     /// What belongs to no app is this node's, with its epoch.
     var installed: @Sendable (Int64) -> Void
     /// Waits until all loops have seen a change of homes.
@@ -144,6 +147,7 @@ final class NodeHomes: Sendable {
 
   private func turn() {
     do throws(StorageError) {
+      if let leaving = state.withLock(\.leaving) { leave(leaving) }
       guard let (view, node) = view() else { return }
       if view.isDivided {
         divide()

@@ -258,7 +258,6 @@ final class Server: Sendable {
     if let cluster, lastingFailure == nil, cluster.hasHeir, let service = home.withLock({ $0 }) {
       handOver(service, to: cluster)
     }
-    cluster?.endHomes()
     let service = home.withLock { $0 }
     service?.endWaiting()
     let done = Semaphore()
@@ -273,6 +272,7 @@ final class Server: Sendable {
     }
     let isComplete = orders.allSatisfy { _ in done.wait(until: deadline) }
     if !isComplete { log.warning("closed connections that took too long to finish") }
+    cluster?.endHomes()
     service?.finish(until: deadline)
     cluster?.close()
     log.info("stopped")
@@ -281,8 +281,11 @@ final class Server: Sendable {
   /// Ends being the home, and waits for the next one: requests and devices wait with this node.
   private func handOver(_ service: HomeService, to cluster: ClusterService) {
     if cluster.spreadsApps {
-      if cluster.handOverApps() { return }
-      log.info("no other node is a home of apps: another one becomes it once this one has left the database")
+      let isEmpty = cluster.handOverApps()
+      guard isEmpty || cluster.isOnlyHome else { return log.warning("not all apps could be handed over") }
+      if !isEmpty {
+        log.info("no other node is a home yet: one becomes it once this one has left the database")
+      }
     } else {
       log.info("handing over to another node")
     }

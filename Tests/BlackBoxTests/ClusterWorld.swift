@@ -61,9 +61,11 @@ final class ClusterWorld {
   }
 
   private func makeServer(_ name: String, _ arguments: [String]) throws -> TestServer {
+    // A home for each app is the default.
     let homes = arguments.contains("--spread-apps") ? [] : ["--spread-apps=false"]
     return try TestServer(
-      data: data(name), self.arguments(name) + homes + arguments, environment: environment(name))
+      data: data(name), self.arguments(name) + homes + arguments.filter { $0 != "--spread-apps" },
+      environment: environment(name))
   }
 
   /// Waits until a node has ended by itself.

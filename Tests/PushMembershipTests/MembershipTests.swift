@@ -50,6 +50,7 @@ import Testing
     var membership = Membership(own: 2, timing: timing)
     var lost = Self.node(1, beat: 50)
     lost.isConnected = false
+    lost.spreadsApps = true
     func removals(_ seconds: ClosedRange<UInt64>, _ node: NodeRow, beating: Set<Int64>) -> [UInt64] {
       watch(&membership, [node, Self.node(2)], home: nil, beating: beating, seconds: seconds).compactMap {
         if case .remove = $0.1 { $0.0 } else { nil }
