@@ -72,7 +72,7 @@ extension ClusterScene {
     try system.poll(client, "a broadcast arrives at all that are back", seconds: 10) {
       driver.board.arrivals >= before + receivers
     }
-    close([system])
+    try close([system])
     if count > 2 { try measureLostHome() }
   }
 

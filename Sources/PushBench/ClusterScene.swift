@@ -54,7 +54,12 @@ struct ClusterScene {
     return { $0 / apps % nodes }
   }
 
-  func close(_ systems: [PushSystem]) {
+  /// Ends connections once their devices have acknowledged everything, so that no login brings old pushes with it.
+  func close(_ systems: [PushSystem]) throws(BenchError) {
+    for system in systems {
+      try system.poll(client, "devices acknowledge", seconds: 10) { !system.devices.owesAcknowledgements }
+    }
+    client.rest(seconds: 0.2)
     for system in systems {
       client.closeAll(of: system.devices)
       client.closeAll(of: system.sender)
@@ -89,7 +94,7 @@ struct ClusterScene {
     }
     report.goal(
       "two nodes accept, of SQLite alone >= 0.7", ClusterBenchmark.accepted, over: Self.alone, atLeast: 0.7)
-    close(systems)
+    try close(systems)
   }
 
   // MARK: Single pushes
@@ -140,7 +145,7 @@ struct ClusterScene {
         "\(what), \(name) later than at one node by <= \(Report.number(most)) us",
         ratio: own - near, atMost: most)
     }
-    close(systems)
+    try close(systems)
   }
 
   // MARK: Broadcasts and logins
@@ -167,7 +172,7 @@ struct ClusterScene {
           try BroadcastBenchmark.measure(system, client, receivers, shape, seconds, report)
         }
         try system.check()
-        close([system])
+        try close([system])
       }
     }
     for shape in shapes {

@@ -67,6 +67,9 @@ final class DeviceDriver: PubSubDriver {
     }
   }
 
+  /// Whether devices have pushes that they have not acknowledged yet.
+  var owesAcknowledgements: Bool { nextDue < due.count }
+
   /// Clears the counter of ended connections: the benchmark has stopped the server itself.
   func forgiveLosses() { lostCount = 0 }
 
