@@ -1,4 +1,3 @@
-import Glibc
 import PushBase
 
 /// A change that waits for the writer.
@@ -37,10 +36,6 @@ final class Writer {
   private static let lastPages = 64
   /// Nanoseconds for which jobs that can wait may keep a transaction open.
   private static let patientTime: UInt64 = 2_000_000
-  /// Jobs of a transaction from which on the writer waits for more before the next one.
-  private static let manyJobs = 4
-  /// Microseconds that it waits at most.
-  private static let longestGathering: UInt64 = 1000
   private let log: Log
   private let report: ((inout Store.Statistics) -> Void) -> Void
   /// Nil for PostgreSQL, which looks after its own.
@@ -128,14 +123,6 @@ final class Writer {
       one.tell(nil)
     }
     options.onCommit(jobs.count, microseconds)
-    if writeAheadLog == nil { gather(behind: jobs.count, microseconds) }
-  }
-
-  /// Lets more jobs come together after a transaction of many: those who were just answered have the next ones in a moment. A commit costs
-  /// PostgreSQL and its disk much, whatever is in it. Alone jobs do not wait.
-  private func gather(behind jobs: Int, _ microseconds: UInt64) {
-    guard jobs >= Self.manyJobs else { return }
-    usleep(UInt32(min(microseconds / 2, Self.longestGathering)))
   }
 
   /// Runs jobs, and those of low priority that are due, in one transaction, and commits it.
