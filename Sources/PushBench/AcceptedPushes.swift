@@ -1,5 +1,4 @@
 import CLinux
-import PushBase
 
 /// Single pushes as fast as the publishers' connections take them.
 struct AcceptedPushes {
@@ -14,13 +13,11 @@ struct AcceptedPushes {
   let durations: Latencies
 
   /// Each connection posts its next push, to the next of the devices, when its last one is answered. All have arrived at the end.
-  init(
-    _ system: PushSystem, _ client: LoadClient, to devices: [RegistrationID], seconds: Int
-  ) throws(BenchError) {
+  init(_ system: PushSystem, _ client: LoadClient, seconds: Int) throws(BenchError) {
     let (sender, board) = (system.sender, system.devices.board)
     let (accepted, arrived) = (sender.acceptedCount, board.arrivals)
     let payload = Payload.make(size: BroadcastBenchmark.payloadSize, time: cl_monotonic_ns())
-    let requests = devices.map { sender.request(to: PushSender.audience(registration: $0), payload) }
+    let requests = system.devices.requests(payload)
     var posted = 0
     var durations = Latencies()
     let used = try system.processorTime()

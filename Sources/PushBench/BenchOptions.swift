@@ -24,6 +24,8 @@ public struct BenchOptions: Sendable {
   public var nodes: Int?
   /// Devices of all nodes together in the benchmark `cluster`, which then only counts what a crowd costs; nil for its comparisons.
   public var devices: Int?
+  /// Apps among which the benchmark `cluster` divides its devices, each with a home of its own; nil for one.
+  public var apps: Int?
   /// The addresses of the console's pages with names in braces, for the benchmark `console`.
   public var consolePages: [String] = []
   /// Where to write the results as JSON; nil for nowhere.
@@ -38,7 +40,7 @@ public struct BenchOptions: Sendable {
     benchmark: String, connections: Int? = nil, seconds: Int = 5,
     peers: String = "floor,mosquitto,redis,nats",
     onlyPeers: Bool = false, queue: Int? = nil, rate: Int? = nil, nodes: Int? = nil, devices: Int? = nil,
-    json: String? = nil, folder: String? = nil
+    apps: Int? = nil, json: String? = nil, folder: String? = nil
   ) throws(BenchError) {
     guard benchmark == "all" || Self.benchmarks.contains(benchmark) else {
       throw .usage(
@@ -58,6 +60,10 @@ public struct BenchOptions: Sendable {
     }
     guard (2...200).contains(nodes ?? 2) else { throw .usage("nodes: 2 to 200") }
     guard (1000...3_000_000).contains(devices ?? 1000) else { throw .usage("devices: 1000 to 3000000") }
+    guard apps == nil || benchmark == "cluster" && devices == nil else {
+      throw .usage("apps: only for the benchmark cluster, without devices")
+    }
+    guard (1...64).contains(apps ?? 1) else { throw .usage("apps: 1 to 64") }
     self.benchmark = benchmark
     self.connections = connections
     self.seconds = seconds
@@ -66,6 +72,7 @@ public struct BenchOptions: Sendable {
     self.rate = rate
     self.nodes = nodes
     self.devices = devices
+    self.apps = apps
     self.json = json
     self.folder = folder
     self.peers = []

@@ -6,8 +6,7 @@ import PushJSON
 /// Our own server: the running program as `borealis serve` on a temporary data folder.
 final class BorealisServer {
   let folder: String
-  let appKey: AppKey
-  let secret: String
+  let apps: [BorealisApp]
   private(set) var process: ServerProcess
   private(set) var http: Endpoint
   private(set) var device: Endpoint
@@ -17,18 +16,29 @@ final class BorealisServer {
   private let environment: BenchEnvironment
   private let arguments: [String]
 
+  /// The first of the apps.
+  var appKey: AppKey { apps[0].key }
+  var secret: String { apps[0].secret }
+
   /// Makes a data folder with an app, lets `prepare` change the database, and starts a server on it with more arguments.
-  init(
+  convenience init(
     _ environment: BenchEnvironment, folder name: String = "data", arguments: [String] = [],
     prepare: (BorealisApp) throws(BenchError) -> Void = { _ throws(BenchError) in }
   ) throws(BenchError) {
+    let app = try BorealisApp.create(environment, folder: environment.workspace.path + "/" + name)
+    try prepare(app)
+    try self.init(environment, apps: [app], arguments: arguments)
+  }
+
+  /// Starts a server on the data folder that these apps are in.
+  init(
+    _ environment: BenchEnvironment, apps: [BorealisApp], arguments: [String] = []
+  ) throws(BenchError) {
+    guard let first = apps.first else { throw .unexpected("a server without an app") }
     self.environment = environment
     self.arguments = arguments
-    folder = environment.workspace.path + "/" + name
-    let app = try BorealisApp.create(environment, folder: folder)
-    appKey = app.key
-    secret = app.secret
-    try prepare(app)
+    self.apps = apps
+    folder = first.folder
     let started = try Self.launch(environment, folder, arguments, http: 0, device: 0, devicePlain: 0)
     (process, http, device, devicePlain, startSeconds) = started
   }

@@ -17,7 +17,7 @@ class PushSystem: SystemUnderTest {
   /// Gives receivers registrations that are in the database already.
   func adopt(_ population: Population, _ numbers: Range<Int>) {
     for (member, number) in numbers.enumerated() {
-      devices.adopt(member, population.id(number), population.secret)
+      devices.adopt(member, population.id(number), population.secret, app: population.app(of: number))
     }
   }
 
@@ -41,11 +41,12 @@ final class BorealisSystem: PushSystem {
   ) {
     self.borealis = borealis
     self.senders = senders
-    let sender = PushSender(appKey: borealis.appKey, secret: borealis.secret)
+    let sender = PushSender(apps: borealis.apps)
     super.init(
       name: name, server: borealis.process,
       endpoint: tls == nil ? borealis.devicePlain : borealis.device,
-      devices: DeviceDriver(receivers: receivers, appKey: borealis.appKey, sender: sender), sender: sender,
+      devices: DeviceDriver(receivers: receivers, appKeys: borealis.apps.map(\.key), sender: sender),
+      sender: sender,
       tls: tls)
   }
 
@@ -77,10 +78,12 @@ final class ClusterSystem: PushSystem {
     self.place = place
     self.posts = posts
     self.senders = senders
-    let sender = PushSender(appKey: cluster.appKey, secret: cluster.secret)
+    let sender = PushSender(apps: cluster.apps)
+    sender.spreads = cluster.apps.count > 1
     super.init(
       name: name, server: cluster.nodes[0].process, endpoint: cluster.nodes[0].device,
-      devices: DeviceDriver(receivers: receivers, appKey: cluster.appKey, sender: sender), sender: sender)
+      devices: DeviceDriver(receivers: receivers, appKeys: cluster.apps.map(\.key), sender: sender),
+      sender: sender)
   }
 
   override func endpoint(of member: Int) -> Endpoint { cluster.nodes[place(member)].device }

@@ -6,6 +6,8 @@ import PushWire
 /// does.
 final class DeviceDriver: PubSubDriver {
   private struct Credentials {
+    /// Which of the apps it belongs to.
+    var app = 0
     let id: RegistrationID
     let secret: DeviceSecret
   }
@@ -19,9 +21,10 @@ final class DeviceDriver: PubSubDriver {
   /// How many devices the server knows.
   private(set) var registeredCount = 0
 
-  private let appKey: AppKey
+  private let appKeys: [AppKey]
   private let sender: PushSender
-  private var audience = PushSender.all
+  /// The only device that is sent to; nil for all of them.
+  private var target: Int?
   private var credentials: [Credentials?]
   /// Pushes of each device that wait for their acknowledgement.
   private var unacknowledged: [[MessageID]]
@@ -35,11 +38,17 @@ final class DeviceDriver: PubSubDriver {
   /// Whether a device acknowledges what it has read at once, instead of gathering as long as it may.
   var acknowledgesAtOnce = false
 
-  init(receivers: Int, appKey: AppKey, sender: PushSender) {
+  /// Devices of one app.
+  convenience init(receivers: Int, appKey: AppKey, sender: PushSender) {
+    self.init(receivers: receivers, appKeys: [appKey], sender: sender)
+  }
+
+  /// Devices of the apps that a sender posts for; those that register do so in the first of them.
+  init(receivers: Int, appKeys: [AppKey], sender: PushSender) {
     board = ArrivalBoard(receivers: receivers)
     credentials = [Credentials?](repeating: nil, count: receivers)
     unacknowledged = [[MessageID]](repeating: [], count: receivers)
-    self.appKey = appKey
+    self.appKeys = appKeys
     self.sender = sender
   }
 
@@ -47,20 +56,34 @@ final class DeviceDriver: PubSubDriver {
   func registration(of member: Int) -> RegistrationID? { credentials[member]?.id }
 
   /// Gives a device a registration that is in the database already.
-  func adopt(_ member: Int, _ id: RegistrationID, _ secret: DeviceSecret) {
-    credentials[member] = Credentials(id: id, secret: secret)
+  func adopt(_ member: Int, _ id: RegistrationID, _ secret: DeviceSecret, app: Int = 0) {
+    credentials[member] = Credentials(app: app, id: id, secret: secret)
   }
+
+  /// The bytes of a request for a push to each of the devices.
+  func requests(_ payload: [UInt8]) -> [[UInt8]] {
+    credentials.compactMap { device in
+      device.map { sender.request(to: PushSender.audience(registration: $0.id), payload, app: $0.app) }
+    }
+  }
+
+  /// Whether devices have pushes that they have not acknowledged yet.
+  var owesAcknowledgements: Bool { nextDue < due.count }
 
   /// Clears the counter of ended connections: the benchmark has stopped the server itself.
   func forgiveLosses() { lostCount = 0 }
 
   /// Sends to one device only from now on.
-  func aim(at member: Int) {
-    if let id = credentials[member]?.id { audience = PushSender.audience(registration: id) }
-  }
+  func aim(at member: Int) { target = member }
 
+  /// Sends to all devices of each app, or to the one that is aimed at.
   func broadcast(_ payload: [UInt8], _ client: LoadClient) {
-    sender.push(to: audience, payload, client)
+    guard let target else {
+      for app in appKeys.indices { sender.push(to: PushSender.all, payload, app: app, client) }
+      return
+    }
+    guard let device = credentials[target] else { return }
+    sender.push(to: PushSender.audience(registration: device.id), payload, app: device.app, client)
   }
 
   func opened(_ link: Link, _ client: LoadClient) {
@@ -70,7 +93,7 @@ final class DeviceDriver: PubSubDriver {
     unacknowledged[link.member].removeAll()
     if credentials[link.member] == nil {
       let request = RegisterRequest(
-        appKey: appKey, platform: .android, fingerprint: SystemRandom.bytes(16), appVersion: "1")
+        appKey: appKeys[0], platform: .android, fingerprint: SystemRandom.bytes(16), appVersion: "1")
       ClientFrame.register(request).encode(into: &bytes)
     } else {
       logIn(link.member, into: &bytes)
@@ -81,7 +104,8 @@ final class DeviceDriver: PubSubDriver {
   private func logIn(_ member: Int, into bytes: inout [UInt8]) {
     guard let own = credentials[member] else { return }
     let request = LoginRequest(
-      appKey: appKey, registrationID: own.id, secret: own.secret, heartbeat: 60, appState: .background)
+      appKey: appKeys[own.app], registrationID: own.id, secret: own.secret, heartbeat: 60,
+      appState: .background)
     ClientFrame.login(request).encode(into: &bytes)
   }
 

@@ -7,6 +7,8 @@ import PushWire
 /// has an alias, and tags by what its number can be divided by.
 struct Population {
   let count: Int
+  /// How many apps have them: one each in turn.
+  var apps = 1
   /// Whether they are iPhones with an APNs token, instead of Android devices.
   var haveTokens = false
   /// Distinguishes populations.
@@ -23,8 +25,24 @@ struct Population {
 
   static func alias(_ number: Int) -> String { "user\(number)" }
 
-  /// Adds them to an app that has none, while no server runs.
-  func write(_ app: BorealisApp) throws(BenchError) {
+  /// Which of the apps has a number.
+  func app(of number: Int) -> Int { number % apps }
+
+  /// The numbers that one of the apps has; there they are counted from 0.
+  func numbers(of app: Int) -> [Int] { Array(stride(from: app, to: count, by: apps)) }
+
+  /// Makes a data folder with the apps, each with its registrations.
+  func makeApps(_ environment: BenchEnvironment, folder: String) throws(BenchError) -> [BorealisApp] {
+    var made: [BorealisApp] = []
+    for index in 0..<apps {
+      made.append(try BorealisApp.create(environment, folder: folder))
+      try write(made[index], index)
+    }
+    return made
+  }
+
+  /// Adds them, or those of one of the apps, to an app that has none, while no server runs.
+  func write(_ app: BorealisApp, _ index: Int = 0) throws(BenchError) {
     let database = try SQLiteFile(app.database)
     // Only the bench reads this database, and only once.
     try database.execute("PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN")
@@ -43,14 +61,16 @@ struct Population {
       """)
     let hash = Array(SHA256.digest(secret.bytes).prefix(16))
     let now = Int(cl_wall_ms())
-    for number in 0..<count {
+    let numbers = numbers(of: index)
+    for (place, number) in numbers.enumerated() {
       try insert.run(
-        .integer(row), .integer(number), .bytes(stored(id(number))), .bytes(hash),
+        .integer(row), .integer(place), .bytes(stored(id(number))), .bytes(hash),
         .integer(haveTokens ? 1 : 2), .text(Self.alias(number)), tagList(number), .integer(now),
         .integer(now),
         .integer(haveTokens ? 1 : 0), haveTokens ? .bytes(token(number)) : .null)
     }
-    try database.prepare("UPDATE app SET next_number = ? WHERE id = ?").run(.integer(count), .integer(row))
+    try database.prepare("UPDATE app SET next_number = ? WHERE id = ?").run(
+      .integer(numbers.count), .integer(row))
     try database.execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
   }
 

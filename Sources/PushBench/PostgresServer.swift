@@ -9,9 +9,10 @@ final class PostgresServer {
 
   private static let connections = 400
 
-  init(_ environment: BenchEnvironment) throws(BenchError) {
+  /// Makes a database in a new folder of this name, and starts a server on it.
+  init(_ environment: BenchEnvironment, folder name: String = "postgres") throws(BenchError) {
     let programs = try Self.programs()
-    let folder = try environment.workspace.folder("postgres")
+    let folder = try environment.workspace.folder(name)
     if getuid() == 0, let nobody = getpwnam("nobody") {
       guard chown(folder, nobody.pointee.pw_uid, nobody.pointee.pw_gid) == 0 else {
         throw .system(call: "chown \(folder)", number: errno)

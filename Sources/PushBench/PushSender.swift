@@ -17,15 +17,26 @@ final class PushSender: LoadDriver {
   /// Connections that ended although they had a request under way.
   private(set) var lostCount = 0
 
-  private let authorization: String
+  /// Whether each request goes to a random one of the idle connections, as behind a load balancer, and not to
+  /// the one that was used last.
+  var spreads = false
+
+  /// Of each app.
+  private let authorizations: [String]
   private var idle: [Link] = []
   private var waiting: [[UInt8]] = []
   private var nextWaiting = 0
   /// When the request under way on each connection was sent.
   private var sentAt: [UInt64] = []
 
-  init(appKey: AppKey, secret: String) {
-    authorization = Base64.encode(Array("\(appKey.text):\(secret)".utf8))
+  /// The app server of one app.
+  convenience init(appKey: AppKey, secret: String) { self.init([(appKey, secret)]) }
+
+  /// Posts for each of these apps.
+  convenience init(apps: [BorealisApp]) { self.init(apps.map { ($0.key, $0.secret) }) }
+
+  private init(_ apps: [(key: AppKey, secret: String)]) {
+    authorizations = apps.map { Base64.encode(Array("\($0.key.text):\($0.secret)".utf8)) }
   }
 
   /// Opens connections.
@@ -46,14 +57,14 @@ final class PushSender: LoadDriver {
 
   static func audience(alias: String) -> String { "{\"alias\":[\"\(alias)\"]}" }
 
-  /// The bytes of a request. `audience` is JSON.
+  /// The bytes of a request for one of the apps. `audience` is JSON.
   func request(
-    to audience: String, _ payload: [UInt8], timeToLive: Int = 86_400, cid: String? = nil
+    to audience: String, _ payload: [UInt8], timeToLive: Int = 86_400, cid: String? = nil, app: Int = 0
   ) -> [UInt8] {
     let name = cid.map { "\"cid\":\"\($0)\"," } ?? ""
     return request(
       "{\(name)\"platform\":\"all\",\"audience\":\(audience),\"message\":{\"msg_content\":\"", payload,
-      "\"},\"options\":{\"time_to_live\":\(timeToLive)}}")
+      "\"},\"options\":{\"time_to_live\":\(timeToLive)}}", app: app)
   }
 
   /// The bytes of a request for a notification to devices of a platform.
@@ -65,11 +76,13 @@ final class PushSender: LoadDriver {
       payload, "\"}}}")
   }
 
-  private func request(_ before: String, _ payload: [UInt8], _ after: String) -> [UInt8] {
+  private func request(
+    _ before: String, _ payload: [UInt8], _ after: String, app: Int = 0
+  ) -> [UInt8] {
     let head = """
       POST /v3/push HTTP/1.1\r
       Host: 127.0.0.1\r
-      Authorization: Basic \(authorization)\r
+      Authorization: Basic \(authorizations[app])\r
       Content-Type: application/json\r
       Content-Length: \(before.utf8.count + payload.count + after.utf8.count)\r
       \r\n
@@ -78,12 +91,13 @@ final class PushSender: LoadDriver {
   }
 
   /// Posts a push on an idle connection, or on the first that becomes idle.
-  func push(to audience: String, _ payload: [UInt8], _ client: LoadClient) {
-    post(request(to: audience, payload), client)
+  func push(to audience: String, _ payload: [UInt8], app: Int = 0, _ client: LoadClient) {
+    post(request(to: audience, payload, app: app), client)
   }
 
   /// Posts a request made before.
   func post(_ request: [UInt8], _ client: LoadClient) {
+    if spreads, let last = idle.indices.last { idle.swapAt(Int.random(in: 0...last), last) }
     if let link = idle.popLast() {
       send(request, link, client)
     } else {

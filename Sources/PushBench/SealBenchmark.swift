@@ -18,16 +18,15 @@ enum SealBenchmark {
     let count = environment.options.connections ?? receivers
     try system.connect(0..<count, client)
     try system.connectSender(client)
-    let devices = (0..<count).compactMap { system.devices.registration(of: $0) }
     // The first round warms up.
-    _ = try AcceptedPushes(system, client, to: devices, seconds: environment.options.seconds)
+    _ = try AcceptedPushes(system, client, seconds: environment.options.seconds)
     var measured: [String: (costs: [Double], rates: [Double])] = [:]
     for number in 0..<2 * rounds {
       let name = number.isMultiple(of: 2) ? "off" : "on"
       _ = try ServerProcess.firstLine(
         environment.executable, ["app", "seal", borealis.appKey.text, name, "--data", borealis.folder],
         executable: environment.executable, log: environment.workspace.path + "/servers.log")
-      let round = try AcceptedPushes(system, client, to: devices, seconds: environment.options.seconds)
+      let round = try AcceptedPushes(system, client, seconds: environment.options.seconds)
       Report.progress(
         "sealing \(name): \(Report.number(round.cost)) us, \(Report.number(round.rate)) pushes/s")
       measured[name, default: ([], [])].costs.append(round.cost)

@@ -76,8 +76,7 @@ enum SingleBenchmark {
     let client = try LoadClient()
     try system.connect(0..<receivers, client)
     try system.connectSender(client)
-    let devices = (0..<receivers).compactMap { system.devices.registration(of: $0) }
-    let accepted = try AcceptedPushes(system, client, to: devices, seconds: environment.options.seconds)
+    let accepted = try AcceptedPushes(system, client, seconds: environment.options.seconds)
     report.add(throughputCost, system.name, accepted.cost, "us")
     report.add(throughput, system.name, accepted.rate, "pushes/s")
     report.add(acceptMedian, system.name, accepted.durations.percentile(0.5), "us")

@@ -26,8 +26,9 @@ struct BenchCommand: Command {
                   another app's pushes beside a service that takes none, and memory with pushes that wait for it
       console     each of the console's pages with a million registrations and 100,000 pushes in the database
       cluster     nodes on PostgreSQL and NATS, which it starts, compared with one server on a file: accepted pushes, pushes from
-                  node to node, broadcasts, logins, and how long devices of a killed node are away; with --devices how many
-                  connections many nodes bear, and a broadcast to all of them
+                  node to node, broadcasts, logins, and how long devices of a killed node are away; with --apps the devices
+                  belong to several apps, which have homes of their own, and app servers post and devices connect at any
+                  node; with --devices how many connections many nodes bear, and a broadcast to all of them
       sqlite      commits in a second: the floor for accepted pushes
       soak        memory under a steady load, for as long as --seconds says
       all         all of them except soak
@@ -57,6 +58,11 @@ struct BenchCommand: Command {
       help: "For cluster: how many nodes; the default is 4, with --devices 56.",
       kind: .number(2...200)),
     SettingDefinition(
+      name: "apps", valueName: "N",
+      help:
+        "For cluster: how many apps the devices are divided among; more than one have homes of their own. The default is 1.",
+      kind: .number(1...64)),
+    SettingDefinition(
       name: "devices", valueName: "N",
       help:
         "For cluster: connects this many devices, as far as memory allows, from as many processes as there are nodes.",
@@ -78,6 +84,7 @@ struct BenchCommand: Command {
         seconds: settings.number("seconds") ?? 5, peers: settings.text("peers") ?? "none",
         onlyPeers: settings.flag("only-peers"), queue: settings.number("queue"),
         rate: settings.number("rate"), nodes: settings.number("nodes"), devices: settings.number("devices"),
+        apps: settings.number("apps"),
         json: settings.text("json"), folder: settings.text("folder"))
       options.consolePages = WebConsole.addresses
       try Bench.run(options)

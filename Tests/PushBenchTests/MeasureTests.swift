@@ -87,6 +87,11 @@ import Testing
     #expect(throws: BenchError.self) { try BenchOptions(benchmark: "idle", nodes: 4) }
     #expect(throws: BenchError.self) { try BenchOptions(benchmark: "cluster", nodes: 1) }
     #expect(throws: BenchError.self) { try BenchOptions(benchmark: "cluster", devices: 3_000_001) }
+    #expect(throws: BenchError.self) { try BenchOptions(benchmark: "idle", apps: 4) }
+    #expect(throws: BenchError.self) { try BenchOptions(benchmark: "cluster", apps: 0) }
+    #expect(throws: BenchError.self) { try BenchOptions(benchmark: "cluster", apps: 65) }
+    #expect(throws: BenchError.self) { try BenchOptions(benchmark: "cluster", devices: 1000, apps: 4) }
+    #expect(try BenchOptions(benchmark: "cluster", nodes: 2, apps: 4).apps == 4)
     #expect(try BenchOptions(benchmark: "cluster", nodes: 56, devices: 1_000_000).nodes == 56)
     #expect(try BenchOptions(benchmark: "soak", seconds: 3600, rate: 2000).rate == 2000)
     #expect(try BenchOptions(benchmark: "idle", peers: "redis,floor").peers == [.redis, .floor])
