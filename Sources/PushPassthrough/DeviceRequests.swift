@@ -118,8 +118,8 @@ final class DeviceRequests {
           location: connections.location(slot))))
   }
 
-  /// The home has answered a login: immediately, or later, when pushes that the answer does not cover may have arrived before it.
-  func loggedIn(_ result: LoginResult, _ location: Location, isAtOnce: Bool) {
+  /// The home has answered a login. `mayLack` says that pushes which the answer does not cover may have arrived before it.
+  func loggedIn(_ result: LoginResult, _ location: Location, mayLack: (LoggedIn) -> Bool) {
     guard let slot = connections.slot(location), connections.slab[slot].core.phase == .waiting else {
       // The connection has ended in the meantime.
       if case .accepted(let login) = result {
@@ -141,7 +141,7 @@ final class DeviceRequests {
           heartbeat: connections.slab[slot].core.heartbeat, ackDelay: limits.ackDelay,
           serverTime: connections.time.now(),
           pending: UInt32(clamping: login.pending)))
-      if login.pending > 0 || !isAtOnce { sending.catchUp(slot) }
+      if login.pending > 0 || mayLack(login) { sending.catchUp(slot) }
     }
   }
 

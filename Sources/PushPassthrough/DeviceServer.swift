@@ -38,7 +38,7 @@ public final class DeviceServer: LoopDriver {
     intake = FrameIntake(connections, requests)
     mailbox = channel.mailboxes[loop.handle.index]
     connections.driver = loop.add(self)
-    connections.onAnswer = { [unowned self] in handle($0, isAtOnce: true) }
+    connections.onAnswer = { [unowned self] in handle($0) }
   }
 
   /// The number of connections.
@@ -160,7 +160,8 @@ public final class DeviceServer: LoopDriver {
       connections.metrics.overflows.add()
       sending.missedPushes()
     }
-    for one in mail { handle(one) }
+    // Some of what was refused may be for those who log in here.
+    for one in mail { handle(one) { hasRefused || !$0.isInOrder } }
   }
 
   /// Closes sessions whose deadline has passed.
@@ -196,11 +197,12 @@ public final class DeviceServer: LoopDriver {
 
   // MARK: Messages
 
-  /// Handles a message of a home: an immediate answer, or later mail.
-  func handle(_ message: HomeMessage, isAtOnce: Bool = false) {
+  /// Handles a message of a home: an immediate answer, or later mail. `mayLack` says whether a session that begins lacks pushes that have
+  /// arrived before.
+  func handle(_ message: HomeMessage, mayLack: (LoggedIn) -> Bool = { _ in false }) {
     switch message {
     case .loginResult(let location, let result):
-      requests.loggedIn(result, location, isAtOnce: isAtOnce)
+      requests.loggedIn(result, location, mayLack: mayLack)
     case .loginAgain(let login):
       if connections.slot(login.location) != nil { connections.tell(.login(login)) }
     case .registerResult(let location, let result):

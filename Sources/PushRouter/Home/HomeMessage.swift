@@ -106,16 +106,21 @@ public struct LoggedIn: Sendable {
   public let newest: MessageID
   /// About how many pushes wait for it.
   public let pending: Int
+  /// Whether what was accepted after the login comes behind this answer, also when that comes by mail. Otherwise it may have come before,
+  /// and found no session.
+  public let isInOrder: Bool
 
   /// All fields.
   public init(
-    app: AppID, number: RegistrationNumber, platform: Platform?, newest: MessageID, pending: Int
+    app: AppID, number: RegistrationNumber, platform: Platform?, newest: MessageID, pending: Int,
+    isInOrder: Bool = false
   ) {
     self.app = app
     self.number = number
     self.platform = platform
     self.newest = newest
     self.pending = pending
+    self.isInOrder = isInOrder
   }
 }
 
