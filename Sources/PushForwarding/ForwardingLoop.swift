@@ -84,14 +84,9 @@ public final class ForwardingLoop: LoopDriver {
   }
 
   /// What serves a request in this process; nil if it is not its home.
-  public func handlers(for request: HTTPRequest) -> RequestHandlers? {
-    handlers(for: app(of: request))
-  }
+  public func handlers(for request: HTTPRequest) -> RequestHandlers? { handlers(for: app(of: request)) }
 
-  /// Nil where one home has all apps: nobody asks.
-  private func app(of request: HTTPRequest) -> AppKey?? {
-    isDivided ? .some(forwarder.app(request)) : nil
-  }
+  private func app(of request: HTTPRequest) -> AppKey?? { isDivided ? .some(forwarder.app(request)) : nil }
 
   private func handlers(for app: AppKey??) -> RequestHandlers? {
     !isDivided || course.homes[app ?? nil] == .here ? local() : nil
@@ -228,7 +223,7 @@ public final class ForwardingLoop: LoopDriver {
     course = new
     var moved = deferred.map(\.job)
     deferred = []
-    // One home of all apps was followed: nobody has asked which app a request names.
+    // Nobody has asked yet which apps requests name.
     let divides = new.homes.isDivided && !before.homes.isDivided
     for lane in lanes.values { moved += lane.takeOthers { !divides && new.homes[$0.app] == lane.home } }
     let nodes = new.homes.nodes

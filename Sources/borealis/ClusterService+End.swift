@@ -4,10 +4,20 @@ import PushCluster
 import PushForwarding
 import PushMembership
 import PushNodes
+import PushStorage
 import Synchronization
 
 /// How a node ends.
 extension ClusterService {
+  /// Whether another node can become the home. Waits for the database: a node may have joined since it was last read.
+  var hasHeir: Bool {
+    let state = currentState
+    guard state.isLeading || homes?.home != nil else { return false }
+    let own = state.runner.incarnation
+    let view = (try? registry.look(as: own, beats: false)) ?? state.runner.view
+    return view?.nodes.contains { $0.incarnation != own && !$0.isDraining } == true
+  }
+
   /// Tells the others that this node ends. When it returns, this node is the home or will not be it.
   func beginEnd() {
     currentState.runner.drain()

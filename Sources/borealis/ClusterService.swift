@@ -145,15 +145,6 @@ final class ClusterService: Sendable {
   /// Why this process can do its work no more; nil if it can.
   var lastingFailure: String? { currentState.lastingFailure }
 
-  /// Whether another node can become the home. Waits for the database: a node may have joined since it was last read.
-  var hasHeir: Bool {
-    let state = currentState
-    guard state.isLeading || homes?.home != nil else { return false }
-    let own = state.runner.incarnation
-    let view = (try? registry.look(as: own, beats: false)) ?? state.runner.view
-    return view?.nodes.contains { $0.incarnation != own && !$0.isDraining } == true
-  }
-
   /// Why this node cannot serve, nil if it can.
   var obstacle: String? {
     guard isReady() else { return "draining" }
