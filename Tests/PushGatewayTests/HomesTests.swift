@@ -168,7 +168,7 @@ import Testing
     let key = moving.app.key
     let early = try two.router.load(moving.app.id)
     #expect(early?.id == nil)
-    #expect(one.router.handOver(key, to: (node: 2, home: two.own.home)) == 2)
+    #expect(one.router.handOver(key, to: (node: 2, home: two.own.home)) == 3)
     // Its memory is as it was.
     let before = try await one.picture(of: moving.app, moving.devices, pushes: ids)
     #expect(before.pending.map { $0.contains(last) } == [false, false, false, true, true])
@@ -219,7 +219,7 @@ import Testing
     }
     let all = ids + two.accepted.withLock { $0[there.id] ?? [] }
     let then = try await two.picture(of: there, moving.devices, pushes: all)
-    #expect(two.router.handOver(key, to: (node: 1, home: one.own.home)) == 3)
+    #expect(two.router.handOver(key, to: (node: 1, home: one.own.home)) == 4)
     let back = try #require(try one.router.load(moving.app.id))
     #expect(back !== moving.app)
     #expect(try await one.picture(of: back, moving.devices, pushes: all) == then)
@@ -315,7 +315,7 @@ import Testing
     let epoch = try await two.store.change { t throws(StorageError) in
       try t.homes.assign(lost.app.id, to: two.own)
     }
-    #expect(epoch == 2)
+    #expect(epoch == 3)
     let there = try #require(try two.router.load(lost.app.id))
     #expect(try await two.picture(of: there, lost.devices, pushes: ids) == before)
     one.close()
