@@ -100,9 +100,7 @@ extension GatewaySide {
           isForeground: login.isForeground, since: now), at: location)
       let loggedIn = LoggedIn(
         app: app, number: accepted.number, platform: Platform(rawValue: accepted.platform),
-        newest: accepted.newest, pending: Int(accepted.pending),
-        // The home's link carries both, in order, and so does the loop's mail.
-        isInOrder: true)
+        newest: accepted.newest, pending: Int(accepted.pending), isInOrder: true)
       local.send(.loginResult(location, .accepted(loggedIn)), to: location.loop)
     }
   }
