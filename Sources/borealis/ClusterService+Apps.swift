@@ -2,6 +2,7 @@ import PushBase
 import PushConsole
 import PushMembership
 import PushNodes
+import PushRouter
 import PushStorage
 import Synchronization
 
@@ -41,17 +42,7 @@ extension ClusterService {
   /// Serves the apps of a home, which has none yet; nil if that fails for good.
   private func begin(_ home: NodeHome) -> HomeService? {
     let runner = currentState.runner
-    let service: HomeService
-    do throws(Failure) {
-      service = try HomeService(
-        settings, home.store, home.router, loop: loops, metrics: metrics, time: time,
-        obstacle: { [self] in obstacle }, nodes: { [self] in consoleNodes })
-      try service.start()
-    } catch {
-      // Half of a home cannot be taken back.
-      state.withLock { $0.lastingFailure = error.message }
-      return nil
-    }
+    guard let service = try? startService(home.store, home.router) else { return nil }
     link.serve(home.router, mayDecide: { runner.isAlive })
     let open = state.withLock { state in
       state.storeObstacle = { [store = home.store] in store.failure?.explanation }
@@ -59,6 +50,20 @@ extension ClusterService {
     }
     open?(service)
     return service
+  }
+
+  /// Starts what this process has as a home. After a failure this process can do its work no more: half of a home cannot be taken back.
+  func startService(_ store: Store, _ router: Router) throws(Failure) -> HomeService {
+    do throws(Failure) {
+      let service = try HomeService(
+        settings, store, router, loop: loops, metrics: metrics, time: time, obstacle: { [self] in obstacle },
+        nodes: { [self] in consoleNodes })
+      try service.start()
+      return service
+    } catch {
+      state.withLock { $0.lastingFailure = error.message }
+      throw error
+    }
   }
 
   /// Apps whose requests this process serves as their home.

@@ -309,17 +309,7 @@ final class ClusterService: Sendable {
     guard let epoch = begun else { throw .failed("this node was taken for dead") }
     log.info("becoming the home", ["epoch": .number(epoch)])
     let router = try HomeService.load(settings, store, time)
-    let service: HomeService
-    do throws(Failure) {
-      service = try HomeService(
-        settings, store, router, loop: loops, metrics: metrics, time: time, obstacle: { [self] in obstacle },
-        nodes: { [self] in consoleNodes })
-      try service.start()
-    } catch {
-      // Half of a home cannot be taken back.
-      state.withLock { $0.lastingFailure = error.message }
-      throw error
-    }
+    let service = try startService(store, router)
     runner.lead(epoch: epoch)
     link.lead(router, epoch: Epoch(UInt64(epoch)), mayDecide: { runner.isAlive })
     // Before it is known who is connected, a push would take other ways.

@@ -97,9 +97,7 @@ enum ClusterStart {
   ) throws(Failure) -> NodeHome {
     let isCurrent: Bool
     do throws(StorageError) {
-      for dead in try registry.endDeadHomes() {
-        settings.log.warning("the home of a dead node is ended", ["node": .number(dead)])
-      }
+      try registry.endDeadHomes(settings.log)
       isCurrent = try registry.isCurrent()
     } catch {
       throw settings.folder.openFailure(error)

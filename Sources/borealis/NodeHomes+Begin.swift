@@ -6,6 +6,15 @@ import PushNodes
 import PushStorage
 import Synchronization
 
+extension NodeRegistry {
+  /// Ends homes whose nodes are gone, and says so.
+  func endDeadHomes(_ log: Log) throws(StorageError) {
+    for home in try endDeadHomes() {
+      log.warning("the home of a dead node is ended", ["node": .number(home)])
+    }
+  }
+}
+
 /// How a node becomes a home, and is one no more.
 extension NodeHomes {
   /// Nanoseconds that nodes that know of one home only may take to become it: more than it takes until one that stands still is dead.
@@ -80,9 +89,7 @@ extension NodeHomes {
   /// Takes what belongs to no app, if its home is gone, and becomes a home before if it is none; its epoch. Nil if another node has it,
   /// or something is in the way. `fence` is that of a server of all apps that is dead.
   func takeInstallation(replacing fence: Int64?) throws(StorageError) -> Int64? {
-    for home in try registry.endDeadHomes() {
-      log.warning("the home of a dead node is ended", ["node": .number(home)])
-    }
+    try registry.endDeadHomes(log)
     turns.withLock { _ in
       if let (view, node) = view() { begin(view, node, replacing: fence) }
     }

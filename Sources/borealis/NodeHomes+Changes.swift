@@ -13,9 +13,7 @@ extension NodeHomes {
 
   /// Gives apps without a home to nodes.
   func assign(_ home: NodeHome, _ view: ClusterView) throws(StorageError) {
-    for dead in try registry.endDeadHomes() {
-      log.warning("the home of a dead node is ended", ["node": .number(dead)])
-    }
+    try registry.endDeadHomes(log)
     let (homeless, loads) = try home.store.wait { t throws(StorageError) in
       (try t.homes.homeless(), try t.homes.loads())
     }
