@@ -30,6 +30,13 @@ final class ForwardConnection {
       limits: HTTPLimits(header: ForwardLimits.header, fields: ForwardLimits.fields, body: answerBytes))
   }
 
+  /// Closes the socket of a connection whose loop is gone.
+  func abandon() {
+    // The two hold each other.
+    lane.idle = []
+    connection.cut()
+  }
+
   /// Whether it is not ready for a request yet.
   var isOpening: Bool { !isAccepted }
 

@@ -45,7 +45,7 @@ public final class ForwardingLoop: LoopDriver {
 
   deinit {
     // The loop is gone with everything that it watched; only the descriptors are left.
-    for slot in 0..<UInt32(sockets.capacity) { sockets[slot]?.connection.cut() }
+    for slot in 0..<UInt32(sockets.capacity) { sockets[slot]?.abandon() }
   }
 
   // MARK: Requests

@@ -91,7 +91,7 @@ final class StreamServer: HTTP2PoolSource {
     guard waiting.isEmpty, flights.count == free.count, lacksHTTP2Until <= now,
       now &- lastUse >= StreamLoop.idleSeconds * 1_000_000_000
     else { return false }
-    pool?.close()
+    closePool()
     return true
   }
 
@@ -101,7 +101,13 @@ final class StreamServer: HTTP2PoolSource {
     for tag in flights.indices {
       if let one = remove(tag) { complete(one, .closed) }
     }
+    closePool()
+  }
+
+  private func closePool() {
     pool?.close()
+    // The two hold each other.
+    pool = nil
   }
 
   private func complete(_ one: Waiting, _ answer: HTTPAnswer) {
