@@ -15,6 +15,7 @@
 #define SWIFT __attribute__((swiftcall))
 #define SELF __attribute__((swift_context))
 #define ASYNC __attribute__((swiftasynccall))
+#define CONTEXT __attribute__((swift_async_context))
 
 // Weak, since the processes that start the tests have no sanitizer.
 __attribute__((weak)) void __tsan_acquire(void *address);
@@ -55,8 +56,24 @@ SWIFT void swift_continuation_throwingResumeWithError(void *task, void *error) {
   original(task, error);
 }
 
-ASYNC void swift_continuation_await(void *context) {
-  ASYNC void (*original)(void *) = dlsym(RTLD_NEXT, "swift_continuation_await");
+// A task that finds its continuation resumed goes on at once. Only here: a call of acquire before the wait would miss what resumes
+// it between the two. A task that has begun to wait is switched to by the library, which takes what it runs from elsewhere.
+struct async_context {
+  struct async_context *parent;
+  ASYNC void (*resume)(CONTEXT struct async_context *);
+};
+
+static __thread ASYNC void (*goes_on)(CONTEXT struct async_context *);
+
+static ASYNC void resumed(CONTEXT struct async_context *context) {
+  context->resume = goes_on;
   if (__tsan_acquire && swift_task_getCurrent) __tsan_acquire(swift_task_getCurrent());
+  __attribute__((musttail)) return context->resume(context);
+}
+
+ASYNC void swift_continuation_await(struct async_context *context) {
+  ASYNC void (*original)(struct async_context *) = dlsym(RTLD_NEXT, "swift_continuation_await");
+  goes_on = context->resume;
+  context->resume = resumed;
   __attribute__((musttail)) return original(context);
 }
