@@ -127,7 +127,8 @@ final class NATSConnection: @unchecked Sendable {
   }
 
   private static func subscribe(
-    _ connection: OpaquePointer, _ subject: String, _ observer: Observer, _ subscriptions: inout [OpaquePointer]
+    _ connection: OpaquePointer, _ subject: String, _ observer: Observer,
+    _ subscriptions: inout [OpaquePointer]
   ) throws(Failure) {
     var made: OpaquePointer?
     let context = Unmanaged.passRetained(observer)

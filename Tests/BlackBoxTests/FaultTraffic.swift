@@ -160,7 +160,8 @@ final class FaultTraffic: Sendable {
   }
 
   private func schedule(_ push: JSONValue, _ text: String, _ app: Int, _ node: String) {
-    let time = FixedZone(secondsEast: 0).local(SystemTime().now().adding(seconds: 4)).text
+    // A call may wait five seconds for a home, and the time has no fractions.
+    let time = FixedZone(secondsEast: 0).local(SystemTime().now().adding(seconds: 8)).text
     let answer = call(
       "POST", "/v3/schedules", app, node,
       [
