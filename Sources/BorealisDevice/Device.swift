@@ -73,7 +73,7 @@ public final class Device: Sendable {
   ///
   /// GeTuiSdk: `destroy`.
   public func close() async {
-    await withCheckedContinuation { continuation in hub.post(.close(key, { continuation.resume() })) }
+    await awaitCallback { done in hub.post(.close(key, { done(()) })) }
   }
 
   /// The network has changed: a device that waits for its next attempt connects immediately.
@@ -129,15 +129,11 @@ public final class Device: Sendable {
   /// still needed. If the server refuses the new key, the old one stays the device's, and the new one's bytes leave the state file.
   /// Without an answer (6002, 6012) the new one stays, and is told again.
   public func rotateKey() async throws(DeviceOperationError) {
-    let result = await withCheckedContinuation { continuation in
-      hub.post(.rotateKey(key, { continuation.resume(returning: $0) }))
-    }
+    let result = await awaitCallback { done in hub.post(.rotateKey(key, done)) }
     guard result.code == .ok else { throw DeviceOperationError(result.code) }
   }
 
   func result(of operation: Operation) async -> OperationResult {
-    await withCheckedContinuation { continuation in
-      hub.post(.submit(key, operation, { continuation.resume(returning: $0) }))
-    }
+    await awaitCallback { done in hub.post(.submit(key, operation, done)) }
   }
 }

@@ -4,6 +4,7 @@ import Dispatch
 import Glibc
 import PushBase
 import PushNet
+import PushTesting
 import PushWire
 
 /// A server whose part a test plays, with real sockets and blocking calls, on a thread of its own.
@@ -29,7 +30,7 @@ final class TestServer: Sendable {
   /// Plays the server's part.
   @discardableResult
   func play<Value: Sendable>(_ part: @escaping @Sendable (TestServer) throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
+    try await withThrowingContinuation { continuation in
       // A queue of its own: those of the system are as few as there are cores.
       DispatchQueue(label: "test-server").async { continuation.resume(with: Result { try part(self) }) }
     }

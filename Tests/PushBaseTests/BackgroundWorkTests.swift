@@ -1,5 +1,6 @@
 import Dispatch
 import PushBase
+import PushTesting
 import Synchronization
 import Testing
 
@@ -17,11 +18,11 @@ import Testing
     #expect(taken == [true, true, false, true, true, false])
     for _ in 0..<4 { gate.signal() }
     // Behind the others, as soon as there is room.
-    await withCheckedContinuation { (end: CheckedContinuation<Void, Never>) in
+    await withContinuation { (end: Continuation<Void, Never>) in
       while !work.run(for: 9, { end.resume() }) {}
     }
     #expect(done.withLock { $0 } == [1, 1, 2, 3])
-    await withCheckedContinuation { (end: CheckedContinuation<Void, Never>) in
+    await withContinuation { (end: Continuation<Void, Never>) in
       while !work.run(for: 1, { end.resume() }) {}
     }
   }

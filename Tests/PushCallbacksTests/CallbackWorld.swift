@@ -48,19 +48,19 @@ final class CallbackWorld: Sendable {
   @discardableResult
   func set(_ url: String?, types: CallbackTypes = .all, of other: App? = nil) async throws -> String? {
     let id = (other ?? app).id
-    return try await withCheckedThrowingContinuation { done in
+    return try await withThrowingContinuation { done in
       service.set(id, url: url, types: types) { done.resume(with: $0.map { $0.secret }) }
     }
   }
 
   func rotate() async throws -> String? {
-    try await withCheckedThrowingContinuation { done in
+    try await withThrowingContinuation { done in
       service.rotateSecret(of: app.id) { done.resume(with: $0.map { $0.secret }) }
     }
   }
 
   func test() async throws -> CallbackAnswer {
-    try await withCheckedThrowingContinuation { done in
+    try await withThrowingContinuation { done in
       service.test(app.id) { done.resume(with: $0) }
     }
   }
@@ -112,7 +112,7 @@ final class CallbackWorld: Sendable {
 
   func batches(_ state: CallbackState? = nil, of other: App? = nil) async throws -> [CallbackBatchRow] {
     let id = (other ?? app).id
-    return try await withCheckedThrowingContinuation { done in
+    return try await withThrowingContinuation { done in
       service.batches(of: id, state: state, before: .max, limit: 1000) { done.resume(with: $0) }
     }
   }

@@ -111,7 +111,7 @@ import Testing
     try await world.set(receiver.url, types: [.notDelivered, .delivered])
     let device = try await world.register()
     let id = try await world.push()
-    _ = await withCheckedContinuation { done in
+    _ = await withContinuation { done in
       world.router.deliveries.recall(id, in: world.app) { done.resume(returning: $0) }
     }
     try await world.tick { receiver.eventIDs.count == 1 }
@@ -135,7 +135,7 @@ import Testing
     try await world.set(receiver.url, types: .notDelivered)
     _ = try await world.register()
     let id = try await world.push()
-    _ = await withCheckedContinuation { done in
+    _ = await withContinuation { done in
       world.router.deliveries.recall(id, in: world.app) { done.resume(returning: $0) }
     }
     try await world.tick { !receiver.requests.isEmpty }

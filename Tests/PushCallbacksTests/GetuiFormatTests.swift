@@ -13,7 +13,7 @@ import Testing
 /// Callbacks to an app's own address in Getui's format.
 @Suite(.timeLimit(.minutes(2))) struct GetuiFormatTests {
   private func set(_ url: String, _ world: CallbackWorld) async throws -> CallbackSetting {
-    try await withCheckedThrowingContinuation { done in
+    try await withThrowingContinuation { done in
       world.service.set(world.app.id, url: url, types: .all, format: .getui) {
         done.resume(with: $0.map { $0.setting })
       }
@@ -21,7 +21,7 @@ import Testing
   }
 
   private func makeSecret(_ world: CallbackWorld) async throws -> String {
-    try await withCheckedThrowingContinuation { done in
+    try await withThrowingContinuation { done in
       world.service.getui.make(for: world.app.id) { done.resume(with: $0) }
     }
   }
@@ -78,7 +78,7 @@ import Testing
     _ = world.router.deliveries.acknowledge([push], by: device.number, in: world.app)
     world.router.deliveries.note([(push, false)], by: device.number, in: world.app)
     try await world.tick { receiver.requests.count >= 1 }
-    _ = try await withCheckedThrowingContinuation { done in
+    _ = try await withThrowingContinuation { done in
       world.service.set(world.app.id, url: receiver.url, types: .all, format: .borealis) {
         done.resume(with: $0.map { $0.setting })
       }

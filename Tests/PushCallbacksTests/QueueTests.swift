@@ -42,7 +42,7 @@ import Testing
     let row = try #require(try await world.batches(.failed).first)
     #expect(row.status == 500 && row.error == "answered 500" && row.attempts > 1)
     // An operator's wish starts a new day.
-    _ = await withCheckedContinuation { done in
+    _ = await withContinuation { done in
       world.service.resend(row.id, of: world.app.id) { done.resume(returning: $0) }
     }
     let before = receiver.requests.count
@@ -116,7 +116,7 @@ import Testing
     let world = try await CallbackWorld()
     try await world.set("http://127.0.0.1:9/")
     try await world.tell()
-    _ = await withCheckedContinuation { done in
+    _ = await withContinuation { done in
       world.service.remove(world.app.id) { done.resume(returning: $0) }
     }
     try await world.tick { try await world.batches(.failed).count == 1 }

@@ -21,7 +21,7 @@ import Testing
     world.router.add(channel)
     for number in 0..<2 as Range<UInt32> {
       let word = PushToken(TokenSlot(channel.info.id, kind: 1), .only, Array("word\(number)".utf8))
-      try await withCheckedContinuation { done in
+      try await withContinuation { done in
         world.router.registrations.setTokens([word], of: RegistrationNumber(number), in: app) {
           done.resume(returning: $0)
         }

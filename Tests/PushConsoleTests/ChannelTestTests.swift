@@ -29,7 +29,7 @@ import Testing
   ) async throws {
     let number = try #require(app.directory.find(device))
     let tokens = channels.map { PushToken(TokenSlot($0, kind: 1), .only, Array("word \(number)".utf8)) }
-    try await withCheckedContinuation { done in
+    try await withContinuation { done in
       world.router.registrations.setTokens(tokens, of: number, in: app) { done.resume(returning: $0) }
     }.get()
   }

@@ -4,6 +4,7 @@ import PushGateway
 import PushJSON
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushConsole
@@ -37,7 +38,7 @@ import Testing
     #expect(started.contains("1 of 5 done") && !started.contains(">Open a virtual device</a>"))
     let object = #"{"platform":"all","audience":"all","notification":{"alert":"x"}}"#
     let request = AcceptRequest(try PushRequest.parse(try parseJSON(Array(object.utf8))))
-    let accepted = await withCheckedContinuation { done in
+    let accepted = await withContinuation { done in
       world.router.acceptance.accept(request, for: app) { done.resume(returning: $0) }
     }
     let id = try accepted.get().id

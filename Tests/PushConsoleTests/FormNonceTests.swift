@@ -212,7 +212,7 @@ import Testing
     let app = try await world.app(of: .standard)
     let device = try await world.device(in: app)
     let number = try #require(app.directory.find(device))
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+    try await withThrowingContinuation { (done: Continuation<Void, any Error>) in
       world.router.registrations.setAlias("team", of: number, in: app) {
         done.resume(with: $0.mapError { $0 })
       }

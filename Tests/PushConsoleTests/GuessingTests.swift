@@ -89,7 +89,7 @@ import Testing
   /// Fills a line with jobs that wait for a gate each, and tells how many.
   private static func fill(_ line: BackgroundWork, until gate: DispatchSemaphore) async -> Int {
     // Only when its thread is held is it full for good: what it did before has left it then.
-    await withCheckedContinuation { held in
+    await withContinuation { held in
       let isTaken = line.run {
         held.resume()
         gate.wait()

@@ -24,7 +24,7 @@ import Testing
     let request = AcceptRequest(
       try PushRequest.parse(
         try parseJSON(Array(#"{"platform":"all","audience":"all","notification":{"alert":"x"}}"#.utf8))))
-    let accepted = await withCheckedContinuation { done in
+    let accepted = await withContinuation { done in
       world.router.acceptance.accept(request, for: app) { done.resume(returning: $0) }
     }
     let push = try accepted.get().id
@@ -71,7 +71,7 @@ import Testing
       let text = String(repeating: "x", count: length)
       let body = #"{"platform":"all","audience":"all","notification":{"alert":"\#(text)"}}"#
       let request = AcceptRequest(try PushRequest.parse(try parseJSON(Array(body.utf8))))
-      let accepted = await withCheckedContinuation { done in
+      let accepted = await withContinuation { done in
         world.router.acceptance.accept(request, for: app) { done.resume(returning: $0) }
       }
       let push = try accepted.get().id

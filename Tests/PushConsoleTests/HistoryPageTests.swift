@@ -28,7 +28,7 @@ import Testing
     request.object = body
     change(&request)
     let asked = request
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       world.router.acceptance.accept(asked, for: app) { done.resume(returning: $0) }
     }
     return try result.get().id
@@ -43,7 +43,7 @@ import Testing
 
   /// Registers a device that is always the same one: the registration before is replaced.
   private static func register(_ world: ConsoleWorld, _ app: App) async throws -> RegistrationID {
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       world.router.registrations.register(
         in: app, platform: .android, fingerprint: [1, 2, 3], tokens: [], appVersion: ""
       ) { done.resume(returning: $0) }
@@ -94,7 +94,7 @@ import Testing
     let one = try await Self.push(
       world, app, "To one", audience: "{\"registration_id\":[\"\(device.text)\"]}")
     let back = try await Self.push(world, app, "Recalled")
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       world.router.deliveries.recall(back, in: app) { _ in done.resume() }
     }
     world.router.deliveries.acknowledge([several, one], by: number, in: app)

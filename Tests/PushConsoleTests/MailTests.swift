@@ -192,7 +192,7 @@ import Testing
 extension ConsoleWorld {
   /// Waits for what a request does behind its answer: a look at the database by the only reader, and then a change of it.
   func settled() async throws {
-    _ = try await withCheckedThrowingContinuation { done in
+    _ = try await withThrowingContinuation { done in
       store.read { transaction throws(StorageError) in
         try transaction.people.isAny()
       } completion: {

@@ -31,7 +31,7 @@ import Testing
       var request = AcceptRequest(try PushRequest.parse(try parseJSON(Array(body.utf8))))
       (request.object, request.push.options.timeToLive) = (Array(body.utf8), timeToLive)
       let asked = request
-      let result = await withCheckedContinuation { done in
+      let result = await withContinuation { done in
         world.router.acceptance.accept(asked, for: app) { done.resume(returning: $0) }
       }
       return try result.get().id
@@ -199,7 +199,7 @@ import Testing
       let request = AcceptRequest(try PushRequest.parse(written.json))
       #expect(
         request.push.content.platforms.isSuperset(of: .all) && request.push.platforms.isSuperset(of: .all))
-      let accepted = await withCheckedContinuation { done in
+      let accepted = await withContinuation { done in
         scene.world.router.acceptance.accept(request, for: scene.app) { done.resume(returning: $0) }
       }
       #expect(try accepted.get().targets == 4)

@@ -40,7 +40,7 @@ import Testing
       try transaction.apps.setDisabled(app: disabled.id, true)
     }
     while !disabled.isDisabled { world.router.tick() }
-    let refused = await withCheckedContinuation { done in
+    let refused = await withContinuation { done in
       world.router.acceptance.accept(
         AcceptRequest(
           PushRequest(platforms: .all, audience: .all, content: PushContent(variants: []))), for: disabled

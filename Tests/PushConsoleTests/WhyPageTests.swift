@@ -3,6 +3,7 @@ import PushDomain
 import PushHTTP
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushConsole
@@ -29,7 +30,7 @@ import Testing
 
   private static func change(_ change: DeviceChange, of id: RegistrationID, in scene: Scene) async throws {
     let number = try #require(scene.app.directory.find(id))
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       scene.world.router.registrations.change(change, of: number, in: scene.app) {
         done.resume(returning: $0)
       }
@@ -43,7 +44,7 @@ import Testing
     let content = PushContent(variants: [
       ContentVariant(platforms: .all, notification: Array(#"{"alert":"The <sky>"}"#.utf8))
     ])
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       let audience = Audience.filter(AudienceFilter(registrationIDs: ids.map(\.text)))
       let request = AcceptRequest(
         PushRequest(platforms: platforms, audience: audience, content: content),
@@ -162,7 +163,7 @@ import Testing
   @Test func `A token is shown shortened, with its environment`() async throws {
     let scene = try await Self.scene(0)
     let token = [UInt8](repeating: 0xab, count: 30) + [0xcd, 0xef]
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       scene.world.router.registrations.register(
         in: scene.app, platform: .ios, fingerprint: [7],
         tokens: [PushToken(.sandbox, token)], appVersion: "2.1"
@@ -172,7 +173,7 @@ import Testing
     let found = await scene.viewer.open("\(scene.base)/devices?q=\(Hex.encode(token))").text
     #expect(found.contains(id.text) && found.contains("abababab…cdef") && found.contains("Sandbox"))
     #expect(!found.contains(Hex.encode(token)))
-    let again = await withCheckedContinuation { done in
+    let again = await withContinuation { done in
       scene.world.router.registrations.register(
         in: scene.app, platform: .ios, fingerprint: [7], tokens: [], appVersion: ""
       ) { done.resume(returning: $0) }

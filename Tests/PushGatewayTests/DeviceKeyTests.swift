@@ -14,7 +14,7 @@ import Testing
     _ kind: DeviceKeyKind, _ bytes: [UInt8], of id: RegistrationID, in world: GatewayWorld, _ app: App
   ) async throws -> Result<Void, DeviceFailure> {
     let number = try #require(app.directory.find(id))
-    return await withCheckedContinuation { done in
+    return await withContinuation { done in
       world.router.deviceKeys.set(kind, bytes, of: number, in: app) { done.resume(returning: $0) }
     }
   }
@@ -23,7 +23,7 @@ import Testing
     _ key: ContentKeyID, by id: RegistrationID, in world: GatewayWorld, _ app: App
   ) async throws -> Result<[UInt8], DeviceFailure> {
     let number = try #require(app.directory.find(id))
-    return await withCheckedContinuation { done in
+    return await withContinuation { done in
       world.router.deviceKeys.shared(key, with: number, in: app) { done.resume(returning: $0) }
     }
   }

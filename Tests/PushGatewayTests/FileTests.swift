@@ -177,7 +177,7 @@ extension GatewayWorld {
     headers.append("authorization", Self.basic((other ?? app).key.text, Self.secret))
     headers.append("content-type", type)
     let request = HTTPRequest(method: "POST", target: path, headers: headers, body: body)
-    return await withCheckedContinuation { done in
+    return await withContinuation { done in
       gateway.handle(request, GatewayReply(requestID: "r") { done.resume(returning: $0) })
     }
   }

@@ -81,11 +81,11 @@ final class HomeWorld: Sendable {
 
   /// Makes an app with devices, which tells a server of what becomes of its pushes.
   func makeApp(devices count: Int, telling receiver: TestReceiver) async throws -> Resident {
-    let made = try await withCheckedThrowingContinuation { done in
+    let made = try await withThrowingContinuation { done in
       router.apps.create("test", for: .standard) { done.resume(with: $0) }
     }
     guard let app = try await find(made.key).get() else { throw StorageError(.other, "no app") }
-    _ = try await withCheckedThrowingContinuation { done in
+    _ = try await withThrowingContinuation { done in
       callbacks.set(app.id, url: receiver.url, types: .all) { done.resume(with: $0.map { $0.secret }) }
     }
     var devices: [TestDevice] = []
@@ -94,7 +94,7 @@ final class HomeWorld: Sendable {
       devices.append(TestDevice(id: new.id, secret: new.secret, number: new.number))
       let change = DeviceChange(
         tags: index % 2 == 0 ? .edit(add: ["even"], remove: []) : nil, alias: .set("user \(index / 2)"))
-      let result = await withCheckedContinuation { done in
+      let result = await withContinuation { done in
         router.registrations.change(change, of: new.number, in: app) { done.resume(returning: $0) }
       }
       try result.get()
@@ -103,7 +103,7 @@ final class HomeWorld: Sendable {
   }
 
   func find(_ key: AppKey) async -> Result<App?, DeviceFailure> {
-    await withCheckedContinuation { done in router.apps.find(key) { done.resume(returning: $0) } }
+    await withContinuation { done in router.apps.find(key) { done.resume(returning: $0) } }
   }
 
   /// Connects a device of an app.
@@ -140,7 +140,7 @@ final class HomeWorld: Sendable {
     let local = FixedZone.china.local(clock.now().adding(seconds: seconds)).text
     let body = GatewayWorld.schedule(#"{"single":{"time":"\#(local)"}}"#)
     let request = try ScheduleRequest.parse(try parseJSON(Array(body.utf8)), rules: gateway.pushRules)
-    let made = await withCheckedContinuation { done in
+    let made = await withContinuation { done in
       router.schedules.create(request, named: Gateway.uuid(), in: resident.app) { done.resume(returning: $0) }
     }
     _ = try made.get()
@@ -166,7 +166,7 @@ final class HomeWorld: Sendable {
     if second % 2 == 0 { router.deliveries.acknowledge([single], by: target.number, in: app) }
     if second % 7 == 0 {
       let recalled = try await push(in: resident)
-      _ = await withCheckedContinuation { done in
+      _ = await withContinuation { done in
         router.deliveries.recall(recalled, in: app) { done.resume(returning: $0) }
       }
     }
@@ -180,7 +180,7 @@ final class HomeWorld: Sendable {
     gateway.tick()
     callbacks.tick()
     while gateway.schedules.isBusy {
-      await withCheckedContinuation { done in router.registrations.afterChanges { done.resume() } }
+      await withContinuation { done in router.registrations.afterChanges { done.resume() } }
     }
     try await settle()
   }
@@ -215,7 +215,7 @@ final class HomeWorld: Sendable {
       let alias = AudienceFilter(aliases: ["user \(index)"])
       picture.devices.append("\(app.directory.resolve(alias).numbers.members().map(\.rawValue))")
     }
-    let reports = await withCheckedContinuation { done in
+    let reports = await withContinuation { done in
       router.reports.reports(
         on: pushes, in: app,
         as: { report in

@@ -3,6 +3,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushGateway
@@ -158,7 +159,7 @@ import Testing
 
   /// A device reports without a connection, for itself alone and only with its secret.
   @Test func receiptsWithoutConnection() async throws {
-    let registered = try await withCheckedContinuation { done in
+    let registered = try await withContinuation { done in
       world.router.registrations.register(
         in: world.app, platform: .ios, fingerprint: [], tokens: [], appVersion: ""
       ) { done.resume(returning: $0) }

@@ -216,12 +216,12 @@ import Testing
     let device = try await world.register()
     let id = await world.makeSchedule(world.daily(in: 10))
     world.clock.advance(seconds: 10)
-    let due = await withCheckedContinuation { done in
+    let due = await withContinuation { done in
       world.router.schedules.due(limit: 9) { done.resume(returning: (try? $0.get().due) ?? []) }
     }
     let one = try #require(due.first)
     func fire() async -> FiringEnd {
-      await withCheckedContinuation { done in
+      await withContinuation { done in
         let push = PushRequest(platforms: .all, audience: .all, content: PushContent(variants: []))
         world.router.acceptance.fire(one, .success(push)) { done.resume(returning: $0) }
       }

@@ -54,7 +54,7 @@ extension GatewayWorld {
   func tick() async {
     gateway.tick()
     while gateway.schedules.isBusy {
-      await withCheckedContinuation { done in router.registrations.afterChanges { done.resume() } }
+      await withContinuation { done in router.registrations.afterChanges { done.resume() } }
     }
   }
 

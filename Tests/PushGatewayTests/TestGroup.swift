@@ -17,7 +17,7 @@ extension GatewayWorld {
   func makeGroup(_ apps: [App]) async throws -> TestGroup {
     let key = AppKey(high: SystemRandom.next(), low: 2)
     let secret = "76543210abcdef0123456789"
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+    try await withThrowingContinuation { (done: Continuation<Void, any Error>) in
       database.store.write { transaction throws(StorageError) in
         let group = try transaction.appGroups.create(
           key: key, name: "group", secretHash: SHA256.digest(Array(secret.utf8)),
@@ -38,7 +38,7 @@ extension GatewayWorld {
     headers.append("authorization", Self.basic("group-\(group.key)", group.secret))
     headers.append("content-type", type)
     let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
-    return await withCheckedContinuation { done in
+    return await withContinuation { done in
       gateway.handle(request, GatewayReply(requestID: "r") { done.resume(returning: $0) })
     }
   }

@@ -22,7 +22,7 @@ import Testing
 
   /// A device comes and goes; in front if it says so.
   private func visit(_ platform: Platform, isForeground: Bool) async throws {
-    let secret = await withCheckedContinuation { done in
+    let secret = await withContinuation { done in
       world.router.registrations.register(
         in: world.app, platform: platform, fingerprint: [], tokens: [], appVersion: ""
       ) { done.resume(returning: $0) }

@@ -101,7 +101,7 @@ import Testing
   /// The routes are those of the description that the server hands out.
   @Test func `The description has every route, and no other`() async throws {
     let world = try await GetuiWorld()
-    let response = await withCheckedContinuation { done in
+    let response = await withContinuation { done in
       world.api.gateway.handle(
         HTTPRequest(method: "GET", target: "/openapi.json"),
         GatewayReply(requestID: "r") { done.resume(returning: $0) })

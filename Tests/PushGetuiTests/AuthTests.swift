@@ -37,7 +37,7 @@ import Testing
 
   /// Whether a token opens a call: `DELETE /auth` shows it without a side effect when it is asked about by `check`.
   private func isGood(_ token: String, _ world: GetuiWorld, by api: GetuiAPI? = nil) async -> Bool {
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       (api ?? world.api).tokens.check(token, of: world.app) {
         done.resume(returning: (try? $0.get()) ?? false)
       }
@@ -82,7 +82,7 @@ import Testing
     try await world.setSecret("bbbbbbbbbbbbbbbbbbbbbbbb", of: other)
     let token = await world.token()
     for app in [world.app, other] {
-      let isGood = await withCheckedContinuation { done in
+      let isGood = await withContinuation { done in
         world.api.tokens.check(token, of: app) { done.resume(returning: (try? $0.get()) ?? false) }
       }
       #expect(isGood == (app === world.app))

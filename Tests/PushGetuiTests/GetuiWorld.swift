@@ -84,7 +84,7 @@ final class GetuiWorld: Sendable {
     let request = HTTPRequest(
       method: method, target: "/v2/\((other ?? app).key.text)\(path)", headers: headers,
       body: Array(body.utf8))
-    return await withCheckedContinuation { done in
+    return await withContinuation { done in
       (api ?? self.api).handle(
         request, GetuiReply(requestID: "request-7", peer: peer) { done.resume(returning: $0) })
     }
@@ -117,7 +117,7 @@ final class GetuiWorld: Sendable {
   func tick() async {
     api.gateway.tick()
     while api.gateway.schedules.isBusy {
-      await withCheckedContinuation { done in router.registrations.afterChanges { done.resume() } }
+      await withContinuation { done in router.registrations.afterChanges { done.resume() } }
     }
   }
 

@@ -16,7 +16,7 @@ import Testing
       PushRequest(
         platforms: .all, audience: .filter(AudienceFilter(registrationIDs: ids.map(\.text))),
         content: content, options: PushOptions()))
-    return try await withCheckedContinuation { done in
+    return try await withContinuation { done in
       world.router.acceptance.accept(request, for: world.app) { done.resume(returning: $0) }
     }.get().id
   }

@@ -1,5 +1,6 @@
 import Dispatch
 import PushBase
+import PushTesting
 import Testing
 
 @testable import PushMail
@@ -13,7 +14,7 @@ import Testing
     var settings = try #require(MailServer(url: "smtp://127.0.0.1:\(server.port)", from: sender))
     settings.encryption = .never
     let way = SMTPSender(server: settings)
-    return await withCheckedContinuation { done in
+    return await withContinuation { done in
       DispatchQueue(label: "sends a mail").async {
         do throws(MailFailure) {
           try way.send(Array("Subject: hello\r\n\r\nhello\r\n".utf8), to: "zoe@example.org")
@@ -92,7 +93,7 @@ import Testing
     server = nil
     let from = try #require(MailAddress("push@example.com"))
     let settings = try #require(MailServer(url: "smtp://127.0.0.1:\(port)", from: from))
-    let failure = await withCheckedContinuation { (done: CheckedContinuation<MailFailure?, Never>) in
+    let failure = await withContinuation { (done: Continuation<MailFailure?, Never>) in
       DispatchQueue(label: "sends a mail").async {
         do throws(MailFailure) {
           try SMTPSender(server: settings).send([], to: "zoe@example.org")

@@ -23,7 +23,7 @@ import Testing
         key: key, name: "group", secretHash: SHA256.digest([]), at: Timestamp(milliseconds: 0))
       for app in members { _ = try transaction.appGroups.addApp(app, toGroup: group) }
     }
-    let found = await withCheckedContinuation { done in
+    let found = await withContinuation { done in
       world.router.groups.find(key) { done.resume(returning: $0) }
     }
     group = try #require(try found.get())
@@ -31,7 +31,7 @@ import Testing
   }
 
   private func accept(_ request: AcceptRequest) async -> Result<AcceptedAppGroupPush, APIError> {
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       world.router.acceptance.accept(request, for: group) { done.resume(returning: $0) }
     }
   }

@@ -10,7 +10,7 @@ import Testing
 /// What the operator and developers change about apps.
 @Suite struct AppLifeTests {
   private func delete(_ world: TestWorld) async -> Result<Void, AppFailure> {
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       world.router.apps.delete(world.app.key, of: .standard) { done.resume(returning: $0) }
     }
   }
@@ -45,7 +45,7 @@ import Testing
     }
     #expect(world.channel.take() == [.disconnect(place, .appDisabled), .forget(app.id)])
     #expect(app.isDisabled && app.isDeleted && world.router.apps.loaded(app.key) == nil)
-    let found = await withCheckedContinuation { done in
+    let found = await withContinuation { done in
       world.router.apps.find(app.key) { done.resume(returning: $0) }
     }
     #expect(try found.get() == nil)
@@ -115,7 +115,7 @@ import Testing
     let world = try await TestWorld()
     let phone = try await world.register(token: [1], platform: .ios)
     let slot = try #require(APNsTokenSlot(.liveActivity, name: "match"))
-    let set = await withCheckedContinuation { done in
+    let set = await withContinuation { done in
       world.router.registrations.setTokens(
         [PushToken(slot, .production, [2])], of: phone.number, in: world.app
       ) {
@@ -136,7 +136,7 @@ import Testing
     let world = try await TestWorld()
     let phone = try await world.register(token: [1], platform: .ios)
     let slots = try ["first", "second"].map { try #require(APNsTokenSlot(.liveActivity, name: $0)) }
-    let set = await withCheckedContinuation { done in
+    let set = await withContinuation { done in
       world.router.registrations.setTokens(
         slots.map { PushToken($0, .production, [2]) }, of: phone.number, in: world.app
       ) {

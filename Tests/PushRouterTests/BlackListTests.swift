@@ -7,7 +7,7 @@ import Testing
 /// Registrations that get no pushes until they are taken off the black list.
 @Suite struct BlackListTests {
   private func block(_ isBlocked: Bool, _ devices: [TestDevice], _ world: TestWorld) async throws {
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       world.router.registrations.setBlocked(isBlocked, devices.map(\.number), in: world.app) {
         done.resume(returning: $0)
       }
@@ -42,7 +42,7 @@ import Testing
     let (device, _) = (try await world.register(), try await world.register())
     func cause(_ push: MessageID) async throws -> WhyCause? {
       try await world.tick()
-      let result = await withCheckedContinuation { done in
+      let result = await withContinuation { done in
         world.router.diagnostics.diagnose(push, .there(device.number), in: world.app) {
           done.resume(returning: $0)
         }

@@ -225,7 +225,7 @@ private struct TruthRun {
     let news = ChannelAnswers(
       id: id, channel: .apns, results: [.apns: answers], news: [.apns: [word: NumberSet([number])]],
       isFinal: isFinal)
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       world.router.deliveries.store(news, of: world.app) { _ in done.resume() }
     }
   }
@@ -246,7 +246,7 @@ private struct TruthRun {
     let (router, id) = (world.router, id)
     let app = world.app
     let report = try #require(
-      try await withCheckedContinuation { done in
+      try await withContinuation { done in
         router.reports.report(on: id, in: app) { done.resume(returning: $0) }
       }.get())
     compare(report)
@@ -254,7 +254,7 @@ private struct TruthRun {
     for target in targets.prefix(6) + targets.suffix(2) {
       let number = target.device.number
       let why = try #require(
-        try await withCheckedContinuation { done in
+        try await withContinuation { done in
           router.diagnostics.diagnose(id, .there(number), in: app) { done.resume(returning: $0) }
         }.get())
       compare(why, target)

@@ -51,7 +51,7 @@ final class FallbackWorld {
   }
 
   func tell(_ word: String, _ phone: TestDevice) async throws {
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       world.router.registrations.setTokens(
         [PushToken(Self.slot, .only, Array(word.utf8))], of: phone.number, in: world.app
       ) { done.resume(returning: $0) }
@@ -131,7 +131,7 @@ final class FallbackWorld {
   }
 
   func report(_ id: MessageID) async throws -> PushReport {
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       world.router.reports.report(on: id, in: world.app) { done.resume(returning: $0) }
     }
     guard let report = try result.get() else { throw StorageError(.other, "no such push") }
@@ -139,7 +139,7 @@ final class FallbackWorld {
   }
 
   func why(_ id: MessageID, _ phone: TestDevice) async throws -> Diagnosis {
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       world.router.diagnostics.diagnose(id, .there(phone.number), in: world.app) {
         done.resume(returning: $0)
       }

@@ -16,7 +16,7 @@ import Testing
     let device = try await world.register()
     let (waiting, recalled) = (try await world.push(), try await world.push())
     _ = world.channel.take()
-    _ = await withCheckedContinuation { done in
+    _ = await withContinuation { done in
       world.router.deliveries.recall(recalled, in: world.app) { done.resume(returning: $0) }
     }
     _ = world.channel.take()

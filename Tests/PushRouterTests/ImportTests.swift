@@ -34,7 +34,7 @@ import Testing
   private func register(
     _ world: TestWorld, _ platform: Platform, fingerprint: String = "own", token: [UInt8] = []
   ) async throws -> Registrations.Registered {
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       world.router.registrations.register(
         in: world.app, platform: platform, fingerprint: Array(fingerprint.utf8),
         tokens: [PushToken(.sandbox, token)], appVersion: "2"

@@ -99,7 +99,7 @@ import Testing
 
 extension TestWorld {
   func tell(_ tokens: [PushToken], of device: TestDevice) async -> Result<Void, DeviceFailure> {
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       router.registrations.setTokens(tokens, of: device.number, in: app) { done.resume(returning: $0) }
     }
   }

@@ -52,7 +52,7 @@ import Testing
     #expect(world.pending(devices[0]) == [new] && world.pending(devices[1]) == [new])
     #expect(try await world.outcome(of: old)?.status == .overridden)
     for isOrderly in [true, false] {
-      let contents = await withCheckedContinuation { done in
+      let contents = await withContinuation { done in
         world.router.deliveries.contents(of: [new]) { done.resume(returning: $0) }
       }
       #expect(try contents.get().map(\.1.content.overrides) == [old])
@@ -81,7 +81,7 @@ import Testing
         let request = AcceptRequest.test(overrides: id)
         let answer: Result<AcceptedPush, APIError> =
           if isReal { await world.accept(request) } else {
-            await withCheckedContinuation { done in
+            await withContinuation { done in
               world.router.acceptance.validate(request, for: world.app) { done.resume(returning: $0) }
             }
           }

@@ -1,6 +1,7 @@
 import PushBase
 import PushDomain
 import PushRouter
+import PushTesting
 import Testing
 
 /// Reports on many pushes at once.
@@ -29,7 +30,7 @@ import Testing
     }
     let (router, app, asked) = (world.router, world.app, ids)
     func told(_ ids: [MessageID]) async throws -> [Int?] {
-      try await withCheckedContinuation { done in
+      try await withContinuation { done in
         router.reports.reports(on: ids, in: app, as: \.targets.all.count) { done.resume(returning: $0) }
       }.get()
     }

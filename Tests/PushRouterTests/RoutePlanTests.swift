@@ -92,7 +92,7 @@ import Testing
     world.app.directory.disconnect(phone.number, from: place, at: 1)
     #expect(plan() == (false, true))
     func set(_ token: [UInt8], _ environment: APNsEnvironment) async throws {
-      try await withCheckedContinuation { done in
+      try await withContinuation { done in
         world.router.registrations.setTokens([PushToken(environment, token)], of: phone.number, in: world.app)
         {
           done.resume(returning: $0)
@@ -187,7 +187,7 @@ import Testing
       try await world.register(token: [3], platform: .ios),
     ]
     func set(_ token: [UInt8], _ slot: APNsTokenSlot, _ index: Int) async throws {
-      try await withCheckedContinuation { done in
+      try await withContinuation { done in
         world.router.registrations.setTokens(
           [PushToken(slot, .production, token)], of: phones[index].number, in: world.app
         ) {

@@ -15,7 +15,7 @@ import Testing
     let push = try ScheduledPush(stored: Array(json.utf8), rules: PushRules())
     let request = ScheduleRequest(cid: nil, name: "n", trigger: trigger, push: push)
     let (router, app) = (world.router, world.app)
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       router.schedules.create(request, named: "uuid-\(SystemRandom.next())", in: app) {
         done.resume(returning: $0)
       }
@@ -25,7 +25,7 @@ import Testing
 
   static func due(in world: TestWorld) async throws -> [DueSchedule] {
     let router = world.router
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       router.schedules.due(limit: 10) { done.resume(returning: $0) }
     }
     return try result.get().due
@@ -36,7 +36,7 @@ import Testing
   }
 
   private static func fire(_ due: DueSchedule, by router: Router) async -> FiringEnd {
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       router.acceptance.fire(due, .success(AcceptRequest.test().push)) { done.resume(returning: $0) }
     }
   }
@@ -111,7 +111,7 @@ import Testing
     #expect(await Self.fire(due, in: world) == .failed(.noTarget))
     let router = world.router
     let (id, app) = (schedule.id, world.app)
-    let runs = await withCheckedContinuation { done in
+    let runs = await withContinuation { done in
       router.schedules.runs(of: id, in: app) { done.resume(returning: $0) }
     }
     let run = try #require(try runs.get().first)
@@ -131,7 +131,7 @@ import Testing
     for due in try await Self.due(in: world) { _ = await Self.fire(due, in: world) }
     func isThere() async -> Bool {
       let (router, app) = (world.router, world.app)
-      return await withCheckedContinuation { done in
+      return await withContinuation { done in
         router.schedules.find(schedule.id, in: app) { done.resume(returning: (try? $0.get()) != nil) }
       }
     }

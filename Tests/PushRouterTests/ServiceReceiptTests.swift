@@ -33,7 +33,7 @@ import Testing
     let answers = ChannelAnswers(
       id: id, channel: .apns, results: [.apns: [ChannelEnd.delivered: numbers]],
       news: [.apns: [ChannelEnd.delivered: numbers]], isFinal: true)
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       world.router.deliveries.store(answers, of: world.app) { _ in done.resume() }
     }
   }
@@ -48,7 +48,7 @@ import Testing
 
   private func report() async throws -> PushReport {
     try #require(
-      try await withCheckedThrowingContinuation { done in
+      try await withThrowingContinuation { done in
         world.router.reports.report(on: id, in: world.app) { done.resume(with: $0) }
       })
   }
@@ -139,7 +139,7 @@ import Testing
     let results = ["NotificationsOff": off, ChannelEnd.delivered: rest]
     let answers = ChannelAnswers(
       id: id, channel: .apns, results: [.apns: results], news: [.apns: results], isFinal: true)
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       world.router.deliveries.store(answers, of: world.app) { _ in done.resume() }
     }
     try await say(.notificationsOff, phones[1])

@@ -64,7 +64,7 @@ import Testing
       return
     }
     #expect(error.httpStatus == 500)
-    let found = await withCheckedContinuation { done in
+    let found = await withContinuation { done in
       world.router.apps.find(AppKey(high: 1, low: 2)) { done.resume(returning: $0) }
     }
     #expect(throws: DeviceFailure.unavailable) { try found.get() }

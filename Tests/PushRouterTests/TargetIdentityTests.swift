@@ -225,7 +225,7 @@ private struct IdentityRun {
     }
     let answers = ChannelAnswers(
       id: id, channel: .apns, results: [.apns: work.results], news: [.apns: news], isFinal: work.left.isEmpty)
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       world.router.deliveries.store(answers, of: world.app) { _ in done.resume() }
     }
     if !work.left.isEmpty { apple.put(work) }

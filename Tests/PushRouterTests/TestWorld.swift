@@ -173,7 +173,7 @@ final class TestWorld {
   }
 
   func change(_ change: DeviceChange, of device: TestDevice) async -> Result<Void, DeviceFailure> {
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       router.registrations.change(change, of: device.number, in: app) { done.resume(returning: $0) }
     }
   }
@@ -197,7 +197,7 @@ final class TestWorld {
   }
 
   func recall(_ id: MessageID, in other: App? = nil) async -> Result<Int, APIError> {
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       router.deliveries.recall(id, in: other ?? app) { done.resume(returning: $0.map(\.waiting)) }
     }
   }

@@ -11,7 +11,7 @@ import Testing
     _ id: MessageID, _ device: TestDevice, in world: TestWorld
   ) async throws -> WhyCause? {
     try await world.tick()
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       world.router.diagnostics.diagnose(id, .there(device.number), in: world.app) {
         done.resume(returning: $0)
       }

@@ -12,7 +12,7 @@ import Testing
     _ id: MessageID, _ device: DeviceInQuestion, in world: TestWorld
   ) async throws -> Diagnosis {
     try await world.tick()
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       world.router.diagnostics.diagnose(id, device, in: world.app) { done.resume(returning: $0) }
     }
     return try #require(try result.get())
@@ -27,7 +27,7 @@ import Testing
   private static func search(
     _ text: String, in world: TestWorld, from start: UInt32 = 0, limit: Int = 10
   ) async throws -> DeviceSearch {
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       world.router.diagnostics.search(text, in: world.app, from: RegistrationNumber(start), limit: limit) {
         done.resume(returning: $0)
       }
@@ -242,7 +242,7 @@ import Testing
     let first = world.clock.now()
     #expect(try await history().since == first)
     world.clock.advance(seconds: 10)
-    _ = await withCheckedContinuation { done in
+    _ = await withContinuation { done in
       world.router.registrations.setTokens([PushToken(.sandbox, [1, 2, 3])], of: phone.number, in: world.app)
       {
         done.resume(returning: $0)
@@ -252,7 +252,7 @@ import Testing
     #expect(told.since == first && told.toldAt == world.clock.now())
     let thief = try await world.register(platform: .ios)
     world.clock.advance(seconds: 10)
-    _ = await withCheckedContinuation { done in
+    _ = await withContinuation { done in
       world.router.registrations.setTokens([PushToken(.sandbox, [1, 2, 3])], of: thief.number, in: world.app)
       {
         done.resume(returning: $0)
@@ -271,7 +271,7 @@ import Testing
   // MARK: Looking devices up
 
   private static func file(_ device: TestDevice, in world: TestWorld) async throws -> DeviceFile? {
-    let result = await withCheckedContinuation { done in
+    let result = await withContinuation { done in
       world.router.diagnostics.file(device.number, in: world.app) { done.resume(returning: $0) }
     }
     return try result.get()

@@ -47,7 +47,7 @@ import Testing
   }
 
   private func push(_ id: UInt64, of app: AppID, in store: Store) async throws {
-    try await withCheckedThrowingContinuation { continuation in
+    try await withThrowingContinuation { continuation in
       store.write(of: app) { transaction throws(StorageError) in
         try transaction.pushes.insert(.single(id, app: app, target: 0))
       } completion: {
@@ -107,7 +107,7 @@ import Testing
       entered.signal()
       leave.wait()
     }
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       Task.detached {
         entered.wait()
         done.resume()

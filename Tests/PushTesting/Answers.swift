@@ -15,6 +15,6 @@ public final class Answers: Sendable {
 
   /// The status of every answer that a handler gives.
   public static func statuses(_ handle: (Answers) -> Void) async -> [Int] {
-    await withCheckedContinuation { done in handle(Answers { done.resume(returning: $0) }) }
+    await withContinuation { done in handle(Answers { done.resume(returning: $0) }) }
   }
 }

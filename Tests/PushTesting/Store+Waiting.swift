@@ -6,7 +6,7 @@ extension Store {
     single: Bool = false, lowPriority: Bool = false,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
   ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
+    try await withThrowingContinuation { continuation in
       write(single: single, lowPriority: lowPriority, body) { continuation.resume(with: $0) }
     }
   }
@@ -15,7 +15,7 @@ extension Store {
   public func look<Value: Sendable>(
     _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
   ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
+    try await withThrowingContinuation { continuation in
       read(body) { continuation.resume(with: $0) }
     }
   }

@@ -29,7 +29,7 @@ import Testing
     let key = try await store(pushTo: id, in: world)
     let router = Router(store: world.store, scope: .all, time: world.clock, log: .silent)
     let app = try #require(
-      try await withCheckedThrowingContinuation { done in router.apps.find(key) { done.resume(with: $0) } })
+      try await withThrowingContinuation { done in router.apps.find(key) { done.resume(with: $0) } })
     let parts = APNsParts(
       store: world.store, router: router, credentials: credentials, metrics: APNsMetrics(Metrics()),
       time: world.clock, log: .silent)
@@ -117,7 +117,7 @@ import Testing
     let store = world.store
     var accepted: Int?
     while accepted != Self.devices {
-      accepted = try await withCheckedThrowingContinuation { done in
+      accepted = try await withThrowingContinuation { done in
         store.read { transaction throws(StorageError) in
           try transaction.deliveries.targets(of: Self.push).flatMap {
             PushTargets($0, at: .init(milliseconds: 0))

@@ -24,7 +24,7 @@ import Testing
   }
 
   private static func stored(_ id: MessageID, in world: CredentialWorld) async throws -> Stored {
-    try await withCheckedThrowingContinuation { done in
+    try await withThrowingContinuation { done in
       world.store.read { transaction throws(StorageError) in
         let rows = try transaction.deliveries.targets(of: id)
         return Stored(

@@ -253,7 +253,7 @@ import Testing
     try #require(requests.count == 4)
     // One is answered and not stored yet.
     scene.answer(requests[0], 200)
-    let count = try await withCheckedThrowingContinuation { done in
+    let count = try await withThrowingContinuation { done in
       scene.router.deliveries.recall(push, in: scene.app) { done.resume(with: $0) }
     }
     #expect(count.waiting == 2)
@@ -314,7 +314,7 @@ import Testing
     for token in 1...3 { _ = try await scene.register(UInt8(token)) }
     let push = try await scene.push()
     try #require(try await scene.take(upTo: 2).count == 2)
-    let count = try await withCheckedThrowingContinuation { done in
+    let count = try await withThrowingContinuation { done in
       scene.router.deliveries.recall(push, in: scene.app) { done.resume(with: $0) }
     }
     #expect(count.waiting == 1)

@@ -104,7 +104,7 @@ final class QueueScene {
   }
 
   func tell(_ token: UInt8, as slot: APNsTokenSlot = .device, of number: RegistrationNumber) async throws {
-    try await withCheckedThrowingContinuation { done in
+    try await withThrowingContinuation { done in
       router.registrations.setTokens([PushToken(slot, .production, [token])], of: number, in: app) {
         done.resume(with: $0)
       }
@@ -121,7 +121,7 @@ final class QueueScene {
 
   func targets(of push: MessageID) async throws -> PushTargets? {
     let now = world.clock.now()
-    return try await withCheckedThrowingContinuation { done in
+    return try await withThrowingContinuation { done in
       world.store.read { transaction throws(StorageError) in
         try transaction.deliveries.targets(of: push).flatMap { PushTargets($0, at: now) }
       } completion: {

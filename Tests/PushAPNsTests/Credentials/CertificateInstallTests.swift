@@ -14,7 +14,7 @@ import Testing
   private func install(
     _ channel: APNsChannel, _ app: App, _ files: [CredentialInput]
   ) async -> Result<[CredentialReceipt], CredentialInput.Refusal> {
-    await withCheckedContinuation { done in
+    await withContinuation { done in
       channel.credentials?.take(files, for: app, noting: nil) { done.resume(returning: $0) }
     }
   }

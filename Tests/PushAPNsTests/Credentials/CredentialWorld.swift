@@ -45,7 +45,7 @@ final class CredentialWorld: Sendable {
   }
 
   func rows() async throws -> [APNsCredentialRow] {
-    try await withCheckedThrowingContinuation { done in
+    try await withThrowingContinuation { done in
       store.read { transaction throws(StorageError) in
         try transaction.credentials.all(in: .all)
       } completion: {
@@ -92,7 +92,7 @@ final class CredentialWorld: Sendable {
 extension CredentialStore {
   /// Reads the database and waits.
   func refreshed() async throws {
-    try await withCheckedThrowingContinuation { done in refresh { done.resume(with: $0) } }
+    try await withThrowingContinuation { done in refresh { done.resume(with: $0) } }
   }
 
   /// The number of the credential in use, nil if there is none.
