@@ -37,10 +37,11 @@ public struct BusCounts: Hashable, Sendable {
   public init() {}
 }
 
-/// Carries frames from node to node, without promises: it may lose, repeat, delay and reorder them. Everything in it is bounded.
+/// Carries frames from node to node, without promises: it may lose, repeat, delay and reorder them, and it never blocks who calls it.
+/// Everything in it is bounded.
 public protocol Bus: AnyObject, Sendable {
-  /// Publishes a frame of at most `ClusterLimits.maxFrame` bytes. May wait for two seconds, if the bus does not take it. False if it is
-  /// refused, which counts as lost.
+  /// Publishes a frame of at most `ClusterLimits.maxFrame` bytes. False if it is refused at once, which counts as lost. Called from
+  /// one thread.
   @discardableResult
   func publish(_ frame: [UInt8], to target: BusTarget) -> Bool
   /// The frames and events that have come since the last call, each in order.

@@ -20,22 +20,19 @@ public final class BusMailbox: Sendable {
 
   private let mostBytes: Int
   private let mostFrames: Int
-  private let wake: @Sendable (_ mayTake: Bool) -> Void
+  private let wake: @Sendable () -> Void
   private let state = Mutex(State())
 
-  /// Empty. `wake` is called on the thread that adds to an empty mailbox, with true if that thread may take what is in it; else it must
-  /// not block.
-  public init(
-    mostBytes: Int = 32 << 20, mostFrames: Int = 65_536, wake: @escaping @Sendable (_ mayTake: Bool) -> Void
-  ) {
+  /// Empty. `wake` is called on the thread that adds to an empty mailbox; it must not block.
+  public init(mostBytes: Int = 32 << 20, mostFrames: Int = 65_536, wake: @escaping @Sendable () -> Void) {
     self.mostBytes = mostBytes
     self.mostFrames = mostFrames
     self.wake = wake
   }
 
   /// Adds a frame, or drops it.
-  public func add(_ frame: [UInt8], mayTake: Bool = false) {
-    change(mayTake) { state in
+  public func add(_ frame: [UInt8]) {
+    change { state in
       state.received += 1
       guard state.frames.count < mostFrames, state.bytes + frame.count <= mostBytes else {
         state.dropped += 1
@@ -49,20 +46,20 @@ public final class BusMailbox: Sendable {
 
   /// Adds an event.
   public func add(_ event: BusEvent) {
-    change(false) { state in
+    change { state in
       if state.events.count == Self.mostEvents { state.events.removeFirst() }
       state.events.append(event)
     }
   }
 
-  private func change(_ mayTake: Bool, _ body: (inout State) -> Void) {
+  private func change(_ body: (inout State) -> Void) {
     let isFirst = state.withLock { state in
       guard !state.isClosed else { return false }
       let wasEmpty = state.isEmpty
       body(&state)
       return wasEmpty
     }
-    if isFirst { wake(mayTake) }
+    if isFirst { wake() }
   }
 
   /// Takes everything.

@@ -1,9 +1,20 @@
+import CNATS
 import PushBase
 import Synchronization
 
-/// The bus over NATS. A thread of its own makes a connection, and a new one when libnats has given one up, as after two refusals of
-/// the credentials.
+/// The bus over NATS. One thread publishes, since a publication may wait for the socket; it makes a new connection when libnats has given
+/// one up, as after two refusals of the credentials.
 public final class NATSBus: Bus {
+  private struct Outbox {
+    var waiting = FIFO<(subject: String, frame: [UInt8])>()
+    var bytes = 0
+    var published: UInt64 = 0
+    var refused: UInt64 = 0
+    var isClosed = false
+  }
+
+  /// Most bytes that wait for the thread that publishes.
+  static let mostWaiting = 16 << 20
   /// Nanoseconds from one attempt to make a connection to the next.
   private static let retryInterval: UInt64 = 1_000_000_000
 
@@ -11,33 +22,28 @@ public final class NATSBus: Bus {
   private let cluster: ClusterName
   private let incarnation: Incarnation
   private let inbox: BusMailbox
-  private let connection = Mutex<NATSConnection?>(nil)
-  private let isClosed = Atomic<Bool>(false)
+  private let outbox = Mutex(Outbox())
   private let work = Semaphore()
   private let ended = Semaphore()
-  private let published: Counter
-  private let refused: Counter
+  private let metrics = Metrics()
   private let disconnections: Counter
   private let errors: Counter
 
-  /// Starts to connect; `connected` is the first event. `wake` is called on any thread when there is something to take, with true if
-  /// that thread may take it; else it must not block.
+  /// Starts to connect on a thread of its own; `connected` is the first event. `wake` is called on any thread when there is something to
+  /// take; it must not block.
   public init(
     _ settings: BusSettings, cluster: ClusterName, incarnation: Incarnation,
-    wake: @escaping @Sendable (_ mayTake: Bool) -> Void
+    wake: @escaping @Sendable () -> Void
   ) throws(SystemThread.Failure) {
     self.settings = settings
     self.cluster = cluster
     self.incarnation = incarnation
     inbox = BusMailbox(wake: wake)
-    let metrics = Metrics()
-    published = metrics.counter("published_total", "")
-    refused = metrics.counter("refused_total", "")
     disconnections = metrics.counter("disconnections_total", "")
     errors = metrics.counter("errors_total", "")
     try SystemThread.start("bus") { [self] in
       run()
-      NATSConnection.releaseThread()
+      nats_ReleaseThreadMemory()
       ended.signal()
     }
   }
@@ -50,14 +56,23 @@ public final class NATSBus: Bus {
     }
   }
 
-  /// Writes a frame to the socket. May wait for it, two seconds at most.
+  /// Hands a frame to the thread that publishes.
   @discardableResult
   public func publish(_ frame: [UInt8], to target: BusTarget) -> Bool {
-    let isPublished =
-      frame.count <= ClusterLimits.maxFrame
-      && connection.withLock { $0 }?.publish(frame, to: Self.subject(target, cluster)) ?? false
-    if isPublished { published.add() } else { refused.add() }
-    return isPublished
+    let subject = Self.subject(target, cluster)
+    let (isTaken, isFirst) = outbox.withLock { outbox in
+      guard !outbox.isClosed, frame.count <= ClusterLimits.maxFrame,
+        outbox.bytes + frame.count <= Self.mostWaiting
+      else {
+        outbox.refused += 1
+        return (false, false)
+      }
+      outbox.waiting.append((subject, frame))
+      outbox.bytes += frame.count
+      return (true, outbox.waiting.count == 1)
+    }
+    if isFirst { work.signal() }
+    return isTaken
   }
 
   /// The frames and events that have come.
@@ -66,44 +81,45 @@ public final class NATSBus: Bus {
   /// What it has met.
   public var counts: BusCounts {
     var counts = BusCounts()
-    (counts.published, counts.refused) = (published.value, refused.value)
+    (counts.published, counts.refused) = outbox.withLock { ($0.published, $0.refused) }
     (counts.received, counts.dropped) = inbox.counts
     counts.disconnections = disconnections.value
     counts.errors = errors.value
     return counts
   }
 
-  /// Ends the connection and its thread, which may take as long as an attempt to connect.
+  /// Ends the connection and its thread, which may take the time of a publication that waits.
   public func close() {
-    guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    let isFirst = outbox.withLock { outbox in
+      defer {
+        outbox.isClosed = true
+        outbox.waiting = FIFO()
+        outbox.bytes = 0
+      }
+      return !outbox.isClosed
+    }
+    guard isFirst else { return }
     inbox.close()
     work.signal()
     ended.wait()
   }
 
-  // MARK: The thread that connects
+  // MARK: The thread that publishes
 
   private func run() {
+    var connection: NATSConnection?
+    var nextAttempt: UInt64 = 0
     var lastFailure: String?
-    while !isClosed.load(ordering: .acquiring) {
-      if connection.withLock({ $0 })?.observer.isClosed.load(ordering: .acquiring) ?? true {
-        // Where it is published must be known when it is told.
-        let made = connect(&lastFailure)
-        replace(by: made)
-        made?.observer.connected()
+    while !outbox.withLock({ $0.isClosed }) {
+      if connection?.observer.isClosed.load(ordering: .acquiring) == true { connection = nil }
+      if connection == nil, SystemTime().monotonic() >= nextAttempt {
+        connection = connect(&lastFailure)
+        nextAttempt = SystemTime().monotonic() + Self.retryInterval
       }
-      _ = work.wait(until: SystemTime().monotonic() + Self.retryInterval)
+      publishAll(connection)
+      _ = work.wait(until: connection == nil ? nextAttempt : SystemTime().monotonic() + Self.retryInterval)
     }
-    replace(by: nil)
-  }
-
-  /// The one before ends when nobody publishes over it any more.
-  private func replace(by new: NATSConnection?) {
-    let old = connection.withLock { connection in
-      defer { connection = new }
-      return connection
-    }
-    withExtendedLifetime(old) {}
+    connection?.close()
   }
 
   /// Tells of each failure once, not each second.
@@ -119,6 +135,19 @@ public final class NATSBus: Bus {
       if error.text != lastFailure { observer.failed(error.text) }
       lastFailure = error.text
       return nil
+    }
+  }
+
+  private func publishAll(_ connection: NATSConnection?) {
+    while let next = outbox.withLock({ outbox in
+      let next = outbox.waiting.popFirst()
+      outbox.bytes -= next?.frame.count ?? 0
+      return next
+    }) {
+      let isPublished = connection?.publish(next.frame, to: next.subject) ?? false
+      outbox.withLock { outbox in
+        if isPublished { outbox.published += 1 } else { outbox.refused += 1 }
+      }
     }
   }
 }

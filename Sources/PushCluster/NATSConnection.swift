@@ -3,12 +3,11 @@ import Glibc
 import PushBase
 import Synchronization
 
-/// A connection of libnats with its two subscriptions: the C edge. Any thread may publish over it. It ends with its last reference.
+/// A connection of libnats with its two subscriptions: the C edge. All calls but those of libnats itself come from one thread.
 ///
 /// libnats has threads of its own: one reads, and each subscription has one that hands over messages. What they call gets an `Observer`,
 /// which outlives the connection: libnats still calls for a while after it was closed, and says when it has called for the last time.
-/// `@unchecked Sendable`: the pointers never change, and libnats locks what is behind them.
-final class NATSConnection: @unchecked Sendable {
+final class NATSConnection {
   /// What libnats tells, on threads of its own.
   final class Observer: Sendable {
     fileprivate let inbox: BusMailbox
@@ -24,8 +23,7 @@ final class NATSConnection: @unchecked Sendable {
       self.errors = errors
     }
 
-    /// Messages can be published.
-    func connected() {
+    fileprivate func connected() {
       if !isConnected.exchange(true, ordering: .acquiringAndReleasing) { inbox.add(.connected) }
     }
 
@@ -63,100 +61,82 @@ final class NATSConnection: @unchecked Sendable {
   }
 
   let observer: Observer
-  private let connection: OpaquePointer
-  private let subscriptions: [OpaquePointer]
+  private var connection: OpaquePointer?
+  private var subscriptions: [OpaquePointer] = []
 
-  /// Connects; the observer is to be told of that. Takes two seconds at most for each server. libnats does not go on with it by itself
-  /// when it fails: it would not tell why.
+  /// Connects. Takes two seconds at most for each server. libnats does not go on with it by itself when it fails: it would
+  /// not tell why.
   init(_ settings: BusSettings, name: String, subjects: [String], _ observer: Observer) throws(Failure) {
     self.observer = observer
-    connection = try Self.connect(settings, name: name, observer)
-    var made: [OpaquePointer] = []
+    var made: OpaquePointer?
+    try Self.check(natsOptions_Create(&made))
+    guard let options = made else { throw Failure(text: "no memory") }
+    defer { natsOptions_Destroy(options) }
+    try Self.set(options, settings, name: name)
+    // Given back when libnats says that the connection is closed.
+    let context = Unmanaged.passRetained(observer)
     do throws(Failure) {
-      for subject in subjects { try Self.subscribe(connection, subject, observer, &made) }
+      try Self.setCallbacks(options, context.toOpaque())
+      try Self.check(natsConnection_Connect(&connection, options))
     } catch {
-      Self.end(connection, made)
+      context.release()
       throw error
     }
-    subscriptions = made
+    do throws(Failure) {
+      for subject in subjects { try subscribe(subject) }
+      observer.connected()
+    } catch {
+      close()
+      throw error
+    }
   }
 
-  deinit { Self.end(connection, subscriptions) }
+  deinit { close() }
 
-  /// Frees what libnats keeps for a thread that has called it and ends.
-  static func releaseThread() { nats_ReleaseThreadMemory() }
+  /// Ends it. libnats calls the observer a little longer.
+  func close() {
+    guard let connection else { return }
+    for subscription in subscriptions { natsSubscription_Destroy(subscription) }
+    subscriptions = []
+    natsConnection_Close(connection)
+    natsConnection_Destroy(connection)
+    self.connection = nil
+  }
 
   /// Sends a message. May wait for the socket, two seconds at most. False if it is not sent.
   func publish(_ bytes: [UInt8], to subject: String) -> Bool {
-    guard observer.isConnected.load(ordering: .acquiring) else { return false }
+    guard let connection, observer.isConnected.load(ordering: .acquiring) else { return false }
     let status = bytes.withUnsafeBytes {
       natsConnection_Publish(connection, subject, $0.baseAddress, Int32($0.count))
     }
     return status == NATS_OK
   }
 
-  // MARK: The beginning and the end
-
-  private static func connect(
-    _ settings: BusSettings, name: String, _ observer: Observer
-  ) throws(Failure) -> OpaquePointer {
-    var made: OpaquePointer?
-    try check(natsOptions_Create(&made))
-    guard let options = made else { throw Failure(text: "no memory") }
-    defer { natsOptions_Destroy(options) }
-    try set(options, settings, name: name)
-    // Given back when libnats says that the connection is closed.
-    let context = Unmanaged.passRetained(observer)
-    do throws(Failure) {
-      try setCallbacks(options, context.toOpaque())
-      var made: OpaquePointer?
-      try check(natsConnection_Connect(&made, options))
-      guard let connection = made else { throw Failure(text: "no memory") }
-      return connection
-    } catch {
-      context.release()
-      throw error
-    }
-  }
-
-  /// libnats calls the observer a little longer.
-  private static func end(_ connection: OpaquePointer, _ subscriptions: [OpaquePointer]) {
-    for subscription in subscriptions { natsSubscription_Destroy(subscription) }
-    natsConnection_Close(connection)
-    natsConnection_Destroy(connection)
-  }
-
-  private static func subscribe(
-    _ connection: OpaquePointer, _ subject: String, _ observer: Observer,
-    _ subscriptions: inout [OpaquePointer]
-  ) throws(Failure) {
+  private func subscribe(_ subject: String) throws(Failure) {
     var made: OpaquePointer?
     let context = Unmanaged.passRetained(observer)
     let status = natsConnection_Subscribe(
       &made, connection, subject,
-      { _, subscription, message, context in
+      { _, _, message, context in
         defer { natsMsg_Destroy(message) }
         guard let observer = Observer.from(context), let data = natsMsg_GetData(message) else { return }
         let count = Int(natsMsg_GetDataLength(message))
         guard count <= ClusterLimits.maxFrame else { return observer.failed("a message is too large") }
         // libnats frees the message: the mailbox gets a copy.
         let bytes = UnsafeRawBufferPointer(start: data, count: count)
-        var waiting: Int32 = 0
-        // While more are there this thread had better fetch them.
-        let isLast = natsSubscription_GetPending(subscription, &waiting, nil) == NATS_OK && waiting == 0
-        observer.inbox.add([UInt8](bytes), mayTake: isLast)
+        observer.inbox.add([UInt8](bytes))
       }, context.toOpaque())
     guard status == NATS_OK, let subscription = made else {
       context.release()
-      throw Failure(text: text(status))
+      throw Failure(text: Self.text(status))
     }
     subscriptions.append(subscription)
     // Without this call the observer would live for ever.
-    try check(
+    try Self.check(
       natsSubscription_SetOnCompleteCB(
         subscription, { if let context = $0 { Unmanaged<Observer>.fromOpaque(context).release() } },
         context.toOpaque()))
-    try check(
+    try Self.check(
       natsSubscription_SetPendingLimits(subscription, Times.pendingMessages, Times.pendingBytes))
   }
 

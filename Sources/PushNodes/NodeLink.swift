@@ -80,10 +80,9 @@ public struct NodeLinkStatus: Sendable {
 /// Connects the devices of this process with the homes of their apps, wherever those are, and, while this process is a home, the devices
 /// of all nodes with its router. One home has all apps, or each app has one of its own. Safe to use from any thread but its own; loops never wait for it.
 public final class NodeLink: Sendable {
-  /// Makes the connection to the bus for a registration; `wake` is called when there is something to take, with true if the thread that
-  /// calls it may take it.
+  /// Makes the connection to the bus for a registration; `wake` is called when there is something to take.
   public typealias Connect =
-    @Sendable (Incarnation, _ wake: @escaping @Sendable (_ mayTake: Bool) -> Void)
+    @Sendable (Incarnation, _ wake: @escaping @Sendable () -> Void)
     throws(SystemThread.Failure) -> any Bus
 
   private let identity: NodeIdentity
@@ -93,19 +92,15 @@ public final class NodeLink: Sendable {
   private let loops: [LoopHome]
   private let queue: LinkQueue
   private let engine: Mutex<NodeEngine>
-  private let bus: Mutex<(any Bus)?>
+  private let bus: Mutex<any Bus>
   private let work: Semaphore
-  /// Turns that are wanted and not taken yet: who wants the first one takes them all.
-  private let wanted = Atomic<Int>(0)
-  /// When the link's thread takes the next turn by itself, in nanoseconds; the end of time while it looks for that.
-  private let wakesAt = Atomic<UInt64>(.max)
   private let told = Semaphore()
   private let ended = Semaphore()
   private let isClosing = Atomic<Bool>(false)
   private let hasThread: Bool
 
-  /// Starts with nobody as the home. `gateway` are the connections of this process, which has so many loops. `events` is called by one
-  /// thread after the other and must not block.
+  /// Starts with nobody as the home. `gateway` are the connections of this process, which has so many loops. `events` is called on the
+  /// link's thread and must not block.
   public convenience init(
     _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int,
     time: any TimeSource = SystemTime(),
@@ -116,11 +111,11 @@ public final class NodeLink: Sendable {
       events: events, connect: connect)
     do throws(SystemThread.Failure) {
       try SystemThread.start("cluster") { [self] in
-        run()
+        while !isClosing.load(ordering: .acquiring) { _ = work.wait(until: turn()) }
         ended.signal()
       }
     } catch {
-      bus.withLock { $0 }?.close()
+      bus.withLock { $0 }.close()
       throw error
     }
   }
@@ -146,17 +141,7 @@ public final class NodeLink: Sendable {
       NodeEngine(
         Self.node(identity, as: identity.incarnation, time), loops: homes, local: gateway, queue: queue,
         time: time))
-    bus = Mutex(nil)
-    let bus = try connectBus(as: identity.incarnation)
-    self.bus.withLock { $0 = bus }
-    work.signal()
-  }
-
-  private func connectBus(as incarnation: Incarnation) throws(SystemThread.Failure) -> any Bus {
-    // Without a thread nobody else takes a turn, either.
-    try connect(incarnation) { [work, hasThread, weak self] mayTake in
-      if mayTake, hasThread, let self { takeTurnsElsewhere() } else { work.signal() }
-    }
+    bus = Mutex(try connect(identity.incarnation) { work.signal() })
   }
 
   private static func node(
@@ -175,38 +160,9 @@ public final class NodeLink: Sendable {
 
   // MARK: Turns
 
-  /// The link's thread takes turns when there is work and when something is due.
-  private func run() {
-    while !isClosing.load(ordering: .acquiring) {
-      // Who takes turns from here on wakes this thread.
-      wakesAt.store(.max, ordering: .sequentiallyConsistent)
-      let next = takeTurns() ?? .max
-      wakesAt.store(next, ordering: .sequentiallyConsistent)
-      _ = work.wait(until: next)
-    }
-  }
-
-  /// A thread of the bus takes a turn, which saves waking the link's own.
-  private func takeTurnsElsewhere() {
-    guard !isClosing.load(ordering: .acquiring), let next = takeTurns() else { return }
-    if next < wakesAt.load(ordering: .sequentiallyConsistent) { work.signal() }
-  }
-
-  /// Takes a turn, and those that others want meanwhile; the moment of the next one. Nil if another thread does it.
-  private func takeTurns() -> UInt64? {
-    guard wanted.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue == 0 else { return nil }
-    var taken = 1
-    while true {
-      let next = turn()
-      let left = wanted.wrappingSubtract(taken, ordering: .sequentiallyConsistent).newValue
-      guard left > 0 else { return next }
-      taken = left
-    }
-  }
-
   /// Does what is due; the moment of the next turn.
   func turn() -> UInt64 {
-    guard let bus = bus.withLock({ $0 }) else { return .max }
+    let bus = bus.withLock { $0 }
     let (received, busEvents) = bus.take()
     let (output, deadline, hasTold) = engine.withLock { engine in
       let before = engine.leadership?.side.answers
@@ -297,12 +253,12 @@ public final class NodeLink: Sendable {
 
   /// This node was declared dead, and has registered anew. Its devices stay; nobody is home until it is said who is.
   public func rejoin(as incarnation: Incarnation) throws(SystemThread.Failure) {
-    let new = try connectBus(as: incarnation)
+    let new = try connect(incarnation) { [work] in work.signal() }
     let old = bus.withLock { bus in
       defer { bus = new }
       return bus
     }
-    old?.close()
+    old.close()
     change { $0.rejoin(Self.node(identity, as: incarnation, time), now: $1) }
   }
 
@@ -325,7 +281,7 @@ public final class NodeLink: Sendable {
 
   /// How the links stand.
   public var status: NodeLinkStatus {
-    let counts = bus.withLock { $0 }?.counts ?? BusCounts()
+    let counts = bus.withLock { $0 }.counts
     return engine.withLock { engine in
       let side = engine.leadership?.side
       return NodeLinkStatus(
@@ -346,6 +302,6 @@ public final class NodeLink: Sendable {
     queue.close()
     work.signal()
     if hasThread { ended.wait() }
-    bus.withLock { $0 }?.close()
+    bus.withLock { $0 }.close()
   }
 }

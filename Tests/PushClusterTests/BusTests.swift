@@ -8,7 +8,7 @@ import Testing
 @Suite struct BusTests {
   @Test func theMailboxIsBounded() {
     let wakes = Atomic<Int>(0)
-    let mailbox = BusMailbox(mostBytes: 10, mostFrames: 3) { _ in wakes.add(1, ordering: .relaxed) }
+    let mailbox = BusMailbox(mostBytes: 10, mostFrames: 3) { wakes.add(1, ordering: .relaxed) }
     for size in [4, 4, 4, 2] { mailbox.add([UInt8](repeating: 1, count: size)) }
     #expect(mailbox.counts == (4, 1))
     let taken = mailbox.take()

@@ -59,9 +59,7 @@ public final class SimulatedNetwork: Sendable {
   }
 
   /// Connects a node.
-  public func bus(of incarnation: Incarnation, wake: @escaping @Sendable (_ mayTake: Bool) -> Void = { _ in })
-    -> SimulatedBus
-  {
+  public func bus(of incarnation: Incarnation, wake: @escaping @Sendable () -> Void = {}) -> SimulatedBus {
     let bus = SimulatedBus(self, incarnation, wake: wake)
     state.withLock { $0.inboxes[incarnation] = bus.inbox }
     bus.inbox.add(.connected)
@@ -173,8 +171,7 @@ public final class SimulatedBus: Bus {
   private let published = Mutex<(published: UInt64, refused: UInt64, isClosed: Bool)>((0, 0, false))
 
   fileprivate init(
-    _ network: SimulatedNetwork, _ incarnation: Incarnation,
-    wake: @escaping @Sendable (_ mayTake: Bool) -> Void
+    _ network: SimulatedNetwork, _ incarnation: Incarnation, wake: @escaping @Sendable () -> Void
   ) {
     self.network = network
     self.incarnation = incarnation
