@@ -4,9 +4,10 @@
 // wakes in the Swift library, which is not instrumented. Without the hints below every mutex that was ever contended
 // would be reported as a race. So would what a continuation hands to a task that has not begun to wait for it: the
 // library tells ThreadSanitizer of tasks that it switches to, and this one just goes on. Checked continuations are not
-// covered: the library waits for them by calls within itself; tests use their own (Tests/PushTesting/Continuation.swift). The symbols of the mutex are
-// those of `_MutexHandle._lockSlow` and `_unlockSlow`; should a later toolchain rename one, the false reports come back
-// and nothing else happens.
+// covered: the library waits for them by calls within itself; tests use their own (Tests/PushTesting/Continuation.swift).
+//
+// The symbols of the mutex are those of `_MutexHandle._lockSlow` and `_unlockSlow`; should a later toolchain rename one, the
+// false reports come back and nothing else happens.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -57,8 +58,9 @@ SWIFT void swift_continuation_throwingResumeWithError(void *task, void *error) {
   original(task, error);
 }
 
-// A task that finds its continuation resumed goes on at once. Only here: a call of acquire before the wait would miss what resumes
-// it between the two. A task that has begun to wait is switched to by the library, which takes what it runs from elsewhere.
+// A task that finds its continuation resumed goes on at once. Only here: a call of acquire before the wait would miss what
+// resumes it between the two. A task that has begun to wait is switched to by the library, which takes what it runs from
+// elsewhere.
 struct async_context {
   struct async_context *parent;
   ASYNC void (*resume)(CONTEXT struct async_context *);
