@@ -13,9 +13,15 @@ final class NATSConnection {
     fileprivate let inbox: BusMailbox
     /// The connection is closed for good.
     let isClosed = Atomic<Bool>(false)
-    let isConnected = Atomic<Bool>(false)
+    private let state = Mutex(State.new)
     let disconnections: Counter
     let errors: Counter
+
+    private enum State {
+      case new
+      case connected
+      case away
+    }
 
     init(_ inbox: BusMailbox, disconnections: Counter, errors: Counter) {
       self.inbox = inbox
@@ -23,14 +29,30 @@ final class NATSConnection {
       self.errors = errors
     }
 
-    fileprivate func connected() {
-      if !isConnected.exchange(true, ordering: .acquiringAndReleasing) { inbox.add(.connected) }
+    var isConnected: Bool { state.withLock { $0 == .connected } }
+
+    /// The first connection is of use. If it has broken meanwhile, libnats tells when it is back.
+    func began() {
+      state.withLock { if $0 == .new { connected(&$0) } }
     }
 
-    fileprivate func disconnected() {
-      guard isConnected.exchange(false, ordering: .acquiringAndReleasing) else { return }
-      disconnections.add()
-      inbox.add(.disconnected)
+    func reconnected() {
+      state.withLock { if $0 != .connected { connected(&$0) } }
+    }
+
+    private func connected(_ state: inout State) {
+      state = .connected
+      inbox.add(.connected)
+    }
+
+    /// It is told of only if `connected` was told.
+    func disconnected() {
+      state.withLock { state in
+        defer { state = .away }
+        guard state == .connected else { return }
+        disconnections.add()
+        inbox.add(.disconnected)
+      }
     }
 
     func failed(_ text: String) {
@@ -84,7 +106,7 @@ final class NATSConnection {
     }
     do throws(Failure) {
       for subject in subjects { try subscribe(subject) }
-      observer.connected()
+      observer.began()
     } catch {
       close()
       throw error
@@ -105,7 +127,7 @@ final class NATSConnection {
 
   /// Sends a message. May wait for the socket, two seconds at most. False if it is not sent.
   func publish(_ bytes: [UInt8], to subject: String) -> Bool {
-    guard let connection, observer.isConnected.load(ordering: .acquiring) else { return false }
+    guard let connection, observer.isConnected else { return false }
     let status = bytes.withUnsafeBytes {
       natsConnection_Publish(connection, subject, $0.baseAddress, Int32($0.count))
     }
@@ -178,8 +200,8 @@ final class NATSConnection {
   private static func setCallbacks(_ options: OpaquePointer, _ context: UnsafeMutableRawPointer)
     throws(Failure)
   {
-    let connected: natsConnectionHandler = { _, context in Observer.from(context)?.connected() }
-    try check(natsOptions_SetReconnectedCB(options, connected, context))
+    let reconnected: natsConnectionHandler = { _, context in Observer.from(context)?.reconnected() }
+    try check(natsOptions_SetReconnectedCB(options, reconnected, context))
     try check(
       natsOptions_SetDisconnectedCB(
         options, { _, context in Observer.from(context)?.disconnected() }, context))

@@ -258,8 +258,9 @@ public final class NodeLink: Sendable {
       defer { bus = new }
       return bus
     }
-    old.close()
     change { $0.rejoin(Self.node(identity, as: incarnation, time), now: $1) }
+    // Takes seconds while the bus stands still.
+    old.close()
   }
 
   /// Changes what this node says about itself.

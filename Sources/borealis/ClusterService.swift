@@ -25,6 +25,7 @@ final class ClusterService: Sendable {
   let settings: ServeSettings
   private let node: NodeRegistry.Node
   private let name: String
+  private let timing: Membership.Timing
   let registry: NodeRegistry
   let loops: Int
   let metrics: Metrics
@@ -75,9 +76,10 @@ final class ClusterService: Sendable {
     let incarnation = try ClusterStart.register(node, named: options.name, at: registry, time)
     let orders = ClusterOrders<ClusterOrder>()
     self.orders = orders
-    let runner = MembershipRunner(
-      registry, incarnation: incarnation, timing: ClusterStart.timing(options), log: log
-    ) { orders.add(.act($0)) }
+    timing = ClusterStart.timing(options)
+    let runner = MembershipRunner(registry, incarnation: incarnation, timing: timing, log: log) {
+      orders.add(.act($0))
+    }
     state = Mutex(ClusterState(runner: runner, homeAt: MembershipRunner.clock()))
     do throws(Failure) {
       link = try ClusterStart.link(
@@ -352,7 +354,7 @@ final class ClusterService: Sendable {
   /// Gets a new place.
   private func rejoin(draining: Bool = false) throws {
     let incarnation = try registry.register(node, at: time.now(), clock: MembershipRunner.clock)
-    let runner = MembershipRunner(registry, incarnation: incarnation, log: log) { [orders] in
+    let runner = MembershipRunner(registry, incarnation: incarnation, timing: timing, log: log) { [orders] in
       orders.add(.act($0))
     }
     let old = state.withLock { state in
@@ -360,9 +362,13 @@ final class ClusterService: Sendable {
       return state.runner
     }
     old.stop()
-    try link.rejoin(as: Incarnation(UInt64(incarnation)))
     if draining { runner.drain() }
+    // At once: the link may wait for a bus that stands still, and others would take this node for dead again.
     try runner.start()
+    do { try link.rejoin(as: Incarnation(UInt64(incarnation))) } catch {
+      runner.stop()
+      throw error
+    }
   }
 
   /// This node was the home, and another one is: it gets a place as a gateway until it ends.

@@ -247,4 +247,29 @@ import Testing
     while count() > shared, SystemTime().monotonic() < limit { sched_yield() }
     #expect(count() <= shared, "\(Self.threads)")
   }
+
+  /// A connection breaks before it is of use, or while it is; what is told is what is so, in this order.
+  @Test(
+    arguments: [
+      ("b", [.connected]), ("bd", [.connected, .disconnected]),
+      ("bdr", [.connected, .disconnected, .connected]),
+      ("d", []), ("db", []), ("dbr", [.connected]), ("drb", [.connected]),
+      ("drbd", [.connected, .disconnected]),
+      ("bb", [.connected]), ("brdd", [.connected, .disconnected]),
+    ] as [(String, [BusEvent])])
+  func `What libnats says is told in order`(calls: String, told: [BusEvent]) {
+    let inbox = BusMailbox {}
+    let counter = Metrics().counter("disconnections_total", "")
+    let observer = NATSConnection.Observer(inbox, disconnections: counter, errors: counter)
+    for call in calls {
+      switch call {
+      case "b": observer.began()
+      case "r": observer.reconnected()
+      default: observer.disconnected()
+      }
+    }
+    #expect(inbox.take().events == told)
+    #expect(observer.isConnected == (told.last == .connected))
+    #expect(counter.value == UInt64(told.count { $0 == .disconnected }))
+  }
 }
