@@ -30,8 +30,8 @@ struct FanOut {
 ///
 /// A write costs many times what a visit does, so concurrent broadcasts should share walks. A broadcast that arrives
 /// during a walk joins it, and then needs a walk for the rest. If each walk started immediately, fast walks would never
-/// be shared: so a walk waits a little for as many broadcasts as the previous walk served. After a single one there is no
-/// wait.
+/// be shared: so a walk waits for as many broadcasts as the previous walk served, twice as long as that one took at most, since
+/// other loops walk meanwhile, and publishers wait for the last of them. After a single one there is no wait.
 struct WalkPace {
   /// How many broadcasts the last walk served.
   var served = 1
@@ -45,7 +45,7 @@ struct WalkPace {
   /// Whether the next walk begins now, with this many broadcasts; if not, `latest` says when.
   mutating func begins(with count: Int, at now: UInt64, gatherTime: UInt64) -> Bool {
     if count < served {
-      let latest = latest ?? now + min(duration / 2, gatherTime)
+      let latest = latest ?? now + min(duration * 2, gatherTime)
       guard now >= latest else {
         self.latest = latest
         return false

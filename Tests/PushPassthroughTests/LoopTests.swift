@@ -191,12 +191,12 @@ import Testing
   }
 
   /// After a walk that served one broadcast the next begins at once; after one that served several it waits for as many, but
-  /// not for longer than half a walk.
+  /// not for longer than two walks.
   @Test func `Walks wait for as many broadcasts as the one before had`() {
     var pace = WalkPace()
     func begins(_ count: Int, _ now: UInt64) -> Bool { pace.begins(with: count, at: now, gatherTime: 40) }
     #expect(begins(1, 100))
-    pace.ended(serving: 3, at: 160)
+    pace.ended(serving: 3, at: 115)
     #expect(!begins(1, 160) && pace.latest == 190)
     #expect(!begins(2, 189) && pace.latest == 190)
     #expect(begins(3, 189) && pace.latest == nil)
