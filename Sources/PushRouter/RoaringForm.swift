@@ -1,3 +1,5 @@
+import PushBase
+
 /// Checks bytes of the portable Roaring format (github.com/RoaringBitmap/RoaringFormatSpec). The library of Debian 12 has
 /// no check of its own: it keeps to the bounds of the buffer, but takes members out of order, counts that don't agree and
 /// the like, and later calls on such a bitmap may write out of bounds.
@@ -21,6 +23,30 @@ struct RoaringForm {
     var form = RoaringForm(bytes)
     return form.readAll() ?? false
   }
+
+  // MARK: Small sets
+
+  /// The bytes of a set with one member or none.
+  static func bytes(of member: RegistrationNumber?) -> [UInt8] {
+    guard let value = member?.rawValue else { return [0x3a, 0x30, 0, 0, 0, 0, 0, 0] }
+    let (high, low) = (value >> 16, value & 0xffff)
+    return [
+      0x3a, 0x30, 0, 0, 1, 0, 0, 0, UInt8(high & 0xff), UInt8(high >> 8), 0, 0, 16, 0, 0, 0,
+      UInt8(low & 0xff), UInt8(low >> 8),
+    ]
+  }
+
+  /// The member, if these are the bytes of a set with one; nil for all others, good or bad.
+  static func onlyMember(of bytes: [UInt8]) -> RegistrationNumber? {
+    guard bytes.count == 18 else { return nil }
+    let value = [16, 17, 8, 9].enumerated().reduce(UInt32(0)) { all, place in
+      all | UInt32(bytes[place.element]) << UInt32(8 * place.offset)
+    }
+    let member = RegistrationNumber(value)
+    return Self.bytes(of: member) == bytes ? member : nil
+  }
+
+  // MARK: The whole format
 
   /// Reads everything; nil where the bytes end too early.
   private mutating func readAll() -> Bool? {

@@ -26,6 +26,56 @@ private func numbers(_ values: [UInt32]) -> [RegistrationNumber] { values.map { 
     #expect(either.members(from: .init(range / 2), limit: 7).count <= 7)
   }
 
+  /// Sets with few members agree with Swift's own sets, whether they once had more or not, and leave copies alone.
+  @Test(arguments: 0..<200) func fewMembers(seed: Int) {
+    var random = SeededRandom(seed: UInt64(seed))
+    // Two neighbours, and one in another container.
+    let values: [UInt32] = [7, 8, 70_000]
+    var sets = [NumberSet(), NumberSet(numbers([7])), NumberSet(numbers(values))]
+    var models: [Set<UInt32>] = [[], [7], Set(values)]
+    for _ in 0..<60 {
+      let (one, other) = (Int.random(in: 0..<3, using: &random), Int.random(in: 0..<3, using: &random))
+      let value = values[Int.random(in: 0..<3, using: &random)]
+      let (set, model) = (sets[other], models[other])
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0, 1:
+        sets[one].insert(RegistrationNumber(value))
+        models[one].insert(value)
+      case 2, 3: #expect(sets[one].remove(RegistrationNumber(value)) == (models[one].remove(value) != nil))
+      case 4:
+        sets[one].formUnion(set)
+        models[one].formUnion(model)
+      case 5:
+        sets[one].formIntersection(set)
+        models[one].formIntersection(model)
+      case 6:
+        sets[one].subtract(set)
+        models[one].subtract(model)
+      case 7: (sets[one], models[one]) = (set, model)
+      case 8: sets[one].compact()
+      default:
+        #expect(sets[one].union(set).members() == numbers(models[one].union(model).sorted()))
+        #expect(sets[one].intersection(set).members() == numbers(models[one].intersection(model).sorted()))
+        #expect(sets[one].subtracting(set).members() == numbers(models[one].subtracting(model).sorted()))
+        #expect(sets[one].intersectionCount(set) == models[one].intersection(model).count)
+      }
+      for (set, model) in zip(sets, models) {
+        let sorted = numbers(model.sorted())
+        #expect(set.members() == sorted && set.count == model.count && set.isEmpty == model.isEmpty)
+        #expect(NumberSet(sorted).serialized() == set.serialized(), "one form for one set")
+        #expect(NumberSet(serialized: set.serialized())?.members() == sorted)
+        for value in values + [9] {
+          let number = RegistrationNumber(value)
+          #expect(set.contains(number) == model.contains(value))
+          #expect(set.place(of: number) == model.count { $0 < value })
+          #expect(set.members(from: number) == sorted.filter { $0 >= number })
+        }
+        for place in 0..<4 { #expect(set.member(at: place) == sorted.dropFirst(place).first) }
+        #expect(set.members(limit: 0).isEmpty && set.members(limit: 1) == Array(sorted.prefix(1)))
+      }
+    }
+  }
+
   /// A stored audience of a million neighbours costs bytes, and broken bytes are refused.
   @Test func serializedForm() {
     let dense = NumberSet((0..<1_000_000 as Range<UInt32>).lazy.map { RegistrationNumber($0) })
