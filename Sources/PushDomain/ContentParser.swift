@@ -118,11 +118,13 @@ struct ContentParser {
       throw notification.invalid("voip", "does not go with options.encryption.notification")
     }
     var rendered: [Platform: [UInt8]] = [:]
+    // The same for all platforms without an object of their own.
+    let common = alert.map { write(.string($0), []) }
     for platform in Platform.allCases {
       if let own = try notification.fields(platform.name) {
         rendered[platform] = try render(own, platform, alert)
-      } else if let alert {
-        rendered[platform] = write(.string(alert), [])
+      } else {
+        rendered[platform] = common
       }
     }
     return rendered

@@ -136,7 +136,7 @@ public struct Fields {
   }
 
   /// Refuses keys that aren't in a list.
-  func allow(_ keys: Set<String>) throws(APIError) {
+  func allow(_ keys: some Collection<String>) throws(APIError) {
     for member in present where !keys.contains(member.key) {
       throw faults.unsupportedKey("\(name(String(member.key.prefix(64)))) is not supported")
     }

@@ -1,3 +1,5 @@
+import PushBase
+
 /// A response, to send or as received.
 public struct HTTPResponse: Sendable, Equatable {
   /// The status code, 100 to 999.
@@ -35,11 +37,11 @@ public struct HTTPResponse: Sendable, Equatable {
   ) {
     let code = 100...999 ~= status ? status : 500
     if bytes.isEmpty { bytes.reserveCapacity(512 + (headOnly ? 0 : body.count)) }
-    bytes += "HTTP/1.1 ".utf8
-    bytes += String(code).utf8
-    bytes += " ".utf8
-    bytes += Self.reason(code).utf8
-    bytes += "\r\n".utf8
+    bytes.append("HTTP/1.1 ")
+    bytes.append(String(code))
+    bytes.append(" ")
+    bytes.append(Self.reason(code))
+    bytes.append("\r\n")
     if let date { Self.append("date", date, to: &bytes) }
     if let requestID { Self.append("x-request-id", requestID, to: &bytes) }
     if strict { Self.append("strict-transport-security", Self.strictTransport, to: &bytes) }
@@ -56,7 +58,7 @@ public struct HTTPResponse: Sendable, Equatable {
     }
     if hasContent { Self.append("content-length", String(body.count), to: &bytes) }
     if !connection.isEmpty { Self.append("connection", connection, to: &bytes) }
-    bytes += "\r\n".utf8
+    bytes.append("\r\n")
     if hasContent, !headOnly { bytes += body }
   }
 
@@ -69,7 +71,7 @@ public struct HTTPResponse: Sendable, Equatable {
   private static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
     // Checked where they stand: in an array that takes a third of the time that it takes in a string.
     let start = bytes.count
-    bytes += name.utf8
+    bytes.append(name)
     guard bytes.count > start, bytes[start...].allSatisfy(isToken) else {
       bytes.removeSubrange(start...)
       return
@@ -77,7 +79,7 @@ public struct HTTPResponse: Sendable, Equatable {
     bytes.append(UInt8(ascii: ":"))
     bytes.append(UInt8(ascii: " "))
     let valueStart = bytes.count
-    bytes += value.utf8
+    bytes.append(value)
     for index in valueStart..<bytes.count where !isFieldContent(bytes[index]) { bytes[index] = 32 }
     bytes.append(UInt8(ascii: "\r"))
     bytes.append(UInt8(ascii: "\n"))

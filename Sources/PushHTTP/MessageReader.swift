@@ -1,3 +1,5 @@
+import PushBase
+
 /// What requests and responses have in common: lines, fields and bodies, in pieces of any size.
 struct MessageReader {
   enum Phase: Equatable {
@@ -201,12 +203,5 @@ struct MessageReader {
     guard extensionBytes <= HTTPLimits.chunkExtensions else { throw .badChunk }
     guard size <= bodyLimit - body.count else { throw .bodyTooLarge }
     return size
-  }
-}
-
-extension [UInt8] {
-  /// Appends what a span shows; spans have no such operation that is quick without a pointer.
-  mutating func append(copying span: Span<UInt8>) {
-    span.withUnsafeBufferPointer { append(contentsOf: $0) }
   }
 }

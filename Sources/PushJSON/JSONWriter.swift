@@ -1,3 +1,5 @@
+import PushBase
+
 /// Appends JSON to an array of bytes and puts in the commas. The caller keeps begin and end in balance and
 /// writes a key before each value of an object.
 public struct JSONWriter: Sendable {
@@ -124,8 +126,9 @@ public struct JSONWriter: Sendable {
 
   private mutating func quoted(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
-    if Self.isPlain(text.utf8.span) {
-      bytes.append(contentsOf: text.utf8)
+    let span = text.utf8.span
+    if Self.isPlain(span) {
+      bytes.append(copying: span)
     } else {
       for byte in text.utf8 { escaped(byte) }
     }
@@ -144,13 +147,13 @@ public struct JSONWriter: Sendable {
   private mutating func escaped(_ byte: UInt8) {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-    case 8: bytes += "\\b".utf8
-    case 9: bytes += "\\t".utf8
-    case 10: bytes += "\\n".utf8
-    case 12: bytes += "\\f".utf8
-    case 13: bytes += "\\r".utf8
+    case 8: bytes.append("\\b")
+    case 9: bytes.append("\\t")
+    case 10: bytes.append("\\n")
+    case 12: bytes.append("\\f")
+    case 13: bytes.append("\\r")
     case 0..<0x20:
-      bytes += "\\u00".utf8
+      bytes.append("\\u00")
       bytes += [48 + byte >> 4, byte & 15 < 10 ? 48 + byte & 15 : 87 + byte & 15]
     default: bytes.append(byte)
     }

@@ -5,13 +5,21 @@ import Synchronization
 
 /// The channels of a router, in the order in which they were plugged in; passthrough is the first.
 public final class PluggedChannels: Sendable {
-  private let plugged = Mutex<[PluggedChannel]>([])
+  private struct State {
+    var all: [PluggedChannel] = []
+    /// Those that carry some of certain parts, of which there are few combinations: looked up for each push.
+    var carrying: [PushParts: [PluggedChannel]] = [:]
+  }
 
-  var all: [PluggedChannel] { plugged.withLock { $0 } }
+  private let state = Mutex(State())
 
-  func add(_ channel: any Channel) { plugged.withLock { $0.append(PluggedChannel(channel)) } }
+  var all: [PluggedChannel] { state.withLock { $0.all } }
 
-  func removeAll() { plugged.withLock { $0 = [] } }
+  func add(_ channel: any Channel) {
+    state.withLock { $0 = State(all: $0.all + [PluggedChannel(channel)]) }
+  }
+
+  func removeAll() { state.withLock { $0 = State() } }
 
   /// What the channels are.
   public var infos: [ChannelInfo] { all.map(\.channel.info) }
@@ -34,7 +42,12 @@ public final class PluggedChannels: Sendable {
 
   /// Those that carry some of the parts of a content: the others need not be asked.
   func carrying(_ parts: PushParts) -> [PluggedChannel] {
-    plugged.withLock { $0.filter { !$0.parts.isDisjoint(with: parts) } }
+    state.withLock { state in
+      if let known = state.carrying[parts] { return known }
+      let found = state.all.filter { !$0.parts.isDisjoint(with: parts) }
+      state.carrying[parts] = found
+      return found
+    }
   }
 
   /// What takes the receipts of a channel's service, by the channel's name; nil if there are none.

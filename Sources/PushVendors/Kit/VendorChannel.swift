@@ -14,8 +14,6 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
     var dispatchers: [AppID: [ServiceID: VendorDispatcher<V>]] = [:]
     /// Those that are no longer used, and may have requests under way.
     var former: [VendorDispatcher<V>] = []
-    /// The apps with a credential, whether it can be used now or not.
-    var served: Set<AppID> = []
     var isClosed = false
     /// Whether the credentials of the start have been taken over: what comes later is new, and the service is asked about it.
     var isStarted = false
@@ -33,6 +31,8 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
   /// What its service tells afterwards; nil if it does not.
   let receiver: VendorReceipts<V>?
   private let state = Mutex(State())
+  /// The apps with a credential, whether it can be used now or not. Beside `State`, whose type is looked up at each use.
+  private let served = Mutex<Set<AppID>>([])
 
   /// Makes the channel; call `start` next.
   public init(_ vendor: V, _ parts: VendorParts) {
@@ -132,9 +132,9 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
       }
       let (isClosed, isNew) = state.withLock { state in
         replace(old, with: new, of: app.id, in: &state)
-        state.served.insert(app.id)
         return (state.isClosed, state.isStarted)
       }
+      served.withLock { _ = $0.insert(app.id) }
       for (service, dispatcher) in new {
         if isClosed { dispatcher.close() }
         queue.set(dispatcher, isStopped: false, for: service)
@@ -142,20 +142,18 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
       if isNew, let first = vendor.serviceIDs.first.flatMap({ new[$0] }) { ask(first) }
     case .unusable:
       // Pushes still go to the channel and wait until the credential works again.
-      state.withLock { state in
-        replace(old, with: [:], of: app.id, in: &state)
-        state.served.insert(app.id)
-      }
+      state.withLock { replace(old, with: [:], of: app.id, in: &$0) }
+      served.withLock { _ = $0.insert(app.id) }
       for service in vendor.serviceIDs { queue.set(nil, isStopped: true, for: service) }
     case .missing:
-      state.withLock { state in
-        replace(old, with: [:], of: app.id, in: &state)
-        state.served.remove(app.id)
-      }
+      state.withLock { replace(old, with: [:], of: app.id, in: &$0) }
+      served.withLock { _ = $0.remove(app.id) }
       for service in vendor.serviceIDs { queue.set(nil, isStopped: false, for: service) }
     }
     queue.credentialsAreSet()
   }
+
+  private func serves(_ app: App) -> Bool { served.withLock { $0.contains(app.id) } }
 
   private func replace(
     _ old: [ServiceID: VendorDispatcher<V>], with new: [ServiceID: VendorDispatcher<V>], of app: AppID,
@@ -208,9 +206,9 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
     recalls.forget(app)
     let queue = state.withLock { state in
       replace(state.dispatchers[app.id] ?? [:], with: [:], of: app.id, in: &state)
-      state.served.remove(app.id)
       return state.queues.removeValue(forKey: app.id)
     }
+    served.withLock { _ = $0.remove(app.id) }
     for service in vendor.serviceIDs { queue?.set(nil, isStopped: true, for: service) }
   }
 
@@ -225,14 +223,14 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
 
   /// The notification, to devices with a token.
   public func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
-    guard vendor.carries(content), state.withLock({ $0.served.contains(app.id) }) else { return [] }
+    guard serves(app), vendor.carries(content) else { return [] }
     return [ChannelOffer(DeliveryLeg(info.id), to: vendor.slot, on: info.platforms)]
   }
 
   /// A notification that is too large, for apps that send over the vendor: rendered as it will be when it is sent, with an ID as long
   /// as IDs become.
   public func fault(_ content: PushContent, _ strategy: Strategy, in app: App) -> APIError? {
-    guard vendor.carries(content), state.withLock({ $0.served.contains(app.id) }) else { return nil }
+    guard serves(app), vendor.carries(content) else { return nil }
     let used = Platform.allCases.first {
       info.platforms.contains($0) && Routing.mayUseVendor(strategy, on: $0)
     }
@@ -254,7 +252,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
 
   /// What the service would get of a push.
   public func preview(of content: PushContent, in app: App) -> ChannelPreview? {
-    guard vendor.carries(content), state.withLock({ $0.served.contains(app.id) }) else { return nil }
+    guard serves(app), vendor.carries(content) else { return nil }
     return vendor.preview(content, app: app.name)
   }
 
