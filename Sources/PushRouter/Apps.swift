@@ -26,7 +26,7 @@ public final class Apps: Sendable {
   let scope: HomeScope
   let time: any TimeSource
   private let log: Log
-  private let table: AppTable
+  let table: AppTable
   private let channels: PluggedChannels
   private let passthrough: Passthrough
   private let callbacks: CallbackApps

@@ -31,8 +31,6 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
   /// What its service tells afterwards; nil if it does not.
   let receiver: VendorReceipts<V>?
   private let state = Mutex(State())
-  /// The apps with a credential, whether it can be used now or not. Beside `State`, whose type is looked up at each use.
-  private let served = Mutex<Set<AppID>>([])
 
   /// Makes the channel; call `start` next.
   public init(_ vendor: V, _ parts: VendorParts) {
@@ -134,7 +132,6 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
         replace(old, with: new, of: app.id, in: &state)
         return (state.isClosed, state.isStarted)
       }
-      served.withLock { _ = $0.insert(app.id) }
       for (service, dispatcher) in new {
         if isClosed { dispatcher.close() }
         queue.set(dispatcher, isStopped: false, for: service)
@@ -143,17 +140,13 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
     case .unusable:
       // Pushes still go to the channel and wait until the credential works again.
       state.withLock { replace(old, with: [:], of: app.id, in: &$0) }
-      served.withLock { _ = $0.insert(app.id) }
       for service in vendor.serviceIDs { queue.set(nil, isStopped: true, for: service) }
     case .missing:
       state.withLock { replace(old, with: [:], of: app.id, in: &$0) }
-      served.withLock { _ = $0.remove(app.id) }
       for service in vendor.serviceIDs { queue.set(nil, isStopped: false, for: service) }
     }
     queue.credentialsAreSet()
   }
-
-  private func serves(_ app: App) -> Bool { served.withLock { $0.contains(app.id) } }
 
   private func replace(
     _ old: [ServiceID: VendorDispatcher<V>], with new: [ServiceID: VendorDispatcher<V>], of app: AppID,
@@ -208,7 +201,6 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
       replace(state.dispatchers[app.id] ?? [:], with: [:], of: app.id, in: &state)
       return state.queues.removeValue(forKey: app.id)
     }
-    served.withLock { _ = $0.remove(app.id) }
     for service in vendor.serviceIDs { queue?.set(nil, isStopped: true, for: service) }
   }
 
@@ -223,14 +215,14 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
 
   /// The notification, to devices with a token.
   public func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
-    guard serves(app), vendor.carries(content) else { return [] }
+    guard table.has(app.id), vendor.carries(content) else { return [] }
     return [ChannelOffer(DeliveryLeg(info.id), to: vendor.slot, on: info.platforms)]
   }
 
   /// A notification that is too large, for apps that send over the vendor: rendered as it will be when it is sent, with an ID as long
   /// as IDs become.
   public func fault(_ content: PushContent, _ strategy: Strategy, in app: App) -> APIError? {
-    guard serves(app), vendor.carries(content) else { return nil }
+    guard table.has(app.id), vendor.carries(content) else { return nil }
     let used = Platform.allCases.first {
       info.platforms.contains($0) && Routing.mayUseVendor(strategy, on: $0)
     }
@@ -252,7 +244,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
 
   /// What the service would get of a push.
   public func preview(of content: PushContent, in app: App) -> ChannelPreview? {
-    guard serves(app), vendor.carries(content) else { return nil }
+    guard table.has(app.id), vendor.carries(content) else { return nil }
     return vendor.preview(content, app: app.name)
   }
 
