@@ -86,8 +86,8 @@ final class NATSConnection {
   private var connection: OpaquePointer?
   private var subscriptions: [OpaquePointer] = []
 
-  /// Connects. Takes two seconds at most for each server. libnats does not go on with it by itself when it fails: it would
-  /// not tell why.
+  /// Connects. Takes two seconds at most for each server, but libnats waits without a limit for one that greets it and then says
+  /// nothing. It does not go on by itself when this fails: it would not tell why.
   init(_ settings: BusSettings, name: String, subjects: [String], _ observer: Observer) throws(Failure) {
     self.observer = observer
     var made: OpaquePointer?

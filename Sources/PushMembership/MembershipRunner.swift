@@ -42,9 +42,14 @@ public final class MembershipRunner: Sendable {
 
   /// Starts the thread.
   public func start() throws(SystemThread.Failure) {
-    try SystemThread.start("membership") { [self] in
-      run()
+    do throws(SystemThread.Failure) {
+      try SystemThread.start("membership") { [self] in
+        run()
+        ended.signal()
+      }
+    } catch {
       ended.signal()
+      throw error
     }
   }
 

@@ -259,8 +259,8 @@ public final class NodeLink: Sendable {
       return bus
     }
     change { $0.rejoin(Self.node(identity, as: incarnation, time), now: $1) }
-    // Takes seconds while the bus stands still.
-    old.close()
+    // Beside the rest: it waits for a bus that stands still.
+    try SystemThread.start("bus end") { old.close() }
   }
 
   /// Changes what this node says about itself.

@@ -362,11 +362,12 @@ final class ClusterService: Sendable {
       return state.runner
     }
     old.stop()
-    if draining { runner.drain() }
-    // At once: the link may wait for a bus that stands still, and others would take this node for dead again.
-    try runner.start()
-    do { try link.rejoin(as: Incarnation(UInt64(incarnation))) } catch {
-      runner.stop()
+    do {
+      try link.rejoin(as: Incarnation(UInt64(incarnation)))
+      if draining { runner.drain() }
+      try runner.start()
+    } catch {
+      try? registry.leave(incarnation)
       throw error
     }
   }

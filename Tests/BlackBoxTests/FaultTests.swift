@@ -120,11 +120,7 @@ import Testing
   }
 
   @Test func `A gateway is cut off from the bus`() throws {
-    let (world, proxy) = try Self.worldWithProxy { cluster in
-      let proxy = try TestProxy(to: cluster.bus.address)
-      cluster.buses["b"] = proxy.address
-      return proxy
-    }
+    let (world, proxy) = try Self.worldWithProxy { try TestProxy(toBusOf: "b", in: $0) }
     proxy.set(.blocked)
     try world.wait(for: "nothing comes from a node over the bus", at: "a")
     try world.waitForPushes(60)
@@ -132,6 +128,25 @@ import Testing
     try world.wait(for: "a node is heard again", at: "a")
     try world.waitForPushes(60)
     try world.check(stayed: Self.all)
+    #expect(try world.cluster.home() == "a")
+  }
+
+  /// What it leaves behind, its connection to the bus, may take long to end: it shows that it is alive meanwhile, and follows the home.
+  @Test func `A gateway joins again while the bus stands still for it`() throws {
+    let (world, proxy) = try Self.worldWithProxy { try TestProxy(toBusOf: "c", in: $0) }
+    let frozen = try world.cluster.node("c")
+    proxy.set(.blocked)
+    frozen.program.signal(SIGSTOP)
+    try world.waitUntilDead("c", for: ["a", "b"])
+    frozen.program.signal(SIGCONT)
+    try world.wait(for: "another node is the home", at: "c", times: 2)
+    try world.waitForPushes(150)
+    proxy.set(.open)
+    try world.wait(for: "connected to the bus", at: "c", times: 2)
+    try world.waitForPushes(60)
+    try world.check(stayed: Self.all)
+    let errors = try ["a", "b"].map { try world.cluster.node($0).program.errors }.joined()
+    #expect(errors.split(separator: "\n").count { $0.contains("is taken for dead") } == 1)
     #expect(try world.cluster.home() == "a")
   }
 
@@ -154,5 +169,11 @@ extension TestProxy {
   convenience init(toDatabaseOf name: String, in cluster: ClusterWorld) throws {
     try self.init(to: cluster.cluster.socketFolder + "/.s.PGSQL.5432")
     cluster.stores[name] = "postgres://borealis@\(address)/\(cluster.database)"
+  }
+
+  /// Between a node that is not started yet and the bus.
+  convenience init(toBusOf name: String, in cluster: ClusterWorld) throws {
+    try self.init(to: cluster.bus.address)
+    cluster.buses[name] = address
   }
 }
