@@ -37,13 +37,13 @@ struct WalkPace {
   var served = 1
   /// How long it took, in nanoseconds.
   var duration: UInt64 = 0
-  /// When the current walk began.
+  /// When the current walk began, on the system's clock: that of the loop stands still during a turn, in which a short walk ends.
   var start: UInt64 = 0
   /// When the next one begins at the latest; nil if nothing waits for it.
   var latest: UInt64?
 
   /// Whether the next walk begins now, with this many broadcasts; if not, `latest` says when.
-  mutating func begins(with count: Int, at now: UInt64, gatherTime: UInt64) -> Bool {
+  mutating func mayBegin(with count: Int, at now: UInt64, gatherTime: UInt64) -> Bool {
     if count < served {
       let latest = latest ?? now + min(duration * 2, gatherTime)
       guard now >= latest else {
@@ -52,11 +52,10 @@ struct WalkPace {
       }
     }
     latest = nil
-    start = now
     return true
   }
 
-  /// Records the end of a walk.
+  /// Records the end of a walk, on the system's clock.
   mutating func ended(serving count: Int, at now: UInt64) {
     served = count
     duration = now - start
@@ -136,12 +135,13 @@ final class Broadcasts {
   private func mayWalk(_ app: Int, _ together: [Int]) -> Bool {
     guard !fanOuts[together[0]].hasBegun else { return true }
     guard
-      connections.apps[app].pace.begins(
+      connections.apps[app].pace.mayBegin(
         with: together.count, at: connections.loop.now, gatherTime: limits.gatherTime)
     else {
       if let latest = connections.apps[app].pace.latest { connections.loop.wake(by: latest) }
       return false
     }
+    connections.apps[app].pace.start = connections.loop.sinceBoot
     for one in together {
       fanOuts[one].hasBegun = true
       fanOuts[one].position = connections.apps[app].slots.count
@@ -160,7 +160,7 @@ final class Broadcasts {
       visit(connections.apps[app].slots[position], together)
     }
     if fanOuts[first].position <= 0 {
-      connections.apps[app].pace.ended(serving: together.count, at: connections.loop.now)
+      connections.apps[app].pace.ended(serving: together.count, at: connections.loop.sinceBoot)
       // Those that joined at its beginning have visited all sessions, too.
       for one in together where fanOuts[one].hasBegun { fanOuts[one].position = 0 }
     }

@@ -5,7 +5,7 @@ import PushBase
 /// two bytes a member. A value: copies share storage until one of them changes. The sets of a single push, which have one
 /// member or none, need no bitmap.
 public struct NumberSet: Sendable {
-  /// The members; nil while there are as few as `single` can be.
+  /// The members; nil if they are none, or the one in `single`.
   private var storage: Storage?
   /// The only member, if there is no storage.
   private var single: RegistrationNumber?

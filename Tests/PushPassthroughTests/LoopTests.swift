@@ -194,7 +194,11 @@ import Testing
   /// not for longer than two walks.
   @Test func `Walks wait for as many broadcasts as the one before had`() {
     var pace = WalkPace()
-    func begins(_ count: Int, _ now: UInt64) -> Bool { pace.begins(with: count, at: now, gatherTime: 40) }
+    func begins(_ count: Int, _ now: UInt64) -> Bool {
+      guard pace.mayBegin(with: count, at: now, gatherTime: 40) else { return false }
+      pace.start = now
+      return true
+    }
     #expect(begins(1, 100))
     pace.ended(serving: 3, at: 115)
     #expect(!begins(1, 160) && pace.latest == 190)
