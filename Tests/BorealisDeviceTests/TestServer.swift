@@ -30,10 +30,10 @@ final class TestServer: Sendable {
   /// Plays the server's part.
   @discardableResult
   func play<Value: Sendable>(_ part: @escaping @Sendable (TestServer) throws -> Value) async throws -> Value {
-    try await withThrowingContinuation { continuation in
+    try await awaitCallback { continuation in
       // A queue of its own: those of the system are as few as there are cores.
-      DispatchQueue(label: "test-server").async { continuation.resume(with: Result { try part(self) }) }
-    }
+      DispatchQueue(label: "test-server").async { continuation(Result { try part(self) }) }
+    }.get()
   }
 
   /// Waits for the next connection; for TLS, the handshake as well.

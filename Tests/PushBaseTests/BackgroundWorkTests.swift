@@ -18,12 +18,12 @@ import Testing
     #expect(taken == [true, true, false, true, true, false])
     for _ in 0..<4 { gate.signal() }
     // Behind the others, as soon as there is room.
-    await withContinuation { (end: Continuation<Void, Never>) in
-      while !work.run(for: 9, { end.resume() }) {}
+    await awaitCallback { (end: @escaping @Sendable (()) -> Void) in
+      while !work.run(for: 9, { end(()) }) {}
     }
     #expect(done.withLock { $0 } == [1, 1, 2, 3])
-    await withContinuation { (end: Continuation<Void, Never>) in
-      while !work.run(for: 1, { end.resume() }) {}
+    await awaitCallback { (end: @escaping @Sendable (()) -> Void) in
+      while !work.run(for: 1, { end(()) }) {}
     }
   }
 }

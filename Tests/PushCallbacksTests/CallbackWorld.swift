@@ -48,21 +48,21 @@ final class CallbackWorld: Sendable {
   @discardableResult
   func set(_ url: String?, types: CallbackTypes = .all, of other: App? = nil) async throws -> String? {
     let id = (other ?? app).id
-    return try await withThrowingContinuation { done in
-      service.set(id, url: url, types: types) { done.resume(with: $0.map { $0.secret }) }
-    }
+    return try await awaitCallback { done in
+      service.set(id, url: url, types: types) { done($0.map { $0.secret }) }
+    }.get()
   }
 
   func rotate() async throws -> String? {
-    try await withThrowingContinuation { done in
-      service.rotateSecret(of: app.id) { done.resume(with: $0.map { $0.secret }) }
-    }
+    try await awaitCallback { done in
+      service.rotateSecret(of: app.id) { done($0.map { $0.secret }) }
+    }.get()
   }
 
   func test() async throws -> CallbackAnswer {
-    try await withThrowingContinuation { done in
-      service.test(app.id) { done.resume(with: $0) }
-    }
+    try await awaitCallback { done in
+      service.test(app.id) { done($0) }
+    }.get()
   }
 
   func register(in other: App? = nil) async throws -> (number: RegistrationNumber, id: RegistrationID) {
@@ -112,8 +112,8 @@ final class CallbackWorld: Sendable {
 
   func batches(_ state: CallbackState? = nil, of other: App? = nil) async throws -> [CallbackBatchRow] {
     let id = (other ?? app).id
-    return try await withThrowingContinuation { done in
-      service.batches(of: id, state: state, before: .max, limit: 1000) { done.resume(with: $0) }
-    }
+    return try await awaitCallback { done in
+      service.batches(of: id, state: state, before: .max, limit: 1000) { done($0) }
+    }.get()
   }
 }

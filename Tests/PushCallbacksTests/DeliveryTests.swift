@@ -111,8 +111,8 @@ import Testing
     try await world.set(receiver.url, types: [.notDelivered, .delivered])
     let device = try await world.register()
     let id = try await world.push()
-    _ = await withContinuation { done in
-      world.router.deliveries.recall(id, in: world.app) { done.resume(returning: $0) }
+    _ = await awaitCallback { done in
+      world.router.deliveries.recall(id, in: world.app) { done($0) }
     }
     try await world.tick { receiver.eventIDs.count == 1 }
     if isReceipt { world.router.deliveries.note([(id, false)], by: device.number, in: world.app) }
@@ -135,8 +135,8 @@ import Testing
     try await world.set(receiver.url, types: .notDelivered)
     _ = try await world.register()
     let id = try await world.push()
-    _ = await withContinuation { done in
-      world.router.deliveries.recall(id, in: world.app) { done.resume(returning: $0) }
+    _ = await awaitCallback { done in
+      world.router.deliveries.recall(id, in: world.app) { done($0) }
     }
     try await world.tick { !receiver.requests.isEmpty }
     #expect(receiver.requests.first?.events.first?["reason"]?.string == "Recalled")

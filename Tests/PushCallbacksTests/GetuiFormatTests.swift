@@ -13,17 +13,17 @@ import Testing
 /// Callbacks to an app's own address in Getui's format.
 @Suite(.timeLimit(.minutes(2))) struct GetuiFormatTests {
   private func set(_ url: String, _ world: CallbackWorld) async throws -> CallbackSetting {
-    try await withThrowingContinuation { done in
+    try await awaitCallback { done in
       world.service.set(world.app.id, url: url, types: .all, format: .getui) {
-        done.resume(with: $0.map { $0.setting })
+        done($0.map { $0.setting })
       }
-    }
+    }.get()
   }
 
   private func makeSecret(_ world: CallbackWorld) async throws -> String {
-    try await withThrowingContinuation { done in
-      world.service.getui.make(for: world.app.id) { done.resume(with: $0) }
-    }
+    try await awaitCallback { done in
+      world.service.getui.make(for: world.app.id) { done($0) }
+    }.get()
   }
 
   @Test func `The published vector is the digest of a receipt`() {
@@ -78,11 +78,11 @@ import Testing
     _ = world.router.deliveries.acknowledge([push], by: device.number, in: world.app)
     world.router.deliveries.note([(push, false)], by: device.number, in: world.app)
     try await world.tick { receiver.requests.count >= 1 }
-    _ = try await withThrowingContinuation { done in
+    _ = try await awaitCallback { done in
       world.service.set(world.app.id, url: receiver.url, types: .all, format: .borealis) {
-        done.resume(with: $0.map { $0.setting })
+        done($0.map { $0.setting })
       }
-    }
+    }.get()
     isUp.store(true, ordering: .relaxed)
     @Sendable func events() -> [String] {
       receiver.requests.flatMap { $0.events }.compactMap { $0["event"]?.string }

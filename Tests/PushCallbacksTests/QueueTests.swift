@@ -42,8 +42,8 @@ import Testing
     let row = try #require(try await world.batches(.failed).first)
     #expect(row.status == 500 && row.error == "answered 500" && row.attempts > 1)
     // An operator's wish starts a new day.
-    _ = await withContinuation { done in
-      world.service.resend(row.id, of: world.app.id) { done.resume(returning: $0) }
+    _ = await awaitCallback { done in
+      world.service.resend(row.id, of: world.app.id) { done($0) }
     }
     let before = receiver.requests.count
     try await world.tick { receiver.requests.count > before }
@@ -116,8 +116,8 @@ import Testing
     let world = try await CallbackWorld()
     try await world.set("http://127.0.0.1:9/")
     try await world.tell()
-    _ = await withContinuation { done in
-      world.service.remove(world.app.id) { done.resume(returning: $0) }
+    _ = await awaitCallback { done in
+      world.service.remove(world.app.id) { done($0) }
     }
     try await world.tick { try await world.batches(.failed).count == 1 }
     #expect(try await world.batches(.failed).first?.error == "the app has no callback address")

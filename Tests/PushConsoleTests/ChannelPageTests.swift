@@ -21,9 +21,9 @@ import Testing
     world.router.add(channel)
     for number in 0..<2 as Range<UInt32> {
       let word = PushToken(TokenSlot(channel.info.id, kind: 1), .only, Array("word\(number)".utf8))
-      try await withContinuation { done in
+      try await awaitCallback { done in
         world.router.registrations.setTokens([word], of: RegistrationNumber(number), in: app) {
-          done.resume(returning: $0)
+          done($0)
         }
       }.get()
     }

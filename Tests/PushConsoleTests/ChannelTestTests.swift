@@ -29,8 +29,8 @@ import Testing
   ) async throws {
     let number = try #require(app.directory.find(device))
     let tokens = channels.map { PushToken(TokenSlot($0, kind: 1), .only, Array("word \(number)".utf8)) }
-    try await withContinuation { done in
-      world.router.registrations.setTokens(tokens, of: number, in: app) { done.resume(returning: $0) }
+    try await awaitCallback { done in
+      world.router.registrations.setTokens(tokens, of: number, in: app) { done($0) }
     }.get()
   }
 

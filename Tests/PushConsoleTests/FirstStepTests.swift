@@ -38,8 +38,8 @@ import Testing
     #expect(started.contains("1 of 5 done") && !started.contains(">Open a virtual device</a>"))
     let object = #"{"platform":"all","audience":"all","notification":{"alert":"x"}}"#
     let request = AcceptRequest(try PushRequest.parse(try parseJSON(Array(object.utf8))))
-    let accepted = await withContinuation { done in
-      world.router.acceptance.accept(request, for: app) { done.resume(returning: $0) }
+    let accepted = await awaitCallback { done in
+      world.router.acceptance.accept(request, for: app) { done($0) }
     }
     let id = try accepted.get().id
     // The app's server has called, and nothing has arrived.

@@ -212,11 +212,11 @@ import Testing
     let app = try await world.app(of: .standard)
     let device = try await world.device(in: app)
     let number = try #require(app.directory.find(device))
-    try await withThrowingContinuation { (done: Continuation<Void, any Error>) in
+    try await awaitCallback { done in
       world.router.registrations.setAlias("team", of: number, in: app) {
-        done.resume(with: $0.mapError { $0 })
+        done($0.mapError { $0 })
       }
-    }
+    }.get()
     let (viewer, sender) = (
       try await world.member(.viewer, of: .standard, name: "vic"),
       try await world.member(.sender, of: .standard, name: "sam")

@@ -89,12 +89,12 @@ import Testing
   /// Fills a line with jobs that wait for a gate each, and tells how many.
   private static func fill(_ line: BackgroundWork, until gate: DispatchSemaphore) async -> Int {
     // Only when its thread is held is it full for good: what it did before has left it then.
-    await withContinuation { held in
+    await awaitCallback { held in
       let isTaken = line.run {
-        held.resume()
+        held(())
         gate.wait()
       }
-      if !isTaken { held.resume() }
+      if !isTaken { held(()) }
       #expect(isTaken)
     }
     var jobs = 1

@@ -24,8 +24,8 @@ import Testing
     let request = AcceptRequest(
       try PushRequest.parse(
         try parseJSON(Array(#"{"platform":"all","audience":"all","notification":{"alert":"x"}}"#.utf8))))
-    let accepted = await withContinuation { done in
-      world.router.acceptance.accept(request, for: app) { done.resume(returning: $0) }
+    let accepted = await awaitCallback { done in
+      world.router.acceptance.accept(request, for: app) { done($0) }
     }
     let push = try accepted.get().id
     await world.acknowledge(push, by: numbers[0], in: app)
@@ -71,8 +71,8 @@ import Testing
       let text = String(repeating: "x", count: length)
       let body = #"{"platform":"all","audience":"all","notification":{"alert":"\#(text)"}}"#
       let request = AcceptRequest(try PushRequest.parse(try parseJSON(Array(body.utf8))))
-      let accepted = await withContinuation { done in
-        world.router.acceptance.accept(request, for: app) { done.resume(returning: $0) }
+      let accepted = await awaitCallback { done in
+        world.router.acceptance.accept(request, for: app) { done($0) }
       }
       let push = try accepted.get().id
       #expect(

@@ -28,8 +28,8 @@ import Testing
     request.object = body
     change(&request)
     let asked = request
-    let result = await withContinuation { done in
-      world.router.acceptance.accept(asked, for: app) { done.resume(returning: $0) }
+    let result = await awaitCallback { done in
+      world.router.acceptance.accept(asked, for: app) { done($0) }
     }
     return try result.get().id
   }
@@ -43,10 +43,10 @@ import Testing
 
   /// Registers a device that is always the same one: the registration before is replaced.
   private static func register(_ world: ConsoleWorld, _ app: App) async throws -> RegistrationID {
-    let result = await withContinuation { done in
+    let result = await awaitCallback { done in
       world.router.registrations.register(
         in: app, platform: .android, fingerprint: [1, 2, 3], tokens: [], appVersion: ""
-      ) { done.resume(returning: $0) }
+      ) { done($0) }
     }
     return try result.get().id
   }
@@ -94,8 +94,8 @@ import Testing
     let one = try await Self.push(
       world, app, "To one", audience: "{\"registration_id\":[\"\(device.text)\"]}")
     let back = try await Self.push(world, app, "Recalled")
-    await withContinuation { done in
-      world.router.deliveries.recall(back, in: app) { _ in done.resume() }
+    await awaitCallback { done in
+      world.router.deliveries.recall(back, in: app) { _ in done(()) }
     }
     world.router.deliveries.acknowledge([several, one], by: number, in: app)
     // The other one's time is over.

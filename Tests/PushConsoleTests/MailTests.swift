@@ -192,13 +192,13 @@ import Testing
 extension ConsoleWorld {
   /// Waits for what a request does behind its answer: a look at the database by the only reader, and then a change of it.
   func settled() async throws {
-    _ = try await withThrowingContinuation { done in
+    _ = try await awaitCallback { done in
       store.read { transaction throws(StorageError) in
         try transaction.people.isAny()
       } completion: {
-        done.resume(with: $0)
+        done($0)
       }
-    }
+    }.get()
     try await store.change { _ throws(StorageError) in }
   }
 }

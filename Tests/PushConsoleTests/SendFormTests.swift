@@ -31,8 +31,8 @@ import Testing
       var request = AcceptRequest(try PushRequest.parse(try parseJSON(Array(body.utf8))))
       (request.object, request.push.options.timeToLive) = (Array(body.utf8), timeToLive)
       let asked = request
-      let result = await withContinuation { done in
-        world.router.acceptance.accept(asked, for: app) { done.resume(returning: $0) }
+      let result = await awaitCallback { done in
+        world.router.acceptance.accept(asked, for: app) { done($0) }
       }
       return try result.get().id
     }
@@ -199,8 +199,8 @@ import Testing
       let request = AcceptRequest(try PushRequest.parse(written.json))
       #expect(
         request.push.content.platforms.isSuperset(of: .all) && request.push.platforms.isSuperset(of: .all))
-      let accepted = await withContinuation { done in
-        scene.world.router.acceptance.accept(request, for: scene.app) { done.resume(returning: $0) }
+      let accepted = await awaitCallback { done in
+        scene.world.router.acceptance.accept(request, for: scene.app) { done($0) }
       }
       #expect(try accepted.get().targets == 4)
       fields["hmos"] = nil

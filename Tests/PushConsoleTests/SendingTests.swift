@@ -40,12 +40,12 @@ import Testing
       try transaction.apps.setDisabled(app: disabled.id, true)
     }
     while !disabled.isDisabled { world.router.tick() }
-    let refused = await withContinuation { done in
+    let refused = await awaitCallback { done in
       world.router.acceptance.accept(
         AcceptRequest(
           PushRequest(platforms: .all, audience: .all, content: PushContent(variants: []))), for: disabled
       ) {
-        done.resume(returning: $0)
+        done($0)
       }
     }
     #expect(throws: APIError.blacklisted) { try refused.get() }

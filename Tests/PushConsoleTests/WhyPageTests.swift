@@ -30,9 +30,9 @@ import Testing
 
   private static func change(_ change: DeviceChange, of id: RegistrationID, in scene: Scene) async throws {
     let number = try #require(scene.app.directory.find(id))
-    let result = await withContinuation { done in
+    let result = await awaitCallback { done in
       scene.world.router.registrations.change(change, of: number, in: scene.app) {
-        done.resume(returning: $0)
+        done($0)
       }
     }
     try result.get()
@@ -44,12 +44,12 @@ import Testing
     let content = PushContent(variants: [
       ContentVariant(platforms: .all, notification: Array(#"{"alert":"The <sky>"}"#.utf8))
     ])
-    let result = await withContinuation { done in
+    let result = await awaitCallback { done in
       let audience = Audience.filter(AudienceFilter(registrationIDs: ids.map(\.text)))
       let request = AcceptRequest(
         PushRequest(platforms: platforms, audience: audience, content: content),
         object: Array(#"{"audience":{"registration_id":["x"]}}"#.utf8))
-      scene.world.router.acceptance.accept(request, for: scene.app) { done.resume(returning: $0) }
+      scene.world.router.acceptance.accept(request, for: scene.app) { done($0) }
     }
     return try result.get().id
   }
@@ -163,20 +163,20 @@ import Testing
   @Test func `A token is shown shortened, with its environment`() async throws {
     let scene = try await Self.scene(0)
     let token = [UInt8](repeating: 0xab, count: 30) + [0xcd, 0xef]
-    let result = await withContinuation { done in
+    let result = await awaitCallback { done in
       scene.world.router.registrations.register(
         in: scene.app, platform: .ios, fingerprint: [7],
         tokens: [PushToken(.sandbox, token)], appVersion: "2.1"
-      ) { done.resume(returning: $0) }
+      ) { done($0) }
     }
     let id = try result.get().id
     let found = await scene.viewer.open("\(scene.base)/devices?q=\(Hex.encode(token))").text
     #expect(found.contains(id.text) && found.contains("abababab…cdef") && found.contains("Sandbox"))
     #expect(!found.contains(Hex.encode(token)))
-    let again = await withContinuation { done in
+    let again = await awaitCallback { done in
       scene.world.router.registrations.register(
         in: scene.app, platform: .ios, fingerprint: [7], tokens: [], appVersion: ""
-      ) { done.resume(returning: $0) }
+      ) { done($0) }
     }
     let gone = await scene.viewer.open("\(scene.base)/devices/\(id.text)").text
     let successor = try again.get().id

@@ -23,7 +23,7 @@ import Testing
   private func learn(_ world: GatewayWorld, until holds: () async -> Bool) async {
     while await !holds() {
       world.router.tick()
-      await withContinuation { done in world.router.registrations.afterChanges { done.resume() } }
+      await awaitCallback { done in world.router.registrations.afterChanges { done(()) } }
     }
   }
 

@@ -14,8 +14,8 @@ import Testing
     _ kind: DeviceKeyKind, _ bytes: [UInt8], of id: RegistrationID, in world: GatewayWorld, _ app: App
   ) async throws -> Result<Void, DeviceFailure> {
     let number = try #require(app.directory.find(id))
-    return await withContinuation { done in
-      world.router.deviceKeys.set(kind, bytes, of: number, in: app) { done.resume(returning: $0) }
+    return await awaitCallback { done in
+      world.router.deviceKeys.set(kind, bytes, of: number, in: app) { done($0) }
     }
   }
 
@@ -23,8 +23,8 @@ import Testing
     _ key: ContentKeyID, by id: RegistrationID, in world: GatewayWorld, _ app: App
   ) async throws -> Result<[UInt8], DeviceFailure> {
     let number = try #require(app.directory.find(id))
-    return await withContinuation { done in
-      world.router.deviceKeys.shared(key, with: number, in: app) { done.resume(returning: $0) }
+    return await awaitCallback { done in
+      world.router.deviceKeys.shared(key, with: number, in: app) { done($0) }
     }
   }
 

@@ -177,8 +177,8 @@ extension GatewayWorld {
     headers.append("authorization", Self.basic((other ?? app).key.text, Self.secret))
     headers.append("content-type", type)
     let request = HTTPRequest(method: "POST", target: path, headers: headers, body: body)
-    return await withContinuation { done in
-      gateway.handle(request, GatewayReply(requestID: "r") { done.resume(returning: $0) })
+    return await awaitCallback { done in
+      gateway.handle(request, GatewayReply(requestID: "r") { done($0) })
     }
   }
 

@@ -84,8 +84,8 @@ final class GatewayWorld: Sendable {
       headers.append("authorization", authorization)
     }
     let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
-    return await withContinuation { done in
-      gateway.handle(request, CallReply(requestID: "request-7", peer: peer) { done.resume(returning: $0) })
+    return await awaitCallback { done in
+      gateway.handle(request, CallReply(requestID: "request-7", peer: peer) { done($0) })
     }
   }
 
@@ -155,8 +155,8 @@ final class GatewayWorld: Sendable {
 
   /// Seals what is stored of an app from now on.
   func seal(_ app: App) async throws {
-    _ = try await withContinuation { done in
-      router.apps.setSealing(true, of: app) { done.resume(returning: $0) }
+    _ = try await awaitCallback { done in
+      router.apps.setSealing(true, of: app) { done($0) }
     }.get()
   }
 

@@ -81,21 +81,21 @@ final class HomeWorld: Sendable {
 
   /// Makes an app with devices, which tells a server of what becomes of its pushes.
   func makeApp(devices count: Int, telling receiver: TestReceiver) async throws -> Resident {
-    let made = try await withThrowingContinuation { done in
-      router.apps.create("test", for: .standard) { done.resume(with: $0) }
-    }
+    let made = try await awaitCallback { done in
+      router.apps.create("test", for: .standard) { done($0) }
+    }.get()
     guard let app = try await find(made.key).get() else { throw StorageError(.other, "no app") }
-    _ = try await withThrowingContinuation { done in
-      callbacks.set(app.id, url: receiver.url, types: .all) { done.resume(with: $0.map { $0.secret }) }
-    }
+    _ = try await awaitCallback { done in
+      callbacks.set(app.id, url: receiver.url, types: .all) { done($0.map { $0.secret }) }
+    }.get()
     var devices: [TestDevice] = []
     for index in 0..<count {
       let new = try await router.newDevice(in: app)
       devices.append(TestDevice(id: new.id, secret: new.secret, number: new.number))
       let change = DeviceChange(
         tags: index % 2 == 0 ? .edit(add: ["even"], remove: []) : nil, alias: .set("user \(index / 2)"))
-      let result = await withContinuation { done in
-        router.registrations.change(change, of: new.number, in: app) { done.resume(returning: $0) }
+      let result = await awaitCallback { done in
+        router.registrations.change(change, of: new.number, in: app) { done($0) }
       }
       try result.get()
     }
@@ -103,7 +103,7 @@ final class HomeWorld: Sendable {
   }
 
   func find(_ key: AppKey) async -> Result<App?, DeviceFailure> {
-    await withContinuation { done in router.apps.find(key) { done.resume(returning: $0) } }
+    await awaitCallback { done in router.apps.find(key) { done($0) } }
   }
 
   /// Connects a device of an app.
@@ -140,8 +140,8 @@ final class HomeWorld: Sendable {
     let local = FixedZone.china.local(clock.now().adding(seconds: seconds)).text
     let body = GatewayWorld.schedule(#"{"single":{"time":"\#(local)"}}"#)
     let request = try ScheduleRequest.parse(try parseJSON(Array(body.utf8)), rules: gateway.pushRules)
-    let made = await withContinuation { done in
-      router.schedules.create(request, named: Gateway.uuid(), in: resident.app) { done.resume(returning: $0) }
+    let made = await awaitCallback { done in
+      router.schedules.create(request, named: Gateway.uuid(), in: resident.app) { done($0) }
     }
     _ = try made.get()
   }
@@ -166,8 +166,8 @@ final class HomeWorld: Sendable {
     if second % 2 == 0 { router.deliveries.acknowledge([single], by: target.number, in: app) }
     if second % 7 == 0 {
       let recalled = try await push(in: resident)
-      _ = await withContinuation { done in
-        router.deliveries.recall(recalled, in: app) { done.resume(returning: $0) }
+      _ = await awaitCallback { done in
+        router.deliveries.recall(recalled, in: app) { done($0) }
       }
     }
     if second % 11 == 0 { try await makeSchedule(in: resident, after: 4) }
@@ -180,7 +180,7 @@ final class HomeWorld: Sendable {
     gateway.tick()
     callbacks.tick()
     while gateway.schedules.isBusy {
-      await withContinuation { done in router.registrations.afterChanges { done.resume() } }
+      await awaitCallback { done in router.registrations.afterChanges { done(()) } }
     }
     try await settle()
   }
@@ -215,7 +215,7 @@ final class HomeWorld: Sendable {
       let alias = AudienceFilter(aliases: ["user \(index)"])
       picture.devices.append("\(app.directory.resolve(alias).numbers.members().map(\.rawValue))")
     }
-    let reports = await withContinuation { done in
+    let reports = await awaitCallback { done in
       router.reports.reports(
         on: pushes, in: app,
         as: { report in
@@ -225,7 +225,7 @@ final class HomeWorld: Sendable {
             + "\(targets.pending.members().map(\.rawValue)) \(targets.expired.count) \(targets.recalled.count) "
             + "\(targets.failedCount) \(targets.shown.count) \(targets.tapped.count)"
         }
-      ) { done.resume(returning: $0) }
+      ) { done($0) }
     }
     picture.reports = try reports.get().map { $0 ?? "gone" }
     let (id, hour) = (app.id, FixedZone.china.hour(of: clock.now()))

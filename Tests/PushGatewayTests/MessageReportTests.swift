@@ -159,10 +159,10 @@ import Testing
 
   /// A device reports without a connection, for itself alone and only with its secret.
   @Test func receiptsWithoutConnection() async throws {
-    let registered = try await withContinuation { done in
+    let registered = try await awaitCallback { done in
       world.router.registrations.register(
         in: world.app, platform: .ios, fingerprint: [], tokens: [], appVersion: ""
-      ) { done.resume(returning: $0) }
+      ) { done($0) }
     }.get()
     let id = try await send()
     let strange = try #require(

@@ -216,14 +216,14 @@ import Testing
     let device = try await world.register()
     let id = await world.makeSchedule(world.daily(in: 10))
     world.clock.advance(seconds: 10)
-    let due = await withContinuation { done in
-      world.router.schedules.due(limit: 9) { done.resume(returning: (try? $0.get().due) ?? []) }
+    let due = await awaitCallback { done in
+      world.router.schedules.due(limit: 9) { done((try? $0.get().due) ?? []) }
     }
     let one = try #require(due.first)
     func fire() async -> FiringEnd {
-      await withContinuation { done in
+      await awaitCallback { done in
         let push = PushRequest(platforms: .all, audience: .all, content: PushContent(variants: []))
-        world.router.acceptance.fire(one, .success(push)) { done.resume(returning: $0) }
+        world.router.acceptance.fire(one, .success(push)) { done($0) }
       }
     }
     for change in [#"{"enabled":false}"#, #"{"enabled":true}"#, #"{"name":"m"}"#] {

@@ -54,7 +54,7 @@ extension GatewayWorld {
   func tick() async {
     gateway.tick()
     while gateway.schedules.isBusy {
-      await withContinuation { done in router.registrations.afterChanges { done.resume() } }
+      await awaitCallback { done in router.registrations.afterChanges { done(()) } }
     }
   }
 

@@ -17,16 +17,16 @@ extension GatewayWorld {
   func makeGroup(_ apps: [App]) async throws -> TestGroup {
     let key = AppKey(high: SystemRandom.next(), low: 2)
     let secret = "76543210abcdef0123456789"
-    try await withThrowingContinuation { (done: Continuation<Void, any Error>) in
+    try await awaitCallback { done in
       database.store.write { transaction throws(StorageError) in
         let group = try transaction.appGroups.create(
           key: key, name: "group", secretHash: SHA256.digest(Array(secret.utf8)),
           at: Timestamp(milliseconds: 0))
         for app in apps { _ = try transaction.appGroups.addApp(app.key, toGroup: group) }
       } completion: {
-        done.resume(with: $0)
+        done($0)
       }
-    }
+    }.get()
     return TestGroup(key: key.text, secret: secret)
   }
 
@@ -38,8 +38,8 @@ extension GatewayWorld {
     headers.append("authorization", Self.basic("group-\(group.key)", group.secret))
     headers.append("content-type", type)
     let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
-    return await withContinuation { done in
-      gateway.handle(request, GatewayReply(requestID: "r") { done.resume(returning: $0) })
+    return await awaitCallback { done in
+      gateway.handle(request, GatewayReply(requestID: "r") { done($0) })
     }
   }
 

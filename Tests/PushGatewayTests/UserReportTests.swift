@@ -22,10 +22,10 @@ import Testing
 
   /// A device comes and goes; in front if it says so.
   private func visit(_ platform: Platform, isForeground: Bool) async throws {
-    let secret = await withContinuation { done in
+    let secret = await awaitCallback { done in
       world.router.registrations.register(
         in: world.app, platform: platform, fingerprint: [], tokens: [], appVersion: ""
-      ) { done.resume(returning: $0) }
+      ) { done($0) }
     }
     let device = try secret.get()
     let location = Location(loop: 0, slot: 1, generation: 1)

@@ -101,10 +101,10 @@ import Testing
   /// The routes are those of the description that the server hands out.
   @Test func `The description has every route, and no other`() async throws {
     let world = try await GetuiWorld()
-    let response = await withContinuation { done in
+    let response = await awaitCallback { done in
       world.api.gateway.handle(
         HTTPRequest(method: "GET", target: "/openapi.json"),
-        GatewayReply(requestID: "r") { done.resume(returning: $0) })
+        GatewayReply(requestID: "r") { done($0) })
     }
     let paths = try #require(response.json["paths"]?.object)
     var described: Set<String> = []

@@ -37,9 +37,9 @@ import Testing
 
   /// Whether a token opens a call: `DELETE /auth` shows it without a side effect when it is asked about by `check`.
   private func isGood(_ token: String, _ world: GetuiWorld, by api: GetuiAPI? = nil) async -> Bool {
-    await withContinuation { done in
+    await awaitCallback { done in
       (api ?? world.api).tokens.check(token, of: world.app) {
-        done.resume(returning: (try? $0.get()) ?? false)
+        done((try? $0.get()) ?? false)
       }
     }
   }
@@ -82,8 +82,8 @@ import Testing
     try await world.setSecret("bbbbbbbbbbbbbbbbbbbbbbbb", of: other)
     let token = await world.token()
     for app in [world.app, other] {
-      let isGood = await withContinuation { done in
-        world.api.tokens.check(token, of: app) { done.resume(returning: (try? $0.get()) ?? false) }
+      let isGood = await awaitCallback { done in
+        world.api.tokens.check(token, of: app) { done((try? $0.get()) ?? false) }
       }
       #expect(isGood == (app === world.app))
     }

@@ -84,9 +84,9 @@ final class GetuiWorld: Sendable {
     let request = HTTPRequest(
       method: method, target: "/v2/\((other ?? app).key.text)\(path)", headers: headers,
       body: Array(body.utf8))
-    return await withContinuation { done in
+    return await awaitCallback { done in
       (api ?? self.api).handle(
-        request, GetuiReply(requestID: "request-7", peer: peer) { done.resume(returning: $0) })
+        request, GetuiReply(requestID: "request-7", peer: peer) { done($0) })
     }
   }
 
@@ -117,7 +117,7 @@ final class GetuiWorld: Sendable {
   func tick() async {
     api.gateway.tick()
     while api.gateway.schedules.isBusy {
-      await withContinuation { done in router.registrations.afterChanges { done.resume() } }
+      await awaitCallback { done in router.registrations.afterChanges { done(()) } }
     }
   }
 

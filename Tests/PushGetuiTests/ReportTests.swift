@@ -16,8 +16,8 @@ import Testing
       PushRequest(
         platforms: .all, audience: .filter(AudienceFilter(registrationIDs: ids.map(\.text))),
         content: content, options: PushOptions()))
-    return try await withContinuation { done in
-      world.router.acceptance.accept(request, for: world.app) { done.resume(returning: $0) }
+    return try await awaitCallback { done in
+      world.router.acceptance.accept(request, for: world.app) { done($0) }
     }.get().id
   }
 

@@ -115,9 +115,9 @@ import Testing
     let name = "\(world.app.key.text):0123456789abcdef01234567"
     let headers: HTTPHeaders = ["authorization": "Basic " + Base64.encode(Array(name.utf8))]
     let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
-    return await withContinuation { done in
+    return await awaitCallback { done in
       world.api.gateway.handle(
-        request, GatewayReply(requestID: "request-8", peer: nil) { done.resume(returning: $0) })
+        request, GatewayReply(requestID: "request-8", peer: nil) { done($0) })
     }
   }
 

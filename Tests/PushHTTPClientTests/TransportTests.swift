@@ -128,6 +128,6 @@ import Testing
 
 extension HTTPTransport {
   func send(_ post: HTTPPost) async -> HTTPAnswer {
-    await withContinuation { done in send(post) { done.resume(returning: $0) } }
+    await awaitCallback { done in send(post) { done($0) } }
   }
 }

@@ -70,7 +70,7 @@ private final class MailWorld: Sendable {
 
 extension Mailer {
   /// One round, from begin to end.
-  fileprivate func round() async { await withContinuation { done in look { done.resume() } } }
+  fileprivate func round() async { await awaitCallback { done in look { done(()) } } }
 }
 
 @Suite struct MailerTests {

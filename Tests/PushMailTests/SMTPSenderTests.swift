@@ -14,13 +14,13 @@ import Testing
     var settings = try #require(MailServer(url: "smtp://127.0.0.1:\(server.port)", from: sender))
     settings.encryption = .never
     let way = SMTPSender(server: settings)
-    return await withContinuation { done in
+    return await awaitCallback { done in
       DispatchQueue(label: "sends a mail").async {
         do throws(MailFailure) {
           try way.send(Array("Subject: hello\r\n\r\nhello\r\n".utf8), to: "zoe@example.org")
-          done.resume(returning: nil)
+          done(nil)
         } catch {
-          done.resume(returning: error)
+          done(error)
         }
       }
     }
@@ -93,13 +93,13 @@ import Testing
     server = nil
     let from = try #require(MailAddress("push@example.com"))
     let settings = try #require(MailServer(url: "smtp://127.0.0.1:\(port)", from: from))
-    let failure = await withContinuation { (done: Continuation<MailFailure?, Never>) in
+    let failure: MailFailure? = await awaitCallback { done in
       DispatchQueue(label: "sends a mail").async {
         do throws(MailFailure) {
           try SMTPSender(server: settings).send([], to: "zoe@example.org")
-          done.resume(returning: nil)
+          done(nil)
         } catch {
-          done.resume(returning: error)
+          done(error)
         }
       }
     }

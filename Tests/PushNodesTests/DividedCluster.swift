@@ -32,11 +32,11 @@ final class DividedCluster: SimulatedCluster {
     for index in 0..<apps {
       let node = nodes[index % 3]
       guard let router = node.router else { continue }
-      let key = try await withThrowingContinuation { done in
-        router.apps.create("test", for: .standard) { done.resume(with: $0.map(\.key)) }
-      }
-      let found = await withContinuation { done in
-        router.apps.find(key) { done.resume(returning: $0) }
+      let key = try await awaitCallback { done in
+        router.apps.create("test", for: .standard) { done($0.map(\.key)) }
+      }.get()
+      let found = await awaitCallback { done in
+        router.apps.find(key) { done($0) }
       }
       guard let app = try found.get() else { throw Failed(description: "no app") }
       try await addDevices(devicesPerApp, of: app, router)

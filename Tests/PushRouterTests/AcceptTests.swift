@@ -145,8 +145,8 @@ import Testing
         group.addTask { [router = world.router, app = world.app] in
           var request = AcceptRequest.test(to: [device], cid: "x-1")
           request.push.options.sendno = sendno
-          return await withContinuation { done in
-            router.acceptance.accept(request, for: app) { done.resume(returning: $0) }
+          return await awaitCallback { done in
+            router.acceptance.accept(request, for: app) { done($0) }
           }
         }
       }

@@ -23,16 +23,16 @@ import Testing
         key: key, name: "group", secretHash: SHA256.digest([]), at: Timestamp(milliseconds: 0))
       for app in members { _ = try transaction.appGroups.addApp(app, toGroup: group) }
     }
-    let found = await withContinuation { done in
-      world.router.groups.find(key) { done.resume(returning: $0) }
+    let found = await awaitCallback { done in
+      world.router.groups.find(key) { done($0) }
     }
     group = try #require(try found.get())
     self.world = world
   }
 
   private func accept(_ request: AcceptRequest) async -> Result<AcceptedAppGroupPush, APIError> {
-    await withContinuation { done in
-      world.router.acceptance.accept(request, for: group) { done.resume(returning: $0) }
+    await awaitCallback { done in
+      world.router.acceptance.accept(request, for: group) { done($0) }
     }
   }
 

@@ -10,8 +10,8 @@ import Testing
 /// What the operator and developers change about apps.
 @Suite struct AppLifeTests {
   private func delete(_ world: TestWorld) async -> Result<Void, AppFailure> {
-    await withContinuation { done in
-      world.router.apps.delete(world.app.key, of: .standard) { done.resume(returning: $0) }
+    await awaitCallback { done in
+      world.router.apps.delete(world.app.key, of: .standard) { done($0) }
     }
   }
 
@@ -45,8 +45,8 @@ import Testing
     }
     #expect(world.channel.take() == [.disconnect(place, .appDisabled), .forget(app.id)])
     #expect(app.isDisabled && app.isDeleted && world.router.apps.loaded(app.key) == nil)
-    let found = await withContinuation { done in
-      world.router.apps.find(app.key) { done.resume(returning: $0) }
+    let found = await awaitCallback { done in
+      world.router.apps.find(app.key) { done($0) }
     }
     #expect(try found.get() == nil)
     #expect(await world.accept(AcceptRequest.test()) == .failure(.authenticationFailed))
@@ -115,11 +115,11 @@ import Testing
     let world = try await TestWorld()
     let phone = try await world.register(token: [1], platform: .ios)
     let slot = try #require(APNsTokenSlot(.liveActivity, name: "match"))
-    let set = await withContinuation { done in
+    let set = await awaitCallback { done in
       world.router.registrations.setTokens(
         [PushToken(slot, .production, [2])], of: phone.number, in: world.app
       ) {
-        done.resume(returning: $0)
+        done($0)
       }
     }
     try set.get()
@@ -136,11 +136,11 @@ import Testing
     let world = try await TestWorld()
     let phone = try await world.register(token: [1], platform: .ios)
     let slots = try ["first", "second"].map { try #require(APNsTokenSlot(.liveActivity, name: $0)) }
-    let set = await withContinuation { done in
+    let set = await awaitCallback { done in
       world.router.registrations.setTokens(
         slots.map { PushToken($0, .production, [2]) }, of: phone.number, in: world.app
       ) {
-        done.resume(returning: $0)
+        done($0)
       }
     }
     try set.get()

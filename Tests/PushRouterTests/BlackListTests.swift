@@ -7,9 +7,9 @@ import Testing
 /// Registrations that get no pushes until they are taken off the black list.
 @Suite struct BlackListTests {
   private func block(_ isBlocked: Bool, _ devices: [TestDevice], _ world: TestWorld) async throws {
-    let result = await withContinuation { done in
+    let result = await awaitCallback { done in
       world.router.registrations.setBlocked(isBlocked, devices.map(\.number), in: world.app) {
-        done.resume(returning: $0)
+        done($0)
       }
     }
     try result.get()
@@ -42,9 +42,9 @@ import Testing
     let (device, _) = (try await world.register(), try await world.register())
     func cause(_ push: MessageID) async throws -> WhyCause? {
       try await world.tick()
-      let result = await withContinuation { done in
+      let result = await awaitCallback { done in
         world.router.diagnostics.diagnose(push, .there(device.number), in: world.app) {
-          done.resume(returning: $0)
+          done($0)
         }
       }
       return try result.get()?.steps.first { $0.point == .audience }?.cause

@@ -225,8 +225,8 @@ private struct TruthRun {
     let news = ChannelAnswers(
       id: id, channel: .apns, results: [.apns: answers], news: [.apns: [word: NumberSet([number])]],
       isFinal: isFinal)
-    await withContinuation { done in
-      world.router.deliveries.store(news, of: world.app) { _ in done.resume() }
+    await awaitCallback { done in
+      world.router.deliveries.store(news, of: world.app) { _ in done(()) }
     }
   }
 
@@ -246,16 +246,16 @@ private struct TruthRun {
     let (router, id) = (world.router, id)
     let app = world.app
     let report = try #require(
-      try await withContinuation { done in
-        router.reports.report(on: id, in: app) { done.resume(returning: $0) }
+      try await awaitCallback { done in
+        router.reports.report(on: id, in: app) { done($0) }
       }.get())
     compare(report)
     try await compareLists(report)
     for target in targets.prefix(6) + targets.suffix(2) {
       let number = target.device.number
       let why = try #require(
-        try await withContinuation { done in
-          router.diagnostics.diagnose(id, .there(number), in: app) { done.resume(returning: $0) }
+        try await awaitCallback { done in
+          router.diagnostics.diagnose(id, .there(number), in: app) { done($0) }
         }.get())
       compare(why, target)
     }

@@ -50,7 +50,7 @@ import Testing
     let waiting = try await world.push(to: [old])
     // Both stand in the writer's queue at the same time: the audience is fixed before the replacement.
     let racing = Mutex<Result<AcceptedPush, APIError>?>(nil)
-    let replaced = await withContinuation { done in
+    let replaced = await awaitCallback { done in
       // Holds the writer until both are there.
       let gate = Gate()
       world.store.write { _ throws(StorageError) in
@@ -59,7 +59,7 @@ import Testing
       }
       world.router.registrations.register(
         in: world.app, platform: .ios, fingerprint: [1], tokens: [], appVersion: ""
-      ) { done.resume(returning: $0) }
+      ) { done($0) }
       world.router.acceptance.accept(.test(to: [old]), for: world.app) { answer in
         racing.withLock { $0 = answer }
       }
@@ -84,8 +84,8 @@ import Testing
     let results = await withTaskGroup(of: Result<Void, DeviceFailure>.self) { group in
       for device in devices {
         group.addTask { [router = world.router, app = world.app] in
-          await withContinuation { done in
-            router.registrations.setAlias("zoe", of: device.number, in: app) { done.resume(returning: $0) }
+          await awaitCallback { done in
+            router.registrations.setAlias("zoe", of: device.number, in: app) { done($0) }
           }
         }
       }
@@ -123,8 +123,8 @@ import Testing
       (DeviceChange(tags: .set(tooMany), alias: .clear, mobile: .set("9")), .tooManyTags),
     ]
     for (change, failure) in refused { #expect(isFailed(await world.change(change, of: last), failure)) }
-    let details = await withContinuation { done in
-      world.router.registrations.details(of: last.number, in: world.app) { done.resume(returning: $0) }
+    let details = await awaitCallback { done in
+      world.router.registrations.details(of: last.number, in: world.app) { done($0) }
     }
     #expect(try details.get() == Registrations.Details(alias: "own", tags: ["a"], mobile: "123"))
     #expect(world.app.directory.registrations(alias: "own") == [last.number])
@@ -235,8 +235,8 @@ import Testing
     let world = try await TestWorld()
     let other = try await world.addApp()
     #expect(world.router.apps.loaded(other.key) === other && world.router.apps.all.count == 2)
-    let unknown = await withContinuation { done in
-      world.router.apps.find(AppKey(high: 1, low: 2)) { done.resume(returning: $0) }
+    let unknown = await awaitCallback { done in
+      world.router.apps.find(AppKey(high: 1, low: 2)) { done($0) }
     }
     #expect(try unknown.get() == nil)
   }

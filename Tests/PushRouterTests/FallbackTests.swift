@@ -177,8 +177,8 @@ import Testing
     #expect(fallback.lines == ["\(id.text) anna"] && world.pending(anna) == [id])
     let place = try #require(world.app.directory.location(of: anna.number))
     #expect(world.channel.take() == [.single(id, anna.number, place)], "what is left comes once more")
-    let contents = await withContinuation { done in
-      world.router.deliveries.contents(of: [id]) { done.resume(returning: $0) }
+    let contents = await awaitCallback { done in
+      world.router.deliveries.contents(of: [id]) { done($0) }
     }
     let push = try #require(try contents.get().first).1
     #expect(push.goesElsewhere(for: anna.number) && push.showBefore(anna.number) == nil)
@@ -195,8 +195,8 @@ import Testing
     let id = try await fallback.push(to: [anna, carl])
     let accepted = world.clock.now()
     func moment(_ phone: TestDevice) async throws -> Timestamp? {
-      let contents = await withContinuation { done in
-        world.router.deliveries.contents(of: [id]) { done.resume(returning: $0) }
+      let contents = await awaitCallback { done in
+        world.router.deliveries.contents(of: [id]) { done($0) }
       }
       return try contents.get().first?.1.showBefore(phone.number)
     }

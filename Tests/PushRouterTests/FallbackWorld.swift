@@ -51,10 +51,10 @@ final class FallbackWorld {
   }
 
   func tell(_ word: String, _ phone: TestDevice) async throws {
-    let result = await withContinuation { done in
+    let result = await awaitCallback { done in
       world.router.registrations.setTokens(
         [PushToken(Self.slot, .only, Array(word.utf8))], of: phone.number, in: world.app
-      ) { done.resume(returning: $0) }
+      ) { done($0) }
     }
     try result.get()
   }
@@ -131,17 +131,17 @@ final class FallbackWorld {
   }
 
   func report(_ id: MessageID) async throws -> PushReport {
-    let result = await withContinuation { done in
-      world.router.reports.report(on: id, in: world.app) { done.resume(returning: $0) }
+    let result = await awaitCallback { done in
+      world.router.reports.report(on: id, in: world.app) { done($0) }
     }
     guard let report = try result.get() else { throw StorageError(.other, "no such push") }
     return report
   }
 
   func why(_ id: MessageID, _ phone: TestDevice) async throws -> Diagnosis {
-    let result = await withContinuation { done in
+    let result = await awaitCallback { done in
       world.router.diagnostics.diagnose(id, .there(phone.number), in: world.app) {
-        done.resume(returning: $0)
+        done($0)
       }
     }
     guard let diagnosis = try result.get() else { throw StorageError(.other, "no such push") }

@@ -61,9 +61,9 @@ private final class RestingApple: FakeAPNs {
     let due = try #require(try await ScheduleTests.due(in: world).first)
     try await world.run(script: "ALTER TABLE schedule_run RENAME TO away")
     let router = world.router
-    let end = await withContinuation { done in
+    let end = await awaitCallback { done in
       router.acceptance.fire(due, .success(AcceptRequest.test(overrides: old).push)) {
-        done.resume(returning: $0)
+        done($0)
       }
     }
     #expect(end == .postponed)
@@ -80,13 +80,13 @@ private final class RestingApple: FakeAPNs {
       _ = try transaction.appGroups.addApp(member, toGroup: group)
     }
     let router = world.router
-    let found = await withContinuation { done in
-      router.groups.find(key) { done.resume(returning: $0) }
+    let found = await awaitCallback { done in
+      router.groups.find(key) { done($0) }
     }
     let group = try #require(try found.get())
     try await world.run(script: "ALTER TABLE group_push RENAME TO away")
-    let result = await withContinuation { done in
-      router.acceptance.accept(.test(overrides: old), for: group) { done.resume(returning: $0) }
+    let result = await awaitCallback { done in
+      router.acceptance.accept(.test(overrides: old), for: group) { done($0) }
     }
     #expect(result == .failure(.internalError))
     expectGoesOn()

@@ -16,8 +16,8 @@ import Testing
     let device = try await world.register()
     let (waiting, recalled) = (try await world.push(), try await world.push())
     _ = world.channel.take()
-    _ = await withContinuation { done in
-      world.router.deliveries.recall(recalled, in: world.app) { done.resume(returning: $0) }
+    _ = await awaitCallback { done in
+      world.router.deliveries.recall(recalled, in: world.app) { done($0) }
     }
     _ = world.channel.take()
     let content = PushContent(variants: [ContentVariant(platforms: .all, message: Array("{}".utf8))])

@@ -165,13 +165,13 @@ import Testing
     var ids: [MessageID] = []
     for _ in 0..<10 { ids.append(try await world.push()) }
     let asked = [ids[9], MessageID(3), ids[0], ids[5]]
-    let found = await withContinuation { done in
-      world.router.deliveries.contents(of: asked) { done.resume(returning: $0) }
+    let found = await awaitCallback { done in
+      world.router.deliveries.contents(of: asked) { done($0) }
     }
     #expect(try found.get().map(\.0) == [ids[9], ids[0], ids[5]])
     world.store.close()
-    let refused = await withContinuation { done in
-      world.router.deliveries.contents(of: asked) { done.resume(returning: $0) }
+    let refused = await awaitCallback { done in
+      world.router.deliveries.contents(of: asked) { done($0) }
     }
     guard case .failure(.unavailable) = refused else {
       Issue.record("a read that failed must not look like pushes that are gone")

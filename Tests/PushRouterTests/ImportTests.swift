@@ -34,11 +34,11 @@ import Testing
   private func register(
     _ world: TestWorld, _ platform: Platform, fingerprint: String = "own", token: [UInt8] = []
   ) async throws -> Registrations.Registered {
-    let result = await withContinuation { done in
+    let result = await awaitCallback { done in
       world.router.registrations.register(
         in: world.app, platform: platform, fingerprint: Array(fingerprint.utf8),
         tokens: [PushToken(.sandbox, token)], appVersion: "2"
-      ) { done.resume(returning: $0) }
+      ) { done($0) }
     }
     return try result.get()
   }

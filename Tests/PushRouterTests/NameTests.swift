@@ -99,8 +99,8 @@ import Testing
 
 extension TestWorld {
   func tell(_ tokens: [PushToken], of device: TestDevice) async -> Result<Void, DeviceFailure> {
-    await withContinuation { done in
-      router.registrations.setTokens(tokens, of: device.number, in: app) { done.resume(returning: $0) }
+    await awaitCallback { done in
+      router.registrations.setTokens(tokens, of: device.number, in: app) { done($0) }
     }
   }
 }

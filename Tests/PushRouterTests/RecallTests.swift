@@ -52,8 +52,8 @@ import Testing
     #expect(world.pending(devices[0]) == [new] && world.pending(devices[1]) == [new])
     #expect(try await world.outcome(of: old)?.status == .overridden)
     for isOrderly in [true, false] {
-      let contents = await withContinuation { done in
-        world.router.deliveries.contents(of: [new]) { done.resume(returning: $0) }
+      let contents = await awaitCallback { done in
+        world.router.deliveries.contents(of: [new]) { done($0) }
       }
       #expect(try contents.get().map(\.1.content.overrides) == [old])
       try await world.restart(isOrderly: isOrderly)
@@ -81,8 +81,8 @@ import Testing
         let request = AcceptRequest.test(overrides: id)
         let answer: Result<AcceptedPush, APIError> =
           if isReal { await world.accept(request) } else {
-            await withContinuation { done in
-              world.router.acceptance.validate(request, for: world.app) { done.resume(returning: $0) }
+            await awaitCallback { done in
+              world.router.acceptance.validate(request, for: world.app) { done($0) }
             }
           }
         if case .failure(let error) = answer { codes.append(error.code) }

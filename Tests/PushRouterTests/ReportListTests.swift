@@ -30,8 +30,8 @@ import Testing
     }
     let (router, app, asked) = (world.router, world.app, ids)
     func told(_ ids: [MessageID]) async throws -> [Int?] {
-      try await withContinuation { done in
-        router.reports.reports(on: ids, in: app, as: \.targets.all.count) { done.resume(returning: $0) }
+      try await awaitCallback { done in
+        router.reports.reports(on: ids, in: app, as: \.targets.all.count) { done($0) }
       }.get()
     }
     #expect(try await told(asked) == expected)

@@ -92,10 +92,10 @@ import Testing
     world.app.directory.disconnect(phone.number, from: place, at: 1)
     #expect(plan() == (false, true))
     func set(_ token: [UInt8], _ environment: APNsEnvironment) async throws {
-      try await withContinuation { done in
+      try await awaitCallback { done in
         world.router.registrations.setTokens([PushToken(environment, token)], of: phone.number, in: world.app)
         {
-          done.resume(returning: $0)
+          done($0)
         }
       }.get()
     }
@@ -187,11 +187,11 @@ import Testing
       try await world.register(token: [3], platform: .ios),
     ]
     func set(_ token: [UInt8], _ slot: APNsTokenSlot, _ index: Int) async throws {
-      try await withContinuation { done in
+      try await awaitCallback { done in
         world.router.registrations.setTokens(
           [PushToken(slot, .production, token)], of: phones[index].number, in: world.app
         ) {
-          done.resume(returning: $0)
+          done($0)
         }
       }.get()
     }

@@ -15,9 +15,9 @@ import Testing
     let push = try ScheduledPush(stored: Array(json.utf8), rules: PushRules())
     let request = ScheduleRequest(cid: nil, name: "n", trigger: trigger, push: push)
     let (router, app) = (world.router, world.app)
-    let result = await withContinuation { done in
+    let result = await awaitCallback { done in
       router.schedules.create(request, named: "uuid-\(SystemRandom.next())", in: app) {
-        done.resume(returning: $0)
+        done($0)
       }
     }
     return try result.get()
@@ -25,8 +25,8 @@ import Testing
 
   static func due(in world: TestWorld) async throws -> [DueSchedule] {
     let router = world.router
-    let result = await withContinuation { done in
-      router.schedules.due(limit: 10) { done.resume(returning: $0) }
+    let result = await awaitCallback { done in
+      router.schedules.due(limit: 10) { done($0) }
     }
     return try result.get().due
   }
@@ -36,8 +36,8 @@ import Testing
   }
 
   private static func fire(_ due: DueSchedule, by router: Router) async -> FiringEnd {
-    await withContinuation { done in
-      router.acceptance.fire(due, .success(AcceptRequest.test().push)) { done.resume(returning: $0) }
+    await awaitCallback { done in
+      router.acceptance.fire(due, .success(AcceptRequest.test().push)) { done($0) }
     }
   }
 
@@ -111,8 +111,8 @@ import Testing
     #expect(await Self.fire(due, in: world) == .failed(.noTarget))
     let router = world.router
     let (id, app) = (schedule.id, world.app)
-    let runs = await withContinuation { done in
-      router.schedules.runs(of: id, in: app) { done.resume(returning: $0) }
+    let runs = await awaitCallback { done in
+      router.schedules.runs(of: id, in: app) { done($0) }
     }
     let run = try #require(try runs.get().first)
     #expect(run.code == 1011 && run.occurrence == local)
@@ -131,8 +131,8 @@ import Testing
     for due in try await Self.due(in: world) { _ = await Self.fire(due, in: world) }
     func isThere() async -> Bool {
       let (router, app) = (world.router, world.app)
-      return await withContinuation { done in
-        router.schedules.find(schedule.id, in: app) { done.resume(returning: (try? $0.get()) != nil) }
+      return await awaitCallback { done in
+        router.schedules.find(schedule.id, in: app) { done((try? $0.get()) != nil) }
       }
     }
     for (seconds, expected) in [(31 * 86_400, true), (1, false)] as [(Int64, Bool)] {

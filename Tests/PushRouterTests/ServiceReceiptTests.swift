@@ -33,8 +33,8 @@ import Testing
     let answers = ChannelAnswers(
       id: id, channel: .apns, results: [.apns: [ChannelEnd.delivered: numbers]],
       news: [.apns: [ChannelEnd.delivered: numbers]], isFinal: true)
-    await withContinuation { done in
-      world.router.deliveries.store(answers, of: world.app) { _ in done.resume() }
+    await awaitCallback { done in
+      world.router.deliveries.store(answers, of: world.app) { _ in done(()) }
     }
   }
 
@@ -48,9 +48,9 @@ import Testing
 
   private func report() async throws -> PushReport {
     try #require(
-      try await withThrowingContinuation { done in
-        world.router.reports.report(on: id, in: world.app) { done.resume(with: $0) }
-      })
+      try await awaitCallback { done in
+        world.router.reports.report(on: id, in: world.app) { done($0) }
+      }.get())
   }
 
   @Test func arrivalIsBesideAcceptance() async throws {
@@ -139,8 +139,8 @@ import Testing
     let results = ["NotificationsOff": off, ChannelEnd.delivered: rest]
     let answers = ChannelAnswers(
       id: id, channel: .apns, results: [.apns: results], news: [.apns: results], isFinal: true)
-    await withContinuation { done in
-      world.router.deliveries.store(answers, of: world.app) { _ in done.resume() }
+    await awaitCallback { done in
+      world.router.deliveries.store(answers, of: world.app) { _ in done(()) }
     }
     try await say(.notificationsOff, phones[1])
     let targets = try await targets()

@@ -64,8 +64,8 @@ import Testing
       return
     }
     #expect(error.httpStatus == 500)
-    let found = await withContinuation { done in
-      world.router.apps.find(AppKey(high: 1, low: 2)) { done.resume(returning: $0) }
+    let found = await awaitCallback { done in
+      world.router.apps.find(AppKey(high: 1, low: 2)) { done($0) }
     }
     #expect(throws: DeviceFailure.unavailable) { try found.get() }
   }

@@ -96,8 +96,8 @@ import Testing
     let id = try await world.accept(request).get().id
     #expect(world.pending(phone) == [id] && world.pending(other) == [])
     try await world.restart(isOrderly: false)
-    let contents = await withContinuation { done in
-      world.router.deliveries.contents(of: [id]) { done.resume(returning: $0) }
+    let contents = await awaitCallback { done in
+      world.router.deliveries.contents(of: [id]) { done($0) }
     }
     let push = try #require(try contents.get().first).1
     #expect(push.goesElsewhere(for: phone.number) && push.goesElsewhere(for: other.number))

@@ -225,8 +225,8 @@ private struct IdentityRun {
     }
     let answers = ChannelAnswers(
       id: id, channel: .apns, results: [.apns: work.results], news: [.apns: news], isFinal: work.left.isEmpty)
-    await withContinuation { done in
-      world.router.deliveries.store(answers, of: world.app) { _ in done.resume() }
+    await awaitCallback { done in
+      world.router.deliveries.store(answers, of: world.app) { _ in done(()) }
     }
     if !work.left.isEmpty { apple.put(work) }
   }

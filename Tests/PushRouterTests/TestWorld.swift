@@ -173,8 +173,8 @@ final class TestWorld {
   }
 
   func change(_ change: DeviceChange, of device: TestDevice) async -> Result<Void, DeviceFailure> {
-    await withContinuation { done in
-      router.registrations.change(change, of: device.number, in: app) { done.resume(returning: $0) }
+    await awaitCallback { done in
+      router.registrations.change(change, of: device.number, in: app) { done($0) }
     }
   }
 
@@ -197,8 +197,8 @@ final class TestWorld {
   }
 
   func recall(_ id: MessageID, in other: App? = nil) async -> Result<Int, APIError> {
-    await withContinuation { done in
-      router.deliveries.recall(id, in: other ?? app) { done.resume(returning: $0.map(\.waiting)) }
+    await awaitCallback { done in
+      router.deliveries.recall(id, in: other ?? app) { done($0.map(\.waiting)) }
     }
   }
 

@@ -11,9 +11,9 @@ import Testing
     _ id: MessageID, _ device: TestDevice, in world: TestWorld
   ) async throws -> WhyCause? {
     try await world.tick()
-    let result = await withContinuation { done in
+    let result = await awaitCallback { done in
       world.router.diagnostics.diagnose(id, .there(device.number), in: world.app) {
-        done.resume(returning: $0)
+        done($0)
       }
     }
     return try result.get()?.step(.connection)?.cause

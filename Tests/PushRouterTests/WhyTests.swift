@@ -12,8 +12,8 @@ import Testing
     _ id: MessageID, _ device: DeviceInQuestion, in world: TestWorld
   ) async throws -> Diagnosis {
     try await world.tick()
-    let result = await withContinuation { done in
-      world.router.diagnostics.diagnose(id, device, in: world.app) { done.resume(returning: $0) }
+    let result = await awaitCallback { done in
+      world.router.diagnostics.diagnose(id, device, in: world.app) { done($0) }
     }
     return try #require(try result.get())
   }
@@ -27,9 +27,9 @@ import Testing
   private static func search(
     _ text: String, in world: TestWorld, from start: UInt32 = 0, limit: Int = 10
   ) async throws -> DeviceSearch {
-    let result = await withContinuation { done in
+    let result = await awaitCallback { done in
       world.router.diagnostics.search(text, in: world.app, from: RegistrationNumber(start), limit: limit) {
-        done.resume(returning: $0)
+        done($0)
       }
     }
     return try result.get()
@@ -242,20 +242,20 @@ import Testing
     let first = world.clock.now()
     #expect(try await history().since == first)
     world.clock.advance(seconds: 10)
-    _ = await withContinuation { done in
+    _ = await awaitCallback { done in
       world.router.registrations.setTokens([PushToken(.sandbox, [1, 2, 3])], of: phone.number, in: world.app)
       {
-        done.resume(returning: $0)
+        done($0)
       }
     }
     let told = try await history()
     #expect(told.since == first && told.toldAt == world.clock.now())
     let thief = try await world.register(platform: .ios)
     world.clock.advance(seconds: 10)
-    _ = await withContinuation { done in
+    _ = await awaitCallback { done in
       world.router.registrations.setTokens([PushToken(.sandbox, [1, 2, 3])], of: thief.number, in: world.app)
       {
-        done.resume(returning: $0)
+        done($0)
       }
     }
     let taken = try await history()
@@ -271,8 +271,8 @@ import Testing
   // MARK: Looking devices up
 
   private static func file(_ device: TestDevice, in world: TestWorld) async throws -> DeviceFile? {
-    let result = await withContinuation { done in
-      world.router.diagnostics.file(device.number, in: world.app) { done.resume(returning: $0) }
+    let result = await awaitCallback { done in
+      world.router.diagnostics.file(device.number, in: world.app) { done($0) }
     }
     return try result.get()
   }

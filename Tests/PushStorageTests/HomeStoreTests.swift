@@ -47,13 +47,13 @@ import Testing
   }
 
   private func push(_ id: UInt64, of app: AppID, in store: Store) async throws {
-    try await withThrowingContinuation { continuation in
+    try await awaitCallback { continuation in
       store.write(of: app) { transaction throws(StorageError) in
         try transaction.pushes.insert(.single(id, app: app, target: 0))
       } completion: {
-        continuation.resume(with: $0)
+        continuation($0)
       }
-    }
+    }.get()
   }
 
   private func pushes() throws -> [String] {
@@ -107,10 +107,10 @@ import Testing
       entered.signal()
       leave.wait()
     }
-    await withContinuation { done in
+    await awaitCallback { done in
       Task.detached {
         entered.wait()
-        done.resume()
+        done(())
       }
     }
     try await push(2, of: b, in: two)

@@ -1,3 +1,4 @@
+import PushBase
 import Synchronization
 
 /// Collects the answers to one request: whoever asks must answer it once. It is told to be over when nobody is left who could
@@ -15,6 +16,6 @@ public final class Answers: Sendable {
 
   /// The status of every answer that a handler gives.
   public static func statuses(_ handle: (Answers) -> Void) async -> [Int] {
-    await withContinuation { done in handle(Answers { done.resume(returning: $0) }) }
+    await awaitCallback { done in handle(Answers { done($0) }) }
   }
 }

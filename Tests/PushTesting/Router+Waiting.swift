@@ -15,7 +15,7 @@ extension Router {
     _ = try await store.change { transaction throws(StorageError) in
       try transaction.apps.create(new, at: Timestamp(milliseconds: 0))
     }
-    let found = await withContinuation { done in apps.find(new.key) { done.resume(returning: $0) } }
+    let found = await awaitCallback { done in apps.find(new.key) { done($0) } }
     guard let app = try found.get() else { throw StorageError(.other, "no app") }
     return app
   }
@@ -25,11 +25,11 @@ extension Router {
     in app: App, platform: Platform = .android, fingerprint: [UInt8] = [],
     environment: APNsEnvironment = .none, token: [UInt8] = []
   ) async throws -> (id: RegistrationID, secret: [UInt8], number: RegistrationNumber) {
-    let result = await withContinuation { done in
+    let result = await awaitCallback { done in
       registrations.register(
         in: app, platform: platform, fingerprint: fingerprint, tokens: [PushToken(environment, token)],
         appVersion: "1"
-      ) { done.resume(returning: $0) }
+      ) { done($0) }
     }
     let registered = try result.get()
     guard let number = app.directory.find(registered.id) else { throw DeviceFailure.unknownRegistration }
@@ -40,6 +40,6 @@ extension Router {
 extension Acceptance {
   /// Accepts a push.
   public func accept(_ request: AcceptRequest, for app: App) async -> Result<AcceptedPush, APIError> {
-    await withContinuation { done in accept(request, for: app) { done.resume(returning: $0) } }
+    await awaitCallback { done in accept(request, for: app) { done($0) } }
   }
 }

@@ -1,3 +1,4 @@
+import PushBase
 import PushStorage
 
 extension Store {
@@ -6,17 +7,17 @@ extension Store {
     single: Bool = false, lowPriority: Bool = false,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
   ) async throws -> Value {
-    try await withThrowingContinuation { continuation in
-      write(single: single, lowPriority: lowPriority, body) { continuation.resume(with: $0) }
-    }
+    try await awaitCallback { continuation in
+      write(single: single, lowPriority: lowPriority, body) { continuation($0) }
+    }.get()
   }
 
   /// Reads and waits for the answer.
   public func look<Value: Sendable>(
     _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
   ) async throws -> Value {
-    try await withThrowingContinuation { continuation in
-      read(body) { continuation.resume(with: $0) }
-    }
+    try await awaitCallback { continuation in
+      read(body) { continuation($0) }
+    }.get()
   }
 }

@@ -51,7 +51,7 @@ final class VendorScene {
     let row = VendorUpload(subject: "s", name: "", secret: [1]).row(
       for: app.id, of: ScriptedVendor.channel.id, sealedWith: keys, at: clock.now())
     try await store.change { transaction throws(StorageError) in try transaction.channelCredentials.set(row) }
-    try await withThrowingContinuation { done in channel.start { done.resume(with: $0) } }
+    try await awaitCallback { done in channel.start { done($0) } }.get()
   }
 
   func end() {
@@ -66,9 +66,9 @@ final class VendorScene {
   func device(_ token: String) async throws -> RegistrationID {
     let (id, _, number) = try await router.newDevice(in: app, fingerprint: Array(token.utf8))
     let tokens = [PushToken(TokenSlot(ScriptedVendor.channel.id, kind: 1), .only, Array(token.utf8))]
-    try await withThrowingContinuation { done in
-      router.registrations.setTokens(tokens, of: number, in: app) { done.resume(with: $0) }
-    }
+    try await awaitCallback { done in
+      router.registrations.setTokens(tokens, of: number, in: app) { done($0) }
+    }.get()
     return id
   }
 

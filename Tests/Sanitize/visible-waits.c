@@ -4,7 +4,7 @@
 // wakes in the Swift library, which is not instrumented. Without the hints below every mutex that was ever contended
 // would be reported as a race. So would what a continuation hands to a task that has not begun to wait for it: the
 // library tells ThreadSanitizer of tasks that it switches to, and this one just goes on. Checked continuations are not
-// covered: the library waits for them by calls within itself; tests use their own (Tests/PushTesting/Continuation.swift).
+// covered: the library waits for them by calls within itself; tests use `awaitCallback`.
 //
 // The symbols of the mutex are those of `_MutexHandle._lockSlow` and `_unlockSlow`; should a later toolchain rename one, the
 // false reports come back and nothing else happens.

@@ -29,7 +29,7 @@ import Testing
     let key = try await store(pushTo: id, in: world)
     let router = Router(store: world.store, scope: .all, time: world.clock, log: .silent)
     let app = try #require(
-      try await withThrowingContinuation { done in router.apps.find(key) { done.resume(with: $0) } })
+      try await awaitCallback { done in router.apps.find(key) { done($0) } }.get())
     let parts = APNsParts(
       store: world.store, router: router, credentials: credentials, metrics: APNsMetrics(Metrics()),
       time: world.clock, log: .silent)
@@ -117,16 +117,16 @@ import Testing
     let store = world.store
     var accepted: Int?
     while accepted != Self.devices {
-      accepted = try await withThrowingContinuation { done in
+      accepted = try await awaitCallback { done in
         store.read { transaction throws(StorageError) in
           try transaction.deliveries.targets(of: Self.push).flatMap {
             PushTargets($0, at: .init(milliseconds: 0))
           }?
           .accepted.count
         } completion: {
-          done.resume(with: $0)
+          done($0)
         }
-      }
+      }.get()
     }
   }
 }

@@ -24,15 +24,15 @@ import Testing
   }
 
   private static func stored(_ id: MessageID, in world: CredentialWorld) async throws -> Stored {
-    try await withThrowingContinuation { done in
+    try await awaitCallback { done in
       world.store.read { transaction throws(StorageError) in
         let rows = try transaction.deliveries.targets(of: id)
         return Stored(
           isWithApple: rows?.pendingChannels.contains(.apns) ?? false, waitsHere: rows?.isPending ?? false)
       } completion: {
-        done.resume(with: $0)
+        done($0)
       }
-    }
+    }.get()
   }
 
   /// While the way over our connection cannot be stored, the push is not through with Apple either.

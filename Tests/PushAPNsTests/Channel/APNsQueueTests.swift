@@ -253,9 +253,9 @@ import Testing
     try #require(requests.count == 4)
     // One is answered and not stored yet.
     scene.answer(requests[0], 200)
-    let count = try await withThrowingContinuation { done in
-      scene.router.deliveries.recall(push, in: scene.app) { done.resume(with: $0) }
-    }
+    let count = try await awaitCallback { done in
+      scene.router.deliveries.recall(push, in: scene.app) { done($0) }
+    }.get()
     #expect(count.waiting == 2)
     #expect(try await scene.take().isEmpty)
     // What was answered is stored at a tick at which nobody else waits for the writer.
@@ -314,9 +314,9 @@ import Testing
     for token in 1...3 { _ = try await scene.register(UInt8(token)) }
     let push = try await scene.push()
     try #require(try await scene.take(upTo: 2).count == 2)
-    let count = try await withThrowingContinuation { done in
-      scene.router.deliveries.recall(push, in: scene.app) { done.resume(with: $0) }
-    }
+    let count = try await awaitCallback { done in
+      scene.router.deliveries.recall(push, in: scene.app) { done($0) }
+    }.get()
     #expect(count.waiting == 1)
     let next = scene.successor()
     try await eventually {

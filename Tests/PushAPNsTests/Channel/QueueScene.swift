@@ -104,11 +104,11 @@ final class QueueScene {
   }
 
   func tell(_ token: UInt8, as slot: APNsTokenSlot = .device, of number: RegistrationNumber) async throws {
-    try await withThrowingContinuation { done in
+    try await awaitCallback { done in
       router.registrations.setTokens([PushToken(slot, .production, [token])], of: number, in: app) {
-        done.resume(with: $0)
+        done($0)
       }
-    }
+    }.get()
   }
 
   /// Pushes to all; with a call besides if asked for.
@@ -121,13 +121,13 @@ final class QueueScene {
 
   func targets(of push: MessageID) async throws -> PushTargets? {
     let now = world.clock.now()
-    return try await withThrowingContinuation { done in
+    return try await awaitCallback { done in
       world.store.read { transaction throws(StorageError) in
         try transaction.deliveries.targets(of: push).flatMap { PushTargets($0, at: now) }
       } completion: {
-        done.resume(with: $0)
+        done($0)
       }
-    }
+    }.get()
   }
 
   func token(of number: RegistrationNumber) async throws -> [UInt8]? {

@@ -14,8 +14,8 @@ import Testing
   private func install(
     _ channel: APNsChannel, _ app: App, _ files: [CredentialInput]
   ) async -> Result<[CredentialReceipt], CredentialInput.Refusal> {
-    await withContinuation { done in
-      channel.credentials?.take(files, for: app, noting: nil) { done.resume(returning: $0) }
+    await awaitCallback { done in
+      channel.credentials?.take(files, for: app, noting: nil) { done($0) }
     }
   }
 

@@ -45,13 +45,13 @@ final class CredentialWorld: Sendable {
   }
 
   func rows() async throws -> [APNsCredentialRow] {
-    try await withThrowingContinuation { done in
+    try await awaitCallback { done in
       store.read { transaction throws(StorageError) in
         try transaction.credentials.all(in: .all)
       } completion: {
-        done.resume(with: $0)
+        done($0)
       }
-    }
+    }.get()
   }
 
   func makeApp() async throws -> AppID {
@@ -92,7 +92,7 @@ final class CredentialWorld: Sendable {
 extension CredentialStore {
   /// Reads the database and waits.
   func refreshed() async throws {
-    try await withThrowingContinuation { done in refresh { done.resume(with: $0) } }
+    try await awaitCallback { done in refresh { done($0) } }.get()
   }
 
   /// The number of the credential in use, nil if there is none.

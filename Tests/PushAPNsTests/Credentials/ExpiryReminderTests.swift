@@ -56,7 +56,7 @@ import Testing
     /// Looks twice, as minutes go by; gives the mails that are new.
     func mails() async throws -> [NewMail] {
       for _ in 0..<2 {
-        _ = try await withThrowingContinuation { done in reminders.check { done.resume(with: $0) } }
+        _ = try await awaitCallback { done in reminders.check { done($0) } }.get()
       }
       let all = try await world.store.change { transaction throws(StorageError) in
         try transaction.mail.due(at: Timestamp(milliseconds: .max), limit: 1000)
@@ -142,7 +142,7 @@ import Testing
     #expect(try await scene.mails().count == 2)
     let next = ExpiryReminders(
       store: scene.world.store, site: "https://x", time: scene.world.clock, log: .silent)
-    let again = try await withThrowingContinuation { done in next.check { done.resume(with: $0) } }
+    let again = try await awaitCallback { done in next.check { done($0) } }.get()
     #expect(again == 0)
     // Down from the 29th day before the end until the day after it.
     scene.world.clock.advance(seconds: 31 * Self.day)
