@@ -311,6 +311,8 @@ public final class HTTP2ClientConnection {
     guard phase != .ended else { return }
     let last = phase
     phase = .ended
+    // The answer may come after the pool has gone.
+    if last == .resolving { driver.forget(self) }
     while let slot = flights.oldest {
       if !flights[slot].isReported { report(slot, wasSent(slot) ? .unknown : .notSent) }
       flights.remove(slot)

@@ -31,7 +31,7 @@ public final class HTTP2Driver: LoopDriver {
   private var runners: [ObjectIdentifier: HTTP2PoolRunner] = [:]
   /// Those of pools that other threads hold.
   private var pools: [ObjectIdentifier: HTTP2PoolRunner] = [:]
-  /// Connections whose host is being looked up.
+  /// Connections whose host is being looked up: their pools are there.
   private var resolving: [UInt64: HTTP2ClientConnection] = [:]
   private var sockets = Slab<HTTP2ClientConnection?>(blank: nil)
   private var dirty: [HTTP2PoolRunner] = []
@@ -151,6 +151,9 @@ public final class HTTP2Driver: LoopDriver {
       address.post(.resolved(connection: number, addresses: addresses, rotation: rotation))
     }
   }
+
+  /// A connection ends whose host is being looked up.
+  func forget(_ connection: HTTP2ClientConnection) { resolving[connection.number] = nil }
 
   /// Watches a connection; nil if the kernel refuses.
   func watch(_ connection: HTTP2ClientConnection, _ transport: HTTP2Transport) -> ConnectionToken? {

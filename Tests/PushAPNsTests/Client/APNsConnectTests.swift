@@ -1,5 +1,6 @@
 import CLinux
 import PushAPNs
+import PushBase
 import PushDomain
 import PushHTTP2
 import PushNet
@@ -55,6 +56,28 @@ import Testing
     let tls = try HTTP2PoolConfiguration.tls()
     let reason = try await firstFailure(HTTP2PoolConfiguration(host: "no-such-host.invalid", tls: tls))
     #expect(reason.contains("cannot be looked up"), "\(reason)")
+  }
+
+  /// As when a credential is removed while the name server does not answer.
+  @Test func aPoolThatClosesWhileItsHostIsLookedUp() async throws {
+    let (resolver, gate) = (NameResolver(), PushBase.Semaphore())
+    resolver.resolve("localhost") { _ in gate.wait() }
+    let loop = try await ClientLoop(resolver: resolver)
+    let configuration = HTTP2PoolConfiguration(
+      host: "no-such-host.invalid", tls: try HTTP2PoolConfiguration.tls())
+    let source = TestSource()
+    let pool = source.start(on: loop, configuration)
+    source.push(0..<1)
+    try await eventually { pool.status.connecting == 1 }
+    pool.close(drain: true)
+    await source.until { $0.events.contains { if case .closed = $0 { true } else { false } } }
+    gate.signal()
+    // Its name is looked up after the other one.
+    let next = TestSource()
+    let later = next.start(on: loop, configuration)
+    next.push(0..<1)
+    await next.until { $0.events.contains { if case .failed = $0 { true } else { false } } }
+    #expect(later.status.connected == 0 && source.failures.isEmpty)
   }
 
   @Test func aSilentListener() async throws {

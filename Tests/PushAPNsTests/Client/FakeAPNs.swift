@@ -119,7 +119,7 @@ final class ClientLoop: Sendable {
   let address: APNsDriverAddress
   private let handle: LoopHandle
 
-  init() async throws {
+  init(resolver: NameResolver = .init()) async throws {
     signal(SIGPIPE, SIG_IGN)
     let handle = try LoopHandle(index: 1)
     self.handle = handle
@@ -127,7 +127,7 @@ final class ClientLoop: Sendable {
     let started = Mutex<Result<APNsDriverAddress, SystemError>?>(nil)
     try handle.start(
       { loop throws(SystemError) in
-        let address = APNsDriverAddress(loop)
+        let address = HTTP2Driver(loop: loop, resolver: resolver).address
         started.withLock { $0 = .success(address) }
       }, failed: { error in started.withLock { $0 = .failure(error) } })
     try await eventually { started.withLock { $0 != nil } }
