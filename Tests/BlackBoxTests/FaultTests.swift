@@ -132,7 +132,7 @@ import Testing
   }
 
   /// What it leaves behind, its connection to the bus, may take long to end: it shows that it is alive meanwhile, and follows the home.
-  @Test func `A gateway joins again while the bus stands still for it`() throws {
+  @Test func `A gateway joins again while nothing comes over the bus`() throws {
     let (world, proxy) = try Self.worldWithProxy { try TestProxy(toBusOf: "c", in: $0) }
     let frozen = try world.cluster.node("c")
     proxy.set(.blocked)

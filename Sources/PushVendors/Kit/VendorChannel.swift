@@ -31,6 +31,8 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
   /// What its service tells afterwards; nil if it does not.
   let receiver: VendorReceipts<V>?
   private let state = Mutex(State())
+  /// Whether apps have a credential, usable or not, as far as their queues know. Beside `State`, whose type is looked up at each use.
+  private let served = Mutex<[AppID: Bool]>([:])
 
   /// Makes the channel; call `start` next.
   public init(_ vendor: V, _ parts: VendorParts) {
@@ -136,17 +138,23 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
         if isClosed { dispatcher.close() }
         queue.set(dispatcher, isStopped: false, for: service)
       }
+      served.withLock { $0[app.id] = true }
       if isNew, let first = vendor.serviceIDs.first.flatMap({ new[$0] }) { ask(first) }
     case .unusable:
       // Pushes still go to the channel and wait until the credential works again.
       state.withLock { replace(old, with: [:], of: app.id, in: &$0) }
       for service in vendor.serviceIDs { queue.set(nil, isStopped: true, for: service) }
+      served.withLock { $0[app.id] = true }
     case .missing:
+      served.withLock { $0[app.id] = false }
       state.withLock { replace(old, with: [:], of: app.id, in: &$0) }
       for service in vendor.serviceIDs { queue.set(nil, isStopped: false, for: service) }
     }
     queue.credentialsAreSet()
   }
+
+  /// Asks the credentials themselves for an app that has just come.
+  private func serves(_ app: App) -> Bool { served.withLock { $0[app.id] } ?? table.has(app.id) }
 
   private func replace(
     _ old: [ServiceID: VendorDispatcher<V>], with new: [ServiceID: VendorDispatcher<V>], of app: AppID,
@@ -201,6 +209,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
       replace(state.dispatchers[app.id] ?? [:], with: [:], of: app.id, in: &state)
       return state.queues.removeValue(forKey: app.id)
     }
+    served.withLock { $0[app.id] = nil }
     for service in vendor.serviceIDs { queue?.set(nil, isStopped: true, for: service) }
   }
 
@@ -215,14 +224,14 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
 
   /// The notification, to devices with a token.
   public func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
-    guard table.has(app.id), vendor.carries(content) else { return [] }
+    guard serves(app), vendor.carries(content) else { return [] }
     return [ChannelOffer(DeliveryLeg(info.id), to: vendor.slot, on: info.platforms)]
   }
 
   /// A notification that is too large, for apps that send over the vendor: rendered as it will be when it is sent, with an ID as long
   /// as IDs become.
   public func fault(_ content: PushContent, _ strategy: Strategy, in app: App) -> APIError? {
-    guard table.has(app.id), vendor.carries(content) else { return nil }
+    guard serves(app), vendor.carries(content) else { return nil }
     let used = Platform.allCases.first {
       info.platforms.contains($0) && Routing.mayUseVendor(strategy, on: $0)
     }
@@ -244,7 +253,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
 
   /// What the service would get of a push.
   public func preview(of content: PushContent, in app: App) -> ChannelPreview? {
-    guard table.has(app.id), vendor.carries(content) else { return nil }
+    guard serves(app), vendor.carries(content) else { return nil }
     return vendor.preview(content, app: app.name)
   }
 

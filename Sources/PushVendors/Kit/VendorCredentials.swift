@@ -48,8 +48,6 @@ final class VendorCredentials<V: Vendor>: Sendable {
   private let onChange: @Sendable (AppID) -> Void
   private let reads = CredentialReads()
   private let state = Mutex(State())
-  /// The apps with one. Beside `State`, whose type depends on the vendor and is looked up at each use: every push asks.
-  private let apps = Mutex<Set<AppID>>([])
 
   /// Is empty until the first `refresh`. `onChange` is called for each app whose credential is another or has another state.
   init(_ vendor: V, _ parts: VendorParts, onChange: @escaping @Sendable (AppID) -> Void) {
@@ -60,10 +58,6 @@ final class VendorCredentials<V: Vendor>: Sendable {
 
   /// Whether the database was read.
   var isKnown: Bool { state.withLock { $0.isKnown } }
-
-  /// Whether an app has a credential, which can be used now or not. Also for an app that is only about to be loaded: its first push
-  /// asks.
-  func has(_ app: AppID) -> Bool { apps.withLock { $0.contains(app) } }
 
   /// What to use for an app.
   func selection(_ app: AppID) -> Selection {
@@ -77,6 +71,9 @@ final class VendorCredentials<V: Vendor>: Sendable {
       return .use(id: entry.row.id, credential, marks)
     }
   }
+
+  /// Whether an app has one, which can be used or not.
+  func has(_ app: AppID) -> Bool { if case .missing = selection(app) { false } else { true } }
 
   /// What an app's receipts are known by; nil if its credential cannot be opened, or if it has none.
   func marks(of app: AppID) -> ReceiptMarks? { state.withLock { $0.entries[app]?.marks } }
@@ -142,7 +139,6 @@ final class VendorCredentials<V: Vendor>: Sendable {
         return old?.row != new?.row || old?.problem != new?.problem
       }
       state.entries = entries
-      apps.withLock { $0 = Set(entries.keys) }
       state.codes = Dictionary(
         entries.compactMap { app, entry in entry.marks.map { ($0.code, app) } }
       ) { first, _ in first }
