@@ -25,8 +25,9 @@ public struct AppGroups: Sendable {
       case .failure: found(.failure(.unavailable))
       case .success(nil): found(.success(nil))
       case .success(let (group, apps)?):
-        guard apps.allSatisfy({ scope.contains($0.id) }) else { return found(.failure(.unavailable)) }
-        found(.success(AppGroup(group, apps: apps.map { table.adopt($0) })))
+        let own = apps.compactMap { table.adopt($0, in: scope) }
+        guard own.count == apps.count else { return found(.failure(.unavailable)) }
+        found(.success(AppGroup(group, apps: own)))
       }
     }
   }

@@ -14,14 +14,18 @@ struct AppMoves {
   let activity: UserActivity
   let contents: ContentCache
   let housekeeping: Housekeeping
+  let imports: Imports
   let time: any TimeSource
 
   /// Closes an app's entrances, stores all that is known of it, and gives it to another home: its calls get "try again later", its
   /// devices log in again, unless somebody keeps their sessions for the next home. Returns its new epoch; nil, and the app stays here as before, if it is not this home's, or if the other
   /// one has no fence or the database does not take it. Blocks.
   func handOver(_ key: AppKey, to next: (node: Int64, home: Int64), keepingSessions: Bool) -> Int64? {
-    guard let own = scope.assigned, let app = apps.take(key) else { return nil }
+    guard let own = scope.assigned, let app = apps.find(key), own.contains(app.id) else { return nil }
+    // First of all: from now on nobody brings it back into memory.
     own.remove(app.id)
+    guard apps.take(key) != nil else { return nil }
+    let known = imports.last
     if !keepingSessions { passthrough.disconnectAll(app, .loginAgain) }
     for plugged in channels.all { plugged.channel.release(app) }
     storeAll(of: app)
@@ -30,10 +34,13 @@ struct AppMoves {
         { transaction throws(StorageError) in try transaction.homes.handOver(app.id, to: next) },
         completion: done)
     }
+    // A push that was being stored has made queues anew, which nobody looks after.
+    for plugged in channels.all where !(plugged.channel is Passthrough) { plugged.channel.release(app) }
     guard let epoch = epoch ?? nil else {
       own.admit(app.id)
       apps.add(app)
       own.insert(app.id)
+      imports.relearn(after: known)
       return nil
     }
     // A login may have been let in when the entrances were about to close.

@@ -27,12 +27,14 @@ final class AppTable: Sendable {
 
   var all: [App] { apps.withLock { Array($0.byKey.values) } }
 
-  /// The app of a row, made if it is not in memory yet. That of one deleted meanwhile says so, and stays out of memory.
-  func adopt(_ row: AppRow) -> App {
+  /// The app of a row, made if it is not in memory yet. That of one deleted meanwhile says so, and stays out of memory. Nil if it
+  /// is not one of this home, or is no more or not yet: then it has registrations that are not in memory.
+  func adopt(_ row: AppRow, in scope: HomeScope) -> App? {
     if let known = find(row.key) { return known }
     let new = make(row)
     return apps.withLock { apps in
       if let known = apps.byKey[row.key] { return known }
+      guard scope.contains(row.id) else { return nil }
       guard !apps.deleted.contains(row.key) else {
         new.markDeleted()
         return new

@@ -78,7 +78,11 @@ public final class Apps: Sendable {
       case .success(let row?) where !scope.contains(row.id): found(.failure(.unavailable))
       // A new app has no registrations yet that memory would have to learn.
       case .success(let row?):
-        learnChanges(of: channels.all[...]) { [self] in found(.success(table.adopt(row))) }
+        learnChanges(of: channels.all[...]) { [self] in
+          // It may have left meanwhile.
+          guard let app = table.adopt(row, in: scope) else { return found(.failure(.unavailable)) }
+          found(.success(app))
+        }
       }
     }
   }

@@ -40,6 +40,8 @@ final class Imports: Sendable {
   private let apps: AppTable
   private let isLearning = Atomic<Bool>(false)
   private let newest = Atomic<Int64>(0)
+  /// The import after which the next look begins, if it is an older one.
+  private let again = Atomic<Int64>(.max)
 
   init(store: Store, scope: HomeScope, apps: AppTable) {
     self.store = store
@@ -59,30 +61,34 @@ final class Imports: Sendable {
     learnNext()
   }
 
+  /// Looks again at the imports after one: an app has come whose imports were passed over, as it was not this home's.
+  func relearn(after id: Int64) { again.min(id, ordering: .acquiringAndReleasing) }
+
   private func end() { isLearning.store(false, ordering: .releasing) }
 
   private func learnNext() {
-    let known = last
+    let known = min(last, again.exchange(.max, ordering: .acquiringAndReleasing))
     store.read { [rows = scope.rows] transaction throws(StorageError) -> (ImportBatch, AppRow?)? in
       guard let batch = try transaction.imports.next(after: known, in: rows) else { return nil }
       return (batch, try transaction.apps.find(batch.app))
     } completion: { [self] result in
       guard case .success(let (batch, row)?) = result else {
+        if case .failure = result { relearn(after: known) }
         end()
         return
       }
-      guard let row else {
-        // The app is deleted.
+      guard let app = row.flatMap({ apps.adopt($0, in: scope) }) else {
+        // It is deleted, or about to come or to leave: then its rows are read with all others.
         last = batch.id
         learnNext()
         return
       }
-      learn(batch, of: apps.adopt(row))
+      learn(batch, of: app, after: known)
     }
   }
 
   /// On the writer's thread, so that memory sees it in order with all other changes of these registrations.
-  private func learn(_ batch: ImportBatch, of app: App) {
+  private func learn(_ batch: ImportBatch, of app: App, after known: Int64) {
     store.write(of: app.id) { transaction throws(StorageError) in
       let rows = try transaction.registrations.deliveryRows(batch)
       let tags = Set(rows.flatMap(\.tags)).sorted()
@@ -92,6 +98,7 @@ final class Imports: Sendable {
       )
     } completion: { [self] result in
       guard case .success(let found) = result else {
+        relearn(after: known)
         end()
         return
       }

@@ -30,8 +30,8 @@ struct Loading {
     }
     let rows = scope.rows
     for row in try store.wait({ transaction throws(StorageError) in try transaction.apps.all(in: rows) }) {
-      try fill(apps.adopt(row))
       scope.assigned?.insert(row.id)
+      if let app = apps.adopt(row, in: scope) { try fill(app) }
     }
     if let own = scope.assigned {
       let home = try store.wait { transaction throws(StorageError) in
@@ -64,6 +64,7 @@ struct Loading {
     }
     guard let row else { return nil }
     own.admit(id)
+    let known = imports.last
     let app = apps.make(row)
     for plugged in channels.all {
       // What is left of the time when it was here before. Connections are not: devices stay connected.
@@ -87,6 +88,7 @@ struct Loading {
     // In this order: an app of this home that is not in memory is taken for a new one.
     apps.add(app)
     own.insert(id)
+    imports.relearn(after: known)
     // Settings that were read before know nothing of it.
     callbacks.noteChange()
     return app

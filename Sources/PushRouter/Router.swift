@@ -125,7 +125,7 @@ public final class Router: Sendable {
     moves = AppMoves(
       store: store, scope: scope, apps: table, channels: channels, passthrough: passthrough,
       writeBehind: writeBehind, statistics: statistics, activity: activity, contents: contents,
-      housekeeping: housekeeping, time: time)
+      housekeeping: housekeeping, imports: imports, time: time)
     groups = AppGroups(store: store, scope: scope, table: table)
     history = PushHistories(store: store)
     reports = PushReports(store: store, time: time, log: log, apps: apps)

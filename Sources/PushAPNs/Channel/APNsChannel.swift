@@ -13,7 +13,7 @@ import Synchronization
 public final class APNsChannel: QueuedChannel {
   /// What shares connections: apps of one team may, since a key speaks for all of them.
   private enum DispatcherKey: Hashable {
-    case key(team: String, id: String, APNsEnvironment)
+    case key(team: String, id: String, fingerprint: [UInt8], APNsEnvironment)
     case certificate(APNsCredentialID)
   }
 
@@ -189,7 +189,8 @@ public final class APNsChannel: QueuedChannel {
     var identity: TLSIdentity?
     switch credential.authentication {
     case .token(let own):
-      key = .key(team: own.teamID, id: own.keyID, credential.environment)
+      key = .key(
+        team: own.teamID, id: own.keyID, fingerprint: own.key.fingerprint, credential.environment)
       mint = own
     case .certificate(let pair):
       key = .certificate(credential.id)
