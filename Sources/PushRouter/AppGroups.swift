@@ -4,8 +4,7 @@ import PushStorage
 /// The groups of apps that get pushes together.
 public struct AppGroups: Sendable {
   let store: Store
-  let scope: HomeScope
-  let table: AppTable
+  let apps: Apps
 
   /// The group behind a key, nil if there is none. Asked of the database each time, so that what another process changes
   /// counts at once. One with an app that has another home, or none yet, is unavailable. `found` is called on a reader's thread or
@@ -24,10 +23,7 @@ public struct AppGroups: Sendable {
       switch result {
       case .failure: found(.failure(.unavailable))
       case .success(nil): found(.success(nil))
-      case .success(let (group, apps)?):
-        let own = apps.compactMap { table.adopt($0, in: scope) }
-        guard own.count == apps.count else { return found(.failure(.unavailable)) }
-        found(.success(AppGroup(group, apps: own)))
+      case .success(let (group, rows)?): apps.bring(rows) { found($0.map { AppGroup(group, apps: $0) }) }
       }
     }
   }

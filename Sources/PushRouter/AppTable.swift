@@ -30,16 +30,19 @@ final class AppTable: Sendable {
   /// The app of a row, made if it is not in memory yet. That of one deleted meanwhile says so, and stays out of memory. Nil if it
   /// is not one of this home, or is no more or not yet: then it has registrations that are not in memory.
   func adopt(_ row: AppRow, in scope: HomeScope) -> App? {
-    if let known = find(row.key) { return known }
-    let new = make(row)
-    return apps.withLock { apps in
-      if let known = apps.byKey[row.key] { return known }
-      guard scope.contains(row.id) else { return nil }
-      guard !apps.deleted.contains(row.key) else {
+    find(row.key) ?? adopt(make(row), in: scope)
+  }
+
+  /// The same for an app that was made.
+  func adopt(_ new: App, in scope: HomeScope) -> App? {
+    apps.withLock { apps in
+      if let known = apps.byKey[new.key] { return known }
+      guard scope.contains(new.id) else { return nil }
+      guard !apps.deleted.contains(new.key) else {
         new.markDeleted()
         return new
       }
-      apps.byKey[row.key] = new
+      apps.byKey[new.key] = new
       apps.byID[new.id] = new
       return new
     }

@@ -75,14 +75,27 @@ public final class Apps: Sendable {
       switch result {
       case .failure: found(.failure(.unavailable))
       case .success(nil): found(.success(nil))
-      case .success(let row?) where !scope.contains(row.id): found(.failure(.unavailable))
-      // A new app has no registrations yet that memory would have to learn.
-      case .success(let row?):
-        learnChanges(of: channels.all[...]) { [self] in
-          // It may have left meanwhile.
-          guard let app = table.adopt(row, in: scope) else { return found(.failure(.unavailable)) }
-          found(.success(app))
-        }
+      case .success(let row?): bring([row]) { found($0.map { $0.first }) }
+      }
+    }
+  }
+
+  /// The apps of rows, which are in memory from now on if they were not before: new ones, without registrations that memory would have
+  /// to learn, but with what channels need of them, and with what they have set up for callbacks. Unavailable if one is not this home's.
+  func bring(_ rows: [AppRow], found: @escaping @Sendable (Result<[App], DeviceFailure>) -> Void) {
+    guard rows.allSatisfy({ scope.contains($0.id) }) else { return found(.failure(.unavailable)) }
+    let all = rows.map { table.find($0.key) ?? table.make($0) }
+    let new = all.filter { table.find($0.key) == nil }
+    guard !new.isEmpty else { return found(.success(all)) }
+    learnChanges(of: channels.all[...]) { [self] in
+      store.read { [callbacks] transaction throws(StorageError) in
+        for app in new { try callbacks.load(app, transaction) }
+      } completion: { [self] result in
+        // They may have left meanwhile.
+        let apps = all.compactMap { table.adopt($0, in: scope) }
+        guard case .success = result, apps.count == all.count else { return found(.failure(.unavailable)) }
+        callbacks.noteChange()
+        found(.success(apps))
       }
     }
   }

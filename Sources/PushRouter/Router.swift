@@ -126,7 +126,7 @@ public final class Router: Sendable {
       store: store, scope: scope, apps: table, channels: channels, passthrough: passthrough,
       writeBehind: writeBehind, statistics: statistics, activity: activity, contents: contents,
       housekeeping: housekeeping, imports: imports, time: time)
-    groups = AppGroups(store: store, scope: scope, table: table)
+    groups = AppGroups(store: store, apps: apps)
     history = PushHistories(store: store)
     reports = PushReports(store: store, time: time, log: log, apps: apps)
     diagnostics = Diagnostics(store: store, time: time, channels: channels)

@@ -1,8 +1,11 @@
 import PushBase
+import PushDomain
 import PushTesting
 import Testing
 
+@testable import PushChannels
 @testable import PushRouter
+@testable import PushStorage
 @testable import PushVendors
 
 /// Apps that come to this home, from another one or as new ones.
@@ -19,5 +22,25 @@ import Testing
     scene.router.apps.table.add(scene.app)
     _ = try await scene.push()
     #expect(try await scene.requests(1).count == 1)
+  }
+
+  /// A group finds its apps in the database, as `Apps.find` does.
+  @Test func `An app that a push to a group finds has its vendors at once`() async throws {
+    let scene = try await VendorScene { _ in .status(200) }
+    defer { scene.end() }
+    let (keys, now) = (try scene.parts.keys.open().get(), scene.clock.now())
+    let (key, groupKey) = (AppKey.random(), AppKey.random())
+    try await scene.parts.store.change { t throws(StorageError) in
+      let hash = [UInt8](repeating: 1, count: 32)
+      let id = try t.apps.create(NewApp(key: key, name: "n", secretHash: hash, account: .standard), at: now)
+      try t.channelCredentials.set(
+        VendorUpload(subject: "s", name: "", secret: [2]).row(
+          for: id, of: ScriptedVendor.channel.id, sealedWith: keys, at: now))
+      let group = try t.appGroups.create(key: groupKey, name: "g", secretHash: hash, at: now)
+      _ = try t.appGroups.addApp(key, toGroup: group)
+    }
+    let group = try await awaitCallback { done in scene.router.groups.find(groupKey) { done($0) } }.get()
+    let app = try #require(group?.apps.first)
+    #expect(!scene.channel.offers(PushContent(variants: []), .jpush, in: app).isEmpty)
   }
 }
