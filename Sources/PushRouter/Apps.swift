@@ -87,7 +87,8 @@ public final class Apps: Sendable {
     let all = rows.map { table.find($0.key) ?? table.make($0) }
     let new = all.filter { table.find($0.key) == nil }
     guard !new.isEmpty else { return found(.success(all)) }
-    learnChanges(of: channels.all[...]) { [self] in
+    learnChanges(of: channels.all[...]) { [self] isKnown in
+      guard isKnown else { return found(.failure(.unavailable)) }
       store.read { [callbacks] transaction throws(StorageError) in
         for app in new { try callbacks.load(app, transaction) }
       } completion: { [self] result in
@@ -101,9 +102,14 @@ public final class Apps: Sendable {
   }
 
   /// Has channels learn, one after the other, what another process has changed.
-  private func learnChanges(of channels: ArraySlice<PluggedChannel>, _ done: @escaping @Sendable () -> Void) {
-    guard let first = channels.first else { return done() }
-    first.channel.learnChanges { [self] in learnChanges(of: channels.dropFirst(), done) }
+  private func learnChanges(
+    of channels: ArraySlice<PluggedChannel>, _ done: @escaping @Sendable (_ isKnown: Bool) -> Void
+  ) {
+    guard let first = channels.first else { return done(true) }
+    first.channel.learnChanges { [self] result in
+      guard case .success = result else { return done(false) }
+      learnChanges(of: channels.dropFirst(), done)
+    }
   }
 
   // MARK: Changes

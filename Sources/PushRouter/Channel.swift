@@ -136,8 +136,8 @@ public protocol Channel: AnyObject, Sendable {
   /// Registrations have other tokens than before, or none, or were removed: nothing is sent with tokens read before.
   func tokensChanged(of numbers: [RegistrationNumber], in app: App)
   /// Learns what another process has changed about what the channel needs of apps, such as credentials; `done` is called when
-  /// it is known.
-  func learnChanges(_ done: @escaping @Sendable () -> Void)
+  /// it is known, or cannot be read.
+  func learnChanges(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void)
   /// What apps prove themselves with at its service; nil if it needs no credentials.
   var credentials: (any ChannelCredentials)? { get }
   /// Checks a token that a device tells, which has the form of its kind; gives the bytes that are kept.
@@ -205,7 +205,9 @@ extension Channel {
   /// Nothing depends on tokens.
   public func tokensChanged(of numbers: [RegistrationNumber], in app: App) {}
   /// Nothing is known of apps.
-  public func learnChanges(_ done: @escaping @Sendable () -> Void) { done() }
+  public func learnChanges(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
+    done(.success(()))
+  }
   /// It brings nothing.
   public func slot(for content: PushContent) -> TokenSlot? { nil }
   /// No credential is needed.

@@ -69,9 +69,8 @@ struct Loading {
     for plugged in channels.all {
       // What is left of the time when it was here before. Connections are not: devices stay connected.
       if !(plugged.channel is Passthrough) { plugged.channel.forget(app) }
-      let learned = Semaphore()
-      plugged.channel.learnChanges { learned.signal() }
-      learned.wait()
+      // Without an app's credential, what waits for its service would end.
+      try Store.wait { plugged.channel.learnChanges($0) }
     }
     try fill(app)
     try store.wait { [callbacks] transaction throws(StorageError) in

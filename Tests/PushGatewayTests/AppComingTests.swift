@@ -77,14 +77,15 @@ import Testing
 }
 
 private final class SlowChannel: Channel {
-  private let held = Mutex<(isFirst: Bool, done: (@Sendable () -> Void)?)>((true, nil))
+  private let held = Mutex<(isFirst: Bool, done: (@Sendable (Result<Void, StorageError>) -> Void)?)>(
+    (true, nil))
   var isHeld: Bool { held.withLock { $0.done != nil } }
   func release() {
     let done = held.withLock { held in
       defer { held.done = nil }
       return held.done
     }
-    done?()
+    done?(.success(()))
   }
   let info = ChannelInfo(
     id: ChannelID(rawValue: 77), name: "slow", english: "Slow", chinese: "Slow",
@@ -92,12 +93,12 @@ private final class SlowChannel: Channel {
     tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 64)])
   func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] { [] }
   func deliver(_ push: ChannelPush) {}
-  func learnChanges(_ done: @escaping @Sendable () -> Void) {
+  func learnChanges(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
     let isHeld = held.withLock { held in
       guard held.isFirst else { return false }
       held = (false, done)
       return true
     }
-    if !isHeld { done() }
+    if !isHeld { done(.success(())) }
   }
 }

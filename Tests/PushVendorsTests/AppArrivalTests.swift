@@ -18,7 +18,7 @@ import Testing
     // As `Loading` does it for an app that was here before.
     _ = try #require(scene.router.apps.table.take(scene.app.key))
     scene.channel.forget(scene.app)
-    await awaitCallback { done in scene.channel.learnChanges { done(()) } }
+    try await awaitCallback { done in scene.channel.learnChanges { done($0) } }.get()
     scene.router.apps.table.add(scene.app)
     _ = try await scene.push()
     #expect(try await scene.requests(1).count == 1)
@@ -42,5 +42,29 @@ import Testing
     let group = try await awaitCallback { done in scene.router.groups.find(groupKey) { done($0) } }.get()
     let app = try #require(group?.apps.first)
     #expect(!scene.channel.offers(PushContent(variants: []), .jpush, in: app).isEmpty)
+  }
+
+  /// Without its credential, what waits for the vendor would end.
+  @Test func `An app whose credentials cannot be read is not found`() async throws {
+    let scene = try await VendorScene { _ in .status(200) }
+    defer { scene.end() }
+    let (store, now) = (scene.parts.store, scene.clock.now())
+    let key = AppKey.random()
+    try await store.change { t throws(StorageError) in
+      let hash = [UInt8](repeating: 1, count: 32)
+      _ = try t.apps.create(NewApp(key: key, name: "n", secretHash: hash, account: .standard), at: now)
+      try t.database.run("ALTER TABLE channel_credential RENAME TO away")
+    }
+    let apps = scene.router.apps
+    func find() async -> Result<App?, DeviceFailure> {
+      await awaitCallback { done in apps.find(key) { done($0) } }
+    }
+    let missing = await find().map { $0?.key }
+    #expect(missing == .failure(.unavailable))
+    try await store.change { t throws(StorageError) in
+      try t.database.run("ALTER TABLE away RENAME TO channel_credential")
+    }
+    let found = try await find().get()
+    #expect(found?.key == key)
   }
 }

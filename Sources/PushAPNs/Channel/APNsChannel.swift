@@ -246,15 +246,15 @@ public final class APNsChannel: QueuedChannel {
   }
 
   /// Loads changes from the database; `done` is called when they are in use.
-  public func credentialsChanged(_ done: @escaping @Sendable () -> Void = {}) {
-    parts.credentials.refresh { [self] _ in
-      takeOverChanges()
-      done()
-    }
-  }
+  public func credentialsChanged(_ done: @escaping @Sendable () -> Void = {}) { learnChanges { _ in done() } }
 
   /// Reads changes of credentials by other processes.
-  public func learnChanges(_ done: @escaping @Sendable () -> Void) { credentialsChanged(done) }
+  public func learnChanges(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
+    parts.credentials.refresh { [self] result in
+      takeOverChanges()
+      done(result)
+    }
+  }
 
   /// The services for which an app has a credential, whether it can be used now or not.
   private func services(of app: AppID) -> ServiceSet {

@@ -139,7 +139,7 @@ extension VendorChannel: ChannelCredentials {
       try transaction.audit.add(entry)
     } completion: { [self] result in
       guard case .success = result else { return reply(.failure(.unavailable)) }
-      learnChanges { [vendor] in
+      learnChanges { [vendor] _ in
         let label = vendor.subjectLabel
         let text = Phrase("This credential is for: {} {}.", "该凭证用于：{} {}。").with(
           each: label, Phrase(verbatim: upload.subject))
@@ -210,7 +210,7 @@ extension VendorChannel: ChannelCredentials {
       return true
     }
     guard case .success(true) = result else { return result }
-    await awaitCallback { done in learnChanges { done(()) } }
+    _ = await awaitCallback { done in learnChanges { done($0) } }
     // The page then shows what the service says.
     if change == .resume, let dispatcher = dispatcher(of: app.id) {
       _ = await checks.wait(for: dispatcher.id)

@@ -96,10 +96,10 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
   // MARK: Credentials
 
   /// Learns what another process has changed.
-  public func learnChanges(_ done: @escaping @Sendable () -> Void) {
-    table.refresh { [self] _ in
+  public func learnChanges(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
+    table.refresh { [self] result in
       takeOverChanges()
-      done()
+      done(result)
     }
   }
 
