@@ -9,20 +9,28 @@ import Testing
 @testable import PushRouter
 
 @Suite(.serialized, .timeLimit(.minutes(5))) struct AppComingTests {
+  private let one: HomeWorld
+  private let two: HomeWorld
+
+  init() throws {
+    let cluster = try PostgresCluster.shared()
+    let location = Store.Location.postgres(url: cluster.url(of: try cluster.make()))
+    one = try HomeWorld(location, slot: 1, hasInstallation: true)
+    two = try HomeWorld(location, slot: 2)
+  }
+
+  private func close() {
+    one.close()
+    two.close()
+  }
+
   /// Something was imported into an app at its old home; the new one ticks before it has loaded the app.
   @Test func `An app with an import that the next home has not seen comes there with all its devices`()
     async throws
   {
-    let cluster = try PostgresCluster.shared()
-    let location = Store.Location.postgres(url: cluster.url(of: try cluster.make()))
     let receiver = try TestReceiver()
     defer { receiver.close() }
-    let one = try HomeWorld(location, slot: 1, hasInstallation: true)
-    let two = try HomeWorld(location, slot: 2)
-    defer {
-      one.close()
-      two.close()
-    }
+    defer { close() }
     let resident = try await one.makeApp(devices: 3, telling: receiver)
     let id = resident.app.id
     try await one.store.change { t throws(StorageError) in
@@ -37,28 +45,18 @@ import Testing
     #expect(resident.devices.map { there.directory.find($0.id) } == resident.devices.map(\.number))
   }
 
-  /// `find` looks whose the app is before it asks the channels, which may take long, and not afterwards.
+  /// `find` looks whose the app is once more after it has asked the channels, which may take long.
   @Test func `An app that leaves while it is looked for stays away, and comes back with its devices`()
     async throws
   {
-    let cluster = try PostgresCluster.shared()
-    let location = Store.Location.postgres(url: cluster.url(of: try cluster.make()))
-    let receiver = try TestReceiver()
-    defer { receiver.close() }
-    let one = try HomeWorld(location, slot: 1, hasInstallation: true)
-    let two = try HomeWorld(location, slot: 2)
     let slow = SlowChannel()
     one.router.add(slow)
-    defer {
-      one.close()
-      two.close()
-    }
+    defer { close() }
     let made = try await awaitCallback { done in
       one.router.apps.create("test", for: .standard) { done($0) }
     }.get()
     // A device asks for the new app; a channel's read is slow.
-    let answer = Mutex<Result<App?, DeviceFailure>?>(nil)
-    one.router.apps.find(made.key) { found in answer.withLock { $0 = found } }
+    async let answer = one.find(made.key)
     while !slow.isHeld { try await Task.sleep(for: .milliseconds(5)) }
     // Meanwhile it is loaded, gets a device, and is moved.
     let row = try #require(
@@ -68,7 +66,7 @@ import Testing
     #expect(one.router.handOver(made.key, to: (node: 2, home: two.own.home)) != nil)
     _ = try #require(try two.router.load(row.id))
     slow.release()
-    while answer.withLock({ $0 == nil }) { try await Task.sleep(for: .milliseconds(5)) }
+    _ = await answer
     #expect(one.router.apps.loaded(made.key) == nil)
     #expect(two.router.handOver(made.key, to: (node: 1, home: one.own.home)) != nil)
     let back = try #require(try one.router.load(row.id))

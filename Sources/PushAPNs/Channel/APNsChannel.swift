@@ -245,10 +245,7 @@ public final class APNsChannel: QueuedChannel {
     return queue.queue
   }
 
-  /// Loads changes from the database; `done` is called when they are in use.
-  public func credentialsChanged(_ done: @escaping @Sendable () -> Void = {}) { learnChanges { _ in done() } }
-
-  /// Reads changes of credentials by other processes.
+  /// Reads changes of credentials from the database; `done` is called when they are in use.
   public func learnChanges(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
     parts.credentials.refresh { [self] result in
       takeOverChanges()

@@ -73,7 +73,7 @@ extension APNsCredentials {
       return nil
     } completion: { [self] result in
       guard case .success(nil) = result else { return reply(result) }
-      channel.credentialsChanged { reply(result) }
+      channel.learnChanges { _ in reply(result) }
     }
   }
 }

@@ -138,7 +138,7 @@ final class APNsCredentials: ChannelCredentials {
       return true
     }
     guard case .success(true) = result else { return result }
-    await awaitCallback { changed in channel.credentialsChanged { changed(()) } }
+    _ = await awaitCallback { changed in channel.learnChanges { changed($0) } }
     // The page then shows what Apple says of the one that took its place.
     _ = await awaitCallback { channel.whenAsked(about: app, $0) }
     return result

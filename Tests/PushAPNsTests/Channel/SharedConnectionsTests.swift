@@ -39,7 +39,7 @@ import Testing
     #expect(first !== second)
     // Replaced by another key under the same ID, for example since the file was the wrong one.
     _ = try await world.add(try CredentialWorld.upload(ES256Key.generate()), to: two.id)
-    await awaitCallback { done in channel.credentialsChanged { done(()) } }
+    try await awaitCallback { done in channel.learnChanges { done($0) } }.get()
     let third = try #require(channel.parts.queues.find(two.id)?.target(for: .production)?.dispatcher)
     #expect(third !== second)
   }
