@@ -13,8 +13,16 @@ final class BulkNotifier: Sendable {
   private static let delay: Int64 = 2
   /// Rows in one query.
   private static let rows = 256
-  /// Registrations reported in one step.
+  /// Registrations reported in one step, of all apps together.
   private static let numbers = 1000
+
+  /// Once through all rows, a page at a time: what an app waits for, or how much there is of it, keeps no other app's from being
+  /// told.
+  private struct Walk: Sendable {
+    /// The row in front of the next page.
+    var place: Int64 = 0
+    var hasStored = false
+  }
 
   /// What one step writes for one row.
   private struct Step: Sendable {
@@ -49,32 +57,51 @@ final class BulkNotifier: Sendable {
 
   /// Called once a second: works step by step until nothing is left.
   func tick() {
-    if !isBusy.exchange(true, ordering: .acquiringAndReleasing) { look() }
+    if !isBusy.exchange(true, ordering: .acquiringAndReleasing) { look(Walk()) }
   }
 
-  private func look() {
+  private func look(_ walk: Walk) {
     let moment = time.now().adding(seconds: -Self.delay)
     store.read { [self] transaction throws(StorageError) in
-      var steps: [Step] = []
-      var room = Self.numbers
       let bulks = try transaction.callbacks.bulks(
-        restBefore: moment, limit: Self.rows, in: router.scope.rows)
-      // One that is not loaded yet cannot say who its devices are.
-      for bulk in bulks where room > 0 && router.scope.contains(bulk.app) {
-        let step = try self.step(of: bulk, room: room, in: transaction)
-        room -= step.events.count
-        steps.append(step)
-      }
-      return steps
+        restBefore: moment, after: walk.place, limit: Self.rows, in: router.scope.rows)
+      let next = bulks.count == Self.rows ? bulks.last?.id : nil
+      return (steps: try steps(of: bulks, in: transaction), next: next)
     } completion: { [self] result in
       switch result {
-      case .success(let steps) where !steps.isEmpty: write(steps)
-      case .success:
-        hasFailed.store(false, ordering: .relaxed)
-        isBusy.store(false, ordering: .releasing)
+      case .success(let (steps, next)):
+        var walk = walk
+        walk.place = next ?? 0
+        if steps.isEmpty { goOn(walk) } else { write(steps, walk) }
       case .failure(let error): stop(error)
       }
     }
+  }
+
+  private func goOn(_ walk: Walk) {
+    if walk.place > 0 { return look(walk) }
+    if walk.hasStored { return look(Walk()) }
+    hasFailed.store(false, ordering: .relaxed)
+    isBusy.store(false, ordering: .releasing)
+  }
+
+  /// Each app has an equal share of a step.
+  private func steps(
+    of bulks: [CallbackBulkRow], in transaction: ReadTransaction
+  ) throws(StorageError) -> [Step] {
+    // One that is not loaded yet cannot say who its devices are.
+    let own = bulks.filter { router.scope.contains($0.app) }
+    let share = max(1, Self.numbers / max(1, Set(own.map(\.app)).count))
+    var rooms: [AppID: Int] = [:]
+    var steps: [Step] = []
+    for bulk in own {
+      let room = rooms[bulk.app] ?? share
+      guard room > 0 else { continue }
+      let step = try step(of: bulk, room: room, in: transaction)
+      rooms[bulk.app] = room - step.events.count
+      steps.append(step)
+    }
+    return steps
   }
 
   private func step(
@@ -111,7 +138,7 @@ final class BulkNotifier: Sendable {
     return Step(bulk: bulk, next: next, terms: terms, events: numbers.flatMap(events))
   }
 
-  private func write(_ steps: [Step]) {
+  private func write(_ steps: [Step], _ walk: Walk) {
     let now = time.now()
     let bodies = bodies(of: steps)
     store.write(lowPriority: true) { [self] transaction throws(StorageError) in
@@ -126,7 +153,9 @@ final class BulkNotifier: Sendable {
       switch result {
       case .success:
         stored()
-        look()
+        var walk = walk
+        walk.hasStored = true
+        goOn(walk)
       case .failure(let error): stop(error)
       }
     }

@@ -142,38 +142,55 @@ final class Fallbacks: Sendable {
 
   // MARK: What is due
 
+  /// Once through what is due, a page at a time.
+  private struct Walk {
+    var place: FallbackPlace?
+    var hasStored = false
+    /// What cannot be handed over yet, as its app is being loaded, waits for the next walk, and is in nobody's way until then.
+    var hasFailed = false
+  }
+
   private func look() {
-    let now = time.now()
     // What is stored from now on is noted, and may not be read.
     state.withLock { $0.next = nil }
+    look(Walk())
+  }
+
+  private func look(_ walk: Walk) {
+    let now = time.now()
     store.read { [rows = scope.rows] transaction throws(StorageError) in
       (
-        due: try transaction.fallbacks.due(at: now, limit: Self.batch, in: rows),
+        page: try transaction.fallbacks.due(at: now, after: walk.place, limit: Self.batch, in: rows),
         next: try transaction.fallbacks.nextDue(in: rows)
       )
     } completion: { [self] result in
-      switch result {
-      case .success(let found) where !found.due.isEmpty: handOver(found.due)
-      case .success(let found): rest(until: found.next)
-      case .failure: rest(until: now)
-      }
+      guard case .success(let (page, next)) = result else { return rest(until: now) }
+      var walk = walk
+      walk.place = page.end
+      guard page.rows.isEmpty else { return handOver(page.rows, walk) }
+      goOn(walk, next: next)
     }
   }
 
+  private func goOn(_ walk: Walk, next: Timestamp? = nil) {
+    if walk.place != nil { return look(walk) }
+    if walk.hasFailed { return rest(until: time.now()) }
+    if walk.hasStored { return look() }
+    rest(until: next)
+  }
+
   /// One job for each push, since each may take a while; goes on when all are done.
-  private func handOver(_ rows: [FallbackRow]) {
+  private func handOver(_ rows: [FallbackRow], _ walk: Walk) {
     let pushes = Dictionary(grouping: rows, by: \.push).sorted { $0.key < $1.key }
-    let left = Mutex((count: pushes.count, hasFailed: false))
+    let progress = Mutex((waiting: pushes.count, walk: walk))
     for (id, rows) in pushes {
       handOver(id, rows) { [self] isStored in
-        let (isLast, hasFailed) = left.withLock { left in
-          left.count -= 1
-          left.hasFailed = left.hasFailed || !isStored
-          return (left.count == 0, left.hasFailed)
+        let whole: Walk? = progress.withLock { progress in
+          progress.waiting -= 1
+          if isStored { progress.walk.hasStored = true } else { progress.walk.hasFailed = true }
+          return progress.waiting == 0 ? progress.walk : nil
         }
-        guard isLast else { return }
-        // What failed is tried again with the next tick.
-        if hasFailed { rest(until: time.now()) } else { look() }
+        if let whole { goOn(whole) }
       }
     }
   }
@@ -185,7 +202,8 @@ final class Fallbacks: Sendable {
     // Of an app that is being loaded, or has just left, memory knows nothing, or not yet who is connected.
     guard scope.isSettled(first.app) else { return done(false) }
     guard let app = apps.find(first.app), !app.isDeleted else {
-      // Its app is gone.
+      // It has just left, or it is gone.
+      guard scope.isSettled(first.app) else { return done(false) }
       return write(of: first.app, done) { transaction throws(StorageError) in
         try transaction.fallbacks.drop(id)
       }

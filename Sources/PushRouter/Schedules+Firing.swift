@@ -26,8 +26,11 @@ extension Schedules {
           unreadable.append(row)
           continue
         }
-        let app = apps.find(row.app).flatMap { $0.isDisabled ? nil : $0 }
-        due.append(DueSchedule(schedule: schedule, app: app, occurrence: occurrence))
+        let app = apps.find(row.app)
+        // It has just left.
+        guard app != nil || scope.isSettled(row.app) else { continue }
+        let own = app.flatMap { $0.isDisabled ? nil : $0 }
+        due.append(DueSchedule(schedule: schedule, app: own, occurrence: occurrence))
       }
       end(unreadable, at: now) { [due] in
         found(.success(DueOccurrences(due: due, unopened: page.unopened, end: page.end)))

@@ -251,7 +251,7 @@ import Testing
       "waiting": waiting == own.count ? apps(own) : [99],
       "occurrences": apps(occurrences.map { MessageID(UInt64($0)) }), "imports": apps(imports),
       "fallbacks": apps(try transaction.fallbacks.openOfSeveral(in: rows).keys),
-      "fallbacks due": apps(try transaction.fallbacks.due(at: late, limit: 9, in: rows).map(\.app)),
+      "fallbacks due": apps(try transaction.fallbacks.due(at: late, limit: 9, in: rows).rows.map(\.app)),
       "next fallback": next == own.first ? apps(own) : [99],
       "recalled": apps(recalled.map(\.app)),
       "pushes": apps(try transaction.pushes.ids(after: MessageID(0), limit: 100, in: rows)),

@@ -161,16 +161,17 @@ extension CallbackRepository {
     ) { $0.app() }
   }
 
-  /// What is to be told of many registrations, the oldest in front; of those who will not get a push, only if it was over
-  /// before a moment.
-  public func bulks(restBefore moment: Timestamp, limit: Int, in rows: AppRows) throws(StorageError)
-    -> [CallbackBulkRow]
-  {
+  /// What is to be told of many registrations, the oldest in front, after the row of a number; of those who will not get a push,
+  /// only if it was over before a moment.
+  public func bulks(
+    restBefore moment: Timestamp, after id: Int64 = 0, limit: Int, in rows: AppRows
+  ) throws(StorageError) -> [CallbackBulkRow] {
     try database.all(
       """
       SELECT id, msg_id, app_id, at, types, channel, targets, next FROM callback_bulk
-      WHERE (targets IS NOT NULL OR at < ?) /* own: AND own(callback_bulk.app_id) */ ORDER BY id LIMIT ?
-      """, in: rows, .time(moment), .integer(limit)
+      WHERE id > ? AND (targets IS NOT NULL OR at < ?) /* own: AND own(callback_bulk.app_id) */
+      ORDER BY id LIMIT ?
+      """, in: rows, .integer(id), .time(moment), .integer(limit)
     ) {
       CallbackBulkRow(
         id: $0.integer("id"), push: $0.message("msg_id"), app: $0.app("app_id"), at: $0.time("at"),

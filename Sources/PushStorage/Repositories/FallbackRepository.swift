@@ -40,6 +40,21 @@ public struct FallbackRow: Sendable, Equatable {
   }
 }
 
+/// A page of what is due.
+public struct DueFallbacks: Sendable {
+  /// Those that have been due for longest first.
+  public let rows: [FallbackRow]
+  /// Where the next page begins; nil if this is the last one.
+  public let end: FallbackPlace?
+}
+
+/// A place among what is due: behind a channel of a push.
+public struct FallbackPlace: Sendable {
+  let at: Timestamp
+  let push: MessageID
+  let channel: ChannelID
+}
+
 /// Pushes that go to vendors' channels if devices do not acknowledge them in time.
 public struct FallbackRepository<Access>: Repository {
   let database: Database
@@ -76,13 +91,27 @@ extension FallbackRepository {
     ) { _ in true } == true
   }
 
-  /// The pushes that are due, at most `limit` of them, those that have been due for longest first.
-  public func due(at now: Timestamp, limit: Int, in rows: AppRows) throws(StorageError) -> [FallbackRow] {
-    try database.statement(
+  /// The pushes that are due, at most `limit` of them after a place.
+  public func due(
+    at now: Timestamp, after place: FallbackPlace? = nil, limit: Int, in rows: AppRows
+  ) throws(StorageError) -> DueFallbacks {
+    let start =
+      place
+      ?? FallbackPlace(at: Timestamp(milliseconds: .min), push: MessageID(0), channel: ChannelID(rawValue: 0))
+    let found = try database.statement(
       Self.selectFallback,
-      "WHERE is_done = 0 AND due_at <= ? /* own: AND own(fallback.app_id) */ ORDER BY due_at LIMIT ?",
-      in: rows
-    ).all([.time(now), .integer(limit)], FallbackRow.init)
+      """
+      WHERE is_done = 0 AND due_at <= ? AND (due_at, msg_id, channel) > (?, ?, ?)
+        /* own: AND own(fallback.app_id) */
+      ORDER BY due_at, msg_id, channel LIMIT ?
+      """, in: rows
+    ).all(
+      [
+        .time(now), .time(start.at), .message(start.push), .integer(start.channel.rawValue), .integer(limit),
+      ], FallbackRow.init)
+    let end = found.count == limit ? found.last : nil
+    return DueFallbacks(
+      rows: found, end: end.map { FallbackPlace(at: $0.dueAt, push: $0.push, channel: $0.channel) })
   }
 
   /// When the next one is due; nil if none is left.
