@@ -25,8 +25,7 @@ from stage import DEADLINE, Phone, Server, expect, expect_equal
 PASSWORD = "correct horse battery"
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-         # Else Chromium lowers the priority of processes without a page in front.
-         "--disable-sync", "--disable-renderer-backgrounding", "--disable-background-timer-throttling"]  # fmt: skip
+         "--disable-sync"]  # fmt: skip
 WIDTHS = (375, 1440)
 SHOWN = 1  # the kind of a receipt, Docs/protocol.md
 

@@ -61,11 +61,17 @@ SHOWN = """async () => (await registration.getNotifications()).map(({ title, bod
   ({ title, body, tag, url: data.url, silent }))"""
 
 # Where no system keeps notifications, Chromium closes those of pages after 20 seconds, unless they ask to stay until they are tapped.
+# Notes what is shown: Chromium forgets a notification that somebody asks for with `getNotifications` while it is being shown.
 KEEP = """() => {
   const { showNotification } = ServiceWorkerRegistration.prototype;
-  registration.showNotification = (title, options) =>
-    showNotification.call(registration, title, { ...options, requireInteraction: true });
+  self.shown ??= new Map();
+  registration.showNotification = async (title, options) => {
+    await showNotification.call(registration, title, { ...options, requireInteraction: true });
+    self.shown.set(options.tag, options.body);
+  };
 }"""
+
+SHOWS = "([tag, body]) => self.shown.get(tag) === body"
 
 TAP = """async (tag) => {
   const [notification] = await registration.getNotifications({ tag });
@@ -204,17 +210,13 @@ class Stage:
             {"origin": origin[0], "registrationId": number, "data": plain.decode()})  # fmt: skip
         await session.detach()
 
-    async def shown(self, scope: str, count: int) -> list[dict[str, Any]]:
-        """Waits until the system shows so many notifications."""
+    async def shows(self, scope: str, tag: str, body: str) -> list[dict[str, Any]]:
+        """Waits until the worker of a scope has shown a notification; gives all that the system shows."""
         worker = await self.worker(scope)
-        all: list[dict[str, Any]] = []
-        try:
-            async with asyncio.timeout(DEADLINE):
-                while len(all := await worker.evaluate(SHOWN)) != count:
-                    await asyncio.sleep(0.05)
-        except TimeoutError as error:
-            raise TimeoutError(f"{count} notifications are not shown, but {all}") from error
-        return all
+        async with asyncio.timeout(DEADLINE):
+            while not await worker.evaluate(SHOWS, [tag, body]):
+                await asyncio.sleep(0.05)
+        return await worker.evaluate(SHOWN)
 
     async def counts(self, msg_id: str, shown: int, tapped: int) -> None:
         """Waits until the server knows of so many receipts."""
@@ -278,7 +280,7 @@ async def virtual_device(walk: Walk, server: Server, stage: Stage, app: str) -> 
     _, plain = await stage.arrived(msg_id)
     await stage.deliver(scope, plain)
     await shade.get_by_role("button", name="The sky is green").wait_for()
-    found = await stage.shown(scope, 1)
+    found = await stage.shows(scope, msg_id, "The sky is green")
     expect_equal(
         found, [{"title": "Aurora", "body": "The sky is green", "tag": msg_id, "url": f"{base}/virtual", "silent": False}],
         "the system's notifications")  # fmt: skip
@@ -295,7 +297,7 @@ async def virtual_device(walk: Walk, server: Server, stage: Stage, app: str) -> 
     await page.get_by_role("button", name="Start device").click()
     await page.locator("[data-device-log] .ours", has_text=f"acknowledges {both}").wait_for()
     expect_equal(await shade.get_by_text("by both").count(), 1, "notifications of a push that came twice")
-    await stage.shown(scope, 2)
+    expect_equal(len(await stage.shows(scope, both, "by both")), 2, "notifications of two pushes")
     await worker.evaluate("() => { self.fetch = self.kept; }")
 
     # Contents for this device alone, and a push in the place of another.
@@ -307,15 +309,12 @@ async def virtual_device(walk: Walk, server: Server, stage: Stage, app: str) -> 
     sealed = await stage.push(device, {"alert": "neutral"}, encryption=hidden)
     _, plain = await stage.arrived(sealed)
     await stage.deliver(scope, plain)
-    bodies = {one["tag"]: one["body"] for one in await stage.shown(scope, 3)}
-    expect_equal(bodies[sealed], "for you alone", "an encrypted notification")
+    expect_equal(len(await stage.shows(scope, sealed, "for you alone")), 3, "notifications, one of them encrypted")
     newer = await stage.push(device, {"alert": "newer"}, override_msg_id=int(sealed))
     _, plain = await stage.arrived(newer)
     await stage.deliver(scope, plain)
-    async with asyncio.timeout(DEADLINE):
-        while (all := {one["tag"]: one["body"] for one in await stage.shown(scope, 3)})[sealed] != "newer":
-            await asyncio.sleep(0.05)
-    expect_equal(newer in all, False, "a notification beside the one it replaces")
+    found = {one["tag"]: one["body"] for one in await stage.shows(scope, sealed, "newer")}
+    expect_equal((len(found), found[sealed]), (3, "newer"), "a notification in the place of another")
 
     # A tap while no page is open opens one, which knows of it.
     worker = await stage.worker(scope)
@@ -413,7 +412,7 @@ async def another_site(stage: Stage, site: Site, server: Server) -> None:
     msg_id = await stage.push(device, {"alert": "while closed", "alert_type": 0})
     _, plain = await stage.arrived(msg_id)
     await stage.deliver(scope, plain)
-    found = await stage.shown(scope, 1)
+    found = await stage.shows(scope, msg_id, "while closed")
     expect_equal(
         found, [{"title": "Shop", "body": "while closed", "tag": msg_id, "url": scope, "silent": True}],
         "the site's notifications")  # fmt: skip
@@ -426,6 +425,20 @@ async def another_site(stage: Stage, site: Site, server: Server) -> None:
     await page.goto(scope)
     await page.get_by_text("while closed").wait_for()
     await stage.counts(msg_id, 1, 1)
+
+
+async def deleted_data(stage: Stage) -> None:
+    """Somebody deletes what a site has stored while its page is open: the page goes on with a new database."""
+    page = stage.page
+    await page.evaluate("self.kept = new BorealisStore.Store('kept'); kept.setFact('name', 'value')")
+    expect_equal(await page.evaluate("kept.fact('name')"), "value", "what is stored")
+    session = await stage.context.new_cdp_session(page)
+    origin = await page.evaluate("origin")
+    await session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "indexeddb"})
+    await session.detach()
+    expect_equal(await page.evaluate("kept.fact('name')"), None, "what was deleted")
+    await page.evaluate("kept.setFact('name', 'again')")
+    expect_equal(await page.evaluate("kept.fact('name')"), "again", "what is stored afterwards")
 
 
 async def play(binary: str, folder: pathlib.Path, pictures: pathlib.Path | None) -> None:
@@ -455,6 +468,7 @@ async def play(binary: str, folder: pathlib.Path, pictures: pathlib.Path | None)
             await other.use(await (await browser.new_context()).new_page())
             await other.context.grant_permissions(["notifications"], origin=site.origin)
             await another_site(other, site, server)
+            await deleted_data(other)
             print("ok - so does the page of another site")
             await browser.close()
     except Failed:
