@@ -23,7 +23,12 @@ const BorealisStore = (() => {
           request.result.createObjectStore("receipts", { keyPath: ["kind", "id"] });
         };
         request.onsuccess = () => {
-          request.result.onversionchange = () => request.result.close();
+          // The browser closes it, for example when somebody deletes the site's data; the next call opens it anew.
+          request.result.onclose = () => { this.#database = null; };
+          request.result.onversionchange = () => {
+            request.result.close();
+            this.#database = null;
+          };
           resolve(request.result);
         };
         request.onerror = () => reject(request.error);
