@@ -1,7 +1,9 @@
 import Glibc
 import PushBench
+import PushCrypto
 
 // A peer that is gone shows as a failed write.
 signal(SIGPIPE, SIG_IGN)
+CryptoLibrary.keepUntilExit()
 let arguments = Array(CommandLine.arguments.dropFirst())
 exit(BenchHelper.run(arguments) ?? Program.run(arguments))
