@@ -23,6 +23,6 @@ public final class ChangedApps: Sendable {
     }
   }
 
-  /// Does what must not come in between.
-  public func inTurn(_ update: () -> Void) { turn.withLock { _ in update() } }
+  /// Does what must not come in between: changes what a channel has for an app, or ends it.
+  public func inTurn<Value>(_ update: () -> Value) -> Value { turn.withLock { _ in update() } }
 }

@@ -2,6 +2,7 @@ import PushBase
 import PushDomain
 import PushRouter
 import PushStorage
+import Synchronization
 
 /// A delivery of a push to one device, with all that a request needs.
 public struct Delivery: Sendable {
@@ -56,7 +57,8 @@ public struct Outgoing: Sendable {
   public let target: any ServiceTarget
 }
 
-/// The number of a request: the app in the upper bits, a counter of the app's requests in the lower ones.
+/// The number of a request: the app in the upper bits, a counter in the lower ones. Dispatchers that several apps share find the queue
+/// of an answer by the app, and that may be another one by then: no two requests of a process have the same number.
 public struct RequestTag: Hashable, Sendable {
   private static let countBits: UInt64 = 40
 
@@ -130,15 +132,15 @@ struct InFlightRequests: Sendable {
 
   private var all: [RequestTag: InFlightRequest] = [:]
   private var registrations: [RegistrationNumber: Registration] = [:]
-  private var last: UInt64 = 0
+  /// Counts the requests of all queues.
+  private static let numbers = Atomic<UInt64>(0)
 
   var count: Int { all.count }
   var isEmpty: Bool { all.isEmpty }
 
   /// Records that a request is sent; returns its number.
   mutating func begin(_ flight: InFlightRequest, of app: AppID) -> RequestTag {
-    last &+= 1
-    let tag = RequestTag(app: app, count: last)
+    let tag = RequestTag(app: app, count: Self.numbers.add(1, ordering: .relaxed).newValue)
     all[tag] = flight
     registrations[flight.delivery.row.number, default: Registration()].count += 1
     return tag

@@ -28,7 +28,7 @@ public final class MembershipRunner: Sendable {
 
   /// A node that has just got its place. `act` is called on the runner's thread, which shows no sign of life meanwhile.
   public init(
-    _ registry: NodeRegistry, incarnation: Int64, timing: Membership.Timing = .init(), log: Log,
+    _ registry: NodeRegistry, incarnation: Int64, timing: Membership.Timing, log: Log,
     act: @escaping @Sendable (Membership.Action) -> Void
   ) {
     self.registry = registry

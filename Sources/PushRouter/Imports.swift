@@ -37,13 +37,13 @@ extension App {
 final class Imports: Sendable {
   private let store: Store
   private let scope: HomeScope
-  private let apps: AppTable
+  private let apps: Apps
   private let isLearning = Atomic<Bool>(false)
   private let newest = Atomic<Int64>(0)
   /// The import after which the next look begins, if it is an older one.
   private let again = Atomic<Int64>(.max)
 
-  init(store: Store, scope: HomeScope, apps: AppTable) {
+  init(store: Store, scope: HomeScope, apps: Apps) {
     self.store = store
     self.scope = scope
     self.apps = apps
@@ -77,13 +77,21 @@ final class Imports: Sendable {
         end()
         return
       }
-      guard let app = row.flatMap({ apps.adopt($0, in: scope) }) else {
+      guard let row, scope.contains(row.id) else {
         // It is deleted, or about to come or to leave: then its rows are read with all others.
         last = batch.id
         learnNext()
         return
       }
-      learn(batch, of: app, after: known)
+      apps.bring([row]) { [self] found in
+        guard case .success(let found) = found, let app = found.first else {
+          // The next look knows whether it has left.
+          relearn(after: known)
+          end()
+          return
+        }
+        learn(batch, of: app, after: known)
+      }
     }
   }
 

@@ -92,7 +92,7 @@ public final class Router: Sendable {
       store: store, scope: scope, time: time, log: log, table: table, channels: channels,
       passthrough: passthrough, callbacks: callbacks, purge: purge)
     let files = Files(store: store, scope: scope, time: time)
-    let imports = Imports(store: store, scope: scope, apps: table)
+    let imports = Imports(store: store, scope: scope, apps: apps)
     let activity = UserActivity(store: store, zone: zone)
     let schedules = Schedules(
       store: store, scope: scope, time: time, zone: zone, limit: options.schedulesPerApp, apps: table,

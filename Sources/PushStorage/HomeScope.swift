@@ -96,7 +96,7 @@ public final class AssignedApps: Sendable {
   }
 
   /// Nothing happens by itself in an app before `settle`: nodes have not told yet which of its devices are connected, and what
-  /// these have acknowledged. Before it is added.
+  /// these have acknowledged. Before it is added, or given away: that may fail.
   public func unsettle(_ app: AppID) { apps.withLock { _ = $0.unsettled.insert(app) } }
 
   /// From now on schedules fire in an app, pushes of it end in time, and other channels take over.

@@ -8,7 +8,7 @@ import Synchronization
 
 /// Who gets which apps.
 extension NodeHomes {
-  /// Nanoseconds for which a node has been seen before apps are moved to it.
+  /// Nanoseconds for which a node has been seen before apps are moved to it, and between a move that failed and the next one.
   private static let settling: UInt64 = 10_000_000_000
 
   /// Gives apps without a home to nodes.
@@ -44,7 +44,7 @@ extension NodeHomes {
     let now = time.monotonic()
     let (isQuiet, isSettled, bundles) = state.withLock { state in
       (
-        state.patience.isEmpty && !state.isHandingOver,
+        state.patience.isEmpty && !state.isHandingOver && now >= state.restsUntil,
         state.served.count > 1
           && view.nodes.allSatisfy { now >= (state.seen[$0.incarnation] ?? now) + Self.settling },
         state.bundles
@@ -87,11 +87,16 @@ extension NodeHomes {
     follow(view)
     hooks.withLock { $0 }?.barrier()
     link.release(row.app)
+    // Its devices look disconnected once it is opened again, should that be here: nothing may follow from that.
+    home.own.unsettle(row.app)
     guard let epoch = home.router.handOver(key, to: (node: next, home: next), keepingSessions: true) else {
-      link.open(row.app, epoch: Epoch(UInt64(row.home.epoch)))
-      state.withLock { _ = $0.served.insert(row.app) }
+      openLinks(of: row)
+      // Its calls wait during each try.
+      let end = time.monotonic() &+ Self.settling
+      state.withLock { $0.restsUntil = end }
       return log.warning("an app could not be handed over", ["app": .text(key.text)])
     }
+    home.own.settle(row.app)
     note(row, HomeRow(incarnation: next, epoch: epoch, fence: next))
     log.info("an app is handed over", ["app": .text(key.text), "epoch": .number(epoch)])
   }

@@ -49,6 +49,8 @@ final class NodeHomes: Sendable {
     /// When nodes were seen first.
     var seen: [Int64: UInt64] = [:]
     var isHandingOver = false
+    /// Until when nothing is given away for balance, since that has failed.
+    var restsUntil: UInt64 = 0
     var failure = ""
   }
 
@@ -238,14 +240,19 @@ final class NodeHomes: Sendable {
       state.withLock { _ = $0.opened.insert(row.app) }
       return
     }
+    openLinks(of: row)
+    log.info(
+      "this node is the home of an app", ["app": .text(app.key.text), "epoch": .number(row.home.epoch)])
+  }
+
+  /// Has nodes tell of the devices of an app, which is served once they have.
+  func openLinks(of row: AppHomeRow) {
     link.open(row.app, epoch: Epoch(UInt64(row.home.epoch)))
     let end = time.monotonic() &+ Self.sessionPatience
     state.withLock { state in
       state.opened.insert(row.app)
       state.patience[row.app] = end
     }
-    log.info(
-      "this node is the home of an app", ["app": .text(app.key.text), "epoch": .number(row.home.epoch)])
   }
 
   /// Serves requests of apps whose devices are known.

@@ -104,4 +104,35 @@ import Testing
       #expect(try resident.device.arrivals(until: last) == ids[index] + [last])
     }
   }
+  /// Each try costs calls a moment, and no push.
+  @Test func `An app that cannot be handed over is served on`() throws {
+    let world = try ClusterWorld(["a"], arguments: ["--spread-apps"])
+    let apps = try (0..<2).map { try world.makeApp("app \($0)") }
+    try waitForHomes(world, apps, at: "a")
+    try world.cluster.sql(
+      """
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+      CREATE TRIGGER refuse BEFORE UPDATE ON home FOR EACH ROW WHEN (OLD.fence <> NEW.fence)
+        EXECUTE FUNCTION refuse();
+      """, in: world.database)
+    let (a, b) = (try world.node("a"), try world.start("b", ["--spread-apps"]))
+    let devices = try apps.map { app in
+      let identity = try TestDevice.register(b.device, app: app.key, install: "one")
+      return try TestDevice.login(b.device, app: app.key, identity)
+    }
+    let pusher = SpreadPusher(b, apps)
+    let isTried = RunningProgram.eventually {
+      a.program.errors.ranges(of: "an app could not be handed over").count > 1
+    }
+    #expect(isTried)
+    let count = pusher.count
+    #expect(RunningProgram.eventually { pusher.count > count + 20 })
+    let (ids, failures) = pusher.stop()
+    #expect(failures == [])
+    for (index, device) in devices.enumerated() {
+      let last = try world.push("last", as: apps[index], at: "b")
+      #expect(try device.arrivals(until: last) == ids[index] + [last])
+    }
+    #expect(try world.apps(at: "a") == 2)
+  }
 }

@@ -36,7 +36,9 @@ final class HomeWorld: Sendable {
   private let slots = Mutex<UInt32>(0)
 
   /// Opens the database as a home, of what belongs to no app if it `hasInstallation`.
-  init(_ location: Store.Location, slot: Int, hasInstallation: Bool = false) throws {
+  init(
+    _ location: Store.Location, slot: Int, hasInstallation: Bool = false, zone: any Zone = FixedZone.china
+  ) throws {
     guard let slot = MessageSlot(slot) else { throw StorageError(.other, "no slot") }
     let own = AssignedApps(node: Int64(slot.rawValue), slot: slot)
     var options = Store.Options()
@@ -50,7 +52,7 @@ final class HomeWorld: Sendable {
       }
     }
     var routing = RouterOptions()
-    (routing.retention, routing.cidLifetime) = (30, 30)
+    (routing.retention, routing.cidLifetime, routing.zone) = (30, 30, zone)
     router = Router(
       store: store, scope: .assigned(own), options: routing, time: clock, log: .silent)
     try router.load()

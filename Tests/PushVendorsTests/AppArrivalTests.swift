@@ -1,4 +1,5 @@
 import PushBase
+import PushCrypto
 import PushDomain
 import PushTesting
 import Testing
@@ -24,6 +25,19 @@ import Testing
     #expect(try await scene.requests(1).count == 1)
   }
 
+  /// Adds an app with a credential to the database, as other processes do.
+  private static func makeApp(
+    _ key: AppKey, _ keys: SealingKeys, at now: Timestamp, in transaction: WriteTransaction
+  ) throws(StorageError) -> AppID {
+    let hash = [UInt8](repeating: 1, count: 32)
+    let id = try transaction.apps.create(
+      NewApp(key: key, name: "n", secretHash: hash, account: .standard), at: now)
+    try transaction.channelCredentials.set(
+      VendorUpload(subject: "s", name: "", secret: [2]).row(
+        for: id, of: ScriptedVendor.channel.id, sealedWith: keys, at: now))
+    return id
+  }
+
   /// A group finds its apps in the database, as `Apps.find` does.
   @Test func `An app that a push to a group finds has its vendors at once`() async throws {
     let scene = try await VendorScene { _ in .status(200) }
@@ -31,16 +45,31 @@ import Testing
     let (keys, now) = (try scene.parts.keys.open().get(), scene.clock.now())
     let (key, groupKey) = (AppKey.random(), AppKey.random())
     try await scene.parts.store.change { t throws(StorageError) in
+      _ = try Self.makeApp(key, keys, at: now, in: t)
       let hash = [UInt8](repeating: 1, count: 32)
-      let id = try t.apps.create(NewApp(key: key, name: "n", secretHash: hash, account: .standard), at: now)
-      try t.channelCredentials.set(
-        VendorUpload(subject: "s", name: "", secret: [2]).row(
-          for: id, of: ScriptedVendor.channel.id, sealedWith: keys, at: now))
       let group = try t.appGroups.create(key: groupKey, name: "g", secretHash: hash, at: now)
       _ = try t.appGroups.addApp(key, toGroup: group)
     }
     let group = try await awaitCallback { done in scene.router.groups.find(groupKey) { done($0) } }.get()
     let app = try #require(group?.apps.first)
+    #expect(!scene.channel.offers(PushContent(variants: []), .jpush, in: app).isEmpty)
+  }
+
+  /// `borealis app create`, `app channel`, `import`, and a push within the same second.
+  @Test func `An app that an import has brought has its vendors at once`() async throws {
+    let scene = try await VendorScene { _ in .status(200) }
+    defer { scene.end() }
+    let (keys, now) = (try scene.parts.keys.open().get(), scene.clock.now())
+    let (key, apps) = (AppKey.random(), scene.router.apps)
+    try await scene.parts.store.change { t throws(StorageError) in
+      let id = try Self.makeApp(key, keys, at: now, in: t)
+      let device = ImportedRegistration(
+        registrationID: RegistrationID(high: 1, low: 7), platform: .android)
+      _ = try RegistrationImport(into: id, adoption: .token, at: now).add([device], in: t)
+    }
+    scene.router.imports.learn()
+    for _ in 0..<2000 where apps.loaded(key) == nil { try await Task.sleep(for: .milliseconds(5)) }
+    let app = try #require(apps.loaded(key))
     #expect(!scene.channel.offers(PushContent(variants: []), .jpush, in: app).isEmpty)
   }
 

@@ -3,6 +3,7 @@ import PushChannels
 import PushDomain
 import PushHTTPClient
 import PushRouter
+import PushTesting
 import Synchronization
 
 @testable import PushVendors
@@ -28,11 +29,15 @@ struct ScriptedVendor: Vendor {
 
   let url: String
   /// Its services: a token that begins with b is of the second, if there are two.
-  var serviceIDs = [ServiceID.only]
-  func service(of token: [UInt8]) -> ServiceID {
-    serviceIDs.count > 1 && token.first == UInt8(ascii: "b") ? serviceIDs[1] : serviceIDs[0]
+  var services = [ServiceID.only]
+  var serviceIDs: [ServiceID] {
+    moments.interruption.occur()
+    return services
   }
-  func name(of service: ServiceID) -> String { serviceIDs.count > 1 ? "Service \(service.rawValue)" : "" }
+  func service(of token: [UInt8]) -> ServiceID {
+    services.count > 1 && token.first == UInt8(ascii: "b") ? services[1] : services[0]
+  }
+  func name(of service: ServiceID) -> String { services.count > 1 ? "Service \(service.rawValue)" : "" }
   var mostTokens = 1
   var fewestTokens = 1
   /// Whether each push begins with a request of its own, which is seen as one to the token "first".
@@ -43,8 +48,9 @@ struct ScriptedVendor: Vendor {
   let moments: Moments
   let clock: any TimeSource
 
-  /// The times of requests.
+  /// The times of requests, and what happens when the channel asks for the services.
   final class Moments: Sendable {
+    let interruption = Interruption()
     private let all = Mutex<[(moment: Timestamp, token: [UInt8])]>([])
     func add(_ moment: Timestamp, _ token: [UInt8]) { all.withLock { $0.append((moment, token)) } }
     var tokens: [String] { all.withLock { $0.map { String(decoding: $0.token, as: UTF8.self) } } }

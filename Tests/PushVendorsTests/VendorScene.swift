@@ -45,7 +45,7 @@ final class VendorScene {
       metrics: Metrics(), site: site, time: clock, log: .silent)
     channel = VendorChannel(
       ScriptedVendor(
-        url: server.url, serviceIDs: services, mostTokens: mostTokens, fewestTokens: fewestTokens,
+        url: server.url, services: services, mostTokens: mostTokens, fewestTokens: fewestTokens,
         prepares: prepares, moments: moments, clock: clock), parts)
     router.add(channel)
     let row = VendorUpload(subject: "s", name: "", secret: [1]).row(

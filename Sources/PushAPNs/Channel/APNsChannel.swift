@@ -153,21 +153,24 @@ public final class APNsChannel: QueuedChannel {
   }
 
   /// An app was deleted: nothing more is sent for it.
-  public func forget(_ app: App) {
-    state.withLock { $0.services[app.id] = nil }
-    guard let queue = parts.queues.remove(app.id) else { return }
-    for environment in [APNsEnvironment.production, .sandbox] {
-      let old = queue.target(for: environment)
-      queue.set(nil, isStopped: true, for: environment)
-      if let old { leave(old.dispatcher, queue) }
-    }
-  }
+  public func forget(_ app: App) { _ = end(app) }
 
   /// An app is about to have another home.
-  public func release(_ app: App) {
-    let queue = parts.queues.find(app.id)
-    forget(app)
-    queue?.queue.finish()
+  public func release(_ app: App) { end(app)?.queue.finish() }
+
+  /// Sends nothing more for an app; its queue, if it has one.
+  private func end(_ app: App) -> APNsQueue? {
+    // An update of the app that is under way would have its queue join dispatchers again.
+    changed.inTurn {
+      state.withLock { $0.services[app.id] = nil }
+      guard let queue = parts.queues.remove(app.id) else { return nil }
+      for environment in [APNsEnvironment.production, .sandbox] {
+        let old = queue.target(for: environment)
+        queue.set(nil, isStopped: true, for: environment)
+        if let old { leave(old.dispatcher, queue) }
+      }
+      return queue
+    }
   }
 
   private func leave(_ dispatcher: APNsDispatcher, _ queue: APNsQueue) {

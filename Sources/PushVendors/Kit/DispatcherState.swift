@@ -34,3 +34,14 @@ struct VendorServiceView: Sendable {
     return answeredAt.map { .idle(since: $0) } ?? .unused
   }
 }
+
+extension [VendorServiceView] {
+  /// Of several services that one counts that cannot be reached, or else the latest that answered.
+  var health: ChannelHealth {
+    let all = map(\.health)
+    if let failing = all.first(where: { if case .unreachable = $0 { true } else { false } }) {
+      return failing
+    }
+    return compactMap(\.answeredAt).max().map { .idle(since: $0) } ?? .unused
+  }
+}

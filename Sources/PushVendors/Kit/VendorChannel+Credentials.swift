@@ -70,7 +70,7 @@ extension VendorChannel: ChannelCredentials {
   private func remarks(
     on dispatchers: [VendorDispatcher<V>], _ dispatcher: VendorDispatcher<V>
   ) -> [StoredCredential.Remark] {
-    let (zone, health) = (parts.router.zone, Self.health(dispatchers.map(\.view)))
+    let (zone, health) = (parts.router.zone, dispatchers.map(\.view).health)
     let isUnreachable = if case .unreachable = health { true } else { false }
     var remarks: [StoredCredential.Remark] = []
     for rest in dispatchers.compactMap(\.rest) {
@@ -226,7 +226,7 @@ extension VendorChannel: ChannelCredentials {
           each: Phrase(info.english, info.chinese), problem)
       ]
     }
-    let health = Self.health(dispatchers(of: app.id).map(\.view))
+    let health = dispatchers(of: app.id).map(\.view).health
     guard case .unreachable(let since, let reason) = health else { return [] }
     return [
       Phrase("{}: the service has not been reachable since {}: {}.", "{}：自 {} 起无法连接：{}。").with(

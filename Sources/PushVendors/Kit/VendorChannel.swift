@@ -203,21 +203,24 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
   }
 
   /// An app was deleted: nothing more is sent for it.
-  public func forget(_ app: App) {
-    recalls.forget(app)
-    let queue = state.withLock { state in
-      replace(state.dispatchers[app.id] ?? [:], with: [:], of: app.id, in: &state)
-      return state.queues.removeValue(forKey: app.id)
-    }
-    served.withLock { $0[app.id] = nil }
-    for service in vendor.serviceIDs { queue?.set(nil, isStopped: true, for: service) }
-  }
+  public func forget(_ app: App) { _ = end(app) }
 
   /// An app is about to have another home.
-  public func release(_ app: App) {
-    let queue = state.withLock { $0.queues[app.id] }
-    forget(app)
-    queue?.finish()
+  public func release(_ app: App) { end(app)?.finish() }
+
+  /// Sends nothing more for an app; its queue, if it has one.
+  private func end(_ app: App) -> ChannelQueue? {
+    recalls.forget(app)
+    // An update of the app that is under way would make all of it anew.
+    return changes.inTurn {
+      let queue = state.withLock { state in
+        replace(state.dispatchers[app.id] ?? [:], with: [:], of: app.id, in: &state)
+        return state.queues.removeValue(forKey: app.id)
+      }
+      served.withLock { $0[app.id] = nil }
+      for service in vendor.serviceIDs { queue?.set(nil, isStopped: true, for: service) }
+      return queue
+    }
   }
 
   // MARK: Pushes
@@ -339,7 +342,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
     let dispatchers = dispatchers(of: app.id)
     let views = dispatchers.map(\.view)
     status.inFlight = dispatchers.reduce(0) { $0 + $1.inFlight }
-    status.health = Self.health(views)
+    status.health = views.health
     status.lastConnectedAt = views.compactMap(\.answeredAt).max()
     let failed = views.max {
       ($0.failedAt ?? .init(milliseconds: 0)) < ($1.failedAt ?? .init(milliseconds: 0))
@@ -349,15 +352,6 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
       status.problem = status.problem ?? Phrase(problem: rest)
     }
     return [status]
-  }
-
-  /// Of several services that one counts that cannot be reached, or else the latest that answered.
-  static func health(_ views: [VendorServiceView]) -> ChannelHealth {
-    let all = views.map(\.health)
-    if let failing = all.first(where: { if case .unreachable = $0 { true } else { false } }) {
-      return failing
-    }
-    return views.compactMap(\.answeredAt).max().map { .idle(since: $0) } ?? .unused
   }
 
   /// How the app's credential stands.
