@@ -279,7 +279,10 @@ public final class Store: Sendable {
   /// It is unknown from now on whether the last transaction was committed, or no longer if there is no error. Until then nobody who is
   /// in it is told anything; others would wait for no one knows how long, and are refused.
   func noteDoubt(_ error: StorageError?, _ log: Log) {
-    guard let error else { return writes.resume() }
+    guard let error else {
+      log.info("it is known what became of the transaction")
+      return writes.resume()
+    }
     log.error(
       "it is unknown yet whether the last transaction was committed", ["error": .text(error.description)])
     counts.withLock { $0.note(failure: .io) }
