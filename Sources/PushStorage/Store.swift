@@ -59,6 +59,8 @@ public final class Store: Sendable {
     public var commitMicroseconds: UInt64 = 0
     /// Jobs that wait now.
     public var waiting = 0
+    /// When the transaction began that is under way, by the clock that never jumps, in nanoseconds; nil without one.
+    var begun: UInt64?
     /// See `Store.failure`.
     private(set) var failure: StorageError.Kind?
     /// Probes that went well since then.
@@ -101,10 +103,12 @@ public final class Store: Sendable {
   /// A moment of the clock that never jumps, in nanoseconds.
   private let end = Atomic<UInt64>(.max)
   private let readers: Int
+  let time: any TimeSource
 
   private init(_ location: Location, readers: Int, options: Options) {
     self.location = location
     self.readers = readers
+    time = options.time
     home = options.home
     vault = ContentVault(options.secretKeys)
     writes = WorkQueue(capacity: options.writeQueue)

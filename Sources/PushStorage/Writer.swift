@@ -82,6 +82,8 @@ final class Writer {
     var jobs = taken.isEmpty ? queue.takeLowPriority(isAlone: true).map { [$0] } ?? [] : taken
     guard !jobs.isEmpty else { return }
     let start = options.time.monotonic()
+    report { $0.begun = start }
+    defer { report { $0.begun = nil } }
     var done: [WriteJob.Done] = []
     var hasBegun = false
     do throws(StorageError) {
