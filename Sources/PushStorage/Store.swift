@@ -65,24 +65,6 @@ public final class Store: Sendable {
     private(set) var failure: StorageError.Kind?
     /// Probes that went well since then.
     private var goodProbes = 0
-    /// How many it takes after an error of the disk, which may come and go.
-    private static let probesAfterIO = 5
-
-    /// Records why a commit failed. What lasts is not replaced by another problem.
-    mutating func note(failure kind: StorageError.Kind) {
-      goodProbes = 0
-      if failure?.isLasting != true { failure = kind }
-    }
-
-    /// Records that a probe went well. A writable page says nothing about damaged ones.
-    mutating func noteGoodProbe() {
-      goodProbes += 1
-      switch failure {
-      case let kind? where kind.isLasting: break
-      case .io where goodProbes < Self.probesAfterIO: break
-      default: failure = nil
-      }
-    }
   }
 
   /// Where a database is.
@@ -306,6 +288,27 @@ public final class Store: Sendable {
     for _ in 0..<readers { _ = finished.take(1) }
     writes.close()
     _ = finished.take(1)
+  }
+}
+
+extension Store.Statistics {
+  /// How many good probes it takes after an error of the disk, which may come and go.
+  private static let probesAfterIO = 5
+
+  /// Records why a commit failed. What lasts is not replaced by another problem.
+  mutating func note(failure kind: StorageError.Kind) {
+    goodProbes = 0
+    if failure?.isLasting != true { failure = kind }
+  }
+
+  /// Records that a probe went well. A writable page says nothing about damaged ones.
+  mutating func noteGoodProbe() {
+    goodProbes += 1
+    switch failure {
+    case let kind? where kind.isLasting: break
+    case .io where goodProbes < Self.probesAfterIO: break
+    default: failure = nil
+    }
   }
 }
 
