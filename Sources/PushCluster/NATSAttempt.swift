@@ -7,6 +7,9 @@ import Synchronization
 /// rest of a TLS handshake for ever, and when the answer to its PING does not come in time, it asks for it again and again without a
 /// pause and with a byte more of memory each time (`_readProto` in its conn.c; a later version has mended that). Neither can be called
 /// off, but both end when the socket does. So this one shuts down what this process has connected to those servers.
+///
+/// That does not help in one case: a TLS record between the handshake and that answer that OpenSSL cannot read, as no server sends. Then
+/// libnats goes on until it has 2 GiB, and there is no other attempt before.
 final class NATSAttempt: Sendable {
   typealias Outcome = Result<NATSConnection, NATSConnection.Failure>
 
@@ -44,20 +47,26 @@ final class NATSAttempt: Sendable {
     }
   }
 
+  /// What it means that it was cut off.
+  static let unanswered = NATSConnection.Failure(text: "a server does not answer")
+
   /// What has come of it; nil while it is under way.
   var outcome: Outcome? {
     state.withLock { state in
       guard state.wasCut, case .failure = state.outcome else { return state.outcome }
-      return .failure(.init(text: "a server does not answer"))
+      return .failure(Self.unanswered)
     }
   }
 
   /// When to look after it.
   var deadline: UInt64 { state.withLock { $0.deadline } }
 
-  /// Cuts it off if it takes too long. If there are more servers, it goes on with the next one, which gets as much time.
-  func look(at now: UInt64) {
-    if now >= deadline { cut() }
+  /// Cuts it off if it takes too long; true if it does so. If there are more servers, it goes on with the next one, which gets as much
+  /// time.
+  func look(at now: UInt64) -> Bool {
+    guard now >= deadline else { return false }
+    cut()
+    return true
   }
 
   /// Cuts off what it waits for, if it is under way.

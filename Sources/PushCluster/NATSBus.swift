@@ -93,7 +93,7 @@ public final class NATSBus: Bus {
   }
 
   /// Ends the connection and its thread. Waits for them for four seconds at most; if libnats does not come back by then, the thread ends
-  /// later, as soon as it does, and nothing grows meanwhile.
+  /// later, as soon as it does.
   public func close() {
     let isFirst = outbox.withLock { outbox in
       defer {
@@ -127,7 +127,8 @@ public final class NATSBus: Bus {
         attempt = connect(&lastFailure)
         nextAttempt = now + Self.retryInterval
       }
-      attempt?.look(at: now)
+      // At once: it may take long until libnats gives it up.
+      if attempt?.look(at: now) == true { _ = note(.failure(NATSAttempt.unanswered), &lastFailure) }
       publishAll(connection)
       let next = attempt?.deadline ?? (connection == nil ? nextAttempt : now + Self.lookInterval)
       _ = work.wait(until: next)
@@ -178,7 +179,7 @@ public final class NATSBus: Bus {
         if case .success(let connection) = outcome { connection.close() }
         return
       }
-      attempt.look(at: SystemTime().monotonic())
+      _ = attempt.look(at: SystemTime().monotonic())
       _ = work.wait(until: attempt.deadline)
     }
   }
