@@ -2,8 +2,8 @@ import CNATS
 import PushBase
 import Synchronization
 
-/// The bus over NATS. One thread publishes, since a publication may wait for the socket; it makes a new connection when libnats has given
-/// one up, as after two refusals of the credentials.
+/// The bus over NATS. One thread publishes, since a publication may wait for the socket. When there is no connection, it has one made by
+/// another thread, since that may take long; libnats makes none by itself.
 public final class NATSBus: Bus {
   private struct Outbox {
     var waiting = FIFO<(subject: String, frame: [UInt8])>()
@@ -16,7 +16,11 @@ public final class NATSBus: Bus {
   /// Most bytes that wait for the thread that publishes.
   static let mostWaiting = 16 << 20
   /// Nanoseconds from one attempt to make a connection to the next.
-  private static let retryInterval: UInt64 = 1_000_000_000
+  private static let retryInterval: UInt64 = 500_000_000
+  /// Nanoseconds after which the thread looks after a connection that says nothing.
+  private static let lookInterval: UInt64 = 1_000_000_000
+  /// Nanoseconds for the end: more than a write that waits takes.
+  private static let endPatience: UInt64 = 4_000_000_000
 
   private let settings: BusSettings
   private let cluster: ClusterName
@@ -88,7 +92,8 @@ public final class NATSBus: Bus {
     return counts
   }
 
-  /// Ends the connection and its thread, which may take the time of a publication that waits.
+  /// Ends the connection and its thread. Waits for them for four seconds at most; if libnats does not come back by then, the thread ends
+  /// later, as soon as it does.
   public func close() {
     let isFirst = outbox.withLock { outbox in
       defer {
@@ -101,40 +106,81 @@ public final class NATSBus: Bus {
     guard isFirst else { return }
     inbox.close()
     work.signal()
-    ended.wait()
+    _ = ended.wait(until: SystemTime().monotonic() + Self.endPatience)
   }
 
   // MARK: The thread that publishes
 
   private func run() {
     var connection: NATSConnection?
+    var attempt: NATSAttempt?
     var nextAttempt: UInt64 = 0
     var lastFailure: String?
     while !outbox.withLock({ $0.isClosed }) {
+      let now = SystemTime().monotonic()
       if connection?.observer.isClosed.load(ordering: .acquiring) == true { connection = nil }
-      if connection == nil, SystemTime().monotonic() >= nextAttempt {
-        connection = connect(&lastFailure)
-        nextAttempt = SystemTime().monotonic() + Self.retryInterval
+      if let outcome = attempt?.outcome {
+        attempt = nil
+        connection = note(outcome, &lastFailure)
       }
+      if connection == nil, attempt == nil, now >= nextAttempt {
+        attempt = connect(&lastFailure)
+        nextAttempt = now + Self.retryInterval
+      }
+      // At once: it may take long until libnats gives it up.
+      if attempt?.look(at: now) == true { _ = note(.failure(NATSAttempt.unanswered), &lastFailure) }
       publishAll(connection)
-      _ = work.wait(until: connection == nil ? nextAttempt : SystemTime().monotonic() + Self.retryInterval)
+      let next = attempt?.deadline ?? (connection == nil ? nextAttempt : now + Self.lookInterval)
+      _ = work.wait(until: next)
     }
     connection?.close()
+    if let attempt { end(attempt) }
   }
 
-  /// Tells of each failure once, not each second.
-  private func connect(_ lastFailure: inout String?) -> NATSConnection? {
-    let observer = NATSConnection.Observer(inbox, disconnections: disconnections, errors: errors)
+  /// Starts to connect.
+  private func connect(_ lastFailure: inout String?) -> NATSAttempt? {
+    let observer = NATSConnection.Observer(inbox, disconnections: disconnections, errors: errors) { [work] in
+      work.signal()
+    }
     do {
-      let connection = try NATSConnection(
+      return try NATSAttempt(
         settings, name: "borealis-\(incarnation.rawValue)",
-        subjects: [.node(incarnation), .all].map { Self.subject($0, cluster) }, observer)
+        subjects: [.node(incarnation), .all].map { Self.subject($0, cluster) }, observer
+      ) { [work] in work.signal() }
+    } catch {
+      _ = note(.failure(.init(text: "cannot start a thread: \(error.number)")), &lastFailure)
+      return nil
+    }
+  }
+
+  /// Tells of each failure once, not each time.
+  private func note(
+    _ outcome: NATSAttempt.Outcome, _ lastFailure: inout String?
+  ) -> NATSConnection? {
+    switch outcome {
+    case .success(let connection):
       lastFailure = nil
       return connection
-    } catch {
-      if error.text != lastFailure { observer.failed(error.text) }
-      lastFailure = error.text
+    case .failure(let failure):
+      if failure.text != lastFailure {
+        errors.add()
+        inbox.add(.failed(failure.text))
+      }
+      lastFailure = failure.text
       return nil
+    }
+  }
+
+  /// Waits for the end of an attempt, whose connection is not needed any more.
+  private func end(_ attempt: NATSAttempt) {
+    attempt.cut()
+    while true {
+      if let outcome = attempt.outcome {
+        if case .success(let connection) = outcome { connection.close() }
+        return
+      }
+      _ = attempt.look(at: SystemTime().monotonic())
+      _ = work.wait(until: attempt.deadline)
     }
   }
 

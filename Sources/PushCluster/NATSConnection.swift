@@ -3,11 +3,12 @@ import Glibc
 import PushBase
 import Synchronization
 
-/// A connection of libnats with its two subscriptions: the C edge. All calls but those of libnats itself come from one thread.
+/// A connection of libnats with its two subscriptions: the C edge. `@unchecked Sendable`: all calls but those of libnats itself come from
+/// one thread at a time, first from the one that connects and then from the one that publishes.
 ///
 /// libnats has threads of its own: one reads, and each subscription has one that hands over messages. What they call gets an `Observer`,
 /// which outlives the connection: libnats still calls for a while after it was closed, and says when it has called for the last time.
-final class NATSConnection {
+final class NATSConnection: @unchecked Sendable {
   /// What libnats tells, on threads of its own.
   final class Observer: Sendable {
     fileprivate let inbox: BusMailbox
@@ -16,6 +17,7 @@ final class NATSConnection {
     private let state = Mutex(State.new)
     let disconnections: Counter
     let errors: Counter
+    private let closed: @Sendable () -> Void
 
     private enum State {
       case new
@@ -23,26 +25,25 @@ final class NATSConnection {
       case away
     }
 
-    init(_ inbox: BusMailbox, disconnections: Counter, errors: Counter) {
+    /// `closed` is called when libnats has called for the last time.
+    init(
+      _ inbox: BusMailbox, disconnections: Counter, errors: Counter, closed: @escaping @Sendable () -> Void
+    ) {
       self.inbox = inbox
       self.disconnections = disconnections
       self.errors = errors
+      self.closed = closed
     }
 
     var isConnected: Bool { state.withLock { $0 == .connected } }
 
-    /// The first connection is of use. If it has broken meanwhile, libnats tells when it is back.
+    /// The connection is of use, unless it has broken meanwhile.
     func began() {
-      state.withLock { if $0 == .new { connected(&$0) } }
-    }
-
-    func reconnected() {
-      state.withLock { if $0 != .connected { connected(&$0) } }
-    }
-
-    private func connected(_ state: inout State) {
-      state = .connected
-      inbox.add(.connected)
+      state.withLock { state in
+        guard state == .new else { return }
+        state = .connected
+        inbox.add(.connected)
+      }
     }
 
     /// It is told of only if `connected` was told.
@@ -60,6 +61,12 @@ final class NATSConnection {
       inbox.add(.failed(text))
     }
 
+    fileprivate func end() {
+      disconnected()
+      isClosed.store(true, ordering: .releasing)
+      closed()
+    }
+
     fileprivate static func from(_ context: UnsafeMutableRawPointer?) -> Observer? {
       context.map { Unmanaged<Observer>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -68,11 +75,8 @@ final class NATSConnection {
   /// Milliseconds, and bytes.
   private enum Times {
     static let connect: Int64 = 2000
-    static let reconnect: Int64 = 200
     static let ping: Int64 = 2000
     static let write: Int64 = 2000
-    /// What is published while the connection is away would arrive late: only one message may wait.
-    static let waitingBytes: Int32 = 1
     static let pendingMessages: Int32 = 65_536
     static let pendingBytes: Int32 = 32 << 20
   }
@@ -86,8 +90,8 @@ final class NATSConnection {
   private var connection: OpaquePointer?
   private var subscriptions: [OpaquePointer] = []
 
-  /// Connects. Takes two seconds at most for each server, but libnats waits without a limit for one that greets it and then says
-  /// nothing. It does not go on by itself when this fails: it would not tell why.
+  /// Connects. Takes two seconds at most for each server, but without a limit at one that greets it and then says nothing:
+  /// `NATSAttempt` sets the limit.
   init(_ settings: BusSettings, name: String, subjects: [String], _ observer: Observer) throws(Failure) {
     self.observer = observer
     var made: OpaquePointer?
@@ -171,10 +175,8 @@ final class NATSConnection {
     try check(natsOptions_SetServers(options, &servers, Int32(servers.count)))
     try check(natsOptions_SetName(options, name))
     try check(natsOptions_SetTimeout(options, Times.connect))
-    try check(natsOptions_SetMaxReconnect(options, -1))
-    try check(natsOptions_SetReconnectWait(options, Times.reconnect))
-    try check(natsOptions_SetReconnectJitter(options, Times.reconnect, Times.reconnect))
-    try check(natsOptions_SetReconnectBufSize(options, Times.waitingBytes))
+    // libnats would connect again without a limit of time, and would not tell why it fails.
+    try check(natsOptions_SetAllowReconnect(options, false))
     try check(natsOptions_SetPingInterval(options, Times.ping))
     try check(natsOptions_SetMaxPingsOut(options, 2))
     try check(natsOptions_SetWriteDeadline(options, Times.write))
@@ -200,8 +202,6 @@ final class NATSConnection {
   private static func setCallbacks(_ options: OpaquePointer, _ context: UnsafeMutableRawPointer)
     throws(Failure)
   {
-    let reconnected: natsConnectionHandler = { _, context in Observer.from(context)?.reconnected() }
-    try check(natsOptions_SetReconnectedCB(options, reconnected, context))
     try check(
       natsOptions_SetDisconnectedCB(
         options, { _, context in Observer.from(context)?.disconnected() }, context))
@@ -215,8 +215,7 @@ final class NATSConnection {
         options,
         { _, context in
           guard let observer = Observer.from(context), let context else { return }
-          observer.disconnected()
-          observer.isClosed.store(true, ordering: .releasing)
+          observer.end()
           Unmanaged<Observer>.fromOpaque(context).release()
         }, context))
   }

@@ -75,6 +75,8 @@ public struct NodeLinkStatus: Sendable {
   public let counts: ClusterCounts
   /// What the bus has met.
   public let bus: BusCounts
+  /// Whether the bus said last that it can be used.
+  public let isBusConnected: Bool
 }
 
 /// Connects the devices of this process with the homes of their apps, wherever those are, and, while this process is a home, the devices
@@ -97,6 +99,7 @@ public final class NodeLink: Sendable {
   private let told = Semaphore()
   private let ended = Semaphore()
   private let isClosing = Atomic<Bool>(false)
+  private let isBusConnected = Atomic<Bool>(false)
   private let hasThread: Bool
 
   /// Starts with nobody as the home. `gateway` are the connections of this process, which has so many loops. `events` is called on the
@@ -171,10 +174,19 @@ public final class NodeLink: Sendable {
     }
     for (frame, target) in output.frames { bus.publish(frame, to: target) }
     if hasTold { told.signal() }
-    for event in busEvents { events(.bus(event)) }
+    for event in busEvents { note(event) }
     for event in output.events { events(event) }
     for reply in output.replies { reply() }
     return deadline
+  }
+
+  private func note(_ event: BusEvent) {
+    switch event {
+    case .connected: isBusConnected.store(true, ordering: .relaxed)
+    case .disconnected: isBusConnected.store(false, ordering: .relaxed)
+    case .failed, .overflowed: break
+    }
+    events(.bus(event))
   }
 
   private func change(_ body: (inout NodeEngine, _ now: UInt64) -> Void) {
@@ -258,6 +270,7 @@ public final class NodeLink: Sendable {
       defer { bus = new }
       return bus
     }
+    isBusConnected.store(false, ordering: .relaxed)
     change { $0.rejoin(Self.node(identity, as: incarnation, time), now: $1) }
     // Beside the rest: it waits for a bus that stands still.
     try SystemThread.start("bus end") { old.close() }
@@ -293,7 +306,7 @@ public final class NodeLink: Sendable {
         unconfirmedBytes: engine.gateway.requests.bytes
           + (side.map { $0.requests.bytes + $0.recalls.bytes } ?? 0),
         counts: engine.node.counts,
-        bus: counts)
+        bus: counts, isBusConnected: isBusConnected.load(ordering: .relaxed))
     }
   }
 

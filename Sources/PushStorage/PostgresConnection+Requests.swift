@@ -111,7 +111,7 @@ extension PostgresConnection {
         try PostgresResults.wait(on: handle, within: patience, isEnding: options.isEnding)
       } catch {
         if let last { PQclear(last) }
-        drop()
+        dropSilent()
         throw failure ?? error
       }
       guard let next = PQgetResult(handle) else { break }
@@ -158,7 +158,7 @@ extension PostgresConnection {
         let patience = closing > 0 && results.count >= before ? options.commitPatience : patience
         try PostgresResults.wait(on: handle, within: patience, isEnding: options.isEnding)
       } catch {
-        drop()
+        dropSilent()
         throw failure?.error ?? error
       }
       guard let next = PQgetResult(handle) else {

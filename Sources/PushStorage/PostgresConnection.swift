@@ -29,6 +29,8 @@ final class PostgresConnection: DatabaseConnection {
   private var holder: String?
   /// What it writes behind.
   private(set) lazy var fence = PostgresFence(of: self)
+  /// Whether the server has not answered although whoever uses the connection is about to end: it is not waited for once more.
+  private var isGivenUp = false
   /// What became of the begin of the transaction.
   private var opening = Opening.sent
   /// Whether the transaction could not begin because other apps than the expected ones seal their contents.
@@ -114,6 +116,12 @@ final class PostgresConnection: DatabaseConnection {
     opening = .sent
     if let handle { PQfinish(handle) }
     handle = nil
+  }
+
+  /// Drops the connection to a server that does not answer.
+  func dropSilent() {
+    if options.isEnding() { isGivenUp = true }
+    drop()
   }
 
   // MARK: Connecting
@@ -242,6 +250,7 @@ final class PostgresConnection: DatabaseConnection {
   var isBroken: Bool { handle.map { PQtransactionStatus($0) == PQTRANS_INERROR } ?? false }
 
   func begin(_ access: DatabaseAccess) throws(StorageError) {
+    guard !isGivenUp else { throw StorageError(.io, "the database does not answer") }
     if isConnected {
       do throws(StorageError) { return try start(access) } catch {
         // A connection that was lost meanwhile: nothing was done yet.
@@ -249,7 +258,10 @@ final class PostgresConnection: DatabaseConnection {
       }
     }
     do throws(StorageError) { try connect() } catch {
-      guard error.kind == .inUse else { throw error }
+      guard error.kind == .inUse else {
+        dropSilent()
+        throw error
+      }
       throw try hasFence() ? StorageError(.io, error.message) : PostgresFence.takenOver
     }
     try start(access)

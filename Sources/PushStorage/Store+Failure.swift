@@ -7,6 +7,17 @@ extension Store {
   /// database can be written again; damage stays until the store is opened again.
   public var failure: StorageError.Kind? { statistics.failure }
 
+  /// Nanoseconds after which a transaction under way is one that takes too long: a commit without an answer is looked into then.
+  static let mostTime: UInt64 = 10_000_000_000
+
+  /// Why nothing can be stored at the moment, for people, without a path; nil if it can, as far as is known.
+  public var obstacle: String? {
+    let now = statistics
+    if let failure = now.failure { return failure.explanation }
+    guard let begun = now.begun, time.monotonic() &- begun > Self.mostTime else { return nil }
+    return "the database takes longer than ten seconds"
+  }
+
   /// Free space that ends the state of a full disk: with less, the next push to many would fail again.
   private static let roomNeeded = 1 << 20
 

@@ -59,28 +59,12 @@ public final class Store: Sendable {
     public var commitMicroseconds: UInt64 = 0
     /// Jobs that wait now.
     public var waiting = 0
+    /// When the transaction began that is under way, by the clock that never jumps, in nanoseconds; nil without one.
+    var begun: UInt64?
     /// See `Store.failure`.
     private(set) var failure: StorageError.Kind?
     /// Probes that went well since then.
     private var goodProbes = 0
-    /// How many it takes after an error of the disk, which may come and go.
-    private static let probesAfterIO = 5
-
-    /// Records why a commit failed. What lasts is not replaced by another problem.
-    mutating func note(failure kind: StorageError.Kind) {
-      goodProbes = 0
-      if failure?.isLasting != true { failure = kind }
-    }
-
-    /// Records that a probe went well. A writable page says nothing about damaged ones.
-    mutating func noteGoodProbe() {
-      goodProbes += 1
-      switch failure {
-      case let kind? where kind.isLasting: break
-      case .io where goodProbes < Self.probesAfterIO: break
-      default: failure = nil
-      }
-    }
   }
 
   /// Where a database is.
@@ -101,10 +85,12 @@ public final class Store: Sendable {
   /// A moment of the clock that never jumps, in nanoseconds.
   private let end = Atomic<UInt64>(.max)
   private let readers: Int
+  let time: any TimeSource
 
   private init(_ location: Location, readers: Int, options: Options) {
     self.location = location
     self.readers = readers
+    time = options.time
     home = options.home
     vault = ContentVault(options.secretKeys)
     writes = WorkQueue(capacity: options.writeQueue)
@@ -279,7 +265,10 @@ public final class Store: Sendable {
   /// It is unknown from now on whether the last transaction was committed, or no longer if there is no error. Until then nobody who is
   /// in it is told anything; others would wait for no one knows how long, and are refused.
   func noteDoubt(_ error: StorageError?, _ log: Log) {
-    guard let error else { return writes.resume() }
+    guard let error else {
+      log.info("it is known what became of the transaction")
+      return writes.resume()
+    }
     log.error(
       "it is unknown yet whether the last transaction was committed", ["error": .text(error.description)])
     counts.withLock { $0.note(failure: .io) }
@@ -299,6 +288,27 @@ public final class Store: Sendable {
     for _ in 0..<readers { _ = finished.take(1) }
     writes.close()
     _ = finished.take(1)
+  }
+}
+
+extension Store.Statistics {
+  /// How many good probes it takes after an error of the disk, which may come and go.
+  private static let probesAfterIO = 5
+
+  /// Records why a commit failed. What lasts is not replaced by another problem.
+  mutating func note(failure kind: StorageError.Kind) {
+    goodProbes = 0
+    if failure?.isLasting != true { failure = kind }
+  }
+
+  /// Records that a probe went well. A writable page says nothing about damaged ones.
+  mutating func noteGoodProbe() {
+    goodProbes += 1
+    switch failure {
+    case let kind? where kind.isLasting: break
+    case .io where goodProbes < Self.probesAfterIO: break
+    default: failure = nil
+    }
   }
 }
 

@@ -82,6 +82,8 @@ final class Writer {
     var jobs = taken.isEmpty ? queue.takeLowPriority(isAlone: true).map { [$0] } ?? [] : taken
     guard !jobs.isEmpty else { return }
     let start = options.time.monotonic()
+    report { $0.begun = start }
+    defer { report { $0.begun = nil } }
     var done: [WriteJob.Done] = []
     var hasBegun = false
     do throws(StorageError) {
@@ -146,7 +148,7 @@ final class Writer {
       jobs.append(job)
       done.append(try run(job, done.count, in: transaction))
     }
-    for (number, error) in try database.commit() { done[number] = done[number].failed(error) }
+    for (number, error) in try database.commit() { done[number] = done[number].failed(undone(error)) }
     return done
   }
 
@@ -187,8 +189,17 @@ final class Writer {
       // It may have turned sealing on or off.
       database.sealing = SealingMemory()
       if !isSingle { try database.undoJob() }
+      done = done.failed(undone(error))
     }
     return done
+  }
+
+  /// The error of a job of which nothing is left. One that got no lock may be repeated; that it failed is told here, not by who asked.
+  private func undone(_ error: StorageError) -> StorageError {
+    guard writeAheadLog == nil, error.kind == .busy else { return error }
+    log.warning(
+      "a change was given up: another transaction holds what it needs", ["error": .text(error.description)])
+    return error.uncommitted
   }
 
   /// Runs a job's body and undoes what it did.

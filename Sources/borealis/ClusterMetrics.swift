@@ -25,6 +25,9 @@ enum ClusterMetrics {
     metrics.computed("borealis_cluster_nodes", "Nodes in the database, as this one saw it last") {
       Double(nodes())
     }
+    metrics.computed("borealis_bus_connected", "1 if the bus said last that it can be used, 0 if not") {
+      link.status.isBusConnected ? 1 : 0
+    }
     metrics.computed("borealis_bus_frames_sent_total", "Frames given to the bus", isCounter: true) {
       Double(link.status.bus.published)
     }

@@ -45,7 +45,7 @@ extension ClusterService {
     guard let service = try? startService(home.store, home.router) else { return nil }
     link.serve(home.router, mayDecide: { runner.isAlive })
     let open = state.withLock { state in
-      state.storeObstacle = { [store = home.store] in store.failure?.explanation }
+      state.storeObstacle = { [store = home.store] in store.obstacle }
       return state.open
     }
     open?(service)

@@ -9,12 +9,14 @@ import Synchronization
 
 /// How a node ends.
 extension ClusterService {
-  /// Whether another node can become the home. Waits for the database: a node may have joined since it was last read.
+  /// Whether another node can become the home. Waits for the database: a node may have joined since it was last read. Nothing can be
+  /// handed over without it.
   var hasHeir: Bool {
     let state = currentState
     guard state.isLeading || homes?.home != nil else { return false }
     let own = state.runner.incarnation
-    let view = (try? registry.look(as: own, beats: false)) ?? state.runner.view
+    let known = state.runner.isAlive ? state.runner.view : nil
+    let view = (try? registry.look(as: own, beats: false)) ?? known
     return view?.nodes.contains { $0.incarnation != own && !$0.isDraining } == true
   }
 

@@ -327,7 +327,7 @@ final class ClusterService: Sendable {
     let open = state.withLock { state in
       state.isLeading = true
       (state.home, state.epoch, state.reason) = (nil, epoch, nil)
-      state.storeObstacle = { store.failure?.explanation }
+      state.storeObstacle = { store.obstacle }
       state.apps = { router.apps.all.count }
       return state.open
     }

@@ -104,7 +104,7 @@ final class HomeService: Sendable {
     gateway = Gateway(
       router: router, callbacks: callbacks, limits: limits, metrics: metrics, log: settings.log, time: time,
       allowsPage: { [origins = settings.deviceOrigins] in origins.allows($0, host: $1) },
-      obstacle: { [store] in obstacle() ?? store.failure?.explanation })
+      obstacle: { [store] in obstacle() ?? store.obstacle })
     mailer = Self.mailer(settings, store, metrics, time)
     console = Self.console(settings, router, store, gateway, mailer, time, nodes)
     getui = Self.getui(settings, router, store, gateway, time)

@@ -9,7 +9,8 @@ struct ServeCommand: Command {
     system chose instead of port 0. Logs go to standard error.
 
     At SIGTERM it accepts no more connections, finishes requests, tells the devices to reconnect, and exits with status 0;
-    a second signal ends it immediately. At SIGHUP it reads the TLS certificate again.
+    a second signal ends it immediately, and so does the first one while it still reads its data. At SIGHUP it reads the TLS
+    certificate again.
     """
   static let operands: [String] = []
   static let settings = ServeSettings.definitions
@@ -18,9 +19,13 @@ struct ServeCommand: Command {
     let settings = try ServeSettings(input)
     let limits = try ConnectionLimits(settings)
     let signals = try Signals()
-    try settings.folder.create()
-    try settings.folder.lock(reading: settings.secretKeyFile)
-    let server = try Server(settings, limits: limits)
+    var made: Server?
+    try signals.endingProcess { () throws(Failure) in
+      try settings.folder.create()
+      try settings.folder.lock(reading: settings.secretKeyFile)
+      made = try Server(settings, limits: limits)
+    }
+    guard let server = made else { return }
     try server.start()
     Console.print(server.readyLine)
     ServiceManager.ready()

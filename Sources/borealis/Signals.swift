@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import PushBase
 import PushOps
 
 /// SIGTERM, SIGINT and SIGHUP, as something to wait for. Made before any other thread, which would else be interrupted
@@ -30,6 +31,34 @@ struct Signals: ~Copyable {
     case SIGHUP: return .reload
     default: return nil
     }
+  }
+
+  /// Does something that may take long, and ends the process if it is to stop meanwhile: nothing is served yet that had to end in an
+  /// orderly way. SIGHUP has no effect.
+  func endingProcess(during body: () throws(Failure) -> Void) throws(Failure) {
+    let over = cl_eventfd()
+    guard over >= 0 else { throw .failed("cannot start: \(SystemCalls.reason(-over))") }
+    defer { _ = cl_close(over) }
+    let ended = PushBase.Semaphore()
+    do throws(SystemThread.Failure) {
+      try SystemThread.start("start") { [descriptor] in
+        var polls = [descriptor, over].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while polls[1].revents == 0 {
+          guard poll(&polls, 2, -1) > 0, polls[1].revents == 0, polls[0].revents != 0 else { continue }
+          guard [SIGTERM, SIGINT].contains(cl_signal_next(descriptor)) else { continue }
+          Console.complain("borealis: stopped before the server was ready to serve")
+          _exit(0)
+        }
+        ended.signal()
+      }
+    } catch {
+      throw .failed("cannot start a thread: \(error.number)")
+    }
+    defer {
+      _ = cl_eventfd_signal(over)
+      ended.wait()
+    }
+    try body()
   }
 
   /// Lets the next signal end the process at once.

@@ -1,3 +1,4 @@
+import CLinux
 import Dispatch
 import Glibc
 import PushBase
@@ -307,6 +308,25 @@ import Testing
 
   /// Pushes that were answered with 200 arrive, and no others, although the database crashes under the server, which becomes ready
   /// again by itself.
+  /// It would otherwise try for ten seconds, and fail.
+  @Test func `A server that waits for its database can be stopped`() throws {
+    let silent = cl_listen("127.0.0.1", 0, 16, 0)
+    try #require(silent >= 0)
+    defer { close(silent) }
+    let folder = TemporaryFolder()
+    let program = try RunningProgram([
+      "serve", "--data", folder.path, "--store", "postgres://x@127.0.0.1:\(cl_local_port(silent))/x",
+      "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0",
+    ])
+    var place = pollfd(fd: silent, events: Int16(POLLIN), revents: 0)
+    #expect(poll(&place, 1, 60_000) == 1, "it does not connect")
+    program.signal(SIGHUP)
+    program.signal(SIGTERM)
+    let ending = try program.end()
+    #expect(ending.status == 0 && ending.output.isEmpty)
+    #expect(ending.errors == "borealis: stopped before the server was ready to serve\n")
+  }
+
   @Test func `What was accepted outlives crashes of the database`() throws {
     let server = try start()
     let app = try server.makeApp()

@@ -238,7 +238,7 @@ import Testing
       listener.bus.close()
       #expect(!listener.bus.publish([1], to: .all))
     }
-    func count() -> Int { Self.threads.count { $0 == "bus" } }
+    func count() -> Int { Self.threads.count { $0.hasPrefix("bus") } }
     try openAndClose()
     let shared = count()
     for _ in 0..<20 { try openAndClose() }
@@ -251,23 +251,14 @@ import Testing
   /// A connection breaks before it is of use, or while it is; what is told is what is so, in this order.
   @Test(
     arguments: [
-      ("b", [.connected]), ("bd", [.connected, .disconnected]),
-      ("bdr", [.connected, .disconnected, .connected]),
-      ("d", []), ("db", []), ("dbr", [.connected]), ("drb", [.connected]),
-      ("drbd", [.connected, .disconnected]),
-      ("bb", [.connected]), ("brdd", [.connected, .disconnected]),
+      ("b", [.connected]), ("bd", [.connected, .disconnected]), ("d", []), ("db", []),
+      ("bb", [.connected]), ("bdd", [.connected, .disconnected]), ("bdb", [.connected, .disconnected]),
     ] as [(String, [BusEvent])])
   func `What libnats says is told in order`(calls: String, told: [BusEvent]) {
     let inbox = BusMailbox {}
     let counter = Metrics().counter("disconnections_total", "")
-    let observer = NATSConnection.Observer(inbox, disconnections: counter, errors: counter)
-    for call in calls {
-      switch call {
-      case "b": observer.began()
-      case "r": observer.reconnected()
-      default: observer.disconnected()
-      }
-    }
+    let observer = NATSConnection.Observer(inbox, disconnections: counter, errors: counter) {}
+    for call in calls { call == "b" ? observer.began() : observer.disconnected() }
     #expect(inbox.take().events == told)
     #expect(observer.isConnected == (told.last == .connected))
     #expect(counter.value == UInt64(told.count { $0 == .disconnected }))

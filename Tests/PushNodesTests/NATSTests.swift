@@ -65,6 +65,35 @@ import Testing
     return try await router.acceptance.accept(AcceptRequest(request), for: app).get().id
   }
 
+  @Test func `Whether there is a bus is told`() throws {
+    let server = try NATSServer()
+    let cluster = try #require(ClusterName("test"))
+    let settings = try BusSettings("nats://\(server.address)")
+    let (come, gone) = (PushBase.Semaphore(), PushBase.Semaphore())
+    let link = try NodeLink(
+      NodeIdentity(cluster: cluster, incarnation: Incarnation(1), name: "n", address: "h:1", program: "1"),
+      gateway: PassthroughChannel(loops: []), loops: 0,
+      events: { event in
+        switch event {
+        case .bus(.connected): come.signal()
+        case .bus(.disconnected): gone.signal()
+        default: break
+        }
+      },
+      connect: { (incarnation, wake) throws(SystemThread.Failure) in
+        try NATSBus(settings, cluster: cluster, incarnation: incarnation, wake: wake)
+      })
+    defer { link.close() }
+    for _ in 0..<2 {
+      come.wait()
+      #expect(link.status.isBusConnected)
+      server.kill()
+      gone.wait()
+      #expect(!link.status.isBusConnected)
+      try server.start()
+    }
+  }
+
   @Test func `Devices stay connected while the home changes`() async throws {
     let server = try NATSServer()
     let (first, second) = (try Node(1, server), try Node(2, server))

@@ -46,7 +46,9 @@ import Testing
 
   @Test(arguments: ["pg_cancel_backend", "pg_terminate_backend"])
   func `Nobody is answered before it is known that a commit stays`(function: String) async throws {
-    let store = try Store.open(.postgres(url: cluster.url(of: name)), readers: 1, log: .silent)
+    let lines = LogLines()
+    let store = try Store.open(
+      .postgres(url: cluster.url(of: name)), readers: 1, log: Log(level: .info, write: lines.add))
     defer { store.close() }
     let app = try await store.addApp(registrations: 1)
     let (id, ended, first) = try addHeld(to: store, app: app)
@@ -61,6 +63,8 @@ import Testing
     try await store.change { transaction throws(StorageError) in
       try transaction.pushes.insert(.single(id + 1, app: app, target: 0))
     }
+    #expect(lines.all.count { $0.contains("it is unknown yet whether the last transaction") } == 1)
+    #expect(lines.all.count { $0.contains("it is known what became of the transaction") } == 1)
   }
 
   /// What came too early, or too late, is refused at once: nobody carries it out when those who asked for it have asked again.

@@ -17,6 +17,39 @@ import Testing
     name = try cluster.make()
   }
 
+  // MARK: Locks
+
+  /// Somebody else holds a table: whoever asked may ask again.
+  @Test(arguments: [true, false]) func `A job that gets no lock may be repeated`(leaves: Bool) async throws {
+    let lines = LogLines()
+    let store = try Store.open(
+      .postgres(url: cluster.url(of: name)), readers: 1, log: Log(level: .info, write: lines.add))
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    let other = try PostgresSession(cluster, in: name)
+    defer { other.close() }
+    try other.sql("BEGIN; LOCK TABLE push")
+    let error = await #expect(throws: StorageError.self) {
+      try await store.change { transaction throws(StorageError) -> Bool in
+        try transaction.database.run("SET LOCAL lock_timeout = '1ms'")
+        // A row that is left is written at the end.
+        if leaves {
+          try transaction.pushes.insert(.single(1, app: app, target: 0))
+        } else {
+          try transaction.database.run("LOCK TABLE push")
+        }
+        return true
+      }
+    }
+    #expect(error?.kind == .busy && error?.isPassing == true)
+    #expect(lines.all.count { $0.contains("another transaction holds what it needs") } == 1, "\(lines.all)")
+    #expect(store.obstacle == nil)
+    try other.sql("COMMIT")
+    try await store.change { transaction throws(StorageError) in
+      try transaction.pushes.insert(.single(1, app: app, target: 0))
+    }
+  }
+
   // MARK: Text
 
   private static let forms: [(sql: String, types: [UInt32], expected: String?)] = [

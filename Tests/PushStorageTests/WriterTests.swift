@@ -325,4 +325,28 @@ import Testing
     #expect(trouble([.corrupt], probes: 100) == .corrupt)
     #expect(trouble([.corrupt, .diskFull], probes: 100) == .corrupt)
   }
+
+  @Test func `A transaction that takes too long is told until it ends`() throws {
+    let clock = ManualClock()
+    var options = Store.Options()
+    options.time = clock
+    let store = try Store.testing(folder, options: options)
+    defer { store.close() }
+    let (begun, end) = (PushBase.Semaphore(), PushBase.Semaphore())
+    store.write { _ in
+      begun.signal()
+      end.wait()
+    } completion: { _ in
+    }
+    begun.wait()
+    clock.advance(seconds: 10)
+    #expect(store.obstacle == nil)
+    clock.advance(seconds: 1)
+    #expect(store.obstacle == "the database takes longer than ten seconds")
+    // It has not failed.
+    #expect(store.failure == nil)
+    end.signal()
+    try Store.wait { store.write({ _ in }, completion: $0) }
+    #expect(store.obstacle == nil)
+  }
 }
