@@ -59,6 +59,8 @@ public final class Gateway: Sendable {
   let storedValues: Counter
   /// For requests whose parsing would block a loop; a few of each app may wait, so that none keeps out the others.
   let background = BackgroundWork("borealis.gateway", limit: 64, limitOfEach: 8)
+  /// Batches of pushes.
+  let batches = Turns<AppID>()
   /// For certificates and their keys, which take up to a second of a core; a few of each account may wait. Uploads
   /// through other pages use it too.
   public let certificates = BackgroundWork("borealis.certificates", limit: 32, limitOfEach: 2)

@@ -34,6 +34,15 @@ public struct DeviceChange: Sendable {
   /// How many tags it may have afterwards.
   public var tagLimit: Int
 
+  /// How many tags it names.
+  var names: Int {
+    switch tags {
+    case .set(let names): names.count
+    case .edit(let add, let remove): add.count + remove.count
+    case .clean, nil: 0
+    }
+  }
+
   /// Makes a change.
   public init(
     tags: TagEdit? = nil, alias: TextEdit? = nil, mobile: TextEdit? = nil,

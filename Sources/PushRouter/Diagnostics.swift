@@ -37,6 +37,14 @@ public struct Diagnostics: Sendable {
   let store: Store
   let time: any TimeSource
   let channels: PluggedChannels
+  /// One takes a reader for long: it searches the bodies of callbacks.
+  private let turns = Turns<AppID>()
+  /// Diagnoses of an app that wait for the one before.
+  private static let mostWaiting = 64
+
+  init(store: Store, time: any TimeSource, channels: PluggedChannels) {
+    (self.store, self.time, self.channels) = (store, time, channels)
+  }
 
   /// Why a push of an app arrived at a device or did not, by what is stored: up to a second late. Nil if the push is
   /// unknown, another app's, or swept.
@@ -44,12 +52,16 @@ public struct Diagnostics: Sendable {
     _ id: MessageID, _ device: DeviceInQuestion, in app: App,
     reply: @escaping @Sendable (Result<Diagnosis?, DeviceFailure>) -> Void
   ) {
-    let now = time.now()
-    store.read { transaction throws(StorageError) in
-      try facts(of: id, device, app, transaction, at: now).map { Diagnosis($0) }
-    } completion: {
-      reply($0.mapError { _ in .unavailable })
+    let hasPlace = turns.run(for: app.id, waiting: Self.mostWaiting) { done in
+      let now = time.now()
+      store.read { transaction throws(StorageError) in
+        try facts(of: id, device, app, transaction, at: now).map { Diagnosis($0) }
+      } completion: {
+        done()
+        reply($0.mapError { _ in .unavailable })
+      }
     }
+    if !hasPlace { reply(.failure(.unavailable)) }
   }
 
   /// The facts about a push and a device. On a reader's thread.

@@ -37,10 +37,33 @@ extension Registrations {
 
   /// Changes several registrations in one commit: all of them, or none, in the database and in memory. With
   /// `passingOverUnknown` unknown ones are skipped. The caller limits their number, since they delay the pushes in the
-  /// same commit.
+  /// same commit. An app's large changes are made one after the other.
   public func change(
     _ changes: [RegistrationChange], in app: App, passingOverUnknown: Bool = false,
     noting entry: AuditRow? = nil,
+    reply: @escaping @Sendable (Result<Void, RegistrationRefusal>) -> Void
+  ) {
+    let isLarge = changes.count > 1 || changes.contains { $0.change.names > Self.fewNames }
+    let hasPlace = turns.run(
+      for: app.id, alone: isLarge, waiting: isLarge ? Self.mostLarge : Self.mostWaiting
+    ) { [self] done in
+      store(changes, in: app, passingOverUnknown: passingOverUnknown, noting: entry) { result in
+        if isLarge { done() }
+        reply(result)
+      }
+      if !isLarge { done() }
+    }
+    if !hasPlace { reply(.failure(RegistrationRefusal(failure: .unavailable, numbers: []))) }
+  }
+
+  /// Tag names of a change that delays others no more than any.
+  private static let fewNames = 32
+  /// Large changes of an app that wait for those before, and changes at most.
+  private static let mostLarge = 64
+  private static let mostWaiting = 4096
+
+  private func store(
+    _ changes: [RegistrationChange], in app: App, passingOverUnknown: Bool, noting entry: AuditRow?,
     reply: @escaping @Sendable (Result<Void, RegistrationRefusal>) -> Void
   ) {
     let now = time.now()

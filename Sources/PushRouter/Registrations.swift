@@ -27,6 +27,8 @@ public final class Registrations: Sendable {
   private let channels: PluggedChannels
   private let passthrough: Passthrough
   private let writeBehind: WriteBehind
+  /// Changes of tags and aliases.
+  let turns = Turns<AppID>()
 
   init(
     store: Store, time: any TimeSource, zone: any Zone, channels: PluggedChannels, passthrough: Passthrough,

@@ -3,20 +3,39 @@ import PushBase
 
 @testable import PushStorage
 
+/// How many steps SQLite's machine takes for a statement, over a connection of its own. Parameters `?1` and so on are given as text.
+func machineSteps(of sql: String, _ parameters: [String], in path: String) throws -> Int32 {
+  let text = parameters.enumerated().reduce(sql) {
+    $0.replacing("?\($1.offset + 1)", with: $1.element)
+  }
+  return try prepare(text, in: path) { statement in
+    while sqlite3_step(statement) == SQLITE_ROW {}
+    return sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0)
+  }
+}
+
 /// The lines in which SQLite says how it goes about a statement, over a connection of its own.
 func queryPlan(of sql: String, in path: String) throws -> [String] {
+  try prepare("EXPLAIN QUERY PLAN \(sql)", in: path) { statement in
+    var lines: [String] = []
+    while sqlite3_step(statement) == SQLITE_ROW {
+      // Columns: id, parent, unused, detail.
+      if let detail = sqlite3_column_text(statement, 3) { lines.append(String(cString: detail)) }
+    }
+    return lines
+  }
+}
+
+private func prepare<Value>(
+  _ sql: String, in path: String, _ body: (OpaquePointer?) throws -> Value
+) throws -> Value {
   var handle: OpaquePointer?
   defer { sqlite3_close_v2(handle) }
   var status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil)
   guard status == SQLITE_OK else { throw StorageError(.io, "cannot open the database (\(status))") }
   var statement: OpaquePointer?
   defer { sqlite3_finalize(statement) }
-  status = sqlite3_prepare_v2(handle, "EXPLAIN QUERY PLAN \(sql)", -1, &statement, nil)
+  status = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
   guard status == SQLITE_OK else { throw StorageError(.other, String(cString: sqlite3_errmsg(handle))) }
-  var lines: [String] = []
-  while sqlite3_step(statement) == SQLITE_ROW {
-    // Columns: id, parent, unused, detail.
-    if let detail = sqlite3_column_text(statement, 3) { lines.append(String(cString: detail)) }
-  }
-  return lines
+  return try body(statement)
 }

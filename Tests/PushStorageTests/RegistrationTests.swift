@@ -153,4 +153,15 @@ import Testing
     }
     #expect(names == ["0 a", "1 b", "2 c"])
   }
+
+  @Test(.onSQLite) func `A new tag costs the same however many there are`() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    let steps = try (0..<100).map { name in
+      try machineSteps(
+        of: "\(TagNames.insert)", ["\(app.rawValue)", "'\(name)'", "1000"], in: folder.database)
+    }
+    #expect(steps[99] == steps[9])
+  }
 }

@@ -19,34 +19,52 @@ struct BatchPushController: GatewayController {
   /// Most pushes in one request.
   static let batchEntries = 1000
 
-  /// `POST /v3/push/batch/…/single`: `key` is the member of the audience for the `target`.
+  /// Batches of an app that wait for the one before.
+  private static let mostWaiting = 64
+
+  /// `POST /v3/push/batch/…/single`: `key` is the member of the audience for the `target`. An app's batches are taken one after the
+  /// other, so that the writer has one of them between pushes of others.
   private func pushBatch(_ call: GatewayCall, by key: String) {
-    guard let app = call.app,
-      gateway.background.run(for: app.id.rawValue, { [self] in parseBatch(call, app, by: key) })
-    else {
+    guard let app = call.app else { return }
+    let hasPlace = gateway.batches.run(for: app.id, waiting: Self.mostWaiting) { [self] done in
+      let isTaken = gateway.background.run(for: app.id.rawValue) { [self] in
+        guard let entries = entries(call) else { return done() }
+        accept(entries, call, app, by: key, done)
+      }
+      guard !isTaken else { return }
       call.fail(.timeout)
-      return
+      done()
+    }
+    if !hasPlace { call.fail(.timeout) }
+  }
+
+  /// The entries of a body; answers the call itself if it is not valid.
+  private func entries(_ call: GatewayCall) -> [JSONObject.Member]? {
+    guard let json = call.body(limits: JSONLimits(maxBytes: call.bodyBytes, maxMembers: 500_000)) else {
+      return nil
+    }
+    do throws(APIError) {
+      return try Self.entries(json)
+    } catch {
+      call.fail(error)
+      return nil
     }
   }
 
-  private func parseBatch(_ call: GatewayCall, _ app: App, by key: String) {
-    guard let json = call.body(limits: JSONLimits(maxBytes: call.bodyBytes, maxMembers: 500_000)) else {
-      return
-    }
-    let entries: [JSONObject.Member]
-    do throws(APIError) {
-      entries = try Self.entries(json)
-    } catch {
-      call.fail(error)
-      return
-    }
+  private func accept(
+    _ entries: [JSONObject.Member], _ call: GatewayCall, _ app: App, by key: String,
+    _ done: @escaping @Sendable () -> Void
+  ) {
     // The call itself was counted as the first of them.
     var call = call
     let more = gateway.takePushes(entries.count - 1, of: app)
     if let more { call.budget = more.budget }
     let allowed = more.map { $0.granted + 1 } ?? entries.count
     // All are queued for the writer before the first is answered, so that they share its commits.
-    let answers = BatchAnswers(entries.map(\.key)) { [call] in call.answer(200, $0) }
+    let answers = BatchAnswers(entries.map(\.key)) { [call] in
+      done()
+      call.answer(200, $0)
+    }
     for (index, entry) in entries.enumerated() {
       guard index < allowed else {
         gateway.limited.add()

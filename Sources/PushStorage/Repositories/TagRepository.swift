@@ -72,13 +72,9 @@ extension TagRepository<Writing> {
     for name in names {
       var number = try number(app: app, name: name)
       if number == nil, let limit {
-        number = try database.first(
-          """
-          INSERT INTO tag (app_id, number, name)
-          SELECT ?1, next, ?2 FROM (SELECT coalesce(max(number) + 1, 0) AS next FROM tag WHERE app_id = ?1) AS free
-          WHERE next < ?3 RETURNING number
-          """, .app(app), .text(name), .integer(limit)
-        ) { $0.integer(as: UInt32.self) }
+        number = try database.first(TagNames.insert, .app(app), .text(name), .integer(limit)) {
+          $0.integer(as: UInt32.self)
+        }
       }
       numbers.append(number)
     }
@@ -118,4 +114,16 @@ extension TagRepository<Writing> {
     }
     return .ok(added: added, removed: removed)
   }
+}
+
+/// The names of an app's tags.
+enum TagNames {
+  /// Gives a name the next number. With `max(number)`, SQLite would read through all of the app's names.
+  static let insert: StaticString = """
+    INSERT INTO tag (app_id, number, name)
+    SELECT ?1, next, ?2 FROM (
+      SELECT coalesce((SELECT number FROM tag WHERE app_id = ?1 ORDER BY number DESC LIMIT 1) + 1, 0) AS next
+    ) AS free
+    WHERE next < ?3 RETURNING number
+    """
 }
