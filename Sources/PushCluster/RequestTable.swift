@@ -78,6 +78,8 @@ public struct RequestTable: Sendable {
     let request: Request
     let bytes: Int
     let end: UInt64
+    /// Counts requests as they are added.
+    let place: UInt64
     /// Tells the entry of a queue that is of this attempt from those of earlier ones.
     var attempt: UInt64
     /// How often it was sent since it was added, or since its home changed.
@@ -103,15 +105,8 @@ public struct RequestTable: Sendable {
   /// Whether a request is not confirmed.
   public func contains(_ key: Key) -> Bool { pending[key] != nil }
 
-  /// Replaces what is sent again.
-  public mutating func update(_ key: Key, _ message: ClusterMessage) {
-    guard let known = pending[key] else { return }
-    let request = Request(
-      key: key, app: known.request.app, message: message, gateway: known.request.gateway)
-    pending[key] = Pending(
-      request: request, bytes: known.bytes, end: known.end, attempt: known.attempt,
-      tries: known.tries)
-  }
+  /// A request that is not confirmed.
+  public subscript(key: Key) -> Request? { pending[key]?.request }
 
   /// What is not confirmed, in any order.
   public var keys: [Key] { Array(pending.keys) }
@@ -133,7 +128,7 @@ public struct RequestTable: Sendable {
     let kind = key.kind
     pending[key] = Pending(
       request: Request(key: key, app: app, message: message, gateway: gateway), bytes: cost,
-      end: kind.lifetime.map { now + $0 } ?? .max, attempt: 0)
+      end: kind.lifetime.map { now + $0 } ?? .max, place: attempts, attempt: 0)
     schedule(key, kind, now: now)
     return true
   }
@@ -186,7 +181,7 @@ public struct RequestTable: Sendable {
     return (again, ended)
   }
 
-  /// An app, or with nil every app, has a new home: everything for its home is to be sent there at once.
+  /// An app, or with nil every app, has a new home: everything for its home is to be sent there at once, as it was added.
   public mutating func takeAll(_ app: AppID? = nil, now: UInt64) -> [Request] {
     takeAll(now: now) { (app ?? $0.app) == $0.app }
   }
@@ -199,7 +194,7 @@ public struct RequestTable: Sendable {
   /// The same of those that are chosen.
   public mutating func takeAll(now: UInt64, where isChosen: (Request) -> Bool) -> [Request] {
     let known = pending.values.filter { $0.request.gateway == nil && isChosen($0.request) }
-      .sorted { $0.attempt < $1.attempt }
+      .sorted { $0.place < $1.place }
     for one in known {
       pending[one.request.key]?.tries = 0
       schedule(one.request.key, one.request.key.kind, now: now)
