@@ -93,10 +93,12 @@ public struct RequestTable: Sendable {
     [FIFO<(due: UInt64, key: Key, attempt: UInt64)>](repeating: FIFO(), count: $0.intervals.count)
   }
   private var attempts: UInt64 = 0
-  /// Bytes of all requests.
+  /// Bytes of all requests, and of those about each app.
   public private(set) var bytes = 0
+  private var shares: [AppID: Int] = [:]
 
-  /// Empty; takes requests of so many bytes.
+  /// Empty; takes requests of so many bytes. None is taken about an app that would have more of them than there is room left then: what
+  /// waits for the home of one app leaves room for others.
   public init(mostBytes: Int = 64 << 20) { self.mostBytes = mostBytes }
 
   /// How many requests are not confirmed.
@@ -123,8 +125,10 @@ public struct RequestTable: Sendable {
     var body: [UInt8] = []
     message.write(into: &body)
     let cost = body.count + 256
-    guard pending[key] == nil, bytes + cost <= mostBytes else { return false }
+    let share = shares[app, default: 0] + cost
+    guard pending[key] == nil, share <= mostBytes - bytes - cost else { return false }
     bytes += cost
+    shares[app] = share
     let kind = key.kind
     pending[key] = Pending(
       request: Request(key: key, app: app, message: message, gateway: gateway), bytes: cost,
@@ -147,6 +151,8 @@ public struct RequestTable: Sendable {
   public mutating func confirm(_ key: Key) -> Bool {
     guard let known = pending.removeValue(forKey: key) else { return false }
     bytes -= known.bytes
+    let share = shares[known.request.app, default: 0] - known.bytes
+    shares[known.request.app] = share > 0 ? share : nil
     return true
   }
 
