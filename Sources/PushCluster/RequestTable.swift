@@ -78,6 +78,8 @@ public struct RequestTable: Sendable {
     let request: Request
     let bytes: Int
     let end: UInt64
+    /// Counts requests as they are added.
+    let place: UInt64
     /// Tells the entry of a queue that is of this attempt from those of earlier ones.
     var attempt: UInt64
     /// How often it was sent since it was added, or since its home changed.
@@ -91,10 +93,12 @@ public struct RequestTable: Sendable {
     [FIFO<(due: UInt64, key: Key, attempt: UInt64)>](repeating: FIFO(), count: $0.intervals.count)
   }
   private var attempts: UInt64 = 0
-  /// Bytes of all requests.
+  /// Bytes of all requests, and of those about each app.
   public private(set) var bytes = 0
+  private var shares: [AppID: Int] = [:]
 
-  /// Empty; takes requests of so many bytes.
+  /// Empty; takes requests of so many bytes. None is taken about an app that would have more of them than there is room left then: what
+  /// waits for the home of one app leaves room for others.
   public init(mostBytes: Int = 64 << 20) { self.mostBytes = mostBytes }
 
   /// How many requests are not confirmed.
@@ -103,15 +107,8 @@ public struct RequestTable: Sendable {
   /// Whether a request is not confirmed.
   public func contains(_ key: Key) -> Bool { pending[key] != nil }
 
-  /// Replaces what is sent again.
-  public mutating func update(_ key: Key, _ message: ClusterMessage) {
-    guard let known = pending[key] else { return }
-    let request = Request(
-      key: key, app: known.request.app, message: message, gateway: known.request.gateway)
-    pending[key] = Pending(
-      request: request, bytes: known.bytes, end: known.end, attempt: known.attempt,
-      tries: known.tries)
-  }
+  /// A request that is not confirmed.
+  public subscript(key: Key) -> Request? { pending[key]?.request }
 
   /// What is not confirmed, in any order.
   public var keys: [Key] { Array(pending.keys) }
@@ -128,12 +125,14 @@ public struct RequestTable: Sendable {
     var body: [UInt8] = []
     message.write(into: &body)
     let cost = body.count + 256
-    guard pending[key] == nil, bytes + cost <= mostBytes else { return false }
+    let share = shares[app, default: 0] + cost
+    guard pending[key] == nil, share <= mostBytes - bytes - cost else { return false }
     bytes += cost
+    shares[app] = share
     let kind = key.kind
     pending[key] = Pending(
       request: Request(key: key, app: app, message: message, gateway: gateway), bytes: cost,
-      end: kind.lifetime.map { now + $0 } ?? .max, attempt: 0)
+      end: kind.lifetime.map { now + $0 } ?? .max, place: attempts, attempt: 0)
     schedule(key, kind, now: now)
     return true
   }
@@ -152,6 +151,8 @@ public struct RequestTable: Sendable {
   public mutating func confirm(_ key: Key) -> Bool {
     guard let known = pending.removeValue(forKey: key) else { return false }
     bytes -= known.bytes
+    let share = shares[known.request.app, default: 0] - known.bytes
+    shares[known.request.app] = share > 0 ? share : nil
     return true
   }
 
@@ -186,7 +187,7 @@ public struct RequestTable: Sendable {
     return (again, ended)
   }
 
-  /// An app, or with nil every app, has a new home: everything for its home is to be sent there at once.
+  /// An app, or with nil every app, has a new home: everything for its home is to be sent there at once, as it was added.
   public mutating func takeAll(_ app: AppID? = nil, now: UInt64) -> [Request] {
     takeAll(now: now) { (app ?? $0.app) == $0.app }
   }
@@ -199,7 +200,7 @@ public struct RequestTable: Sendable {
   /// The same of those that are chosen.
   public mutating func takeAll(now: UInt64, where isChosen: (Request) -> Bool) -> [Request] {
     let known = pending.values.filter { $0.request.gateway == nil && isChosen($0.request) }
-      .sorted { $0.attempt < $1.attempt }
+      .sorted { $0.place < $1.place }
     for one in known {
       pending[one.request.key]?.tries = 0
       schedule(one.request.key, one.request.key.kind, now: now)

@@ -39,6 +39,13 @@ final class ForwardJob {
     (app, isAppKnown) = (find(forwarded.request), true)
   }
 
+  /// What the home is sent.
+  var encoded: (head: [UInt8], body: [UInt8]) {
+    var named = forwarded
+    named.app = app
+    return named.encoded
+  }
+
   /// Whether it may be sent once more although a home may have got it.
   var isSafeToRepeat: Bool {
     if case .screening = asker { true } else { false }

@@ -22,6 +22,8 @@ struct ForwardedRequest: Equatable {
   var client: IPAddress?
   var isSecure: Bool
   var purpose = Purpose.serving
+  /// The app that it names, if the node that took it has looked: the home may have to know before the body has come.
+  var app: AppKey?
 
   private static let own = "borealis-node-"
   private static let versionName = "borealis-node-request"
@@ -30,6 +32,7 @@ struct ForwardedRequest: Equatable {
   private static let secureName = "borealis-node-tls"
   private static let methodName = "borealis-node-method"
   private static let screenName = "borealis-node-screen"
+  private static let appName = "borealis-node-app"
   private static let helloName = "borealis-node-hello"
   private static let noLength = "none"
 
@@ -57,6 +60,7 @@ struct ForwardedRequest: Equatable {
     add(Self.versionName, Self.version)
     if let client { add(Self.clientName, client.text) }
     if isSecure { add(Self.secureName, "1") }
+    if let app { add(Self.appName, app.text) }
     if method != request.method { add(Self.methodName, request.method) }
     if purpose == .screening {
       add(Self.screenName, request.headers["content-length"] ?? Self.noLength)
@@ -92,6 +96,7 @@ struct ForwardedRequest: Equatable {
     if let method = request.headers[Self.methodName] { request.method = method }
     client = request.headers[Self.clientName].flatMap { IPAddress($0) }
     isSecure = request.headers[Self.secureName] != nil
+    app = request.headers[Self.appName].flatMap { AppKey($0) }
     requestID = request.headers["x-request-id"] ?? ""
     if request.headers[Self.helloName] != nil { purpose = .hello }
     if let length = request.headers[Self.screenName] {

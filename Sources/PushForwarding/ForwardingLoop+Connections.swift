@@ -88,7 +88,7 @@ extension ForwardingLoop {
     connection.sentAt = nil
     connection.received = 0
     connection.deadline = loop.now &+ ForwardLimits.sending
-    let (head, body) = job.forwarded.encoded
+    let (head, body) = job.encoded
     connection.connection.append { $0 += head }
     if !body.isEmpty { connection.connection.append(content: body) }
     flush(connection)
@@ -257,9 +257,7 @@ extension ForwardingLoop {
   /// Counts what has come of an answer, unless it is small; false if there is no memory for it.
   private func hold(_ job: ForwardJob, _ bytes: Int) -> Bool {
     guard bytes > buffer.count else { return true }
-    let share =
-      job.answer
-      ?? forwarder.memory.share(for: nil, isKnown: true)
+    let share = job.answer ?? forwarder.memory.share(for: nil, isKnown: true)
     job.answer = share
     return share.hold(bytes)
   }

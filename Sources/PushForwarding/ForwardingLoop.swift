@@ -83,8 +83,10 @@ public final class ForwardingLoop: LoopDriver {
     return true
   }
 
-  /// What serves a request in this process; nil if it is not its home.
-  public func handlers(for request: HTTPRequest) -> RequestHandlers? { handlers(for: app(of: request)) }
+  /// What serves a request in this process; nil if it is not its home. `app` was found by the node that passes it on.
+  public func handlers(for request: HTTPRequest, naming app: AppKey?) -> RequestHandlers? {
+    handlers(for: app.map { .some($0) } ?? self.app(of: request))
+  }
 
   private func app(of request: HTTPRequest) -> AppKey?? { isDivided ? .some(forwarder.app(request)) : nil }
 

@@ -16,14 +16,14 @@ public final class NodeListener {
   private static let connections = 4096
 
   /// `memory` and `peers` are those of the servers for clients, since requests count for their clients; `nodes` returns
-  /// the names that the certificates of peers may carry; `handlers` is asked for each request, and returns nil if this
-  /// process is not its home. Without TLS it may be on a loopback address only.
+  /// the names that the certificates of peers may carry; `handlers` is asked for each request, with the app that the peer says it
+  /// names, and returns nil if this process is not its home. Without TLS it may be on a loopback address only.
   public init(
     loop: EventLoop, tls: NodeTLS?, limits: HTTPServerLimits, peers: HTTPPeerLimit, memory: HTTPMemory,
     time: any TimeSource = SystemTime(), nodes: @escaping @Sendable () -> [String],
     unanswered: ((HTTPUnanswered, _ method: String, _ target: String, _ requestID: String) -> Void)? = nil,
     refusal: @escaping @Sendable (HTTPFault, _ target: String) -> HTTPResponse,
-    handlers: @escaping (HTTPRequest) -> RequestHandlers?
+    handlers: @escaping (HTTPRequest, _ app: AppKey?) -> RequestHandlers?
   ) {
     self.tls = tls
     server = HTTPServer(
@@ -40,7 +40,9 @@ public final class NodeListener {
       guard let forwarded = ForwardedRequest(received: head) else {
         return .refused(HTTPResponse(status: 400))
       }
-      guard let handlers = handlers(forwarded.request) else { return .refused(HomeAnswer.misdirected) }
+      guard let handlers = handlers(forwarded.request, forwarded.app) else {
+        return .refused(HomeAnswer.misdirected)
+      }
       return handlers.screen(forwarded.request, id, forwarded.client, forwarded.isSecure)
     }
   }
@@ -57,13 +59,15 @@ public final class NodeListener {
   public func beginDrain(whenEmpty: @escaping () -> Void) { server.beginDrain(whenEmpty: whenEmpty) }
 
   private static func serve(
-    _ request: HTTPRequest, _ exchange: HTTPExchange, _ handlers: (HTTPRequest) -> RequestHandlers?
+    _ request: HTTPRequest, _ exchange: HTTPExchange, _ handlers: (HTTPRequest, AppKey?) -> RequestHandlers?
   ) {
     guard let forwarded = ForwardedRequest(received: request) else {
       return exchange.respond(HTTPResponse(status: 400))
     }
     guard forwarded.purpose != .hello else { return exchange.respond(HomeAnswer.greeting) }
-    guard let handlers = handlers(forwarded.request) else { return exchange.respond(HomeAnswer.misdirected) }
+    guard let handlers = handlers(forwarded.request, forwarded.app) else {
+      return exchange.respond(HomeAnswer.misdirected)
+    }
     guard forwarded.purpose == .serving else {
       let screening = handlers.screen(
         forwarded.request, exchange.requestID, forwarded.client, forwarded.isSecure)

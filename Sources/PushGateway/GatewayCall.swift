@@ -89,7 +89,12 @@ struct GatewayCall: Sendable {
   func answerEmpty() { answer(200, [0x7b, 0x7d]) }
 
   /// Answers with an error in JPush's shape.
-  func fail(_ error: APIError) { answer(error.httpStatus, error.json()) }
+  func fail(_ error: APIError) {
+    var response = response(error.httpStatus, error.json())
+    // Who repeats it because of the field alone may do it twice.
+    if error.isInDoubt { response.headers.removeAll { $0.name == "retry-after" } }
+    respond(response)
+  }
 
   /// Answers with an error that names the registration IDs it is about.
   func fail(_ error: APIError, illegal ids: [String]) { answer(error.httpStatus, error.json(illegal: ids)) }

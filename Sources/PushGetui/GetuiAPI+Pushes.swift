@@ -306,6 +306,7 @@ extension GetuiError {
   init(_ error: APIError) {
     switch error {
     case .noTarget: self = .unknownTarget
+    case .unanswered: self = .unanswered
     case .blacklisted: self = .appRefused
     case .rateExceeded: self = .callsLimited
     case .taskEnded: self = .taskInvalid(error.message)

@@ -39,7 +39,8 @@ enum HTTPAskedRequest {
 extension HTTPServer {
   /// Asks about a request, if somebody is there to be asked.
   func ask(about request: HTTPRequest, _ id: String, _ slot: UInt32) -> Bool {
-    guard let inquire, request.headers["upgrade"] == nil else { return false }
+    // Others offer a protocol that nobody takes, as libcurl does with each request.
+    guard let inquire, !request.headers.lists("upgrade", "websocket") else { return false }
     table.slab[slot].number &+= 1
     let inquiry = HTTPInquiry(token: token(slot), number: table.slab[slot].number, answers: answers)
     return inquire(request, id, table.slab[slot].peer, inquiry)

@@ -39,7 +39,7 @@ public class HTTPServerHooks {
   }
 
   /// Asked before `screen`, and in its place if it returns true: then the answer comes through the inquiry. Gets what a screen
-  /// gets, on the loop's thread. Requests to upgrade are left out.
+  /// gets, on the loop's thread. Requests to upgrade to a WebSocket are left out.
   public var inquire: ((HTTPRequest, _ requestID: String, _ peer: IPAddress?, HTTPInquiry) -> Bool)?
 
   /// Says that peers are trusted and pass on requests of others: their connections make room for no others while they are

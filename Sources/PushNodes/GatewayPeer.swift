@@ -27,8 +27,9 @@ struct GatewayPeer: Sendable {
 
   /// Nanoseconds for which results are kept.
   private static let resultLifetime: UInt64 = 60_000_000_000
-  /// Results that are kept at most.
+  /// Results, and bytes of them, that are kept at most. One that is kept no more is made again if the gateway has to ask again.
   private static let mostResults = 65_536
+  private static let mostResultBytes = 16 << 20
 
   let incarnation: Incarnation
   var table = SessionTable()
@@ -39,7 +40,8 @@ struct GatewayPeer: Sendable {
   var pulls: [Location: Pull] = [:]
   var acknowledgements = BatchProgress()
   private(set) var requests: [UInt32: Request] = [:]
-  private var results = FIFO<(sequence: UInt32, end: UInt64)>()
+  private var results = FIFO<(sequence: UInt32, bytes: Int, end: UInt64)>()
+  private var resultBytes = 0
   /// Sessions that have ended: a LOGIN that comes behind is late.
   var ended = RecentSet<Location>(capacity: 16_384)
   var lateCounter: UInt64 = 0
@@ -79,9 +81,13 @@ struct GatewayPeer: Sendable {
   ) {
     guard requests[sequence] != nil else { return }
     requests[sequence] = .done(app, handle, result)
-    results.append((sequence, now + Self.resultLifetime))
-    while let first = results.first, first.end <= now || results.count > Self.mostResults {
+    results.append((sequence, result.count, now + Self.resultLifetime))
+    resultBytes += result.count
+    while let first = results.first,
+      first.end <= now || results.count > Self.mostResults || resultBytes > Self.mostResultBytes
+    {
       _ = results.popFirst()
+      resultBytes -= first.bytes
       requests[first.sequence] = nil
     }
   }

@@ -22,7 +22,7 @@ extension GatewaySide {
         else { continue }
         tellStored(kept.locations)
       }
-    case .result(let result): take(result)
+    case .result(let result): take(result, &node, now: now)
     case .pushOne where replays.isOpen(app), .pushMany where replays.isOpen(app):
       // Sessions may lack something before it: they ask for both.
       local.sendToAll(.missed(app))
@@ -105,26 +105,16 @@ extension GatewaySide {
     }
   }
 
-  private mutating func take(_ result: DeviceResult) {
+  private mutating func take(_ result: DeviceResult, _ node: inout ClusterNode, now: UInt64) {
     guard result.handle.incarnation == own else { return }
     let isAwaited = requests.confirm(.device(result.handle, sequence: result.sequence))
     guard requests.confirm(.receipts(result.handle, sequence: result.sequence)) || isAwaited else {
       return
     }
-    switch asks[result.sequence] {
-    case .operation(let location, let sequence):
-      guard let outcome = OperationCoding.decodeResult(result.body) else {
-        return giveUp(result.sequence)
-      }
-      local.send(.result(location, sequence: sequence, outcome), to: location.loop)
-    case .registration(let location, _):
-      guard let outcome = OperationCoding.decodeRegistered(result.body) else {
-        return giveUp(result.sequence)
-      }
-      local.send(.registerResult(location, outcome), to: location.loop)
-    case .receipts, nil: break
+    guard let ask = endAsk(result.sequence, &node, now: now), let answer = ask.answer(result.body) else {
+      return
     }
-    asks[result.sequence] = nil
+    local.send(answer.message, to: answer.loop)
   }
 
   private mutating func take(_ answer: PulledPart) {

@@ -15,7 +15,7 @@ extension GatewaySide {
     let (homes, asks) = (homes, asks)
     let all = requests.takeAll(now: time.monotonic()) { app == nil || homes.app(of: $0, asks) == app }
     for request in all {
-      if let message = local(request) { messages.append(message) }
+      if let message = request.local(logins, asks) { messages.append(message) }
       requests.confirm(request.key)
       forget(request)
     }
@@ -32,36 +32,11 @@ extension GatewaySide {
     switch request.message {
     case .login(let login): _ = endLogin(at: Location(login.handle))
     case .pull(let pull): pulls[Location(pull.handle)] = nil
-    case .receipts(let asked), .register(let asked), .operation(let asked):
-      asks[asked.sequence] = nil
-    default: break
-    }
-  }
-
-  /// A request as a home in this process takes it.
-  private func local(_ request: RequestTable.Request) -> GatewayMessage? {
-    func bound(_ handle: Handle, _ number: RegistrationNumber) -> BoundSession {
-      BoundSession(app: request.app, number: number, location: Location(handle))
-    }
-    switch request.message {
-    case .login(let login): return logins[Location(login.handle)].map { .login($0) }
-    case .pull(let pull):
-      return .pull(bound(pull.handle, pull.number), after: pull.sentThrough, limit: Int(pull.limit))
-    case .receipts(let told):
-      return OperationCoding.decodeReceipts(told.body).map {
-        .receipts(bound(told.handle, told.number), $0)
-      }
-    case .register(let asked):
-      return OperationCoding.decodeDevice(asked.body, at: Location(asked.handle)).map {
-        .register($0)
-      }
     case .operation(let asked):
-      guard case .operation(let location, let sequence) = asks[asked.sequence],
-        let operation = OperationCoding.decode(asked.body)
-      else { return nil }
-      let session = BoundSession(app: request.app, number: asked.number, location: location)
-      return .operation(session, sequence: sequence, operation)
-    default: return nil
+      _ = order.end(Location(asked.handle))
+      asks[asked.sequence] = nil
+    case .receipts(let asked), .register(let asked): asks[asked.sequence] = nil
+    default: break
     }
   }
 
@@ -75,14 +50,43 @@ extension GatewaySide {
       local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
     }
     for location in pulls.keys { local.send(.pulled(location, .unavailable), to: location.loop) }
-    for number in asks.keys.sorted() { giveUp(number) }
+    let refusals = asks.sorted { $0.key < $1.key }.compactMap(\.value.refusal)
+    for (message, loop) in refusals { local.send(message, to: loop) }
     (logins, loginsByID, pulls, asks, windows) = ([:], [:], [:], [:], LoginWindows())
+    order = OperationOrder()
     homes.clear()
     own = incarnation
     let sessions = table.all
     table = SessionTable()
     for (location, session) in sessions {
       table.insert(session.renamed(Handle(location, of: incarnation)), at: location)
+    }
+  }
+}
+
+extension RequestTable.Request {
+  /// It as a home in this process takes it; nil if nobody waits for it.
+  fileprivate func local(_ logins: [Location: DeviceLogin], _ asks: [UInt32: DeviceAsk]) -> GatewayMessage? {
+    func bound(_ handle: Handle, _ number: RegistrationNumber) -> BoundSession {
+      BoundSession(app: app, number: number, location: Location(handle))
+    }
+    switch message {
+    case .login(let login): return logins[Location(login.handle)].map { .login($0) }
+    case .pull(let pull):
+      return .pull(bound(pull.handle, pull.number), after: pull.sentThrough, limit: Int(pull.limit))
+    case .receipts(let told):
+      return OperationCoding.decodeReceipts(told.body).map {
+        .receipts(bound(told.handle, told.number), $0)
+      }
+    case .register(let asked):
+      return OperationCoding.decodeDevice(asked.body, at: Location(asked.handle)).map { .register($0) }
+    case .operation(let asked):
+      guard case .operation(let location, let sequence) = asks[asked.sequence],
+        let operation = OperationCoding.decode(asked.body)
+      else { return nil }
+      let session = BoundSession(app: app, number: asked.number, location: location)
+      return .operation(session, sequence: sequence, operation)
+    default: return nil
     }
   }
 }

@@ -23,6 +23,7 @@ struct GatewaySide: Sendable {
   /// The newest of them of each registration.
   var loginsByID: [RegistrationID: Location] = [:]
   var asks: [UInt32: DeviceAsk] = [:]
+  var order = OperationOrder()
   var batches: [UInt64: KeptBatch] = [:]
   /// Where the sessions that wait for pushes stand.
   var pulls: [Location: (session: BoundSession, after: MessageID, limit: Int)] = [:]
@@ -72,7 +73,7 @@ struct GatewaySide: Sendable {
       refused += 1
       return false
     }
-    send(app, message, &node, now: now)
+    if isTurn(of: message) { send(app, message, &node, now: now) }
     return true
   }
 
@@ -93,7 +94,7 @@ struct GatewaySide: Sendable {
       guard !ask(key, homes.app(of: device.app), .register(request), &node, now: now) else {
         return
       }
-      giveUp(number)
+      giveUp(number, &node, now: now)
     case .close(let session, let end): close(session, end, &node, now: now)
     case .state(let session, let isForeground, let wantsNewest):
       table.setForeground(isForeground, session.location)
@@ -116,7 +117,8 @@ struct GatewaySide: Sendable {
         handle: handle(session.location), sequence: number, number: session.number,
         body: OperationCoding.encode(operation))
       let key = RequestTable.Key.device(request.handle, sequence: number)
-      if !ask(key, session.app, .operation(request), &node, now: now) { giveUp(number) }
+      _ = order.add(number, of: session.location)
+      if !ask(key, session.app, .operation(request), &node, now: now) { giveUp(number, &node, now: now) }
     case .pull(let session, let id, let limit): pull(session, after: id, limit, &node, now: now)
     case .recount(let session, let id):
       let request = RecountRequest(
@@ -185,6 +187,7 @@ struct GatewaySide: Sendable {
     if pulls.removeValue(forKey: session.location) != nil {
       requests.confirm(.pull(handle(session.location)))
     }
+    endOperations(of: session, &node, now: now)
     let close = SessionClose(
       handle: handle(session.location), number: session.number, reason: end.rawValue)
     send(session.app, .close(close), &node, now: now)
@@ -284,7 +287,7 @@ struct GatewaySide: Sendable {
       let message = kept.batch.message(
         batch.batch, at: time.now(), inGroups: readsSets(homes[request.app], node))
       send(request.app, .acks(message), &node, now: now)
-    } else {
+    } else if isTurn(of: request.message) {
       send(app(of: request), request.message, &node, now: now)
     }
   }
@@ -322,7 +325,7 @@ struct GatewaySide: Sendable {
   private mutating func end(_ request: RequestTable.Request, _ node: inout ClusterNode, now: UInt64) {
     switch request.message {
     case .login(let login): giveUp(loginAt: Location(login.handle), &node, now: now)
-    case .operation(let request), .register(let request): giveUp(request.sequence)
+    case .operation(let request), .register(let request): giveUp(request.sequence, &node, now: now)
     case .pull(let pull):
       let location = Location(pull.handle)
       pulls[location] = nil
@@ -332,8 +335,8 @@ struct GatewaySide: Sendable {
   }
 
   /// Tells a device to try again later.
-  mutating func giveUp(_ number: UInt32) {
-    guard let refusal = asks.removeValue(forKey: number)?.refusal else { return }
+  mutating func giveUp(_ number: UInt32, _ node: inout ClusterNode, now: UInt64) {
+    guard let ask = endAsk(number, &node, now: now), let refusal = ask.refusal else { return }
     local.send(refusal.message, to: refusal.loop)
   }
 }

@@ -11,6 +11,8 @@ final class DeviceRequests {
   private let sending: PushSending
   private var limits: PassthroughLimits { connections.limits }
   private var peers: PeerGuard { connections.peers }
+  /// How many receipts sessions have sent since the last tick, by slot.
+  private var receiptCounts: [UInt32: Int] = [:]
   /// Where registrations without an answer came from: their devices may be gone by then, and their slots others'.
   var registering: [Location: PeerNetwork] = [:]
 
@@ -36,7 +38,7 @@ final class DeviceRequests {
         let receipt = list[index, in: bytes]
         return DeviceReceipt(id: receipt.messageID, isTap: receipt.kind == .tapped)
       }
-      guard let bound = connections.bound(slot) else { return }
+      guard let bound = connections.bound(slot), takesReceipts(receipts.count, slot) else { return }
       // A push that it has just acknowledged counts by the acknowledgement.
       sending.sendAcknowledgements()
       connections.slab[slot].core.noteReported(receipts.map(\.id), at: connections.time.now())
@@ -44,6 +46,17 @@ final class DeviceRequests {
     case .perform(let sequence, let operation): perform(operation, sequence, slot)
     }
   }
+
+  /// Counts a session's receipts; false if it has sent too many.
+  private func takesReceipts(_ count: Int, _ slot: UInt32) -> Bool {
+    let sum = receiptCounts[slot, default: 0] + count
+    guard sum <= limits.receiptsPerSecond else { return false }
+    receiptCounts[slot] = sum
+    return true
+  }
+
+  /// The work of once a second.
+  func tick() { receiptCounts.removeAll(keepingCapacity: receiptCounts.capacity <= 1024) }
 
   // MARK: Registration
 

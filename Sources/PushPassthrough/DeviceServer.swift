@@ -173,6 +173,7 @@ public final class DeviceServer: LoopDriver {
     }
     connections.closeOverdue()
     intake.closeUnfinished()
+    requests.tick()
     sending.serveUnserved()
     sending.serveCrowded()
   }

@@ -177,8 +177,10 @@ public struct Schedules: Sendable {
     return Schedule(row).map { .success($0) } ?? .failure(.scheduleInternalError)
   }
 
-  private static func failure(_ error: StorageError) -> APIError {
-    error.isPassing || error.isInDoubt ? .scheduleTimeout : .scheduleInternalError
+  /// What a caller is told of a schedule that was not stored, or may be.
+  static func failure(_ error: StorageError) -> APIError {
+    if error.isPassing { return .scheduleTimeout }
+    return error.isInDoubt ? .scheduleUnanswered : .scheduleInternalError
   }
 }
 

@@ -8,3 +8,12 @@ extension StorageError {
     return isInDoubt ? .unanswered : .internalError
   }
 }
+
+extension APIError {
+  /// 8203: no answer in time; a schedule may have been stored, changed or deleted nevertheless.
+  public static let scheduleUnanswered = APIError.scheduleTimeout.saying(
+    "No answer in time. The call may have been carried out: look before you repeat it")
+
+  /// Whether the call may have been carried out.
+  public var isInDoubt: Bool { self == .unanswered || self == .scheduleUnanswered }
+}

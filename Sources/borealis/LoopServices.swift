@@ -118,7 +118,7 @@ final class LoopServices: LoopDriver {
       loop: loop, tls: cluster.tls, limits: parts.httpLimits, peers: parts.httpPeers,
       memory: parts.httpMemory, time: parts.time, nodes: { cluster.names },
       unanswered: { [unowned self] in noteUnanswered($0, $1, $2, $3) },
-      refusal: { ClusterService.refusal($0, of: $1) }, handlers: { forwarding.handlers(for: $0) })
+      refusal: { ClusterService.refusal($0, of: $1) }, handlers: { forwarding.handlers(for: $0, naming: $1) })
   }
 
   /// What serves requests in this process, if it is the home and the others cannot have taken it for dead.

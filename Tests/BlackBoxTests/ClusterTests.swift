@@ -146,6 +146,26 @@ import Testing
     #expect(ending.errors.contains("another node is the home"), "\(ending.errors)")
   }
 
+  /// As libcurl does with each request, and so JPush's client for PHP.
+  @Test func `A large request that offers HTTP 2 is passed on as any other`() throws {
+    let world = try ClusterWorld(["a", "b"])
+    let app = try world.makeApp()
+    let identity = try TestDevice.register(try world.node("b").device, app: app.key, install: "one")
+    var ids = (0..<500).map { JSONValue.string(RegistrationID(high: UInt64($0 + 1), low: 0).text) }
+    ids.append(.string(identity.id.text))
+    for name in ["a", "b"] {
+      let answer = try world.node(name).call(
+        "POST", "/v3/push", as: app,
+        headers: [
+          "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA",
+        ],
+        body: [
+          "platform": "all", "audience": ["registration_id": .array(ids)], "message": ["msg_content": "one"],
+        ])
+      #expect(answer.status == 200, "\(name): \(answer.head) \(answer.body)")
+    }
+  }
+
   @Test func `The devices of a gateway that is killed go on elsewhere`() throws {
     let world = try ClusterWorld(["a", "b", "c"])
     let app = try world.makeApp()

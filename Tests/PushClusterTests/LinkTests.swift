@@ -316,10 +316,25 @@ private let millisecond: UInt64 = 1_000_000
   }
 
   @Test func whatIsKeptIsBounded() {
-    var table = RequestTable(mostBytes: 1000)
-    var count: UInt64 = 0
-    while table.add(.acks(AppID(1), batch: count), AppID(1), acks(count), now: 0) { count += 1 }
-    #expect(count == 3 && table.bytes <= 1000)
+    var table = RequestTable(mostBytes: 100_000)
+    /// Adds requests about an app until there is no room.
+    func fill(_ app: AppID) -> Int {
+      var count: UInt64 = 0
+      while table.add(.acks(app, batch: count), app, acks(count), now: 0) { count += 1 }
+      return Int(count)
+    }
+    // One app gets half of the room, the next one half of what is left.
+    let first = fill(AppID(1))
+    #expect((45_000...50_000).contains(table.bytes))
+    let second = fill(AppID(2))
+    #expect((first / 2 - 1...first / 2).contains(second))
+    let third = fill(AppID(3))
+    #expect(third > 0 && table.bytes < 100_000)
+    for batch in 0..<UInt64(first) { table.confirm(.acks(AppID(1), batch: batch)) }
+    #expect(fill(AppID(1)) >= second)
+    for key in table.keys { table.confirm(key) }
+    #expect(table.bytes == 0)
+    #expect(fill(AppID(1)) == first)
   }
 }
 

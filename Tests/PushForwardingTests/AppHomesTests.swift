@@ -73,6 +73,22 @@ import Testing
     #expect(front.lookups.value == UInt64(lookups))
   }
 
+  /// The home that it goes to sees no body when it is asked whether one may come, and of a large one the header first.
+  @Test(arguments: [100, 6000, 100_000])
+  func `An app may be named in the body alone`(size: Int) throws {
+    let (a, b) = (try Self.named("a"), try Self.named("b"))
+    (a.apps, b.apps) = ([one], [two])
+    let front = try TestFront()
+    front.forwarder.follow(
+      RequestHomes(installation: .node(a.address), apps: [one: .node(a.address), two: .node(b.address)]))
+    // What names no app is for the installation's home alone.
+    b.hasInstallation = false
+    let body = Array("\(two.text)\n".utf8) + [UInt8](repeating: 1, count: size)
+    let response = try TestClient(front).call("POST", "/x", "Authorization: unknown\r\n", body: body)
+    #expect(response?.text == "b /x")
+    #expect(b.seen.map(\.request.body.count) == [body.count])
+  }
+
   /// A handler learns only from what it knows whose a request is.
   @Test func `What a handler passes on its app's home serves`() throws {
     let b = try Self.named("b")

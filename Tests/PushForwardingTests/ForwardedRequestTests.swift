@@ -55,7 +55,8 @@ import Testing
         "Connection": "keep-alive, X-Hop ,\tHost, content-length", "X-Hop": "1", "Keep-Alive": "5",
         "Proxy-Connection": "close", "TE": "trailers", "Transfer-Encoding": "chunked", "Upgrade": "h2c",
         "Expect": "100-continue", "Borealis-Node-Client": "10.0.0.1", "borealis-node-tls": "1",
-        "borealis-node-method": "DELETE", "borealis-node-screen": "1", "Host": "h", "X-Kept": "2",
+        "borealis-node-method": "DELETE", "borealis-node-screen": "1",
+        "borealis-node-app": "0123456789abcdef01234567", "Host": "h", "X-Kept": "2",
       ], body: [1])
     #expect(
       Self.head(Self.forwarded(request, nil)) == """
@@ -85,7 +86,8 @@ import Testing
       body: [0, 13, 10]),
   ]) func roundTrip(request: HTTPRequest) throws {
     for client in [nil, "2001:db8::1"] as [String?] {
-      let sent = Self.forwarded(request, client, isSecure: client != nil)
+      var sent = Self.forwarded(request, client, isSecure: client != nil)
+      if client != nil { sent.app = .random() }
       let (head, body) = sent.encoded
       var parser = HTTPRequestParser()
       guard case .request(let received) = parser.consume((head + body).span).event else {

@@ -24,6 +24,7 @@ final class TestHome: Sendable {
     let isHome: Atomic<Bool>
     /// The apps that it is the home of; nil for all.
     let apps = Mutex<Set<AppKey>?>(nil)
+    let hasInstallation = Atomic(true)
     let calls = Mutex<[Call]>([])
     let held = Mutex<[HTTPExchange]>([])
 
@@ -51,9 +52,16 @@ final class TestHome: Sendable {
     set { state.apps.withLock { $0 = newValue } }
   }
 
-  /// The app that a request names, for tests in a field of its own.
+  /// Whether it serves what names no app.
+  var hasInstallation: Bool {
+    get { state.hasInstallation.load(ordering: .relaxed) }
+    set { state.hasInstallation.store(newValue, ordering: .relaxed) }
+  }
+
+  /// The app that a request names, for tests in a field of its own, or in the first line of its body.
   @Sendable static func app(of request: HTTPRequest) -> AppKey? {
-    request.headers["x-app"].flatMap { AppKey($0) }
+    let line = request.body.prefix(100).prefix { $0 != 10 }
+    return AppKey(request.headers["x-app"] ?? String(decoding: line, as: UTF8.self))
   }
 
   /// The requests that handlers got.
@@ -78,11 +86,11 @@ final class TestHome: Sendable {
           loop: loop, tls: tls, limits: limits, peers: HTTPPeerLimit(connections: .max),
           memory: HTTPMemory(), nodes: { nodes },
           refusal: { fault, target in HTTPResponse(status: fault.status, body: Array("\(fault)".utf8)) },
-          handlers: { request in
+          handlers: { request, named in
             guard state.isHome.load(ordering: .relaxed) else { return nil }
-            if let app = Self.app(of: request), let apps = state.apps.withLock({ $0 }), !apps.contains(app) {
-              return nil
-            }
+            let app = named ?? Self.app(of: request)
+            guard app != nil || state.hasInstallation.load(ordering: .relaxed) else { return nil }
+            if let app, let apps = state.apps.withLock({ $0 }), !apps.contains(app) { return nil }
             return RequestHandlers(
               handle: { request, exchange, isSecure in
                 let isHeld = request.target == "/held"

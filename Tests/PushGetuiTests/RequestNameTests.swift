@@ -148,6 +148,12 @@ import Testing
     #expect(await world.ask("POST", "/push/list/message", Self.body(nil, "hi")).body == stored.body)
   }
 
+  /// To repeat it under another name may be to push twice.
+  @Test func `A push that may be stored is not told as if it was not`() {
+    #expect(GetuiError(APIError.unanswered) == .unanswered)
+    #expect(GetuiError(APIError.timeout) == .busy)
+  }
+
   @Test func `A group counts pushes of all calls`() async throws {
     let world = try await GetuiWorld()
     let id = try await world.register()

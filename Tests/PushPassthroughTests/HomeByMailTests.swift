@@ -21,9 +21,9 @@ final class MailHome: AppHome {
   }
 }
 
-/// A home that notes which of acknowledgements and operations it was told first.
+/// A home that notes in which order it was told of acknowledgements, operations and receipts.
 final class NotingHome: AppHome {
-  enum Kind { case acknowledgements, operation }
+  enum Kind { case acknowledgements, operation, receipts }
 
   let kinds = Mutex<[Kind]>([])
   private let home: LocalHome
@@ -35,6 +35,7 @@ final class NotingHome: AppHome {
       switch message {
       case .acknowledgements: kinds.withLock { $0.append(.acknowledgements) }
       case .operation: kinds.withLock { $0.append(.operation) }
+      case .receipts: kinds.withLock { $0.append(.receipts) }
       default: break
       }
     }

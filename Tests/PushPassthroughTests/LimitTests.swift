@@ -3,6 +3,7 @@ import PushNet
 import PushRouter
 import PushTesting
 import PushWire
+import Synchronization
 import Testing
 
 @testable import PushPassthrough
@@ -68,6 +69,29 @@ import Testing
     #expect(limit.count == 1, "the ten seconds may have begun later than the period")
     limit.expire(at: 120)
     #expect(limit.count == 0)
+  }
+
+  /// Each would be a message to the home, which may be another node.
+  @Test func `Receipts beyond what a home takes of a device go nowhere`() throws {
+    var limits = PassthroughLimits()
+    limits.receiptsPerSecond = 4
+    var noting: NotingHome?
+    let server = try TestServer(
+      limits: limits, loops: 1,
+      home: { home, _ in
+        let made = NotingHome(home)
+        noting = made
+        return made
+      })
+    let device = try server.device().0
+    var frames: [UInt8] = []
+    for id: UInt64 in 1...40 { ClientFrame.encodeReceipt([Receipt(.shown, MessageID(id))], into: &frames) }
+    ClientFrame.operation(sequence: 1, .checkTag("a")).encode(into: &frames)
+    // All of it is read at once, so that no second ends in between.
+    try device.write(frames)
+    _ = try device.next()
+    #expect(noting?.kinds.withLock { $0 } == [.receipts, .receipts, .receipts, .receipts, .operation])
+    #expect(PassthroughLimits().receiptsPerSecond >= 2 * WireLimits.receiptsPerFrame.upperBound)
   }
 
   @Test func `One install does not register again and again`() throws {

@@ -196,6 +196,9 @@ public final class LocalHome: AppHome {
       }
     }
     guard let app = router.apps.loaded(session.app) else { return finish(.failed(.unknownRegistration)) }
+    // A newer connection's operations may have been carried out already.
+    let holder = app.directory.location(of: number)
+    guard holder == nil || holder == location else { return finish(.failed(.unavailable)) }
     let registrations = router.registrations
     switch operation {
     case .setAlias(let alias): registrations.setAlias(alias, of: number, in: app, reply: finish)
