@@ -1,41 +1,33 @@
 import PushBase
 import PushStorage
 import PushTesting
-import Synchronization
 import Testing
 
 @testable import PushRouter
 
 /// However many large changes an app asks for at once, others wait for one of them.
 @Suite struct LargeChangeTests {
-  /// Notes in which order changes are made that come while the writer stands still.
-  private static func order(
-    of wanted: [(name: String, app: App, changes: [RegistrationChange])], in world: TestWorld
-  ) async throws -> [String] {
-    let made = Mutex<[String]>([])
+  private struct Wanted {
+    let name: String
+    let app: App
+    let changes: [RegistrationChange]
+  }
+
+  /// The results of changes that come while the writer stands still, in the order in which they are made.
+  private func results(of wanted: [Wanted], in world: TestWorld) async -> [(name: String, isMade: Bool)] {
     let gate = Gate()
     world.store.write { _ in
       gate.wait()
     } completion: { _ in
     }
-    await withTaskGroup { group in
-      // One after the other: each is with the writer, or waits for its turn, when the next one comes.
-      for one in wanted {
-        let (asked, ask) = AsyncStream<Void>.makeStream()
-        group.addTask {
-          _ = await awaitCallback { done in
-            world.router.registrations.change(one.changes, in: one.app) { result in
-              made.withLock { $0.append(one.name) }
-              done(result)
-            }
-            ask.finish()
-          }
-        }
-        for await _ in asked {}
+    let (results, ended) = AsyncStream<(name: String, isMade: Bool)>.makeStream()
+    for one in wanted {
+      world.router.registrations.change(one.changes, in: one.app) { [name = one.name] result in
+        if case .success = result { ended.yield((name, true)) } else { ended.yield((name, false)) }
       }
-      gate.open()
     }
-    return made.withLock { $0 }
+    gate.open()
+    return await results.prefix(wanted.count).reduce(into: []) { $0.append($1) }
   }
 
   @Test func `A change of another app comes between large ones`() async throws {
@@ -43,44 +35,39 @@ import Testing
     let other = try await world.router.makeApp(in: world.store)
     let (own, foreign) = (try await world.registerMany(2), try await world.register(in: other))
     let many = own.map { RegistrationChange($0.number, DeviceChange(tags: .edit(add: ["a"], remove: []))) }
-    let names = (0..<100).map { "\($0)" }
-    let long = [RegistrationChange(own[0].number, DeviceChange(tags: .set(names)))]
-    let one = [RegistrationChange(foreign.number, DeviceChange(alias: .set("x")))]
-    let last = [RegistrationChange(own[0].number, DeviceChange(tags: .set(["last"])))]
-    let order = try await Self.order(
+    func one(_ device: TestDevice, _ tags: [String]) -> [RegistrationChange] {
+      [RegistrationChange(device.number, DeviceChange(tags: .set(tags)))]
+    }
+    let results = await results(
       of: [
-        ("many", world.app, many), ("long", world.app, long), ("last", world.app, last),
-        ("other", other, one),
+        Wanted(name: "many", app: world.app, changes: many),
+        Wanted(name: "long", app: world.app, changes: one(own[0], (0..<100).map { "\($0)" })),
+        Wanted(name: "last", app: world.app, changes: one(own[0], ["last"])),
+        Wanted(name: "other", app: other, changes: one(foreign, ["x"])),
       ], in: world)
-    #expect(order == ["many", "other", "long", "last"])
-    #expect(world.app.directory.hasTag("last", own[0].number))
-    #expect(!world.app.directory.hasTag("a", own[0].number), "an app's own changes keep their order")
+    let (names, made) = (results.map(\.name), results.map(\.isMade))
+    #expect(names == ["many", "other", "long", "last"] && !made.contains(false))
+    let directory = world.app.directory
+    #expect(directory.hasTag("last", own[0].number), "an app's own changes keep their order")
+    #expect(!directory.hasTag("a", own[0].number) && directory.hasTag("a", own[1].number))
   }
 
   @Test func `Too many are refused, and nothing of them is done`() async throws {
     let world = try await TestWorld()
     let own = try await world.registerMany(2)
-    let many = own.map { RegistrationChange($0.number, DeviceChange(tags: .clean)) }
-    let gate = Gate()
-    world.store.write { _ in
-      gate.wait()
-    } completion: { _ in
+    let wanted = (0..<80).map { number in
+      Wanted(
+        name: "\(number)", app: world.app,
+        changes: own.map {
+          RegistrationChange($0.number, DeviceChange(tags: .edit(add: ["\(number)"], remove: [])))
+        })
     }
-    let answers = await withTaskGroup { group in
-      for _ in 0..<80 {
-        group.addTask {
-          await awaitCallback { done in
-            world.router.registrations.change(many, in: world.app) { result in
-              if case .failure = result { gate.open() }
-              done(result)
-            }
-          }
-        }
-      }
-      return await group.reduce(into: [Bool]()) { answers, result in
-        if case .success = result { answers.append(true) } else { answers.append(false) }
-      }
+    let results = await results(of: wanted, in: world)
+    // One is with the writer, and 64 wait.
+    let made = results.filter(\.isMade).map(\.name)
+    #expect(made == (0..<65).map { "\($0)" })
+    for number in 0..<80 {
+      #expect(world.app.directory.hasTag("\(number)", own[0].number) == (number < 65))
     }
-    #expect(answers.contains(true) && answers.contains(false))
   }
 }
