@@ -61,6 +61,8 @@ public final class Gateway: Sendable {
   let background = BackgroundWork("borealis.gateway", limit: 64, limitOfEach: 8)
   /// Batches of pushes.
   let batches = Turns<AppID>()
+  /// For uploads of files: to check one takes up to some seconds, for which no other request should wait, nor an event loop.
+  let uploads = BackgroundWork("borealis.uploads", limit: 64, limitOfEach: 8, niceness: 5)
   /// For certificates and their keys, which take up to a second of a core; a few of each account may wait. Uploads
   /// through other pages use it too.
   public let certificates = BackgroundWork("borealis.certificates", limit: 32, limitOfEach: 2)

@@ -40,7 +40,7 @@ struct GatewayCall: Sendable {
   /// The key of the caller: an app or a group.
   var owner: AppKey? { app?.key ?? group?.key }
 
-  /// The number under which the background queue counts the caller's jobs, so that no caller can fill it alone. Groups count
+  /// The number under which background queues count the caller's jobs, so that no caller can fill it alone. Groups count
   /// down from the highest number, which no app has; nil for callers without one.
   var backgroundOwner: UInt32? {
     app?.id.rawValue ?? group.map { UInt32.max - UInt32(truncatingIfNeeded: $0.id) }

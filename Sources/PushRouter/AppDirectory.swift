@@ -225,11 +225,8 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// Tags in use, in order.
-  public var tags: [String] {
-    // Sorting many names takes too long to hold the lock.
-    state.withLock { $0.table.tags }.sorted()
-  }
+  /// The first tags in use, in order. However many tags there are, it does not take longer.
+  public func firstTags(_ limit: Int) -> [String] { state.withLock { $0.table.firstTags(limit) } }
 
   /// Whether a registration has a tag.
   public func hasTag(_ name: String, _ number: RegistrationNumber) -> Bool {

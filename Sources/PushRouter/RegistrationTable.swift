@@ -120,6 +120,8 @@ struct RegistrationTable: Sendable {
   private var byAlias = HashIndex()
   private var tagNumbers: [ExactName: UInt32] = [:]
   private var tagMembers: [UInt32: NumberSet] = [:]
+  /// The tags in use are listed.
+  private var tagNames = RankedNumbers<String>()
   private var platformMembers: [Platform: NumberSet] = [:]
   private var tokenHolders = TokenHolders()
   /// Registrations that get no pushes: mostly none.
@@ -156,7 +158,7 @@ struct RegistrationTable: Sendable {
     platformMembers[entry.platform, default: NumberSet()].insert(entry.number)
     count += 1
     if let alias = entry.alias { setAlias(alias, of: entry.number) }
-    for tag in entry.tags { tagMembers[tag, default: NumberSet()].insert(entry.number) }
+    changeTags(of: entry.number, added: entry.tags, removed: [])
     for token in entry.tokens { setToken(token) }
     if entry.isBlocked { blocked.insert(entry.number) }
   }
@@ -221,18 +223,28 @@ struct RegistrationTable: Sendable {
 
   // MARK: Tags and platforms
 
-  /// Tags in use, in no order.
-  var tags: [String] {
-    tagNumbers.compactMap { name, number in tagMembers[number]?.isEmpty == false ? name.text : nil }
-  }
+  /// The first tags in use, in order.
+  func firstTags(_ limit: Int) -> [String] { tagNames.first(limit) }
 
   func tagNumber(_ name: String) -> UInt32? { tagNumbers[ExactName(name)] }
 
-  mutating func defineTag(_ name: String, number: UInt32) { tagNumbers[ExactName(name)] = number }
+  mutating func defineTag(_ name: String, number: UInt32) {
+    tagNumbers[ExactName(name)] = number
+    // Only a damaged database has other numbers, for which no memory should be reserved.
+    guard number < RegistrationLimits.tagsPerApp else { return }
+    tagNames.define(number, name)
+    if tagMembers[number]?.isEmpty == false { tagNames.insert(number) }
+  }
 
   mutating func changeTags(of number: RegistrationNumber, added: [UInt32], removed: [UInt32]) {
-    for tag in removed { tagMembers[tag]?.remove(number) }
-    for tag in added { tagMembers[tag, default: NumberSet()].insert(number) }
+    for tag in removed {
+      tagMembers[tag]?.remove(number)
+      if tagMembers[tag]?.isEmpty == true { tagNames.remove(tag) }
+    }
+    for tag in added {
+      tagMembers[tag, default: NumberSet()].insert(number)
+      tagNames.insert(tag)
+    }
   }
 
   func members(tag name: String) -> NumberSet {

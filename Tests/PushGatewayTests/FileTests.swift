@@ -60,13 +60,27 @@ import Testing
     let gate = Semaphore()
     // One job runs and seven wait.
     for _ in 0..<8 {
-      #expect(world.gateway.background.run(for: world.app.id.rawValue) { gate.wait() })
+      #expect(world.gateway.uploads.run(for: world.app.id.rawValue) { gate.wait() })
     }
     let full = await world.upload("alias", "user_0")
     #expect(full.status == 503, "\(full.outcome)")
     async let accepted = world.upload("alias", "user_0", as: other)
     for _ in 0..<8 { gate.signal() }
     #expect(await accepted.status == 200)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `A batch of pushes waits for no upload`() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let gate = Semaphore()
+    #expect(world.gateway.uploads.run(for: world.app.id.rawValue) { gate.wait() })
+    async let upload = world.upload("alias", "user_0")
+    let entry = #"{"target":"\#(device.text)","platform":"all","notification":{"alert":"x"}}"#
+    let batch = #"{"pushlist":{"\#(world.app.key.text)-1":\#(entry)}}"#
+    #expect(await world.call("POST", "/v3/push/batch/regid/single", batch).status == 200)
+    #expect(world.pending(device).count == 1)
+    gate.signal()
+    #expect(await upload.status == 200)
   }
 
   @Test func `A repeated push to a file that is gone gives the first answer`() async throws {

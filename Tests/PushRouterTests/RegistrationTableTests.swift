@@ -102,9 +102,33 @@ private struct Fixture {
     fixture.table.changeTags(of: number, added: [9], removed: [0])
     #expect(fixture.table.members(tag: "lone").members() == [number])
     #expect(!fixture.table.members(tag: "red").contains(number))
-    #expect(fixture.table.tags.contains("lone"))
+    #expect(fixture.table.firstTags(100).contains("lone"))
     fixture.table.changeTags(of: number, added: [], removed: [9])
-    #expect(!fixture.table.tags.contains("lone"))
+    #expect(!fixture.table.firstTags(100).contains("lone"))
+  }
+
+  /// A tag is listed as long as somebody has it, however it came and went, and whether its name came first or its members.
+  @Test func `The first tags in use are listed in order`() {
+    var fixture = Fixture()
+    #expect(fixture.table.firstTags(100) == ["blue", "green", "red"])
+    #expect(fixture.table.firstTags(2) == ["blue", "green"])
+    let number = RegistrationNumber(0)
+    fixture.table.changeTags(of: number, added: [5], removed: [])
+    #expect(fixture.table.firstTags(100) == ["blue", "green", "red"])
+    // Of a number that no tag has; it costs no memory.
+    fixture.table.defineTag("a", number: .max)
+    fixture.table.changeTags(of: number, added: [.max], removed: [.max - 1])
+    fixture.table.defineTag("amber", number: 5)
+    fixture.table.defineTag("amber", number: 5)
+    #expect(fixture.table.firstTags(100) == ["amber", "blue", "green", "red"])
+    fixture.table.remove(number, tags: [5])
+    #expect(fixture.table.firstTags(100) == ["blue", "green", "red"])
+    for other in 1..<40 as Range<UInt32> {
+      fixture.table.changeTags(of: RegistrationNumber(other), added: [], removed: [2])
+    }
+    #expect(fixture.table.firstTags(100) == ["green", "red"])
+    fixture.table.changeTags(of: RegistrationNumber(9), added: [2], removed: [])
+    #expect(fixture.table.firstTags(100) == ["blue", "green", "red"])
   }
 
   /// Random expressions over random sets, small and large, agree with a filter over all registrations.

@@ -183,7 +183,7 @@ struct DeviceController: GatewayController {
     writer.beginObject()
     writer.key("tags")
     writer.beginArray()
-    for tag in app.directory.tags.prefix(100) { writer.value(tag) }
+    for tag in app.directory.firstTags(100) { writer.value(tag) }
     writer.endArray()
     writer.endObject()
     call.answer(200, writer.bytes)

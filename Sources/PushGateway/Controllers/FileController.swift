@@ -24,7 +24,7 @@ struct FileController: GatewayController {
   /// `POST /v3/files/alias` and `/v3/files/registration_id`.
   private func upload(_ call: GatewayCall, _ kind: FileKind) {
     guard let owner = call.backgroundOwner,
-      gateway.background.run(for: owner, { [self] in read(call, kind) })
+      gateway.uploads.run(for: owner, { [self] in read(call, kind) })
     else { return call.fail(.timeout) }
   }
 
