@@ -8,8 +8,7 @@ import Synchronization
 final class CallbackQueue: Sendable {
   private struct State: Sendable {
     var limiter: DestinationLimiter
-    /// The destination after which the next query continues, so that each gets its turn.
-    var last: CallbackDestination?
+    var turns = CallbackTurns()
     var isReading = false
     /// Whether a query was requested while one was running, which may have missed the new batch.
     var isWanted = false
@@ -17,18 +16,6 @@ final class CallbackQueue: Sendable {
     var hasFailed = false
     var isClosed = false
   }
-
-  /// Batches that can be sent now, with the settings of their apps.
-  private struct Found: Sendable {
-    var batches: [CallbackBatchRow] = []
-    var settings: [AppID: CallbackSettingRow] = [:]
-    /// The data for batches in Getui's format, by app.
-    var receipts: [AppID: GetuiReceipts] = [:]
-    var last: CallbackDestination?
-  }
-
-  /// Destinations in one query.
-  private static let destinationsPerQuery = 256
 
   private let store: Store
   private let scope: HomeScope
@@ -55,29 +42,31 @@ final class CallbackQueue: Sendable {
 
   /// Reads due batches and sends them within the limits.
   func look() {
-    let limiter = state.withLock { state -> DestinationLimiter? in
+    let seen = state.withLock { state -> (limiter: DestinationLimiter, turns: CallbackTurns)? in
       guard !state.isClosed else { return nil }
       guard !state.isReading else {
         state.isWanted = true
         return nil
       }
-      guard state.limiter.availableCapacity > 0 else { return nil }
+      guard !state.limiter.places.isFull else { return nil }
       state.isReading = true
       state.isWanted = false
-      return state.limiter
+      return (state.limiter, state.turns)
     }
-    guard let limiter else { return }
-    let (now, nanoseconds) = (time.now(), time.monotonic())
-    let last = state.withLock { $0.last }
-    store.read { [scope] transaction throws(StorageError) in
-      try Self.find(in: transaction, scope, limiter: limiter, after: last, at: now, nanoseconds)
+    guard let seen else { return }
+    let query = CallbackQuery(
+      seen.turns, limiter: seen.limiter, at: time.now(), nanoseconds: time.monotonic())
+    store.read { [rows = scope.rows] transaction throws(StorageError) in
+      var query = query
+      try query.run(in: transaction, rows)
+      return query
     } completion: { [self] result in
       switch result {
       case .failure(let error): noteFailure(error)
       case .success(let found): send(found)
       }
       let isWanted = state.withLock { state in
-        if case .success(let found) = result { (state.last, state.hasFailed) = (found.last, false) }
+        if case .success(let found) = result { (state.turns, state.hasFailed) = (found.turns, false) }
         state.isReading = false
         return state.isWanted
       }
@@ -102,52 +91,18 @@ final class CallbackQueue: Sendable {
     state.withLock { $0.limiter.forgetIdle(at: now) }
   }
 
-  private static func find(
-    in transaction: ReadTransaction, _ scope: HomeScope, limiter: DestinationLimiter,
-    after last: CallbackDestination?, at now: Timestamp, _ nanoseconds: UInt64
-  ) throws(StorageError) -> Found {
-    var found = Found()
-    var destinations = try transaction.callbacks.destinations(
-      after: last, limit: destinationsPerQuery, in: scope.rows)
-    if destinations.count < destinationsPerQuery, let last {
-      let first = try transaction.callbacks.destinations(
-        after: nil, limit: destinationsPerQuery - destinations.count, in: scope.rows)
-      destinations += first.prefix { !(last < $0) }
-    }
-    for destination in destinations {
-      guard found.batches.count < limiter.availableCapacity else { break }
-      found.last = destination
-      let (free, busy) = limiter.availableCapacity(of: destination, at: nanoseconds)
-      guard free > 0 else { continue }
-      let due = try transaction.callbacks.due(destination, at: now, limit: free + busy.count)
-      found.batches += due.filter { !busy.contains($0.id) }.prefix(free)
-      if found.settings[destination.app] == nil {
-        found.settings[destination.app] = try transaction.callbacks.setting(app: destination.app)
-      }
-    }
-    for batch in found.batches where found.settings[batch.app]?.wantsReceipts(of: batch) == true {
-      try found.receipts.add(batch, in: transaction)
-    }
-    return found
-  }
-
-  private func send(_ found: Found) {
+  private func send(_ found: CallbackQuery) {
     var signer = CallbackSigner(keys)
-    for batch in found.batches {
+    for (batch, target) in found.batches {
       let setting = found.settings[batch.app]
-      let destination = CallbackDestination(app: batch.app, origin: batch.origin)
       let now = time.now()
       let url = batch.url ?? setting?.url
-      let host = url.flatMap { CallbackAddress($0) }?.origin ?? ""
       let nanoseconds = time.monotonic()
-      guard state.withLock({ $0.limiter.begin(batch.id, of: destination, host: host, at: nanoseconds) })
-      else {
-        continue
-      }
+      guard state.withLock({ $0.limiter.begin(batch.id, to: target, at: nanoseconds) }) else { continue }
       guard let url else {
         // The app no longer has a URL.
         note(
-          batch, destination, host: host, HTTPAnswer(error: "the app has no callback address"),
+          batch, target, HTTPAnswer(error: "the app has no callback address"),
           isFinal: true)
         continue
       }
@@ -159,7 +114,7 @@ final class CallbackQueue: Sendable {
           guard !body.isEmpty else {
             // The format was chosen after these events.
             note(
-              batch, destination, host: host,
+              batch, target,
               HTTPAnswer(error: "nothing of it has a form in Getui's format"),
               isFinal: true)
             continue
@@ -168,7 +123,7 @@ final class CallbackQueue: Sendable {
           guard !body.isEmpty else {
             // The format was chosen after these events.
             note(
-              batch, destination, host: host,
+              batch, target,
               HTTPAnswer(error: "nothing of it has a form in Borealis' format"),
               isFinal: true)
             continue
@@ -180,10 +135,10 @@ final class CallbackQueue: Sendable {
         transport.send(post) { [self] answer in
           // It is sent again after the next start.
           guard !answer.isClosed else { return }
-          note(batch, destination, host: host, answer)
+          note(batch, target, answer)
         }
       } catch {
-        note(batch, destination, host: host, HTTPAnswer(error: error.message))
+        note(batch, target, HTTPAnswer(error: error.message))
       }
     }
   }
@@ -191,8 +146,7 @@ final class CallbackQueue: Sendable {
   // MARK: Its outcome
 
   private func note(
-    _ batch: CallbackBatchRow, _ destination: CallbackDestination, host: String, _ answer: HTTPAnswer,
-    isFinal: Bool = false
+    _ batch: CallbackBatchRow, _ target: CallbackTarget, _ answer: HTTPAnswer, isFinal: Bool = false
   ) {
     let now = time.now()
     let problem = answer.problem
@@ -205,7 +159,7 @@ final class CallbackQueue: Sendable {
     let chance = Double.random(in: 0...1, using: &random)
     let nanoseconds = time.monotonic()
     state.withLock {
-      $0.limiter.answered(destination, isSuccess: problem == nil || isFinal, chance: chance, at: nanoseconds)
+      $0.limiter.answered(target, isSuccess: problem == nil || isFinal, chance: chance, at: nanoseconds)
     }
     count(batch, answer, isDead: problem != nil && next == nil, at: now)
     let attempt = CallbackAttemptRow(
@@ -217,7 +171,7 @@ final class CallbackQueue: Sendable {
         log.error(
           "cannot store the outcome of a callback", ["batch": .number(batch.id), "reason": .text("\(error)")])
       }
-      state.withLock { $0.limiter.end(batch.id, of: destination, host: host) }
+      state.withLock { $0.limiter.end(batch.id, to: target) }
       // While the database fails, do not send the same batch in a busy loop: wait for the next second.
       if case .success = result { look() }
     }
@@ -242,26 +196,5 @@ final class CallbackQueue: Sendable {
         "attempt": .number(Int64(batch.attempts + 1)), "reason": .text(problem),
         "refused": .text(answer.refused?.text ?? "-"),
       ])
-  }
-}
-
-extension CallbackSettingRow {
-  /// Whether a batch is sent in Getui's format: it goes to the app's own address.
-  fileprivate func wantsReceipts(of batch: CallbackBatchRow) -> Bool { format == .getui && batch.url == nil }
-}
-
-extension [AppID: GetuiReceipts] {
-  /// Reads the data for a batch.
-  fileprivate mutating func add(
-    _ batch: CallbackBatchRow, in transaction: ReadTransaction
-  ) throws(StorageError) {
-    if self[batch.app] == nil {
-      guard let app = try transaction.apps.find(batch.app) else { return }
-      self[batch.app] = GetuiReceipts(
-        app: app.key, secret: try transaction.getui.access(app: batch.app)?.secret)
-    }
-    for push in Set(GetuiReceipts.pushes(of: batch.body)) where self[batch.app]?.tasks[push] == nil {
-      self[batch.app]?.tasks[push] = try transaction.getui.name(ofTaskWith: push, app: batch.app)?.text
-    }
   }
 }

@@ -43,16 +43,19 @@ extension CallbackService {
     }
   }
 
-  /// Sends a batch of an app again, whatever its state; false if the app has no such batch. With `note` the same commit writes
-  /// the audit log.
+  /// Sends a batch of an app again, whatever its state; false if the app has no such batch, or one that is kept no longer. With
+  /// `note` the same commit writes the audit log.
   public func resend(
     _ id: Int64, of app: AppID, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void
   ) {
     let now = time.now()
     let end = now.adding(seconds: CallbackEvent.lifetime)
+    // Without a limit a batch that is sent again every day would stay for ever.
+    let kept = max(retention, CallbackEvent.lifetime)
     store.write(of: app) { transaction throws(StorageError) in
-      guard try transaction.callbacks.resend(app: app, id: id, at: now, until: end) else { return false }
+      guard try transaction.callbacks.resend(app: app, id: id, at: now, until: end, keptFor: kept)
+      else { return false }
       if let note { try transaction.audit.add(note) }
       return true
     } completion: { [self] result in

@@ -36,7 +36,7 @@ public final class CallbackService: Sendable {
   let trials = Mutex<Set<AppID>>([])
   private let bulk: BulkNotifier
   private let metrics: CallbackMetrics
-  private let retention: Int64
+  let retention: Int64
   private let ticks = Atomic<Int>(0)
 
   /// Starts the sending thread; nil if the system cannot create one. Sends nothing before the first `tick`.
@@ -98,15 +98,15 @@ public final class CallbackService: Sendable {
     }
   }
 
-  /// Runs one step; when it deleted a full step's worth, it queues the next one.
-  private func sweep() {
+  /// Runs one step over some apps and queues the next one, up to the last app.
+  private func sweep(after last: AppID = .installation) {
     let moment = time.now().adding(seconds: -retention)
     store.write { [rows = router.scope.rows] transaction throws(StorageError) in
       try transaction.callbacks.sweepPushes(
         below: MessageID(firstAt: moment), limit: Self.sweepRows, in: rows)
-      return try transaction.callbacks.sweep(before: moment, limit: Self.sweepRows, in: rows)
+      return try transaction.callbacks.sweep(before: moment, after: last, limit: Self.sweepRows, in: rows)
     } completion: { [self] result in
-      if case .success(Self.sweepRows) = result { sweep() }
+      if case .success(let next?) = result { sweep(after: next) }
     }
   }
 }

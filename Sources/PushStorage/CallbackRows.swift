@@ -151,7 +151,7 @@ public struct CallbackBatchRow: Sendable, Equatable {
 }
 
 /// A destination of an app that waits for batches.
-public struct CallbackDestination: Hashable, Comparable, Sendable {
+public struct CallbackDestination: Hashable, Sendable {
   /// The app.
   public let app: AppID
   /// Scheme, host and port; empty for the app's own address.
@@ -162,10 +162,19 @@ public struct CallbackDestination: Hashable, Comparable, Sendable {
     self.app = app
     self.origin = origin
   }
+}
 
-  /// Orders as the database does.
-  public static func < (left: Self, right: Self) -> Bool {
-    (left.app.rawValue, left.origin) < (right.app.rawValue, right.origin)
+/// An app for which batches wait.
+public struct CallbackSender: Hashable, Sendable {
+  /// The app.
+  public let app: AppID
+  /// Its account; nil for an app that is gone.
+  public let account: AccountID?
+
+  /// Both fields.
+  public init(app: AppID, account: AccountID?) {
+    self.app = app
+    self.account = account
   }
 }
 

@@ -19,7 +19,9 @@ final class CallbackWorld: Sendable {
   private let database: TestDatabase
   var store: Store { database.store }
 
-  init(networks: [String] = ["127.0.0.1"], authorities: String? = nil) async throws {
+  init(
+    networks: [String] = ["127.0.0.1"], authorities: String? = nil, retention: Int64 = 3 * 86_400
+  ) async throws {
     database = try TestDatabase()
     router = Router(store: database.store, scope: .all, time: clock, log: .silent)
     try router.load()
@@ -27,6 +29,7 @@ final class CallbackWorld: Sendable {
     var options = CallbackService.Options()
     options.networks = networks.compactMap { IPNetwork($0) }
     options.authorities = authorities
+    options.retention = retention
     let service = CallbackService(
       router: router, store: database.store, options: options,
       keys: CallbackKeys(read: { .success(keys) }, readOrMake: { _ in .success(keys) }), metrics: metrics,

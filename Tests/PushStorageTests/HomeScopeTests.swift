@@ -260,8 +260,8 @@ import Testing
       "settings": apps(try transaction.callbacks.settings(in: rows).map(\.app)),
       "callback apps": apps(try transaction.callbacks.apps(in: rows)),
       "bulks": apps(try transaction.callbacks.bulks(restBefore: late, limit: 9, in: rows).map(\.app)),
-      "destinations": apps(
-        try transaction.callbacks.destinations(after: nil, limit: 9, in: rows).map(\.app)),
+      "senders": apps(
+        try transaction.callbacks.senders(after: AppID(0), limit: 9, in: rows).map(\.app)),
       "credentials": apps(try transaction.credentials.all(in: rows).map(\.app)),
       "channel credentials": apps(try transaction.channelCredentials.all(in: rows).map(\.app)),
       "channel credentials of one": apps(

@@ -94,25 +94,63 @@ extension CallbackRepository<Writing> {
       .optional(attempt.error))
   }
 
-  /// Has a batch of an app sent at once and tried until `end`, whether it was taken, given up, or waits; false if the app has
-  /// none of that number.
-  public func resend(app: AppID, id: Int64, at now: Timestamp, until end: Timestamp) throws(StorageError)
-    -> Bool
-  {
+  /// Has a batch of an app sent at once and tried until `end`, whether it was taken, given up, or waits. It is not tried for longer
+  /// than `seconds` after it was made; false if that is over, or if the app has none of that number.
+  public func resend(
+    app: AppID, id: Int64, at now: Timestamp, until end: Timestamp, keptFor seconds: Int64
+  ) throws(StorageError) -> Bool {
+    let kept: Int64 = seconds &* 1000
+    let oldest = now.adding(seconds: -seconds)
+    let shortened = end.adding(seconds: -seconds)
     try database.run(
       """
-      UPDATE callback_batch SET state = 0, next_at = ?1, ends_at = ?2, done_at = NULL WHERE app_id = ?3 AND id = ?4
-      """, .time(now), .time(end), .app(app), .integer(id))
+      UPDATE callback_batch SET state = 0, next_at = ?1, done_at = NULL,
+        ends_at = CASE WHEN created_at < ?3 THEN created_at + ?4 ELSE ?2 END
+      WHERE app_id = ?5 AND id = ?6 AND created_at > ?7
+      """, .time(now), .time(end), .time(shortened), .integer(kept), .app(app), .integer(id),
+      .time(oldest))
     return database.changes > 0
   }
 
-  /// Deletes up to `limit` batches made before a time that are accepted or given up, out of the oldest; returns how many went.
-  public func sweep(before moment: Timestamp, limit: Int, in rows: AppRows) throws(StorageError) -> Int {
+  /// Deletes up to `limit` batches made before a time that are accepted or given up, of the apps after one. Returns the app after
+  /// which the next step continues, nil if there are no more.
+  public func sweep(
+    before moment: Timestamp, after last: AppID = .installation, limit: Int, in rows: AppRows
+  ) throws(StorageError) -> AppID? {
+    // The oldest of each app, by the index: neither what waits nor what is too young is looked at, however much of it there is.
+    let apps = try database.all(
+      """
+      SELECT app.id,
+        (SELECT created_at FROM callback_batch INDEXED BY callback_batch_list
+          WHERE app_id = app.id AND state = 1 ORDER BY app_id, state, id LIMIT 1) AS done,
+        (SELECT created_at FROM callback_batch INDEXED BY callback_batch_list
+          WHERE app_id = app.id AND state = 2 ORDER BY app_id, state, id LIMIT 1) AS failed
+      FROM app WHERE app.id > ?1 /* own: AND own(app.id) */ ORDER BY app.id LIMIT ?2
+      """, in: rows, .app(last), .integer(Self.appsPerSweep)
+    ) { (app: $0.app("id"), oldest: [$0.optionalTime("done"), $0.optionalTime("failed")]) }
+    var left = limit
+    for (app, oldest) in apps {
+      for (state, oldest) in zip([CallbackState.done, .failed], oldest) {
+        guard let oldest, oldest < moment else { continue }
+        left -= try sweep(app, state, before: moment, limit: left)
+        // There may be more of the same app.
+        if left <= 0 { return AppID(app.rawValue &- 1) }
+      }
+    }
+    return apps.count < Self.appsPerSweep ? nil : apps.last?.app
+  }
+
+  private static var appsPerSweep: Int { 256 }
+
+  private func sweep(
+    _ app: AppID, _ state: CallbackState, before moment: Timestamp, limit: Int
+  ) throws(StorageError) -> Int {
     let ids = try database.all(
       """
-      SELECT id FROM (SELECT id, app_id, state, created_at FROM callback_batch ORDER BY id LIMIT ?2) AS oldest
-      WHERE state <> 0 AND created_at < ?1 /* own: AND own(oldest.app_id) */ LIMIT ?3
-      """, in: rows, .time(moment), .integer(rows.depth(for: limit)), .integer(limit)
+      SELECT id FROM (SELECT id, created_at FROM callback_batch INDEXED BY callback_batch_list
+        WHERE app_id = ?1 AND state = ?2 ORDER BY app_id, state, id LIMIT ?3) AS oldest
+      WHERE created_at < ?4
+      """, .app(app), .integer(state.rawValue), .integer(limit), .time(moment)
     ) { $0.integer() }
     for id in ids {
       try database.run("DELETE FROM callback_attempt WHERE batch_id = ?", .integer(id))

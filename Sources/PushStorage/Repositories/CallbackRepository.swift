@@ -182,23 +182,44 @@ extension CallbackRepository {
     }
   }
 
-  /// Destinations for which batches wait, in order, after a given one; at most `limit`.
-  public func destinations(
-    after last: CallbackDestination?, limit: Int, in rows: AppRows
-  ) throws(StorageError) -> [CallbackDestination] {
-    var destinations: [CallbackDestination] = []
-    var last = last ?? CallbackDestination(app: AppID(0), origin: "")
-    // A step of the index for each, however many batches each has, and however many others have.
-    let sql = rows.isAll ? CallbackDestinations.next : CallbackDestinations.nextOfSome
-    while destinations.count < limit {
-      let next = try database.first(sql, in: rows, .app(last.app), .text(last.origin)) {
-        CallbackDestination(app: $0.app("app_id"), origin: $0.text("origin"))
-      }
+  /// Apps for which batches wait, by number, after a given one; at most `limit`.
+  public func senders(
+    after last: AppID, limit: Int, in rows: AppRows
+  ) throws(StorageError) -> [CallbackSender] {
+    guard rows.isAll else {
+      return try database.all(
+        WaitingCallbacks.sendersOfSome, in: rows, .app(last), .integer(limit), map: Self.sender)
+    }
+    var senders: [CallbackSender] = []
+    var last = last
+    // A step of the index for each, however many batches each has.
+    while senders.count < limit,
+      let next = try database.first(WaitingCallbacks.nextSender, .app(last), map: Self.sender)
+    {
+      senders.append(next)
+      last = next.app
+    }
+    return senders
+  }
+
+  private static func sender(_ row: Row) -> CallbackSender {
+    CallbackSender(app: row.app("app_id"), account: row.optionalAccount("account_id"))
+  }
+
+  /// Origins of an app for which batches wait, in order, after a given one; at most `limit`.
+  public func origins(
+    app: AppID, after last: String?, limit: Int
+  ) throws(StorageError) -> [String] {
+    var origins: [String] = []
+    var last = last
+    while origins.count < limit {
+      let sql = last == nil ? WaitingCallbacks.firstOrigin : WaitingCallbacks.nextOrigin
+      let next = try database.first(sql, .app(app), .text(last ?? "")) { $0.text("origin") }
       guard let next else { break }
-      destinations.append(next)
+      origins.append(next)
       last = next
     }
-    return destinations
+    return origins
   }
 
   /// Batches of a destination that are to be sent now, those that have waited longest in front, with their bodies.
@@ -270,19 +291,30 @@ extension CallbackRepository {
   }
 }
 
-/// What finds the destination after one, for which batches wait.
-private enum CallbackDestinations {
-  static let next: StaticString = """
-    SELECT app_id, origin FROM callback_batch WHERE state = 0 AND (app_id, origin) > (?1, ?2)
-    ORDER BY app_id, origin LIMIT 1
+/// What finds the next app, and the next origin of an app, for which batches wait.
+private enum WaitingCallbacks {
+  static let nextSender: StaticString = """
+    SELECT app_id, (SELECT account_id FROM app WHERE app.id = callback_batch.app_id) AS account_id
+    FROM callback_batch INDEXED BY callback_batch_due
+    WHERE state = 0 AND app_id > ?1 ORDER BY app_id, origin LIMIT 1
     """
 
   /// The same of some apps, one app after the other. In PostgreSQL only.
-  static let nextOfSome: StaticString = """
-    SELECT batch.app_id, batch.origin FROM app JOIN LATERAL (
-      SELECT app_id, origin FROM callback_batch
-      WHERE state = 0 AND app_id = app.id AND (app_id, origin) > (?1, ?2) ORDER BY app_id, origin LIMIT 1
+  static let sendersOfSome: StaticString = """
+    SELECT batch.app_id, app.account_id FROM app JOIN LATERAL (
+      SELECT app_id FROM callback_batch WHERE state = 0 AND app_id = app.id ORDER BY app_id, origin LIMIT 1
     ) AS batch ON batch.app_id = app.id
-    WHERE app.id >= ?1 /* own: AND own(app.id) */ ORDER BY app.id LIMIT 1
+    WHERE app.id > ?1 /* own: AND own(app.id) */ ORDER BY app.id LIMIT ?2
+    """
+
+  /// '' is an origin, too.
+  static let firstOrigin: StaticString = """
+    SELECT origin FROM callback_batch INDEXED BY callback_batch_due
+    WHERE state = 0 AND app_id = ?1 AND origin >= ?2 ORDER BY app_id, origin LIMIT 1
+    """
+
+  static let nextOrigin: StaticString = """
+    SELECT origin FROM callback_batch INDEXED BY callback_batch_due
+    WHERE state = 0 AND app_id = ?1 AND origin > ?2 ORDER BY app_id, origin LIMIT 1
     """
 }
