@@ -16,8 +16,8 @@ struct DeliveryLedger: Sendable {
   private var shared: Set<MessageID> = []
   private var sharedCounts: [RegistrationNumber: UInt32] = [:]
   private var pins = PinnedPushes()
-  /// Ordered by ID, since the writer hands IDs out growing.
-  var groups: [FanOutPush] = []
+  /// In order, since the writer hands IDs out growing.
+  var groups = FanOutPushes()
   /// Paced pushes that are not yet due for all of their targets.
   var paced: [MessageID] = []
 
@@ -39,7 +39,7 @@ struct DeliveryLedger: Sendable {
   /// assertions, since it visits everything.
   func isConsistent(in table: RegistrationTable) -> Bool {
     lists.isConsistent { table.records[$0.rawValue].pending }
-      && zip(groups, groups.dropFirst()).allSatisfy { $0.id < $1.id }
+      && groups.isConsistent
       && partly.keys.allSatisfy { isOpen($0) || pins.contains($0) }
       && shared.allSatisfy { lists.contains($0) }
       && sharedCounts.values.reduce(0) { $0 + Int($1) } == lists.count(of: shared)
@@ -90,11 +90,10 @@ struct DeliveryLedger: Sendable {
   }
 
   /// Whether a push waits for any device.
-  func isOpen(_ id: MessageID) -> Bool { lists.contains(id) || groupIndex(id) != nil }
+  func isOpen(_ id: MessageID) -> Bool { lists.contains(id) || groups.place(of: id) != nil }
 
   /// Opens a fan-out push; its ID is larger than that of every group push before it.
   mutating func open(_ push: FanOutPush) {
-    precondition(groups.last.map { $0.id < push.id } ?? true, "message IDs must grow")
     groups.append(push)
     if push.paced != nil { paced.append(push.id) }
   }
@@ -141,21 +140,6 @@ struct DeliveryLedger: Sendable {
     return EndedPush(id, progress?.end ?? .replaced, progress: progress)
   }
 
-  /// Position of the first group push that is newer than an ID.
-  private func firstGroup(after id: MessageID) -> Int {
-    var (low, high) = (0, groups.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if groups[middle].id <= id { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-
-  func groupIndex(_ id: MessageID) -> Int? {
-    let index = firstGroup(after: id) - 1
-    return index >= 0 && groups[index].id == id ? index : nil
-  }
-
   // MARK: Deliveries
 
   /// Takes a device's acknowledgement, with the arrival time if known. False when nothing waited: an unknown ID, another
@@ -175,9 +159,9 @@ struct DeliveryLedger: Sendable {
       change.partly.append(id)
       return true
     }
-    guard let index = groupIndex(id), groups[index].isPending(for: number) else { return false }
-    groups[index].progress.delivered.insert(number)
-    if let moment { groups[index].progress.note(moment) }
+    guard let place = groups.place(of: id), groups[place].isPending(for: number) else { return false }
+    groups[place].progress.delivered.insert(number)
+    if let moment { groups[place].progress.note(moment) }
     change.partly.append(id)
     return true
   }
@@ -185,54 +169,16 @@ struct DeliveryLedger: Sendable {
   /// Whether a registration has acknowledged a push that others wait for still.
   func hasAcknowledged(_ id: MessageID, by number: RegistrationNumber) -> Bool {
     if partly[id]?.delivered.contains(number) == true { return true }
-    return groupIndex(id).map { groups[$0].progress.delivered.contains(number) } ?? false
+    return groups.place(of: id).map { groups[$0].progress.delivered.contains(number) } ?? false
   }
 
   /// The settled targets of an open push to several; nil if there are none, or if it is not open.
   func progress(_ id: MessageID) -> DeliveryProgress? {
-    guard let index = groupIndex(id) else { return partly[id] }
-    guard var listed = partly[id] else { return groups[index].progress }
+    guard let place = groups.place(of: id) else { return partly[id] }
+    guard var listed = partly[id] else { return groups[place].progress }
     // A service refused a push to many for a few, for whom it is listed.
-    listed.formUnion(groups[index].progress)
+    listed.formUnion(groups[place].progress)
     return listed
-  }
-
-  /// What waits for a registration and is newer than `sent`, oldest first; dead pushes are left out.
-  func pending(
-    for number: RegistrationNumber, after sent: MessageID, at seconds: UInt32, limit: Int,
-    in table: RegistrationTable
-  ) -> [MessageID] {
-    var found = lists.alive(
-      in: table.records[number.rawValue].pending, after: sent, at: seconds, limit: limit)
-    let listed = found.count
-    var index = firstGroup(after: sent)
-    while index < groups.count, found.count - listed < limit {
-      if seconds < groups[index].expires, groups[index].isDue(for: number),
-        groups[index].isPending(for: number)
-      {
-        found.append(groups[index].id)
-      }
-      index += 1
-    }
-    guard found.count > listed, listed > 0 else { return found }
-    found.sort()
-    return Array(found.prefix(limit))
-  }
-
-  /// About how many pushes wait for a registration: dead ones may be among them.
-  func pendingCount(for number: RegistrationNumber, in table: RegistrationTable) -> Int {
-    Int(table.records[number.rawValue].pending.count)
-      + groups.count { $0.isDue(for: number) && $0.isPending(for: number) }
-  }
-
-  /// How many of the pushes up to one wait for a registration and are alive.
-  func waitingCount(
-    for number: RegistrationNumber, through sent: MessageID, at seconds: UInt32, in table: RegistrationTable
-  ) -> Int {
-    lists.aliveCount(in: table.records[number.rawValue].pending, through: sent, at: seconds)
-      + groups[..<firstGroup(after: sent)].count {
-        seconds < $0.expires && $0.isDue(for: number) && $0.isPending(for: number)
-      }
   }
 
   // MARK: Ends
@@ -246,8 +192,8 @@ struct DeliveryLedger: Sendable {
     for owner in owners { _ = remove(id, of: owner, in: &table) }
     partly[id] = nil
     pins.noteEnded(id)
-    guard let index = groupIndex(id) else { return (owners.count, progress) }
-    return (owners.count + groups.remove(at: index).waitingCount, progress)
+    guard let place = groups.place(of: id) else { return (owners.count, progress) }
+    return (owners.count + groups.remove(at: place).waitingCount, progress)
   }
 
   /// Removes all pushes of a registration that was replaced.
@@ -259,10 +205,7 @@ struct DeliveryLedger: Sendable {
       left(id, number)
       lose(id, number, .replaced, &change)
     }
-    for index in groups.indices where groups[index].isPending(for: number) {
-      groups[index].progress.replaced.insert(number)
-      change.partly.append(groups[index].id)
-    }
+    change.partly += groups.release(number)
     return change
   }
 
@@ -287,15 +230,15 @@ struct DeliveryLedger: Sendable {
   /// Removes the fan-out pushes that are dead or wait for no device.
   mutating func expireGroups(at seconds: UInt32, in table: inout RegistrationTable) -> [EndedPush] {
     var ended: [EndedPush] = []
-    for group in groups {
+    groups.forEach { group in
       let isComplete = group.isComplete && !lists.contains(group.id) && !pins.contains(group.id)
-      guard isComplete || group.expires <= seconds else { continue }
+      guard isComplete || group.expires <= seconds else { return }
       let status: OutcomeStatus = isComplete ? group.progress.end : .expired
       ended.append(EndedPush(group.id, status, progress: progress(group.id)))
     }
     guard !ended.isEmpty else { return [] }
     let over = Set(ended.map(\.id))
-    groups.removeAll { over.contains($0.id) }
+    groups.remove(over)
     for id in over {
       for owner in lists.owners(of: id) { _ = remove(id, of: owner, in: &table) }
       partly[id] = nil

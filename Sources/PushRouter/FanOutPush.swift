@@ -37,6 +37,13 @@ public struct FanOutPush: Sendable {
       && !progress.replaced.contains(number) && !progress.handedOver.contains(number)
   }
 
+  /// For whom it still waits.
+  var waiting: NumberSet {
+    if progress.isEmpty { return targets }
+    return targets.subtracting(progress.delivered).subtracting(progress.replaced)
+      .subtracting(progress.handedOver)
+  }
+
   /// For how many it still waits.
   var waitingCount: Int {
     targets.count - progress.delivered.count - progress.replaced.count - progress.handedOver.count

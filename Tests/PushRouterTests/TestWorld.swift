@@ -180,7 +180,7 @@ final class TestWorld {
 
   /// What waits for a device.
   func pending(_ device: TestDevice) -> [MessageID] {
-    app.directory.pending(for: device.number, after: MessageID(0), at: clock.seconds, limit: 100_000)
+    app.directory.pending(for: device.number, after: MessageID(0), at: clock.seconds, limit: 100_000).ids
   }
 
   // MARK: Pushes
