@@ -34,7 +34,7 @@ public struct DispatchPlan: Sendable {
 
   /// The devices that are connected.
   public var reachable: [Reachable] = []
-  /// What had to make room, and the push itself if registrations of it were replaced while it was being
+  /// The pushes that had to make room, and the push itself if registrations of it were replaced while it was being
   /// stored.
   public var change = DeliveryChange()
 }
@@ -206,6 +206,7 @@ extension AppDirectory.State {
     }
     dispatch.change = ledger.open(
       id, expires: expires, for: waiting, isToOne: isToOne, progress: progress, in: &table)
+    if !isToOne { dispatch.change.ended += ledger.makeRoom(for: id, in: &table) }
     if !gone.isEmpty { dispatch.change.partly.append(id) }
     dispatch.reachable = reachable(waiting)
     return dispatch
@@ -234,6 +235,7 @@ extension AppDirectory.State {
       dispatch.change.partly = [group.id]
     }
     ledger.open(group)
+    dispatch.change.ended = ledger.makeRoom(for: group.id, in: &table)
     return dispatch
   }
 }

@@ -29,7 +29,7 @@ extension DeliveryLedger {
       return ids.count < limit
     }
     let listed = lists.alive(
-      in: table.records[number.rawValue].pending, after: sent, at: seconds, limit: limit)
+      in: table.records[number.rawValue].pending, of: number, after: sent, at: seconds, limit: limit)
     ids += listed.filter { id in through.map { id <= $0 } ?? true }
     ids.sort()
     guard ids.count >= limit else { return PendingPage(ids: ids, through: through) }

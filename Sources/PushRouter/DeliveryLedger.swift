@@ -11,20 +11,17 @@ struct DeliveryLedger: Sendable {
   private(set) var lists = PendingLists()
   /// The settled targets of listed pushes with several targets.
   var partly: [MessageID: DeliveryProgress] = [:]
-  /// Listed pushes that were sent to several, and how many of them each registration's list holds: they make no room, and
-  /// do not count for the limit.
-  private var shared: Set<MessageID> = []
-  private var sharedCounts: [RegistrationNumber: UInt32] = [:]
+  /// Listed pushes that were sent to several.
+  private var shared = SharedPushes()
   private var pins = PinnedPushes()
   /// In order, since the writer hands IDs out growing.
   var groups = FanOutPushes()
   /// Paced pushes that are not yet due for all of their targets.
   var paced: [MessageID] = []
 
-  /// Most pushes to one registration alone that wait for it; beyond it the oldest of these is dropped.
-  let limit: UInt32
+  let limits: PendingLimits
 
-  init(limit: UInt32) { self.limit = limit }
+  init(limits: PendingLimits) { self.limits = limits }
 
   /// Entries of all lists.
   var listedCount: Int { lists.count }
@@ -41,8 +38,7 @@ struct DeliveryLedger: Sendable {
     lists.isConsistent { table.records[$0.rawValue].pending }
       && groups.isConsistent
       && partly.keys.allSatisfy { isOpen($0) || pins.contains($0) }
-      && shared.allSatisfy { lists.contains($0) }
-      && sharedCounts.values.reduce(0) { $0 + Int($1) } == lists.count(of: shared)
+      && shared.isConsistent(with: lists)
   }
 
   // MARK: Opening
@@ -54,11 +50,11 @@ struct DeliveryLedger: Sendable {
     progress: DeliveryProgress? = nil, in table: inout RegistrationTable
   ) -> DeliveryChange {
     var change = DeliveryChange()
-    if !isToOne, !numbers.isEmpty { shared.insert(id) }
+    if !isToOne { shared.add(id, of: numbers) }
     for number in numbers {
-      if !isToOne {
-        sharedCounts[number, default: 0] += 1
-      } else if table.records[number.rawValue].pending.count - (sharedCounts[number] ?? 0) >= limit {
+      if isToOne,
+        table.records[number.rawValue].pending.count - shared.count(of: number) >= limits.perDevice
+      {
         let oldest = lists.removeFirst(from: &table.records[number.rawValue].pending) { [shared] in
           !shared.contains($0)
         }
@@ -73,11 +69,7 @@ struct DeliveryLedger: Sendable {
 
   /// Records that a push has left a registration's list.
   private mutating func left(_ id: MessageID, _ number: RegistrationNumber) {
-    guard !shared.isEmpty, shared.contains(id) else { return }
-    let count = sharedCounts[number] ?? 0
-    assert(count > 0, "a list has as many shared pushes as it counts")
-    sharedCounts[number] = count > 1 ? count - 1 : nil
-    if !lists.contains(id) { shared.remove(id) }
+    if shared.contains(id) { shared.leave(id, number, isOver: !lists.contains(id)) }
   }
 
   /// Takes a push out of a registration's list; false if it is not there.
@@ -182,6 +174,24 @@ struct DeliveryLedger: Sendable {
   }
 
   // MARK: Ends
+
+  /// Drops the oldest pushes to several while there are too many, or they take too much. The newest stays.
+  mutating func makeRoom(for newest: MessageID, in table: inout RegistrationTable) -> [EndedPush] {
+    let most = max(limits.bytes, limits.bytesPerRegistration * table.count)
+    var ended: [EndedPush] = []
+    while true {
+      let areTooMany = groups.count > limits.toMany
+      guard areTooMany || groups.bytes + shared.bytes > most else { return ended }
+      let mayEnd = { [pins] (id: MessageID) in id != newest && !pins.contains(id) }
+      let listed = areTooMany ? nil : shared.oldest(where: mayEnd)
+      guard let oldest = [groups.oldest(where: mayEnd), listed].compactMap({ $0 }).min() else {
+        return ended
+      }
+      let (waiting, progress) = withdraw(oldest, in: &table)
+      let status = waiting > 0 ? .dropped : progress?.end ?? .dropped
+      ended.append(EndedPush(oldest, status, progress: progress))
+    }
+  }
 
   /// Recalls a push. Returns how many targets it still waited for, and its result.
   mutating func withdraw(

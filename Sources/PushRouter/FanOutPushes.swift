@@ -24,12 +24,15 @@ struct FanOutPushes: Sendable {
   private var blocks: [Block] = []
   /// How many pushes.
   private(set) var count = 0
+  /// About what they take.
+  private(set) var bytes = 0
 
   /// Adds a push; its ID is larger than that of every push before it.
   mutating func append(_ push: FanOutPush) {
     precondition(
       blocks.last?.pushes.last.map { $0.id < push.id } ?? true, "message IDs must grow")
     count += 1
+    bytes += push.bytes
     if let last = blocks.indices.last, blocks[last].pushes.count < Self.blockSize {
       blocks[last].candidates.formUnion(push.waiting)
       blocks[last].pushes.append(push)
@@ -70,6 +73,12 @@ struct FanOutPushes: Sendable {
   /// Calls `body` with each push, oldest first.
   func forEach(_ body: (FanOutPush) -> Void) {
     for block in blocks { for push in block.pushes { body(push) } }
+  }
+
+  /// The oldest that matches.
+  func oldest(where matches: (MessageID) -> Bool) -> MessageID? {
+    for block in blocks { for push in block.pushes where matches(push.id) { return push.id } }
+    return nil
   }
 
   // MARK: What waits for a registration
@@ -150,6 +159,8 @@ struct FanOutPushes: Sendable {
   /// Removes a push.
   mutating func remove(at place: Place) -> FanOutPush {
     let push = blocks[place.block].pushes.remove(at: place.index)
+    count -= 1
+    bytes -= push.bytes
     joinBlocks()
     return push
   }
@@ -158,7 +169,12 @@ struct FanOutPushes: Sendable {
   mutating func remove(_ ids: Set<MessageID>) {
     guard !ids.isEmpty else { return }
     for block in blocks.indices where blocks[block].pushes.contains(where: { ids.contains($0.id) }) {
-      blocks[block].pushes.removeAll { ids.contains($0.id) }
+      blocks[block].pushes.removeAll { push in
+        guard ids.contains(push.id) else { return false }
+        count -= 1
+        bytes -= push.bytes
+        return true
+      }
     }
     joinBlocks()
   }
@@ -178,7 +194,6 @@ struct FanOutPushes: Sendable {
       }
     }
     blocks = joined
-    count = blocks.reduce(0) { $0 + $1.pushes.count }
   }
 
   /// Whether pushes are in order, and blocks know all for whom they wait. For assertions, since it visits
@@ -191,6 +206,8 @@ struct FanOutPushes: Sendable {
         newest = push.id
       }
     }
-    return blocks.allSatisfy { !$0.pushes.isEmpty }
+    let pushes = blocks.flatMap(\.pushes)
+    return blocks.allSatisfy { !$0.pushes.isEmpty } && pushes.count == count
+      && pushes.reduce(0) { $0 + $1.bytes } == bytes
   }
 }

@@ -143,9 +143,12 @@ struct PendingLists: Sendable {
   }
 
   /// What a list holds that is newer than `sent` and alive, oldest first.
-  func alive(in list: List, after sent: MessageID, at seconds: UInt32, limit: Int) -> [MessageID] {
+  func alive(
+    in list: List, of owner: RegistrationNumber, after sent: MessageID, at seconds: UInt32, limit: Int
+  ) -> [MessageID] {
     var found: [MessageID] = []
-    var index = list.head
+    // Mostly `sent` was in the page before, and is in the list still.
+    var index = list.count == 0 ? list.head : place(of: sent, of: owner).map { nodes[$0].next } ?? list.head
     while index != .max, found.count < limit {
       let node = nodes[index]
       if sent.rawValue < node.message, seconds < node.expires { found.append(MessageID(node.message)) }

@@ -8,7 +8,7 @@ import Testing
   private let directory: AppDirectory
 
   init() {
-    directory = AppDirectory(app: AppID(1), pendingLimit: 3)
+    directory = AppDirectory(app: AppID(1), limits: PendingLimits(perDevice: 3))
     for number in 0..<10 as Range<UInt32> {
       directory.insert(
         RegistrationEntry(

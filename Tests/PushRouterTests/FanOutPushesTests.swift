@@ -97,14 +97,14 @@ import Testing
     let directory = Self.directory()
     Self.open(1...300, in: directory)
     #expect(directory.pendingCount(for: RegistrationNumber(0)) == 300)
-    Self.open(301...20_000, in: directory)
+    Self.open(301...9000, in: directory)
     let count = directory.pendingCount(for: RegistrationNumber(0))
     #expect(count >= DeliveryLedger.looks && count < DeliveryLedger.looks + 64)
     #expect(directory.pendingCount(for: RegistrationNumber(7)) == 0)
     // How many of those that were sent still wait is counted as long as a window is not full of them.
     let sent = MessageID(600)
     #expect(directory.waitingCount(for: RegistrationNumber(0), through: sent, at: 50) == 600)
-    #expect(directory.waitingCount(for: RegistrationNumber(0), through: MessageID(20_000), at: 50) == nil)
+    #expect(directory.waitingCount(for: RegistrationNumber(0), through: MessageID(9000), at: 50) == nil)
     _ = directory.acknowledge(Self.ids(1...598), by: RegistrationNumber(0))
     #expect(directory.waitingCount(for: RegistrationNumber(0), through: sent, at: 50) == 2)
   }
