@@ -43,13 +43,13 @@ public final class App: Sendable {
   /// What the app has set up for callbacks: its bits, and above them whether it has set up any, an address, and Getui's format.
   private let callbacks = Atomic<UInt16>(0)
 
-  init(_ row: AppRow, pendingLimit: UInt32, at now: Timestamp) {
+  init(_ row: AppRow, limits: PendingLimits, at now: Timestamp) {
     id = row.id
     key = row.key
     account = row.account
     access = Mutex(Access(row))
     directory = AppDirectory(
-      app: row.id, pendingLimit: pendingLimit, start: UInt32(clamping: now.seconds))
+      app: row.id, limits: limits, start: UInt32(clamping: now.seconds))
   }
 
   /// Takes over what the app has set up for callbacks; nil for nothing.

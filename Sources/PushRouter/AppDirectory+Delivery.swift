@@ -5,8 +5,8 @@ import Synchronization
 
 /// A push that was committed, in the form that the directory needs to deliver it.
 public enum OpenedPush: Sendable {
-  /// To a few registrations, ascending. `isToOne` says whether it was sent to one alone, whatever the channels; nil if that
-  /// is so when it is here for one alone.
+  /// To a few registrations, ascending. `isToOne` says whether it was sent to one alone, whatever the
+  /// channels; nil if that is so when it is here for one alone.
   case few([RegistrationNumber], expires: UInt32, isToOne: Bool? = nil)
   /// To many.
   case many(FanOutPush)
@@ -34,13 +34,14 @@ public struct DispatchPlan: Sendable {
 
   /// The devices that are connected.
   public var reachable: [Reachable] = []
-  /// What had to make room, and the push itself if registrations of it were replaced while it was being stored.
+  /// The pushes that had to make room, and the push itself if registrations of it were replaced while it was being
+  /// stored.
   public var change = DeliveryChange()
 }
 
 extension AppDirectory {
-  /// Adds a committed push. From here on a login finds it; the caller delivers it to online devices. `progress` has the
-  /// registrations for which it was settled before a restart.
+  /// Adds a committed push. From here on a login finds it; the caller delivers it to online devices.
+  /// `progress` has the registrations for which it was settled before a restart.
   public func open(_ id: MessageID, _ push: OpenedPush, progress: DeliveryProgress? = nil) -> DispatchPlan {
     state.withLock { state in
       state.newest = max(state.newest, id)
@@ -53,8 +54,8 @@ extension AppDirectory {
     }
   }
 
-  /// Keeps a push from ending over our connection until `unpin`: it is being stored that it waits there for more. Says
-  /// whether its end is yet to come.
+  /// Keeps a push from ending over our connection until `unpin`: it is being stored that it waits there for
+  /// more. Says whether its end is yet to come.
   func pin(_ id: MessageID) -> Bool { state.withLock { $0.ledger.pin(id) } }
 
   /// Adds the registrations for which a pinned push also waits, if that is stored, and lets it end again.
@@ -77,33 +78,46 @@ extension AppDirectory {
     }
   }
 
-  /// What waits for a registration and is newer than `sent`, oldest first.
+  /// What waits for a registration and is newer than `sent`, oldest first, at most `limit`. The work is
+  /// bounded: a page may have less than `limit`, or nothing, although more waits, and says then where the
+  /// next begins.
   public func pending(
     for number: RegistrationNumber, after sent: MessageID, at seconds: UInt32, limit: Int
-  ) -> [MessageID] {
+  ) -> PendingPage {
     state.withLock { state in
-      guard state.table.isActive(number), !state.table.blocked.contains(number) else { return [] }
+      guard state.table.isActive(number), !state.table.blocked.contains(number) else { return .nothing }
       return state.ledger.pending(for: number, after: sent, at: seconds, limit: limit, in: state.table)
     }
   }
 
   /// Whether a push that is open waits for a registration, however long it lives.
   public func isWaiting(_ id: MessageID, for number: RegistrationNumber) -> Bool {
-    let before = MessageID(id.rawValue &- 1)
-    return pending(for: number, after: before, at: 0, limit: 1).first == id
+    waiting([id], for: number, at: 0) == [id]
   }
 
-  /// About how many pushes wait for a registration.
+  /// Which of some pushes wait for a registration and are alive.
+  func waiting(
+    _ ids: [MessageID], for number: RegistrationNumber, at seconds: UInt32
+  ) -> Set<MessageID> {
+    state.withLock { state in
+      guard state.table.isActive(number), !state.table.blocked.contains(number) else { return [] }
+      return Set(ids.filter { state.ledger.isWaiting($0, for: number, at: seconds) })
+    }
+  }
+
+  /// About how many pushes wait for a registration: of pushes to more than 64 only some hundreds of the
+  /// newest are looked at.
   public func pendingCount(for number: RegistrationNumber) -> Int {
     state.withLock { state in
       state.table.isActive(number) ? state.ledger.pendingCount(for: number, in: state.table) : 0
     }
   }
 
-  /// How many of the pushes up to one wait for a registration and are alive.
+  /// How many of the pushes up to one wait for a registration and are alive; nil if that is more than a
+  /// bounded look tells.
   public func waitingCount(
     for number: RegistrationNumber, through sent: MessageID, at seconds: UInt32
-  ) -> Int {
+  ) -> Int? {
     state.withLock { state in
       guard state.table.isActive(number) else { return 0 }
       return state.ledger.waitingCount(for: number, through: sent, at: seconds, in: state.table)
@@ -133,7 +147,8 @@ extension AppDirectory {
     }
   }
 
-  /// The registrations for which an open push to several is settled; nil if there are none or the push has ended.
+  /// The registrations for which an open push to several is settled; nil if there are none or the push has
+  /// ended.
   public func progress(_ id: MessageID) -> DeliveryProgress? { state.withLock { $0.ledger.progress(id) } }
 
   /// Recalls a push; returns how many registrations it still waited for, and for which it had been settled.
@@ -148,8 +163,8 @@ extension AppDirectory {
     state.withLock { state in state.ledger.expireGroups(at: seconds, in: &state.table) }
   }
 
-  /// Removes dead pushes to a few, looking at the next `places` places of the pool; returns those, and whether the pool's
-  /// end was reached.
+  /// Removes dead pushes to a few, looking at the next `places` places of the pool; returns those, and
+  /// whether the pool's end was reached.
   public func expireListed(places: Int, at seconds: UInt32) -> (ended: [EndedPush], isComplete: Bool) {
     state.withLock { state in
       let (ended, next) = state.ledger.expireListed(
@@ -191,6 +206,7 @@ extension AppDirectory.State {
     }
     dispatch.change = ledger.open(
       id, expires: expires, for: waiting, isToOne: isToOne, progress: progress, in: &table)
+    if !isToOne { dispatch.change.ended += ledger.makeRoom(for: id, in: &table) }
     if !gone.isEmpty { dispatch.change.partly.append(id) }
     dispatch.reachable = reachable(waiting)
     return dispatch
@@ -219,6 +235,7 @@ extension AppDirectory.State {
       dispatch.change.partly = [group.id]
     }
     ledger.open(group)
+    dispatch.change.ended = ledger.makeRoom(for: group.id, in: &table)
     return dispatch
   }
 }

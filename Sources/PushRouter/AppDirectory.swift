@@ -83,11 +83,10 @@ public final class AppDirectory: Sendable {
 
   let state: OrderedMutex<State>
 
-  /// Starts empty. `pendingLimit` bounds the pushes to one registration alone that wait for it; `start` is when the server
-  /// started, in Unix seconds.
-  public init(app: AppID, pendingLimit: UInt32 = 10_000, start: UInt32 = 0) {
+  /// Starts empty. `limits` bound the pushes that wait; `start` is when the server started, in Unix seconds.
+  public init(app: AppID, limits: PendingLimits = PendingLimits(), start: UInt32 = 0) {
     self.app = app
-    state = OrderedMutex(State(ledger: DeliveryLedger(limit: pendingLimit), start: start))
+    state = OrderedMutex(State(ledger: DeliveryLedger(limits: limits), start: start))
   }
 
   /// Registrations that are not replaced.

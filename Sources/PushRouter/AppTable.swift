@@ -13,12 +13,11 @@ final class AppTable: Sendable {
 
   private let apps = Mutex(Apps())
   private let time: any TimeSource
-  /// Pushes to one registration alone that may wait for it.
-  private let pendingLimit: UInt32
+  private let limits: PendingLimits
 
-  init(time: any TimeSource, pendingLimit: UInt32) {
+  init(time: any TimeSource, limits: PendingLimits) {
     self.time = time
-    self.pendingLimit = pendingLimit
+    self.limits = limits
   }
 
   func find(_ key: AppKey) -> App? { apps.withLock { $0.byKey[key] } }
@@ -49,7 +48,7 @@ final class AppTable: Sendable {
   }
 
   /// The app of a row, not to be found yet: its registrations are to be read first.
-  func make(_ row: AppRow) -> App { App(row, pendingLimit: pendingLimit, at: time.now()) }
+  func make(_ row: AppRow) -> App { App(row, limits: limits, at: time.now()) }
 
   /// Has an app be found from now on.
   func add(_ app: App) {

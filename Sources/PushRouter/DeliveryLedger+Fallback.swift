@@ -5,9 +5,7 @@ extension DeliveryLedger {
   /// For which of some registrations a push waits.
   func waiting(_ id: MessageID, among candidates: NumberSet) -> NumberSet {
     var waiting = NumberSet(lists.owners(of: id))
-    if let index = groupIndex(id) {
-      waiting.formUnion(groups[index].waiting)
-    }
+    if let place = groups.place(of: id) { waiting.formUnion(groups[place].waiting) }
     waiting.formIntersection(candidates)
     return waiting
   }
@@ -15,14 +13,14 @@ extension DeliveryLedger {
   /// Whether a push waits for anybody besides some registrations.
   func isWaiting(_ id: MessageID, besides others: NumberSet) -> Bool {
     if lists.owners(of: id).contains(where: { !others.contains($0) }) { return true }
-    guard let index = groupIndex(id) else { return false }
-    return !groups[index].waiting.subtracting(others).isEmpty
+    guard let place = groups.place(of: id) else { return false }
+    return !groups[place].waiting.subtracting(others).isEmpty
   }
 
   /// A vendor's channel brings a pinned push to some of those for whom it waits: it does not wait for them any more.
   mutating func handOver(_ id: MessageID, _ numbers: NumberSet, in table: inout RegistrationTable) {
-    if let index = groupIndex(id) {
-      groups[index].progress.handedOver.formUnion(groups[index].waiting.intersection(numbers))
+    if let place = groups.place(of: id) {
+      groups[place].progress.handedOver.formUnion(groups[place].waiting.intersection(numbers))
     }
     let owners = lists.owners(of: id).filter { numbers.contains($0) }
     for number in owners where remove(id, of: number, in: &table) {
@@ -34,18 +32,10 @@ extension DeliveryLedger {
   /// the others of a push to many.
   mutating func takeBack(_ id: MessageID, _ numbers: [RegistrationNumber]) -> Set<RegistrationNumber> {
     var waiting: Set<RegistrationNumber> = []
-    if let index = groupIndex(id) {
-      for number in numbers where groups[index].progress.handedOver.remove(number) { waiting.insert(number) }
+    if let place = groups.place(of: id) {
+      for number in numbers where groups.takeBack(number, at: place) { waiting.insert(number) }
     }
     for number in numbers { _ = partly[id]?.handedOver.remove(number) }
     return waiting
-  }
-}
-
-extension FanOutPush {
-  /// For whom it waits.
-  fileprivate var waiting: NumberSet {
-    targets.subtracting(progress.delivered).subtracting(progress.replaced)
-      .subtracting(progress.handedOver)
   }
 }

@@ -26,19 +26,19 @@ extension DeliveryLedger {
   }
 
   private func isPacing(_ id: MessageID) -> Bool {
-    groupIndex(id).map { groups[$0].dueBelow != .max } ?? false
+    groups.place(of: id).map { groups[$0].dueBelow != .max } ?? false
   }
 
   private mutating func release(_ id: MessageID, at now: Timestamp, limit: Int) -> DueRange? {
-    guard let index = groupIndex(id), let paced = groups[index].paced else { return nil }
+    guard let place = groups.place(of: id), let paced = groups[place].paced else { return nil }
     // A clock that is set back takes nothing back.
-    let (from, until) = (groups[index].dueBelow, paced.pacing.bound(at: now))
+    let (from, until) = (groups[place].dueBelow, paced.pacing.bound(at: now))
     guard from < until, let first = UInt32(exactly: from) else { return nil }
-    let members = groups[index].targets.members(from: RegistrationNumber(first), limit: limit)
+    let members = groups[place].targets.members(from: RegistrationNumber(first), limit: limit)
     let numbers = members.prefix { UInt64($0.rawValue) < until }
     let isPartial = numbers.count == limit
-    groups[index].dueBelow = isPartial ? UInt64(numbers.last?.rawValue ?? first) + 1 : until
-    let waiting = numbers.filter { groups[index].isPending(for: $0) }
+    groups[place].dueBelow = isPartial ? UInt64(numbers.last?.rawValue ?? first) + 1 : until
+    let waiting = numbers.filter { groups[place].isPending(for: $0) }
     return DueRange(id: id, push: paced.push, numbers: Array(waiting), visited: numbers.count)
   }
 }

@@ -11,20 +11,17 @@ struct DeliveryLedger: Sendable {
   private(set) var lists = PendingLists()
   /// The settled targets of listed pushes with several targets.
   var partly: [MessageID: DeliveryProgress] = [:]
-  /// Listed pushes that were sent to several, and how many of them each registration's list holds: they make no room, and
-  /// do not count for the limit.
-  private var shared: Set<MessageID> = []
-  private var sharedCounts: [RegistrationNumber: UInt32] = [:]
+  /// Listed pushes that were sent to several.
+  private var shared = SharedPushes()
   private var pins = PinnedPushes()
-  /// Ordered by ID, since the writer hands IDs out growing.
-  var groups: [FanOutPush] = []
+  /// In order, since the writer hands IDs out growing.
+  var groups = FanOutPushes()
   /// Paced pushes that are not yet due for all of their targets.
   var paced: [MessageID] = []
 
-  /// Most pushes to one registration alone that wait for it; beyond it the oldest of these is dropped.
-  let limit: UInt32
+  let limits: PendingLimits
 
-  init(limit: UInt32) { self.limit = limit }
+  init(limits: PendingLimits) { self.limits = limits }
 
   /// Entries of all lists.
   var listedCount: Int { lists.count }
@@ -39,10 +36,9 @@ struct DeliveryLedger: Sendable {
   /// assertions, since it visits everything.
   func isConsistent(in table: RegistrationTable) -> Bool {
     lists.isConsistent { table.records[$0.rawValue].pending }
-      && zip(groups, groups.dropFirst()).allSatisfy { $0.id < $1.id }
+      && groups.isConsistent
       && partly.keys.allSatisfy { isOpen($0) || pins.contains($0) }
-      && shared.allSatisfy { lists.contains($0) }
-      && sharedCounts.values.reduce(0) { $0 + Int($1) } == lists.count(of: shared)
+      && shared.isConsistent(with: lists)
   }
 
   // MARK: Opening
@@ -54,11 +50,11 @@ struct DeliveryLedger: Sendable {
     progress: DeliveryProgress? = nil, in table: inout RegistrationTable
   ) -> DeliveryChange {
     var change = DeliveryChange()
-    if !isToOne, !numbers.isEmpty { shared.insert(id) }
+    if !isToOne { shared.add(id, of: numbers) }
     for number in numbers {
-      if !isToOne {
-        sharedCounts[number, default: 0] += 1
-      } else if table.records[number.rawValue].pending.count - (sharedCounts[number] ?? 0) >= limit {
+      if isToOne,
+        table.records[number.rawValue].pending.count - shared.count(of: number) >= limits.perDevice
+      {
         let oldest = lists.removeFirst(from: &table.records[number.rawValue].pending) { [shared] in
           !shared.contains($0)
         }
@@ -73,11 +69,7 @@ struct DeliveryLedger: Sendable {
 
   /// Records that a push has left a registration's list.
   private mutating func left(_ id: MessageID, _ number: RegistrationNumber) {
-    guard !shared.isEmpty, shared.contains(id) else { return }
-    let count = sharedCounts[number] ?? 0
-    assert(count > 0, "a list has as many shared pushes as it counts")
-    sharedCounts[number] = count > 1 ? count - 1 : nil
-    if !lists.contains(id) { shared.remove(id) }
+    if shared.contains(id) { shared.leave(id, number, isOver: !lists.contains(id)) }
   }
 
   /// Takes a push out of a registration's list; false if it is not there.
@@ -90,11 +82,10 @@ struct DeliveryLedger: Sendable {
   }
 
   /// Whether a push waits for any device.
-  func isOpen(_ id: MessageID) -> Bool { lists.contains(id) || groupIndex(id) != nil }
+  func isOpen(_ id: MessageID) -> Bool { lists.contains(id) || groups.place(of: id) != nil }
 
   /// Opens a fan-out push; its ID is larger than that of every group push before it.
   mutating func open(_ push: FanOutPush) {
-    precondition(groups.last.map { $0.id < push.id } ?? true, "message IDs must grow")
     groups.append(push)
     if push.paced != nil { paced.append(push.id) }
   }
@@ -141,21 +132,6 @@ struct DeliveryLedger: Sendable {
     return EndedPush(id, progress?.end ?? .replaced, progress: progress)
   }
 
-  /// Position of the first group push that is newer than an ID.
-  private func firstGroup(after id: MessageID) -> Int {
-    var (low, high) = (0, groups.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if groups[middle].id <= id { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-
-  func groupIndex(_ id: MessageID) -> Int? {
-    let index = firstGroup(after: id) - 1
-    return index >= 0 && groups[index].id == id ? index : nil
-  }
-
   // MARK: Deliveries
 
   /// Takes a device's acknowledgement, with the arrival time if known. False when nothing waited: an unknown ID, another
@@ -175,9 +151,9 @@ struct DeliveryLedger: Sendable {
       change.partly.append(id)
       return true
     }
-    guard let index = groupIndex(id), groups[index].isPending(for: number) else { return false }
-    groups[index].progress.delivered.insert(number)
-    if let moment { groups[index].progress.note(moment) }
+    guard let place = groups.place(of: id), groups[place].isPending(for: number) else { return false }
+    groups[place].progress.delivered.insert(number)
+    if let moment { groups[place].progress.note(moment) }
     change.partly.append(id)
     return true
   }
@@ -185,57 +161,37 @@ struct DeliveryLedger: Sendable {
   /// Whether a registration has acknowledged a push that others wait for still.
   func hasAcknowledged(_ id: MessageID, by number: RegistrationNumber) -> Bool {
     if partly[id]?.delivered.contains(number) == true { return true }
-    return groupIndex(id).map { groups[$0].progress.delivered.contains(number) } ?? false
+    return groups.place(of: id).map { groups[$0].progress.delivered.contains(number) } ?? false
   }
 
   /// The settled targets of an open push to several; nil if there are none, or if it is not open.
   func progress(_ id: MessageID) -> DeliveryProgress? {
-    guard let index = groupIndex(id) else { return partly[id] }
-    guard var listed = partly[id] else { return groups[index].progress }
+    guard let place = groups.place(of: id) else { return partly[id] }
+    guard var listed = partly[id] else { return groups[place].progress }
     // A service refused a push to many for a few, for whom it is listed.
-    listed.formUnion(groups[index].progress)
+    listed.formUnion(groups[place].progress)
     return listed
   }
 
-  /// What waits for a registration and is newer than `sent`, oldest first; dead pushes are left out.
-  func pending(
-    for number: RegistrationNumber, after sent: MessageID, at seconds: UInt32, limit: Int,
-    in table: RegistrationTable
-  ) -> [MessageID] {
-    var found = lists.alive(
-      in: table.records[number.rawValue].pending, after: sent, at: seconds, limit: limit)
-    let listed = found.count
-    var index = firstGroup(after: sent)
-    while index < groups.count, found.count - listed < limit {
-      if seconds < groups[index].expires, groups[index].isDue(for: number),
-        groups[index].isPending(for: number)
-      {
-        found.append(groups[index].id)
-      }
-      index += 1
-    }
-    guard found.count > listed, listed > 0 else { return found }
-    found.sort()
-    return Array(found.prefix(limit))
-  }
-
-  /// About how many pushes wait for a registration: dead ones may be among them.
-  func pendingCount(for number: RegistrationNumber, in table: RegistrationTable) -> Int {
-    Int(table.records[number.rawValue].pending.count)
-      + groups.count { $0.isDue(for: number) && $0.isPending(for: number) }
-  }
-
-  /// How many of the pushes up to one wait for a registration and are alive.
-  func waitingCount(
-    for number: RegistrationNumber, through sent: MessageID, at seconds: UInt32, in table: RegistrationTable
-  ) -> Int {
-    lists.aliveCount(in: table.records[number.rawValue].pending, through: sent, at: seconds)
-      + groups[..<firstGroup(after: sent)].count {
-        seconds < $0.expires && $0.isDue(for: number) && $0.isPending(for: number)
-      }
-  }
-
   // MARK: Ends
+
+  /// Drops the oldest pushes to several while there are too many, or they take too much. The newest stays.
+  mutating func makeRoom(for newest: MessageID, in table: inout RegistrationTable) -> [EndedPush] {
+    let most = max(limits.bytes, limits.bytesPerRegistration * table.count)
+    var ended: [EndedPush] = []
+    while true {
+      let areTooMany = groups.count > limits.toMany
+      guard areTooMany || groups.bytes + shared.bytes > most else { return ended }
+      let mayEnd = { [pins] (id: MessageID) in id != newest && !pins.contains(id) }
+      let listed = areTooMany ? nil : shared.oldest(where: mayEnd)
+      guard let oldest = [groups.oldest(where: mayEnd), listed].compactMap({ $0 }).min() else {
+        return ended
+      }
+      let (waiting, progress) = withdraw(oldest, in: &table)
+      let status = waiting > 0 ? .dropped : progress?.end ?? .dropped
+      ended.append(EndedPush(oldest, status, progress: progress))
+    }
+  }
 
   /// Recalls a push. Returns how many targets it still waited for, and its result.
   mutating func withdraw(
@@ -246,8 +202,8 @@ struct DeliveryLedger: Sendable {
     for owner in owners { _ = remove(id, of: owner, in: &table) }
     partly[id] = nil
     pins.noteEnded(id)
-    guard let index = groupIndex(id) else { return (owners.count, progress) }
-    return (owners.count + groups.remove(at: index).waitingCount, progress)
+    guard let place = groups.place(of: id) else { return (owners.count, progress) }
+    return (owners.count + groups.remove(at: place).waitingCount, progress)
   }
 
   /// Removes all pushes of a registration that was replaced.
@@ -259,10 +215,7 @@ struct DeliveryLedger: Sendable {
       left(id, number)
       lose(id, number, .replaced, &change)
     }
-    for index in groups.indices where groups[index].isPending(for: number) {
-      groups[index].progress.replaced.insert(number)
-      change.partly.append(groups[index].id)
-    }
+    change.partly += groups.release(number)
     return change
   }
 
@@ -287,15 +240,15 @@ struct DeliveryLedger: Sendable {
   /// Removes the fan-out pushes that are dead or wait for no device.
   mutating func expireGroups(at seconds: UInt32, in table: inout RegistrationTable) -> [EndedPush] {
     var ended: [EndedPush] = []
-    for group in groups {
+    groups.forEach { group in
       let isComplete = group.isComplete && !lists.contains(group.id) && !pins.contains(group.id)
-      guard isComplete || group.expires <= seconds else { continue }
+      guard isComplete || group.expires <= seconds else { return }
       let status: OutcomeStatus = isComplete ? group.progress.end : .expired
       ended.append(EndedPush(group.id, status, progress: progress(group.id)))
     }
     guard !ended.isEmpty else { return [] }
     let over = Set(ended.map(\.id))
-    groups.removeAll { over.contains($0.id) }
+    groups.remove(over)
     for id in over {
       for owner in lists.owners(of: id) { _ = remove(id, of: owner, in: &table) }
       partly[id] = nil

@@ -75,7 +75,7 @@ public struct DeliveryProgress: Sendable {
 /// Why a push will not reach a device although no channel has rejected it. The raw values are used in the database and in
 /// reports.
 public enum LossReason: String, Sendable {
-  /// Too many newer pushes waited for the device.
+  /// Too many newer pushes waited, for the device alone or of the app for several.
   case queueFull = "QueueFull"
   /// Another registration took the place of the device's.
   case replaced = "Replaced"

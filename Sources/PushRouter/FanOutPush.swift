@@ -12,6 +12,8 @@ public struct FanOutPush: Sendable {
   public internal(set) var progress: DeliveryProgress
   /// Set if its delivery is paced.
   public let paced: PacedPush?
+  /// About what it takes: its targets, and as much as the set of those who have it may come to.
+  let bytes: Int
   /// Devices with numbers from this on have to wait for their moment.
   var dueBelow: UInt64
 
@@ -25,8 +27,12 @@ public struct FanOutPush: Sendable {
     self.targets = targets
     self.progress = progress
     self.paced = paced
+    bytes = Self.bytesOfRest + targets.bytes + targets.bytesOfSubset
     dueBelow = paced == nil ? .max : 0
   }
+
+  /// What it takes besides the members of sets.
+  private static var bytesOfRest: Int { 512 }
 
   /// Whether a device's moment to get it has come.
   func isDue(for number: RegistrationNumber) -> Bool { UInt64(number.rawValue) < dueBelow }
@@ -35,6 +41,13 @@ public struct FanOutPush: Sendable {
   public func isPending(for number: RegistrationNumber) -> Bool {
     targets.contains(number) && !progress.delivered.contains(number)
       && !progress.replaced.contains(number) && !progress.handedOver.contains(number)
+  }
+
+  /// For whom it still waits.
+  var waiting: NumberSet {
+    if progress.isEmpty { return targets }
+    return targets.subtracting(progress.delivered).subtracting(progress.replaced)
+      .subtracting(progress.handedOver)
   }
 
   /// For how many it still waits.

@@ -1,17 +1,17 @@
 import CRoaring
 import PushBase
 
-/// A set of registration numbers of one app, as a Roaring bitmap: a dense million takes bytes to 125 KB, a sparse set
-/// two bytes a member. A value: copies share storage until one of them changes. The sets of a single push, which have one
-/// member or none, need no bitmap.
+/// A set of registration numbers of one app, as a Roaring bitmap: a dense million takes bytes to 125 KB, a
+/// sparse set two bytes a member. A value: copies share storage until one of them changes. The sets of a
+/// single push, which have one member or none, need no bitmap.
 public struct NumberSet: Sendable {
   /// The members; nil if they are none, or the one in `single`.
   private var storage: Storage?
   /// The only member, if there is no storage.
   private var single: RegistrationNumber?
 
-  /// Owns the C bitmap. Shared storage is only ever read (`uniquely` copies before a change), and reading a Roaring
-  /// bitmap changes nothing in it, so threads may hold copies of one value.
+  /// Owns the C bitmap. Shared storage is only ever read (`uniquely` copies before a change), and reading a
+  /// Roaring bitmap changes nothing in it, so threads may hold copies of one value.
   private final class Storage: @unchecked Sendable {
     let bitmap: UnsafeMutablePointer<roaring_bitmap_t>
 
@@ -125,6 +125,16 @@ public struct NumberSet: Sendable {
 
   /// Whether the set holds nothing.
   public var isEmpty: Bool { storage.map { roaring_bitmap_is_empty($0.bitmap) } ?? (single == nil) }
+
+  /// About the bytes that its members take.
+  var bytes: Int { storage.map { Int(roaring_bitmap_portable_size_in_bytes($0.bitmap)) } ?? 0 }
+
+  /// About the most bytes that some of its members take, in containers for 65,536 numbers each
+  /// (github.com/RoaringBitmap/RoaringFormatSpec).
+  var bytesOfSubset: Int {
+    guard let first = member(at: 0)?.rawValue, let last = member(at: count - 1)?.rawValue else { return 0 }
+    return min(2 * count, (Int(last >> 16) - Int(first >> 16) + 1) * 8192)
+  }
 
   /// Keeps what both hold.
   public mutating func formIntersection(_ other: NumberSet) {

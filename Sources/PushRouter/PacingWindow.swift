@@ -99,16 +99,18 @@ extension AppDirectory {
   /// What was released before to devices whose connections were not known then, as far as it still waits for them.
   func releasedPacedPushes(to sessions: [BoundSession]) -> [DuePush] {
     state.withLock { state in
-      state.ledger.groups.compactMap { group in
-        guard let paced = group.paced else { return nil }
+      var released: [DuePush] = []
+      state.ledger.groups.forEach { group in
+        guard let paced = group.paced else { return }
         var push = DuePush(id: group.id, push: paced.push)
         for session in sessions where group.isDue(for: session.number) && group.isPending(for: session.number)
         {
           push.reachable.append(
             DispatchPlan.Reachable(number: session.number, location: session.location))
         }
-        return push.reachable.isEmpty ? nil : push
+        if !push.reachable.isEmpty { released.append(push) }
       }
+      return released
     }
   }
 }

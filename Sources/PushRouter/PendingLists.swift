@@ -36,7 +36,7 @@ struct PendingLists: Sendable {
     _ message: MessageID, expires: UInt32, of owner: RegistrationNumber, to list: inout List
   ) {
     let index = takeNode()
-    assert(message.rawValue != 0 && !contains(message, of: owner), "a list has each push once")
+    assert(message.rawValue != 0 && place(of: message, of: owner) == nil, "a list has each push once")
     var (previous, next) = (list.tail, UInt32.max)
     while previous != .max, nodes[previous].message > message.rawValue {
       (previous, next) = (nodes[previous].previous, previous)
@@ -51,10 +51,15 @@ struct PendingLists: Sendable {
     precondition(byMessage.count == count, "every place of a list is in the index")
   }
 
-  private func contains(_ message: MessageID, of owner: RegistrationNumber) -> Bool {
+  private func place(of message: MessageID, of owner: RegistrationNumber) -> UInt32? {
     byMessage.first(Self.hash(message)) {
       nodes[$0].message == message.rawValue && nodes[$0].owner == owner.rawValue
-    } != nil
+    }
+  }
+
+  /// Whether a push is in a registration's list and alive.
+  func isAlive(_ message: MessageID, of owner: RegistrationNumber, at seconds: UInt32) -> Bool {
+    place(of: message, of: owner).map { seconds < nodes[$0].expires } ?? false
   }
 
   private mutating func takeNode() -> UInt32 {
@@ -71,10 +76,7 @@ struct PendingLists: Sendable {
 
   /// Removes a push from its owner's list; false if it is not there.
   mutating func remove(_ message: MessageID, of owner: RegistrationNumber, from list: inout List) -> Bool {
-    let found = byMessage.first(Self.hash(message)) {
-      nodes[$0].message == message.rawValue && nodes[$0].owner == owner.rawValue
-    }
-    guard let found else { return false }
+    guard let found = place(of: message, of: owner) else { return false }
     unlink(found, from: &list)
     return true
   }
@@ -141,9 +143,12 @@ struct PendingLists: Sendable {
   }
 
   /// What a list holds that is newer than `sent` and alive, oldest first.
-  func alive(in list: List, after sent: MessageID, at seconds: UInt32, limit: Int) -> [MessageID] {
+  func alive(
+    in list: List, of owner: RegistrationNumber, after sent: MessageID, at seconds: UInt32, limit: Int
+  ) -> [MessageID] {
     var found: [MessageID] = []
-    var index = list.head
+    // Mostly `sent` was in the page before, and is in the list still.
+    var index = list.count == 0 ? list.head : place(of: sent, of: owner).map { nodes[$0].next } ?? list.head
     while index != .max, found.count < limit {
       let node = nodes[index]
       if sent.rawValue < node.message, seconds < node.expires { found.append(MessageID(node.message)) }

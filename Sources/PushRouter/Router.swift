@@ -82,7 +82,7 @@ public final class Router: Sendable {
     let passthrough = Passthrough(contents: contents, writeBehind: writeBehind, gateways: gateways)
     let channels = PluggedChannels()
     channels.add(passthrough)
-    let table = AppTable(time: time, pendingLimit: options.pendingPerDevice)
+    let table = AppTable(time: time, limits: options.pending)
     let callbacks = CallbackApps(table)
     let purge = AppPurge(
       store: store, time: time, log: log, apps: table, channels: channels, passthrough: passthrough,

@@ -2,8 +2,8 @@ import PushBase
 
 /// Bounds of the router's memory and of what the database keeps. The defaults suit a server.
 public struct RouterOptions: Sendable {
-  /// Pushes to one registration alone that wait for it; beyond it the oldest of these is dropped (QueueFull).
-  public var pendingPerDevice: UInt32 = 10_000
+  /// Pushes that may wait for an app's devices.
+  public var pending = PendingLimits()
   /// Bytes of contents kept in memory for devices that come back.
   public var cachedContents = 16 << 20
   /// Seconds that a push and its outcome stay in the database, if nothing of it is undelivered. At least the longest time

@@ -25,7 +25,7 @@ private final class Nothing: Sendable {}
     let stored = StoredPush(
       content: PushContent(variants: []), elsewhere: NumberSet(targets))
     let push = ChannelPush(
-      app: App(row, pendingLimit: 10, at: now), id: MessageID(7), targets: .many(NumberSet(targets)),
+      app: App(row, limits: PendingLimits(), at: now), id: MessageID(7), targets: .many(NumberSet(targets)),
       push: stored,
       expires: Timestamp(milliseconds: 1000), pacing: pacing)
     return ActivePush(

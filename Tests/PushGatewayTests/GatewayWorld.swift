@@ -117,7 +117,8 @@ final class GatewayWorld: Sendable {
     let directory = (other ?? app).directory
     guard let number = directory.find(id) else { return [] }
     return directory.pending(
-      for: number, after: MessageID(0), at: UInt32(clamping: clock.now().seconds), limit: 1000)
+      for: number, after: MessageID(0), at: UInt32(clamping: clock.now().seconds), limit: 1000
+    ).ids
   }
 
   /// Writes what may be late, and waits until it is stored.

@@ -211,7 +211,7 @@ final class HomeWorld: Sendable {
         "\(identity?.id.text ?? "") \(identity.map { "\($0.platform)" } ?? "") \(app.directory.hasTag("even", device.number)) "
           + "\(outcome.map { "\($0.rawValue)" } ?? "")")
       picture.pending.append(
-        app.directory.pending(for: device.number, after: MessageID(0), at: clock.seconds, limit: 10_000))
+        app.directory.pending(for: device.number, after: MessageID(0), at: clock.seconds, limit: 10_000).ids)
     }
     for index in 0..<(devices.count + 1) / 2 {
       let alias = AudienceFilter(aliases: ["user \(index)"])

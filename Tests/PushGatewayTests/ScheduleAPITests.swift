@@ -192,7 +192,7 @@ import Testing
     #expect(world.pending(device).count == 1)
     #expect(
       other.directory.find(outsider).map {
-        other.directory.pending(for: $0, after: MessageID(0), at: 0, limit: 9)
+        other.directory.pending(for: $0, after: MessageID(0), at: 0, limit: 9).ids
       } == [])
   }
 }

@@ -46,6 +46,7 @@ extension GatewayWorld {
   func pending(_ id: RegistrationID, in app: App) -> [MessageID] {
     guard let number = app.directory.find(id) else { return [] }
     return app.directory.pending(
-      for: number, after: MessageID(0), at: UInt32(clamping: clock.now().seconds), limit: 1000)
+      for: number, after: MessageID(0), at: UInt32(clamping: clock.now().seconds), limit: 1000
+    ).ids
   }
 }

@@ -70,8 +70,10 @@ import Testing
       }
       if row.isStopped { #expect(await world.ask("DELETE", "/task/RASA_\(id.text)").code == 0, "\(row)") }
       // What is sent at once waits for the acknowledgement.
+      let seconds = UInt32(clamping: world.clock.now().seconds)
       let waiting = world.app.directory.pending(
-        for: phone.number, after: MessageID(0), at: UInt32(clamping: world.clock.now().seconds), limit: 10)
+        for: phone.number, after: MessageID(0), at: seconds, limit: 10
+      ).ids
       #expect(waiting == (expected.getsMessage ? [id] : []), "\(row): handed over when the app is opened")
     }
   }

@@ -21,7 +21,8 @@ import Testing
   static func pending(_ id: RegistrationID, _ world: GetuiWorld) -> [MessageID] {
     guard let number = world.app.directory.find(id) else { return [] }
     return world.app.directory.pending(
-      for: number, after: MessageID(0), at: UInt32(clamping: world.clock.now().seconds), limit: 100)
+      for: number, after: MessageID(0), at: UInt32(clamping: world.clock.now().seconds), limit: 100
+    ).ids
   }
 
   @Test func `A push to one CID is kept for it, and a repeated request is done once`() async throws {

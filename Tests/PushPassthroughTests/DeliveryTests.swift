@@ -74,6 +74,24 @@ import Testing
     #expect(repeated == [ids[1], ids[2], ids[5]])
   }
 
+  /// Older than what waits for a device are more pushes that do not yet than one question looks at: it gets
+  /// there page by page.
+  @Test func pagesWithoutAPushLeadToWhatWaits() throws {
+    let server = try TestServer()
+    let (device, identity) = try server.device()
+    _ = try device.perform(.logout)
+    let number = try #require(server.app.directory.find(identity.id))
+    let never = Timestamp(milliseconds: .max / 4)
+    let window = PacingWindow(targets: NumberSet([number]), start: never, minutes: 1)
+    let paced = PacedPush(pacing: window, push: StoredPush(content: PushContent(variants: [])))
+    for id in 1...2000 as ClosedRange<UInt64> {
+      let push = FanOutPush(id: MessageID(id), expires: .max, targets: NumberSet([number]), paced: paced)
+      _ = server.app.directory.open(push.id, .many(push))
+    }
+    let id = try server.push("late", to: .all)
+    #expect(try server.back(identity).pushes(1).map(\.id) == [id])
+  }
+
   @Test func acknowledgementsOfOthersAndUnknownOnesChangeNothing() throws {
     let server = try TestServer()
     let (_, identity) = try server.device()
@@ -138,8 +156,8 @@ import Testing
     #expect(server.waiting(for: awayIdentity.id) == [])
   }
 
-  /// Devices come and go on both loops while pushes to one and to all are accepted: each connection sees growing IDs,
-  /// and whatever was accepted is there in the end, though nothing is acknowledged before.
+  /// Devices come and go on both loops while pushes to one and to all are accepted: each connection sees
+  /// growing IDs, and whatever was accepted is there in the end, though nothing is acknowledged before.
   @Test func loginsThatRaceWithPushesLoseNothing() throws {
     let server = try TestServer()
     let (first, identity) = try server.device()
@@ -169,7 +187,8 @@ import Testing
     #expect(server.waiting(for: identity.id) == [])
   }
 
-  /// Whoever acknowledges nothing gets no more than its library remembers; the rest comes, in order, once there is room.
+  /// Whoever acknowledges nothing gets no more than its library remembers; the rest comes, in order, once
+  /// there is room.
   @Test func sendsNoMoreThanADeviceRemembers() throws {
     var limits = PassthroughLimits()
     limits.unsettled = 20

@@ -191,7 +191,8 @@ final class TestServer: Sendable {
   func waiting(for id: RegistrationID) -> [MessageID] {
     guard let number = app.directory.find(id) else { return [] }
     return app.directory.pending(
-      for: number, after: MessageID(0), at: UInt32(clamping: SystemTime().now().seconds), limit: 100_000)
+      for: number, after: MessageID(0), at: UInt32(clamping: SystemTime().now().seconds), limit: 100_000
+    ).ids
   }
 }
 

@@ -182,7 +182,7 @@ import Testing
   /// makes room, whatever it came by and however few they are, also after a restart.
   @Test(arguments: [false, true]) func fullLists(isRestarted: Bool) async throws {
     var options = RouterOptions()
-    options.pendingPerDevice = 3
+    options.pending.perDevice = 3
     let world = try await TestWorld(options: options)
     let (one, two) = (try await world.register(), try await world.register())
     var shared: [MessageID] = []

@@ -8,7 +8,7 @@ import Testing
   private let directory: AppDirectory
 
   init() {
-    directory = AppDirectory(app: AppID(1), pendingLimit: 3)
+    directory = AppDirectory(app: AppID(1), limits: PendingLimits(perDevice: 3))
     for number in 0..<10 as Range<UInt32> {
       directory.insert(
         RegistrationEntry(
@@ -26,7 +26,7 @@ import Testing
   }
 
   private func pending(_ number: UInt32, after sent: UInt64 = 0, at seconds: UInt32 = 50) -> [UInt64] {
-    directory.pending(for: .init(number), after: .init(sent), at: seconds, limit: 100).map(\.rawValue)
+    directory.pending(for: .init(number), after: .init(sent), at: seconds, limit: 100).ids.map(\.rawValue)
   }
 
   /// The last login wins; a late disconnect of the earlier connection changes nothing.

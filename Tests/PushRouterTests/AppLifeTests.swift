@@ -81,7 +81,7 @@ import Testing
     let id = world.app.id
     let found = try await world.store.look { t throws(StorageError) in try t.apps.find(id) }
     let row = try #require(found)
-    let table = AppTable(time: world.clock, pendingLimit: 10)
+    let table = AppTable(time: world.clock, limits: PendingLimits())
     let app = table.adopt(row, in: .all)
     #expect(table.adopt(row, in: .all) === app && app?.isDeleted == false)
     #expect(table.remove(row.key) === app)

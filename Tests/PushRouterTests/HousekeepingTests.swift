@@ -61,7 +61,8 @@ import Testing
     }
     #expect(directory.pendingCount(for: RegistrationNumber(2)) == 5000)
     let all = directory.pending(
-      for: RegistrationNumber(2), after: MessageID(0), at: 20, limit: 10_000)
+      for: RegistrationNumber(2), after: MessageID(0), at: 20, limit: 10_000
+    ).ids
     #expect(all.map(\.rawValue) == Array(20_001...25_000))
   }
 

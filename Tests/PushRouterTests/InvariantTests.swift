@@ -107,7 +107,7 @@ extension RegistrationEntry {
 extension AppDirectory {
   /// An app's directory with one registration.
   fileprivate static func withOne() -> AppDirectory {
-    let directory = AppDirectory(app: AppID(1), pendingLimit: 3)
+    let directory = AppDirectory(app: AppID(1), limits: PendingLimits(perDevice: 3))
     directory.insert(.zero)
     return directory
   }

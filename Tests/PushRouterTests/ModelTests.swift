@@ -258,7 +258,8 @@ private struct Client {
     while true {
       let batch = world.app.directory.pending(
         for: clients[index].device.number, after: clients[index].sentThrough, at: world.clock.seconds,
-        limit: 2)
+        limit: 2
+      ).ids
       guard !batch.isEmpty else { return }
       for id in batch { clients[index].receive(id) }
     }

@@ -187,8 +187,10 @@ private func numbers(_ values: [UInt32]) -> [RegistrationNumber] { values.map { 
     #expect(expired == [MessageID(2), MessageID(3)])
     pool.append(MessageID(11), expires: 1000, of: one, to: &first)
     #expect(
-      pool.alive(in: first, after: MessageID(0), at: 0, limit: 9).map(\.rawValue) == [4, 6, 7, 8, 9, 11])
-    #expect(pool.alive(in: first, after: MessageID(6), at: 8, limit: 1).map(\.rawValue) == [9])
+      pool.alive(in: first, of: one, after: MessageID(0), at: 0, limit: 9).map(\.rawValue) == [
+        4, 6, 7, 8, 9, 11,
+      ])
+    #expect(pool.alive(in: first, of: one, after: MessageID(6), at: 8, limit: 1).map(\.rawValue) == [9])
     #expect(first.count == 6 && second.count == 10 && pool.count == 16)
     while pool.removeFirst(from: &first) != nil {}
     #expect(first.count == 0 && pool.count == 10)
@@ -223,7 +225,8 @@ private func numbers(_ values: [UInt32]) -> [RegistrationNumber] { values.map { 
     }
     #expect(pool.count == model.reduce(0) { $0 + $1.count })
     for (index, entries) in model.enumerated() {
-      let all = pool.alive(in: lists[index], after: MessageID(0), at: 0, limit: .max)
+      let all = pool.alive(
+        in: lists[index], of: RegistrationNumber(UInt32(index)), after: MessageID(0), at: 0, limit: .max)
       #expect(all.map(\.rawValue) == entries.map(\.id))
     }
     for value in 1...600 as ClosedRange<UInt64> {

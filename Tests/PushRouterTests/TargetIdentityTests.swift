@@ -94,7 +94,7 @@ private struct IdentityRun {
     var options = RouterOptions()
     // Some runs have lists that fill up.
     limit = seed.isMultiple(of: 3) ? 4 : 10_000
-    options.pendingPerDevice = UInt32(limit)
+    options.pending.perDevice = UInt32(limit)
     world = try await TestWorld(options: options)
     apple = FakeApple()
     world.router.add(apple)

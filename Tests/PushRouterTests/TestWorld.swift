@@ -117,8 +117,11 @@ final class TestWorld {
   func addApp() async throws -> App { try await router.makeApp(in: store) }
 
   /// Starts anew from the database; what was to be written late is lost unless the end is orderly.
-  func restart(isOrderly: Bool, zone: (any Zone)? = nil) async throws {
+  func restart(
+    isOrderly: Bool, zone: (any Zone)? = nil, _ change: (inout RouterOptions) -> Void = { _ in }
+  ) async throws {
     if let zone { options.zone = zone }
+    change(&options)
     if isOrderly { router.finish() }
     router.endWaiting()
     store.close()
@@ -180,7 +183,7 @@ final class TestWorld {
 
   /// What waits for a device.
   func pending(_ device: TestDevice) -> [MessageID] {
-    app.directory.pending(for: device.number, after: MessageID(0), at: clock.seconds, limit: 100_000)
+    app.directory.pending(for: device.number, after: MessageID(0), at: clock.seconds, limit: 100_000).ids
   }
 
   // MARK: Pushes

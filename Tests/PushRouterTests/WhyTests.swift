@@ -193,7 +193,7 @@ import Testing
 
   @Test func `Taken back, replaced, crowded out, only for who is online`() async throws {
     var options = RouterOptions()
-    options.pendingPerDevice = 2
+    options.pending.perDevice = 2
     let world = try await TestWorld(options: options)
     let device = try await world.register()
     let recalled = try await world.push(to: [device])

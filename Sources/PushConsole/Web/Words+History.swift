@@ -70,7 +70,8 @@ extension Words {
 
   // MARK: Reasons
 
-  static let lossQueueFull = Phrase("Too many newer pushes were pending for the device.", "设备离线期间，更新的推送过多。")
+  static let lossQueueFull = Phrase(
+    "Too many newer pushes of the app were pending.", "应用待送达的更新推送过多，此条被挤出。")
   static let lossReplaced = Phrase(
     "The app was reinstalled and has a new registration.", "应用已重新安装，注册已被替换。")
   static let lossNoChannel = Phrase("No channel reaches the device.", "没有可达该设备的通道。")

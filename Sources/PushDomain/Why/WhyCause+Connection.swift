@@ -97,11 +97,11 @@ extension WhyCause {
     "not_acknowledged_in_time", .updateLibrary,
     "The device had not acknowledged it by then, so the named channel got it.",
     "设备在此时间之前没有确认，推送已改由所列通道下发。")
-  /// Too many newer pushes were waiting for the device.
+  /// Too many newer pushes were waiting, for the device alone or of the app for several.
   public static let queueFull = WhyCause(
     "queue_full", .sendFewer,
-    "Too many newer pushes were waiting for the device.",
-    "该设备等待的新推送过多，此条被挤出。")
+    "Too many newer pushes of the app were waiting.",
+    "应用等待送达的新推送过多，此条被挤出。")
   /// Its time to live has ended.
   public static let expired = WhyCause(
     "expired", .extendLifetime,

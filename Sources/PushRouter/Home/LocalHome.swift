@@ -37,8 +37,10 @@ public final class LocalHome: AppHome {
     case .operation(let session, let sequence, let operation): perform(operation, sequence, session)
     case .pull(let session, let id, let limit): pull(session, after: id, limit, &answers)
     case .recount(let session, let id):
-      let count = directory(of: session)?.waitingCount(for: session.number, through: id, at: seconds)
-      answers.append(.waiting(session.location, count: count ?? 0))
+      let directory = directory(of: session)
+      let count = directory.map { $0.waitingCount(for: session.number, through: id, at: seconds) } ?? 0
+      // Without a count, as many as any window holds: the session goes on waiting for its acknowledgements.
+      answers.append(.waiting(session.location, count: count ?? Int(UInt16.max)))
     }
   }
 
@@ -165,18 +167,22 @@ public final class LocalHome: AppHome {
   ) {
     guard let directory = directory(of: session) else { return }
     let number = session.number
-    let ids = directory.pending(for: number, after: id, at: seconds, limit: limit)
-    guard let last = ids.last else {
+    let page = directory.pending(for: number, after: id, at: seconds, limit: limit)
+    guard let last = page.through ?? page.ids.last else {
       answers.append(.pulled(session.location, .nothing))
       return
     }
-    router.deliveries.contents(of: ids) { [self] result in
+    guard !page.ids.isEmpty else {
+      // By mail, so that the loop does other work before the session asks for the next page.
+      return answer(.pulled(session.location, .pushes([], through: last)), at: session.location)
+    }
+    router.deliveries.contents(of: page.ids) { [self] result in
       guard case .success(let contents) = result else {
         return answer(.pulled(session.location, .unavailable), at: session.location)
       }
       // Checked again, because a push may have been recalled while its content was read. A later recall is sent before or
       // after this answer, and the session handles it.
-      let waiting = Set(directory.pending(for: number, after: id, at: seconds, limit: limit))
+      let waiting = directory.waiting(page.ids, for: number, at: seconds)
       let kept = contents.filter { waiting.contains($0.0) }.map { KeptPush(id: $0.0, push: $0.1) }
       answer(.pulled(session.location, .pushes(kept, through: last)), at: session.location)
     }

@@ -80,7 +80,7 @@ import Testing
       try await world.written()
       stored = try await Self.stored(id, in: world)
     }
-    let waiting = app.directory.pending(for: number, after: MessageID(0), at: 0, limit: 9)
+    let waiting = app.directory.pending(for: number, after: MessageID(0), at: 0, limit: 9).ids
     #expect(waiting == [id])
   }
 }
