@@ -154,6 +154,11 @@ public final class AppDirectory: Sendable {
   /// The number behind a public ID.
   public func find(_ id: RegistrationID) -> RegistrationNumber? { state.withLock { $0.table.find(id) } }
 
+  /// The numbers behind public IDs, in their order.
+  public func find(_ ids: [RegistrationID]) -> [RegistrationNumber?] {
+    state.withLock { state in ids.map { state.table.find($0) } }
+  }
+
   /// Public ID and platform of a registration.
   public func identity(_ number: RegistrationNumber) -> (id: RegistrationID, platform: Platform)? {
     state.withLock { state in

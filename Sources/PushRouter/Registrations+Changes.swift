@@ -94,9 +94,7 @@ extension Registrations {
         reply(
           .failure(kept.refusal.withLock { $0 } ?? RegistrationRefusal(failure: .unavailable, numbers: [])))
       case .success(let applied):
-        for (one, applied) in zip(changes, applied) {
-          if let applied { app.directory.take(one, applied) }
-        }
+        app.directory.take(zip(changes, applied).compactMap { one, applied in applied.map { (one, $0) } })
         reply(.success(()))
       }
     }
@@ -109,10 +107,20 @@ private final class Kept: Sendable {
 }
 
 extension AppDirectory {
-  /// Takes over a change that was stored.
-  fileprivate func take(_ one: RegistrationChange, _ applied: DeviceChange.Applied) {
-    for (name, tag) in applied.names { defineTag(name, number: tag) }
-    changeTags(of: one.number, added: applied.added, removed: applied.removed)
-    if let alias = one.change.alias { setAlias(alias.text, of: one.number) }
+  /// Takes over changes that were stored. With a lock for each, event loops that look up registrations meanwhile would wait at
+  /// each of them.
+  fileprivate func take(_ changes: [(RegistrationChange, DeviceChange.Applied)]) {
+    for start in stride(from: 0, to: changes.count, by: Self.takenTogether) {
+      state.withLock { state in
+        for (one, applied) in changes[start..<min(start + Self.takenTogether, changes.count)] {
+          for (name, tag) in applied.names { state.table.defineTag(name, number: tag) }
+          guard state.table.isActive(one.number) else { continue }
+          state.table.changeTags(of: one.number, added: applied.added, removed: applied.removed)
+          if let alias = one.change.alias { state.table.setAlias(alias.text, of: one.number) }
+        }
+      }
+    }
   }
+
+  private static var takenTogether: Int { 128 }
 }

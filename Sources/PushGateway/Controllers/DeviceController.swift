@@ -223,7 +223,7 @@ struct DeviceController: GatewayController {
   /// The registrations behind some IDs; answers the call itself if one is unknown.
   private func registrations(_ ids: [RegistrationID], _ call: GatewayCall) -> [RegistrationNumber]? {
     guard let app = call.app else { return nil }
-    let numbers = ids.map { app.directory.find($0) }
+    let numbers = app.directory.find(ids)
     let unknown = zip(ids, numbers).filter { $0.1 == nil }.map(\.0.text)
     guard unknown.isEmpty else {
       let message = "registration_ids names unknown registrations; nothing was changed"
