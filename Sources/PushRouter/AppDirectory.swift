@@ -205,13 +205,6 @@ public final class AppDirectory: Sendable {
 
   // MARK: Aliases and tags
 
-  /// Sets or clears an alias.
-  public func setAlias(_ alias: String?, of number: RegistrationNumber) {
-    state.withLock { state in
-      if state.table.isActive(number) { state.table.setAlias(alias, of: number) }
-    }
-  }
-
   /// Registrations that have an alias, oldest first.
   public func registrations(alias: String) -> [RegistrationNumber] {
     state.withLock { $0.table.registrations(alias: alias) }
@@ -220,13 +213,6 @@ public final class AppDirectory: Sendable {
   /// Names a tag number.
   public func defineTag(_ name: String, number: UInt32) {
     state.withLock { $0.table.defineTag(name, number: number) }
-  }
-
-  /// Adds and removes tags of a registration.
-  public func changeTags(of number: RegistrationNumber, added: [UInt32], removed: [UInt32]) {
-    state.withLock { state in
-      if state.table.isActive(number) { state.table.changeTags(of: number, added: added, removed: removed) }
-    }
   }
 
   /// The first tags in use, in order. However many tags there are, it does not take longer.
