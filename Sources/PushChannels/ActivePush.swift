@@ -122,6 +122,11 @@ struct ActivePush: Sendable {
     return rest.count
   }
 
+  /// Whether a device has no final result yet.
+  func awaits(_ number: RegistrationNumber) -> Bool {
+    targets.contains(number) && !answered.contains(number)
+  }
+
   /// Records the outcome for one device.
   mutating func finish(_ number: RegistrationNumber, _ result: String) {
     claimed.remove(number)

@@ -24,14 +24,18 @@ public final class ChannelQueue: Sendable {
     static let batch = 256
     /// Pushes whose ends are saved at a time: about a millisecond of the writer.
     static let saved = 32
-    /// Deliveries that wait for a retry; with this many nothing new is started.
+    /// Deliveries that wait for a retry; with this many nothing new is started of pushes to many devices.
     static let later = 16_384
+    /// With so many more nothing new is started of pushes to few either.
+    static let laterOfFew = 4096
     /// Pushes in memory, with those of which devices were taken over.
     static let pushesTakenOver = 3072
     /// Pushes of which devices were taken over, which wait to be read; with this many no more are taken over.
     static let takenOver = 100_000
     /// Of these so many are read at a time.
     static let takenOverTogether = 32
+    /// Seconds after which the direct connection brings a device that connects what waits for its service.
+    static let patience: Int64 = 5
     /// Seconds for which a push is held that is being recalled.
     static let hold: Int64 = 60
   }
@@ -132,6 +136,18 @@ public final class ChannelQueue: Sendable {
   public func tokensChanged(of numbers: [RegistrationNumber]) {
     let recalled = state.withLock { $0.tokensChanged(of: numbers) }
     for (target, tags) in recalled { target.recall(tags) }
+  }
+
+  /// A device has connected: what has waited for its service for some seconds goes over the connection, where the strategy lets the
+  /// direct connection bring what a service refuses.
+  public func reached(_ number: RegistrationNumber) {
+    let moment = time.now().adding(seconds: -Bounds.patience)
+    let hasFailed = state.withLock { state in
+      guard !state.fallingBack.isEmpty else { return false }
+      state.reached(number, waitingSince: moment)
+      return !state.failed.isEmpty
+    }
+    if hasFailed { advance() }
   }
 
   // MARK: Credentials

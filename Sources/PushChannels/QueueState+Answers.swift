@@ -13,7 +13,9 @@ extension QueueState {
     taken.reserveCapacity(min(count, queue.count))
     var legs: Set<LegKey> = []
     while taken.count < count, let delivery = queue.next(place: taken.count) {
-      guard let push = open[delivery.key], !endIfTakenBack(delivery) else { continue }
+      guard let push = open[delivery.key], !endIfTakenBack(delivery), push.awaits(delivery.row.number) else {
+        continue
+      }
       guard legs.count < pushes || legs.contains(delivery.key) else {
         queue.append(delivery, isLarge: push.isLarge, atFront: true)
         break
@@ -79,7 +81,12 @@ extension QueueState {
     var random = SystemRandomNumberGenerator()
     let next = schedule.next(afterFailures: delivery.failures, now: now, end: push.expires, using: &random)
     guard let next = next.map({ max($0, now.adding(seconds: seconds)) }), next < push.expires else {
-      finish(delivery.key, delivery.row.number, ChannelEnd.expired)
+      // Too late for the service, but its device may connect until then.
+      if push.part.fallsBack {
+        tryAgain(delivery, at: Timestamp(milliseconds: push.expires.milliseconds + 999).seconds)
+      } else {
+        finish(delivery.key, delivery.row.number, ChannelEnd.expired)
+      }
       return
     }
     tryAgain(delivery, at: Timestamp(milliseconds: next.milliseconds + 999).seconds)

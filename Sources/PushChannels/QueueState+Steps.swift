@@ -18,7 +18,7 @@ extension QueueState {
       isArming = true
       steps.append(.arm(deliveries))
     }
-    if mayLookUp, laterCount + again.count < ChannelQueue.Bounds.later {
+    if mayLookUp, laterCount + again.count < ChannelQueue.Bounds.later + ChannelQueue.Bounds.laterOfFew {
       let waiting = ready.values.reduce((few: 0, many: 0)) {
         ($0.few + $1.few.count, $0.many + $1.many.count)
       }
@@ -26,7 +26,9 @@ extension QueueState {
         isFetchingFew = true
         steps.append(.fetch(batch))
       }
-      if !isFetchingMany, waiting.many < ChannelQueue.Bounds.ready, let batch = nextBatch(isLarge: true) {
+      if !isFetchingMany, waiting.many < ChannelQueue.Bounds.ready,
+        laterCount + again.count < ChannelQueue.Bounds.later, let batch = nextBatch(isLarge: true)
+      {
         isFetchingMany = true
         steps.append(.fetch(batch))
       }

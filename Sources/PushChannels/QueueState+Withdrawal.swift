@@ -37,7 +37,7 @@ extension QueueState {
     let legs = legs(of: id)
     guard !inFlight.isEmpty else {
       // Ready deliveries and retries are skipped when their turn comes.
-      var over = legs.compactMap { open.removeValue(forKey: $0) }
+      var over = legs.compactMap { close($0) }
       var count = 0
       for index in over.indices {
         count += over[index].withdraw(except: NumberSet(), held: held[over[index].part.leg] ?? NumberSet())

@@ -42,6 +42,7 @@ struct HeldPush: Sendable {
 struct QueueState: Sendable {
   let channel: ChannelID
   var open: [LegKey: ActivePush] = [:]
+  var fallingBack = FallingBack()
   /// The parts whose devices have to be looked up.
   var few = FIFO<LegKey>()
   var many = FIFO<LegKey>()
@@ -103,6 +104,7 @@ extension QueueState {
       let new = ActivePush(
         push, part, results: results[DeliveryLeg(channel, part.leg)] ?? [:], at: now)
       open[new.key] = new
+      fallingBack.insert(new)
       // An earlier run may have sent these.
       for number in part.isTriedOnce ? tried[part.slot.kind] ?? [] : [] {
         open[new.key]?.finish(number, ChannelEnd.noAnswer)
@@ -178,7 +180,7 @@ extension QueueState {
     let legs = legs(of: leg.push)
     guard !legs.isEmpty, legs.allSatisfy({ open[$0]?.left == 0 }) else { return }
     finished.append(
-      ChannelAnswers(leg.push, of: channel, legs.compactMap { open.removeValue(forKey: $0) }, isFinal: true))
+      ChannelAnswers(leg.push, of: channel, legs.compactMap { close($0) }, isFinal: true))
   }
 
   /// Releases a device of a push, which is then looked up again.

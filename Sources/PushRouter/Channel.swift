@@ -135,6 +135,9 @@ public protocol Channel: AnyObject, Sendable {
   func overridden(_ id: MessageID, of app: App, own: NumberSet, here: NumberSet)
   /// Registrations have other tokens than before, or none, or were removed: nothing is sent with tokens read before.
   func tokensChanged(of numbers: [RegistrationNumber], in app: App)
+  /// A device of an app can be reached over the direct connection since now: what has waited too long for the channel's service goes
+  /// there (`Deliveries.withdraw(_:in:from:for:done:)`). On any thread, for each login.
+  func reached(_ number: RegistrationNumber, in app: App)
   /// Learns what another process has changed about what the channel needs of apps, such as credentials; `done` is called when
   /// it is known, or cannot be read.
   func learnChanges(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void)
@@ -204,6 +207,8 @@ extension Channel {
   public func overridden(_ id: MessageID, of app: App, own: NumberSet, here: NumberSet) {}
   /// Nothing depends on tokens.
   public func tokensChanged(of numbers: [RegistrationNumber], in app: App) {}
+  /// Nothing waits for a service.
+  public func reached(_ number: RegistrationNumber, in app: App) {}
   /// Nothing is known of apps.
   public func learnChanges(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
     done(.success(()))

@@ -76,6 +76,13 @@ public final class PluggedChannels: Sendable {
     for plugged in all { plugged.channel.tokensChanged(of: numbers, in: app) }
   }
 
+  /// A device that runs this can be reached over the direct connection since now.
+  func reached(_ number: RegistrationNumber, on platform: Platform, in app: App) {
+    for plugged in all where plugged.channel.info.platforms.contains(platform) {
+      plugged.channel.reached(number, in: app)
+    }
+  }
+
   /// A push is being recalled: returns what can no longer be.
   func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold {
     all.reduce(into: ChannelHold()) { all, plugged in

@@ -46,6 +46,33 @@ import Testing
     #expect(all.dropFirst().allSatisfy { ($0.seconds + 8 * 3600) % 86_400 < 60 })
   }
 
+  /// A quota may be used up until midnight: who opens the app meanwhile gets what waits, once.
+  @Test func `What waits for a service goes over the connection once its device is there`() async throws {
+    let scene = try await VendorScene { number in
+      number == 1 ? .status(ScriptedVendor.busy, "Retry-After: 800\r\n") : .status(200)
+    }
+    defer { scene.end() }
+    let (back, away) = (try await scene.device("a"), try await scene.device("b"))
+    _ = try await scene.push()
+    _ = try await scene.push(to: #"{"registration_id":["\#(back.text)"]}"#)
+    _ = try await scene.requests(1)
+    try await scene.untilResting()
+    // Not at once: the service may be about to take it.
+    scene.connect(back)
+    #expect(scene.waiting(for: back) == 0)
+    scene.jump(seconds: 6)
+    scene.connect(back)
+    for _ in 0..<2000 where scene.waiting(for: back) < 2 {
+      scene.channel.tick()
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(scene.waiting(for: back) == 2 && scene.waiting(for: away) == 0)
+    scene.jump(seconds: 900)
+    _ = try await scene.requests(2)
+    scene.pass(seconds: 2)
+    #expect(scene.moments.count(to: "b") >= 1 && scene.moments.count(to: "a") <= 1)
+  }
+
   /// More pushes than have room wait for one service of a vendor that rests; the other one takes its pushes.
   @Test func `A service that rests keeps no other one of its vendor waiting`() async throws {
     let scene = try await VendorScene(services: [.only, ServiceID(rawValue: 2)]) { number in

@@ -23,6 +23,7 @@ final class VendorScene {
   private let database: TestDatabase
   private let server: TestReceiver
   private let transport: HTTPTransport
+  private var secrets: [RegistrationID: [UInt8]] = [:]
 
   /// `script` says what the vendor answers to the requests that bring something to devices, from 1 on.
   init(
@@ -64,12 +65,27 @@ final class VendorScene {
   /// An Android device that is away and has a token.
   @discardableResult
   func device(_ token: String) async throws -> RegistrationID {
-    let (id, _, number) = try await router.newDevice(in: app, fingerprint: Array(token.utf8))
+    let (id, secret, number) = try await router.newDevice(in: app, fingerprint: Array(token.utf8))
     let tokens = [PushToken(TokenSlot(ScriptedVendor.channel.id, kind: 1), .only, Array(token.utf8))]
     try await awaitCallback { done in
       router.registrations.setTokens(tokens, of: number, in: app) { done($0) }
     }.get()
+    secrets[id] = secret
     return id
+  }
+
+  /// A device comes back over the direct connection.
+  func connect(_ id: RegistrationID) {
+    let login = DeviceLogin(
+      app: app.key, registrationID: id, secretHash: SHA256.digest128(secrets[id] ?? []), isForeground: true,
+      location: Location(loop: 0, slot: 1, generation: 1))
+    var answers: [HomeMessage] = []
+    LocalHome(router).take([.login(login)], answers: &answers)
+  }
+
+  /// How many pushes wait for a device at the direct connection.
+  func waiting(for id: RegistrationID) -> Int {
+    app.directory.find(id).map { app.directory.pendingCount(for: $0) } ?? 0
   }
 
   func push(to audience: String = #""all""#) async throws -> MessageID {

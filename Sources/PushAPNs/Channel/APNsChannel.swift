@@ -272,6 +272,11 @@ public final class APNsChannel: QueuedChannel {
     parts.queues.find(app.id)?.queue.tokensChanged(of: numbers)
   }
 
+  /// A device has connected, with its app in the foreground.
+  public func reached(_ number: RegistrationNumber, in app: App) {
+    parts.queues.find(app.id)?.queue.reached(number)
+  }
+
   /// Holds a push that is being recalled.
   public func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold {
     parts.queues.find(app.id)?.queue.hold(id, by: holder) ?? ChannelHold()

@@ -193,6 +193,7 @@ enum FailureWords {
   private static let phrases: [String: Phrase] = [
     "QueueFull": Words.lossQueueFull, "Replaced": Words.lossReplaced, "NoChannel": Words.lossNoChannel,
     "Unknown": Words.lossUnknown, "NoToken": Words.lossNoToken, "NoCredential": Words.lossNoCredential,
+    "Connected": Words.lossConnected,
   ]
 
   /// What receipts say is the same for all services.

@@ -8,6 +8,8 @@ public enum ChannelEnd {
   public static let noToken = "NoToken"
   /// The app has no credential for the service of the token.
   public static let noCredential = "NoCredential"
+  /// The device connected before the service had taken the push, and gets it over the direct connection.
+  public static let connected = "Connected"
   /// The sender took the push back, or replaced it.
   public static let withdrawn = "TakenBack"
 
@@ -15,5 +17,7 @@ public enum ChannelEnd {
   public static let noAnswer = "NoAnswer"
 
   /// All that are not a service's words.
-  public static let ours: Set<String> = [delivered, expired, noToken, noCredential, withdrawn, noAnswer]
+  public static let ours: Set<String> = [
+    delivered, expired, noToken, noCredential, connected, withdrawn, noAnswer,
+  ]
 }

@@ -94,7 +94,12 @@ public final class LocalHome: AppHome {
       router.passthrough.disconnect(
         replaced, reason == .replacedByLogin && !rules.mayDecide ? .loginAgain : reason)
     }
-    return .accepted(loggedIn(number, in: app, newest: newest))
+    let device = loggedIn(number, in: app, newest: newest)
+    let state: AppState = login.isForeground ? .foreground : .background
+    if let platform = device.platform, Routing.isReachable(platform, isOnline: true, state) {
+      router.channels.reached(number, on: platform, in: app)
+    }
+    return .accepted(device)
   }
 
   private func loggedIn(_ number: RegistrationNumber, in app: App, newest: MessageID) -> LoggedIn {

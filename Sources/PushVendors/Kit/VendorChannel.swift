@@ -306,6 +306,11 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
     if !numbers.isEmpty { known(app)?.tokensChanged(of: numbers) }
   }
 
+  /// A device has connected.
+  public func reached(_ number: RegistrationNumber, in app: App) {
+    if serves(app) { known(app)?.reached(number) }
+  }
+
   /// Holds a push that is being recalled.
   public func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold {
     known(app)?.hold(id, by: holder) ?? ChannelHold()
