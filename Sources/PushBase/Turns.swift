@@ -12,10 +12,13 @@ public final class Turns<Owner: Hashable & Sendable>: Sendable {
   /// Nobody has work.
   public init() {}
 
+  /// Pieces of work of an owner that may wait, if nothing else is said.
+  public static var mostWaiting: Int { 64 }
+
   /// Begins a piece of work, at once or when those before it are done; false, and nothing happens, if `limit` pieces of the owner
   /// wait. One that need not be `alone` does not keep others waiting, but it goes behind those that came before it.
   public func run(
-    for owner: Owner, alone: Bool = true, waiting limit: Int, _ work: @escaping Work
+    for owner: Owner, alone: Bool = true, waiting limit: Int = Turns.mostWaiting, _ work: @escaping Work
   ) -> Bool {
     let isNext: Bool? = lines.withLock { lines in
       guard let count = lines[owner]?.count else {

@@ -102,9 +102,7 @@ public final class CallbackService: Sendable {
   private func sweep(after last: AppID = .installation) {
     let moment = time.now().adding(seconds: -retention)
     store.write { [rows = router.scope.rows] transaction throws(StorageError) in
-      try transaction.callbacks.sweepPushes(
-        below: MessageID(firstAt: moment), limit: Self.sweepRows, in: rows)
-      return try transaction.callbacks.sweep(before: moment, after: last, limit: Self.sweepRows, in: rows)
+      try transaction.callbacks.sweep(before: moment, after: last, limit: Self.sweepRows, in: rows)
     } completion: { [self] result in
       if case .success(let next?) = result { sweep(after: next) }
     }

@@ -59,8 +59,8 @@ public final class Gateway: Sendable {
   let storedValues: Counter
   /// For requests whose parsing would block a loop; a few of each app may wait, so that none keeps out the others.
   let background = BackgroundWork("borealis.gateway", limit: 64, limitOfEach: 8)
-  /// Batches of pushes.
-  let batches = Turns<AppID>()
+  /// Batches of pushes, also those of APIs beside this one.
+  public let batches = Turns<AppID>()
   /// For uploads of files: to check one takes up to some seconds, for which no other request should wait, nor an event loop.
   let uploads = BackgroundWork("borealis.uploads", limit: 64, limitOfEach: 8, niceness: 5)
   /// For certificates and their keys, which take up to a second of a core; a few of each account may wait. Uploads

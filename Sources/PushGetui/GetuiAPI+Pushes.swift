@@ -213,7 +213,7 @@ extension GetuiAPI {
   ) {
     let isForAll = target.audience == .all && target.platforms == nil
     let audience = isForAll ? NumberSet() : target.members(in: app)
-    store.read { transaction throws(StorageError) -> Result<[MessageID], GetuiError> in
+    store.read { transaction throws(StorageError) -> Result<([MessageID], Bool), GetuiError> in
       var known: CIDRow?
       if let request {
         let name = GetuiOrigin.name(ofRequest: request.id)
@@ -226,20 +226,37 @@ extension GetuiAPI {
         return .failure(Self.notRevocable("the task has more than \(most) pushes"))
       }
       if pushes.isEmpty { pushes = [task.id] }
-      var found: [MessageID] = []
-      for id in pushes where id < end {
-        guard let push = try transaction.pushes.audience(of: id, app: app.id) else { continue }
-        let targets =
-          push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet(push.target.map { [$0] } ?? [])
-        let others = targets.subtracting(audience).members().contains { app.directory.identity($0) != nil }
-        if isForAll || !others { found.append(id) }
+      return .success((pushes.filter { $0 < end }, known != nil))
+    } completion: { [self] result in
+      switch result.mapError({ _ in .busy }).flatMap({ $0 }) {
+      case .failure(let error): done(.failure(error))
+      case .success(let (pushes, isRepeated)):
+        findRevocable(pushes, at: isForAll ? nil : audience, in: app) { result in
+          guard case .success(let found) = result else { return done(.failure(.busy)) }
+          guard isRepeated || !found.isEmpty else {
+            return done(
+              .failure(Self.notRevocable("it names no task of which a push went to this audience alone")))
+          }
+          done(.success(found))
+        }
       }
-      guard known != nil || !found.isEmpty else {
-        return .failure(Self.notRevocable("it names no task of which a push went to this audience alone"))
-      }
-      return .success(found)
-    } completion: { result in
-      done(result.mapError { _ in .busy }.flatMap { $0 })
+    }
+  }
+
+  /// Those of some pushes that went to nobody outside an audience; nil stands for everybody.
+  private func findRevocable(
+    _ pushes: [MessageID], at audience: NumberSet?, in app: App,
+    done: @escaping @Sendable (Result<[MessageID], StorageError>) -> Void
+  ) {
+    store.read(inTurnOf: app.id, each: pushes) { transaction, id throws(StorageError) -> MessageID? in
+      guard let push = try transaction.pushes.audience(of: id, app: app.id) else { return nil }
+      guard let audience else { return id }
+      let targets =
+        push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet(push.target.map { [$0] } ?? [])
+      let others = targets.subtracting(audience).members().contains { app.directory.identity($0) != nil }
+      return others ? nil : id
+    } completion: {
+      done($0)
     }
   }
 

@@ -68,7 +68,7 @@ extension Diagnostics {
     reply: @escaping @Sendable (Result<DeviceFile?, DeviceFailure>) -> Void
   ) {
     let now = time.now()
-    store.read { transaction throws(StorageError) -> DeviceFile? in
+    store.read(inTurnOf: app.id) { transaction throws(StorageError) -> DeviceFile? in
       guard let row = try transaction.registrations.find(app: app.id, number: number),
         let history = try transaction.registrations.history(app: app.id, number: number),
         let status = app.directory.status(number)

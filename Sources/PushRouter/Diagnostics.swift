@@ -37,10 +37,6 @@ public struct Diagnostics: Sendable {
   let store: Store
   let time: any TimeSource
   let channels: PluggedChannels
-  /// One takes a reader for long: it searches the bodies of callbacks.
-  private let turns = Turns<AppID>()
-  /// Diagnoses of an app that wait for the one before.
-  private static let mostWaiting = 64
 
   init(store: Store, time: any TimeSource, channels: PluggedChannels) {
     (self.store, self.time, self.channels) = (store, time, channels)
@@ -52,16 +48,12 @@ public struct Diagnostics: Sendable {
     _ id: MessageID, _ device: DeviceInQuestion, in app: App,
     reply: @escaping @Sendable (Result<Diagnosis?, DeviceFailure>) -> Void
   ) {
-    let hasPlace = turns.run(for: app.id, waiting: Self.mostWaiting) { done in
-      let now = time.now()
-      store.read { transaction throws(StorageError) in
-        try facts(of: id, device, app, transaction, at: now).map { Diagnosis($0) }
-      } completion: {
-        done()
-        reply($0.mapError { _ in .unavailable })
-      }
+    let now = time.now()
+    store.read(inTurnOf: app.id) { transaction throws(StorageError) in
+      try facts(of: id, device, app, transaction, at: now).map { Diagnosis($0) }
+    } completion: {
+      reply($0.mapError { _ in .unavailable })
     }
-    if !hasPlace { reply(.failure(.unavailable)) }
   }
 
   /// The facts about a push and a device. On a reader's thread.

@@ -51,7 +51,7 @@ public struct PushHistories: Sendable {
     of app: App, _ filter: PushFilter, limit: Int, looks: Int,
     matches: (@Sendable (PushSummary) -> Bool)? = nil
   ) async -> Result<PushHistory, StorageError> {
-    await store.read { transaction throws(StorageError) in
+    await store.read(inTurnOf: app.id) { transaction throws(StorageError) in
       try transaction.pushes.history(of: app.id, filter, limit: limit, looks: looks, matches: matches)
     }
   }
@@ -60,7 +60,7 @@ public struct PushHistories: Sendable {
   public func overview(
     of app: App, limit: Int
   ) async -> Result<(pushes: [PushSummary], steps: FirstSteps), StorageError> {
-    await store.read { transaction throws(StorageError) in
+    await store.read(inTurnOf: app.id) { transaction throws(StorageError) in
       func isThere(_ change: (inout PushFilter) -> Void) throws(StorageError) -> Bool {
         var filter = PushFilter()
         change(&filter)

@@ -26,7 +26,7 @@ public struct PushReports: Sendable {
     report(on: ids[...], after: [], in: app, as: value, reply: reply)
   }
 
-  /// Several pushes to few in one read, those to many in reads of their own, so that what else waits for a reader does
+  /// Several pushes to few in one read, those to many in reads of their own, so that what else waits for its turn does
   /// not wait for all of them.
   private func report<Value: Sendable>(
     on ids: ArraySlice<MessageID>, after known: [Value?], in app: App,
@@ -35,7 +35,7 @@ public struct PushReports: Sendable {
   ) {
     guard !ids.isEmpty else { return reply(.success(known)) }
     let now = time.now()
-    store.read { [log] transaction throws(StorageError) -> [Value?] in
+    store.read(inTurnOf: app.id) { [log] transaction throws(StorageError) -> [Value?] in
       let online = app.directory.online
       var (found, cost): ([Value?], Int) = ([], 0)
       for id in ids where cost < Self.reportsInRead {

@@ -37,9 +37,10 @@ public struct RegistrationImport: Sendable {
     self.now = now
   }
 
-  /// Adds registrations; the outcome of each, in order. What is refused changes nothing.
+  /// Adds registrations, at least one, as long as `goesOn` says; the outcome of each that was looked at, in order. What is refused
+  /// changes nothing.
   public func add(
-    _ imported: [ImportedRegistration], in transaction: WriteTransaction
+    _ imported: [ImportedRegistration], in transaction: WriteTransaction, while goesOn: () -> Bool = { true }
   ) throws(StorageError) -> [ImportOutcome] {
     guard let first = try transaction.imports.firstNumber(app: app) else {
       return imported.map { _ in .numbersUsedUp }
@@ -52,6 +53,7 @@ public struct RegistrationImport: Sendable {
       let outcome = try add(one, as: next, in: transaction, &known)
       if outcome == .added { next = RegistrationNumber(next.rawValue + 1) }
       outcomes.append(outcome)
+      guard goesOn() else { break }
     }
     if next != first { try transaction.imports.noteTaken(app: app, from: first, to: next, step: Self.step) }
     return outcomes

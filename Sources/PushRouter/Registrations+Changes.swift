@@ -44,22 +44,34 @@ extension Registrations {
     reply: @escaping @Sendable (Result<Void, RegistrationRefusal>) -> Void
   ) {
     let isLarge = changes.count > 1 || changes.contains { $0.change.names > Self.fewNames }
+    takeTurn(of: app, isLarge: isLarge) { [self] in
+      store(changes, in: app, passingOverUnknown: passingOverUnknown, noting: entry, reply: $0)
+    } reply: {
+      reply($0 ?? .failure(RegistrationRefusal(failure: .unavailable, numbers: [])))
+    }
+  }
+
+  /// Makes a change once the app's large ones that came before are made. The reply is nil if too many wait.
+  func takeTurn<Answer: Sendable>(
+    of app: App, isLarge: Bool,
+    _ change: @escaping @Sendable (_ reply: @escaping @Sendable (Answer) -> Void) -> Void,
+    reply: @escaping @Sendable (Answer?) -> Void
+  ) {
     let hasPlace = turns.run(
-      for: app.id, alone: isLarge, waiting: isLarge ? Self.mostLarge : Self.mostWaiting
-    ) { [self] done in
-      store(changes, in: app, passingOverUnknown: passingOverUnknown, noting: entry) { result in
+      for: app.id, alone: isLarge, waiting: isLarge ? Turns<AppID>.mostWaiting : Self.mostWaiting
+    ) { done in
+      change {
         if isLarge { done() }
-        reply(result)
+        reply($0)
       }
       if !isLarge { done() }
     }
-    if !hasPlace { reply(.failure(RegistrationRefusal(failure: .unavailable, numbers: []))) }
+    if !hasPlace { reply(nil) }
   }
 
   /// Tag names of a change that delays others no more than any.
   private static let fewNames = 32
-  /// Large changes of an app that wait for those before, and changes at most.
-  private static let mostLarge = 64
+  /// Changes of an app that wait for a large one before.
   private static let mostWaiting = 4096
 
   private func store(

@@ -19,7 +19,7 @@ extension Registrations {
   public func gone(
     in app: App, from first: RegistrationNumber, through last: RegistrationNumber
   ) async -> Result<[GoneRegistration], StorageError> {
-    await store.read { transaction throws(StorageError) in
+    await store.read(inTurnOf: app.id) { transaction throws(StorageError) in
       try transaction.registrations.gone(of: app.id, from: first, through: last)
     }
   }

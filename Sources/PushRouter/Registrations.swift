@@ -27,7 +27,7 @@ public final class Registrations: Sendable {
   private let channels: PluggedChannels
   private let passthrough: Passthrough
   private let writeBehind: WriteBehind
-  /// Changes of tags and aliases.
+  /// Changes of registrations.
   let turns = Turns<AppID>()
 
   init(
@@ -184,15 +184,19 @@ public final class Registrations: Sendable {
     _ isBlocked: Bool, _ numbers: [RegistrationNumber], in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    let now = time.now()
-    store.write(of: app.id) { transaction throws(StorageError) in
-      for number in numbers {
-        // One that is replaced in the meantime gets nothing anyway.
-        _ = try transaction.registrations.setBlocked(app: app.id, number: number, at: isBlocked ? now : nil)
+    takeTurn(of: app, isLarge: numbers.count > 1) { [self] done in
+      let now = time.now()
+      store.write(of: app.id) { transaction throws(StorageError) in
+        for number in numbers {
+          // One that is replaced in the meantime gets nothing anyway.
+          _ = try transaction.registrations.setBlocked(app: app.id, number: number, at: isBlocked ? now : nil)
+        }
+      } completion: { result in
+        if case .success = result { app.directory.setBlocked(isBlocked, numbers) }
+        done(result.mapError { _ in .unavailable })
       }
-    } completion: { result in
-      if case .success = result { app.directory.setBlocked(isBlocked, numbers) }
-      reply(result.mapError { _ in .unavailable })
+    } reply: {
+      reply($0 ?? .failure(.unavailable))
     }
   }
 
@@ -201,15 +205,19 @@ public final class Registrations: Sendable {
     _ badge: BadgeChange, of numbers: [RegistrationNumber], in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    store.write(of: app.id) { transaction throws(StorageError) in
-      for number in numbers {
-        guard let row = try transaction.registrations.find(app: app.id, number: number),
-          let next = badge.applied(to: row.badge)
-        else { continue }
-        _ = try transaction.registrations.setBadge(app: app.id, number: number, next)
+    takeTurn(of: app, isLarge: numbers.count > 1) { [self] done in
+      store.write(of: app.id) { transaction throws(StorageError) in
+        for number in numbers {
+          guard let row = try transaction.registrations.find(app: app.id, number: number),
+            let next = badge.applied(to: row.badge)
+          else { continue }
+          _ = try transaction.registrations.setBadge(app: app.id, number: number, next)
+        }
+      } completion: {
+        done($0.mapError { _ in .unavailable })
       }
-    } completion: {
-      reply($0.mapError { _ in .unavailable })
+    } reply: {
+      reply($0 ?? .failure(.unavailable))
     }
   }
 
@@ -228,7 +236,7 @@ public final class Registrations: Sendable {
     of numbers: [RegistrationNumber], in app: App,
     reply: @escaping @Sendable (Result<[Facts?], DeviceFailure>) -> Void
   ) {
-    store.read { transaction throws(StorageError) in
+    store.read(inTurnOf: app.id) { transaction throws(StorageError) in
       var found: [Facts?] = []
       for number in numbers {
         guard let row = try transaction.registrations.find(app: app.id, number: number) else {

@@ -141,7 +141,7 @@ public struct Schedules: Sendable {
 
   /// The results of a schedule's occurrences, the oldest first. 8104 if the app does not have it.
   public func runs(of uuid: String, in app: App, reply: @escaping Reply<[ScheduleRunRow]>) {
-    store.read { transaction throws(StorageError) -> [ScheduleRunRow]? in
+    store.read(inTurnOf: app.id) { transaction throws(StorageError) -> [ScheduleRunRow]? in
       guard let row = try transaction.schedules.find(app: app.id, uuid: uuid) else { return nil }
       return try transaction.schedules.runs(of: row.id)
     } completion: { result in

@@ -91,7 +91,7 @@ public final class TargetAudit: Sendable {
       return state
     }
     guard let begun else { return }
-    store.read { transaction throws(StorageError) -> State in
+    store.read(inTurnOf: .installation) { transaction throws(StorageError) -> State in
       var next = begun
       let ids = try transaction.pushes.ids(after: begun.position, limit: Self.step, in: scope.rows)
       let whole = try transaction.targetsAreWholeSince()

@@ -120,7 +120,7 @@ public struct UserActivity: Sendable {
     of app: App, _ unit: ActivityUnit, _ periods: [Range<Int64>], hoursInPeriod hours: Int64,
     reply: @escaping @Sendable (Result<[UserCounts], DeviceFailure>) -> Void
   ) {
-    store.read { transaction throws(StorageError) in
+    store.read(inTurnOf: app.id) { transaction throws(StorageError) in
       var found: [UserCounts] = []
       for period in periods {
         var sets: [ActivityKind: NumberSet] = [:]
@@ -153,7 +153,7 @@ public struct UserActivity: Sendable {
     of app: App, hours: Range<Int64>,
     reply: @escaping @Sendable (Result<[(hour: Int64, row: StatisticsRow)], DeviceFailure>) -> Void
   ) {
-    store.read { transaction throws(StorageError) in
+    store.read(inTurnOf: app.id) { transaction throws(StorageError) in
       try transaction.statistics.find(app: app.id, hours: hours)
     } completion: { result in
       reply(result.mapError { _ in .unavailable })

@@ -42,7 +42,9 @@ extension Store {
     }
     // Older schemas may lack what the queries name; a start brings them up to date first.
     guard report.schemaVersion == location.migrations.count else { return report }
-    for (count, text) in try orphans(database) where count > 0 { report.problems.append("\(count) \(text)") }
+    for (count, text) in try LostRows.orphans(database) where count > 0 {
+      report.problems.append("\(count) \(text)")
+    }
     report.problems += try LostRows.registrations(database)
     report.problems += try LostRows.tags(database)
     report.problems += try more(ReadTransaction(database))
@@ -56,8 +58,11 @@ extension Store {
       : try database.first("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migration'") { _ in true }
     return found == true
   }
+}
 
-  private static func orphans(_ database: Database) throws(StorageError) -> [(Int64, String)] {
+/// Rows that are missing, by what is left of them.
+private enum LostRows {
+  static func orphans(_ database: Database) throws(StorageError) -> [(Int64, String)] {
     func count(_ sql: StaticString) throws(StorageError) -> Int64 {
       try database.first(sql) { $0.integer() } ?? 0
     }
@@ -119,10 +124,7 @@ extension Store {
       ),
     ]
   }
-}
 
-/// Rows that are missing, by what is left of them.
-private enum LostRows {
   static func registrations(_ database: Database) throws(StorageError) -> [String] {
     try database.all(
       """

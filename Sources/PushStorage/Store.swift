@@ -76,7 +76,7 @@ public final class Store: Sendable {
   public let home: AssignedApps?
   private let vault: ContentVault
   private let writes: WorkQueue<WriteJob>
-  private let reads: WorkQueue<ReadJob>
+  private let reads: ReadQueue
   private let finished = WorkQueue<Bool>(capacity: .max)
   private let counts = Mutex(Statistics())
   /// What `probe` last saw, and for how many calls.
@@ -94,7 +94,7 @@ public final class Store: Sendable {
     home = options.home
     vault = ContentVault(options.secretKeys)
     writes = WorkQueue(capacity: options.writeQueue)
-    reads = WorkQueue(capacity: options.readQueue)
+    reads = ReadQueue(capacity: options.readQueue)
   }
 
   /// Opens a file of SQLite; see the other function.
@@ -165,7 +165,7 @@ public final class Store: Sendable {
     let reads = reads
     let finished = finished
     try WorkThread.start("db-reader") {
-      while let job = reads.take(1)?.first { job.run(database) }
+      while let job = reads.next() { job(database) }
       database.close()
       _ = finished.push(true)
     }
@@ -228,22 +228,18 @@ public final class Store: Sendable {
     completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
   ) {
     LockRank.leaf.assertFree()
-    let job = ReadJob { database in
-      let result: Result<Value, StorageError>
-      do throws(StorageError) {
-        try database.begin(.reading)
-        result = .success(try body(ReadTransaction(database)))
-      } catch {
-        result = .failure(error)
-      }
-      // Before the completion: an open read transaction keeps the log from being reused.
-      database.rollBack()
-      completion(result)
-    }
-    let answer = reads.push(job)
-    if let error = answer.refusal("reads", doubt: StorageError(.overloaded, "too many reads wait")) {
-      completion(.failure(error))
-    }
+    reads.add(body, completion: completion)
+  }
+
+  /// The same for a read that may take long. Only one of these is under way at a time, and apps take turns: an app that asks for many
+  /// holds up another app's long read by one of its own, and nobody's short reads, since these have another reader. `.overloaded` at
+  /// once if many of the app wait. `close` refuses those that wait.
+  public func read<Value: Sendable>(
+    inTurnOf app: AppID, _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value,
+    completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
+  ) {
+    LockRank.leaf.assertFree()
+    reads.add(inTurnOf: app, body, completion: completion)
   }
 
   /// What the writer did so far.
@@ -314,7 +310,7 @@ extension Store.Statistics {
 
 extension WorkQueue.Answer {
   /// Why a job was not taken; nil if it was. `doubt` is the reason while the queue is suspended.
-  fileprivate func refusal(_ jobs: StaticString, doubt: @autoclosure () -> StorageError) -> StorageError? {
+  func refusal(_ jobs: StaticString, doubt: @autoclosure () -> StorageError) -> StorageError? {
     switch self {
     case .accepted: nil
     case .full: StorageError(.overloaded, "too many \(jobs) wait")
@@ -322,9 +318,4 @@ extension WorkQueue.Answer {
     case .suspended: doubt()
     }
   }
-}
-
-/// One read with its answer inside.
-struct ReadJob: Sendable {
-  let run: @Sendable (Database) -> Void
 }

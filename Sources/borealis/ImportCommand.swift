@@ -83,6 +83,8 @@ private struct ImportWork {
   private static let batchBesideServer = 1000
   /// The same without a running server. Neighbours in an index share pages, so that fewer are written in all.
   private static let batchAlone = 20_000
+  /// Nanoseconds after which a commit beside a server ends: a thousand registrations may bring a million tags.
+  private static let longestCommit: UInt64 = 50_000_000
   /// The longest rest for a server, in microseconds.
   private static let longestRest: UInt64 = 50_000
 
@@ -163,8 +165,26 @@ private struct ImportWork {
 
   private mutating func store(_ batch: [(line: Int, registration: ImportedRegistration)]) throws(Failure) {
     waiting = []
-    let start = SystemTime().monotonic()
-    let outcomes = try outcomes(batch.map(\.registration))
+    var rest = batch[...]
+    while !rest.isEmpty {
+      let start = SystemTime().monotonic()
+      let outcomes = try outcomes(rest.map(\.registration))
+      note(outcomes, of: rest)
+      rest = rest.dropFirst(outcomes.count)
+      guard folder.mayBeServed else {
+        self.batch = Self.batchAlone
+        continue
+      }
+      // A server on the same folder needs its turn.
+      self.batch = Self.batchBesideServer
+      let taken = (SystemTime().monotonic() &- start) / 1000
+      usleep(UInt32(clamping: min(taken, Self.longestRest)))
+    }
+  }
+
+  private mutating func note(
+    _ outcomes: [ImportOutcome], of batch: ArraySlice<(line: Int, registration: ImportedRegistration)>
+  ) {
     for (one, outcome) in zip(batch, outcomes) {
       switch outcome {
       case .added: added += 1
@@ -177,24 +197,21 @@ private struct ImportWork {
       case .numbersUsedUp: refuse(one.line, "the app has used up its numbers, or is deleted")
       }
     }
-    guard folder.mayBeServed else {
-      self.batch = Self.batchAlone
-      return
-    }
-    // A server on the same folder needs its turn.
-    self.batch = Self.batchBesideServer
-    let taken = (SystemTime().monotonic() &- start) / 1000
-    usleep(UInt32(clamping: min(taken, Self.longestRest)))
   }
 
+  /// Stores registrations in a commit, some of them if all would take too long for a running server.
   private func outcomes(_ registrations: [ImportedRegistration]) throws(Failure) -> [ImportOutcome] {
     let (app, adoption, isDryRun) = (app.id, adoption, isDryRun)
+    let mostTime = folder.mayBeServed ? Self.longestCommit : .max
     let found = Mutex<[ImportOutcome]>([])
     do throws(StorageError) {
       try Store.wait { done in
         store.write { transaction throws(StorageError) in
           let work = RegistrationImport(into: app, adoption: adoption, at: SystemTime().now())
-          let outcomes = try work.add(registrations, in: transaction)
+          let start = SystemTime().monotonic()
+          let outcomes = try work.add(registrations, in: transaction) {
+            SystemTime().monotonic() &- start < mostTime
+          }
           found.withLock { $0 = outcomes }
           // Takes back what was done.
           if isDryRun { throw StorageError(.other, "dry run") }
@@ -204,7 +221,7 @@ private struct ImportWork {
       }
     } catch {
       let outcomes = found.withLock { $0 }
-      guard isDryRun, outcomes.count == registrations.count else {
+      guard isDryRun, !outcomes.isEmpty else {
         throw DataFolder.failure("cannot store registrations", error)
       }
     }

@@ -4,6 +4,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import PushGateway
@@ -69,6 +70,23 @@ import Testing
     #expect(world.pending(id).count == 1)
     let tasks = Self.tasks(await world.ask("POST", "/push/single/batch/alias", Self.batch(messages)))
     #expect(tasks["request-0002"] == ["otto": "20001: target user is invalid"])
+    #expect(world.pending(id).count == 1)
+  }
+
+  @Test func `An app's batches are taken one after the other`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let ends = Mutex<[@Sendable () -> Void]>([])
+    for _ in 0...Turns<AppID>.mostWaiting {
+      #expect(world.api.gateway.batches.run(for: world.app.id) { done in ends.withLock { $0.append(done) } })
+    }
+    let body = Self.batch([Self.message("request-0001", id.text)])
+    #expect(await world.ask("POST", "/push/single/batch/cid", body).code == 30019)
+    #expect(world.pending(id).isEmpty)
+    while let end = ends.withLock({ $0.popLast() }) { end() }
+    // One that is not valid ends its turn too.
+    for _ in 0..<2 { #expect(await world.ask("POST", "/push/single/batch/cid", "{}").code == 20001) }
+    #expect(await world.ask("POST", "/push/single/batch/cid", body).code == 0)
     #expect(world.pending(id).count == 1)
   }
 

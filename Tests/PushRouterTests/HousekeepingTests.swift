@@ -103,6 +103,33 @@ import Testing
     #expect(world.pending(device).prefix(5) == ids.suffix(5))
   }
 
+  /// A sweep ends after many steps that found pushes pending, and the next one goes on behind them.
+  @Test func `What is pending is not looked at again in each step`() async throws {
+    var options = RouterOptions()
+    options.sweepRows = 2
+    let world = try await TestWorld(options: options)
+    let device = try await world.register()
+    var ids: [MessageID] = []
+    for _ in 0..<700 { ids.append(try await world.push(timeToLive: 40 * 86_400)) }
+    let ended = ids[600...]
+    world.router.deliveries.acknowledge(Array(ended), by: device.number, in: world.app)
+    try await world.tick()
+    world.clock.advance(seconds: 32 * 86_400)
+    func sweep() async throws -> Int {
+      for _ in 0..<60 { try await world.tick() }
+      for _ in 0..<400 { try await world.barrier() }
+      return try await world.store.look { [ids] transaction throws(StorageError) in
+        try transaction.pushes.contents(of: ids).count { $0 != nil }
+      }
+    }
+    #expect(try await sweep() == 700, "256 steps of two pushes each")
+    #expect(try await sweep() == 600)
+    // It starts over.
+    world.router.deliveries.acknowledge(Array(ids.prefix(10)), by: device.number, in: world.app)
+    try await world.tick()
+    #expect(try await sweep() == 590)
+  }
+
   /// Counts of hours go as fast as they come, however many apps have some.
   @Test func oldCounts() async throws {
     var options = RouterOptions()

@@ -47,6 +47,33 @@ import Testing
     world.app.directory.registrations(alias: alias).map { world.app.directory.identity($0)?.id }
   }
 
+  /// A commit may end early: what is left comes with the next one.
+  @Test func `Takes as many as there is time for`() async throws {
+    let world = try await TestWorld()
+    let app = world.app.id
+    var rest = (1...5).map {
+      ImportedRegistration(registrationID: id($0), platform: .android, tags: ["tag\($0)"])
+    }[...]
+    var counts: [Int] = []
+    while !rest.isEmpty {
+      let outcomes = try await world.store.change { [rest] t throws(StorageError) in
+        var left = 2
+        return try RegistrationImport(into: app, adoption: .token, at: Timestamp(milliseconds: 5)).add(
+          Array(rest), in: t
+        ) {
+          left -= 1
+          return left > 0
+        }
+      }
+      #expect(outcomes.allSatisfy { $0 == .added })
+      counts.append(outcomes.count)
+      rest = rest.dropFirst(outcomes.count)
+    }
+    #expect(counts == [2, 2, 1])
+    try await learn(world)
+    for number in 1...5 as ClosedRange<UInt64> { #expect(world.app.directory.find(id(number)) != nil) }
+  }
+
   /// A running server pushes to what was imported beside it, and so does one that starts later.
   @Test func isLearned() async throws {
     let world = try await TestWorld()

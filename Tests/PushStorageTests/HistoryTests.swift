@@ -141,7 +141,8 @@ import Testing
     #expect(plain?.source == PushSource() && plain?.name == nil)
     #expect(list.map(\.senderName) == [nil, "Ada"] && list.map(\.sender) == [.api, .person(PersonID(1))])
     let left = try await store.change { transaction throws(StorageError) in
-      _ = try transaction.pushes.sweep(below: MessageID(100), limit: 10, in: .all)
+      _ = try transaction.pushes.sweep(
+        after: MessageID(0), below: MessageID(100), limit: 10, in: .all)
       return try transaction.reading.database.first("SELECT count(*) FROM push_sender") { $0.integer() }
     }
     #expect(left == 0)

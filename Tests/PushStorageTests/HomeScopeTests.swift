@@ -140,7 +140,7 @@ import Testing
   /// Deletes what is old, as a server does.
   private static func sweep(_ rows: AppRows, in transaction: WriteTransaction) throws(StorageError) {
     let (old, id) = (Timestamp(milliseconds: 5000), MessageID(950))
-    _ = try transaction.pushes.sweep(below: id, limit: 100, in: rows)
+    _ = try transaction.pushes.sweep(after: MessageID(0), below: id, limit: 100, in: rows)
     _ = try transaction.pushes.sweepCIDs(before: old, limit: 100, in: rows)
     _ = try transaction.schedules.sweep(runsBelow: id, overBefore: old, limit: 100, in: rows)
     _ = try transaction.appGroups.sweepPushes(below: id, limit: 100, in: rows)
@@ -150,7 +150,6 @@ import Testing
     _ = try transaction.activity.sweep(hours: 20, days: 20, statistics: 20, limit: 100, in: rows)
     _ = try transaction.deviceKeys.sweep(before: old, limit: 100, in: rows)
     while try transaction.files.sweep(endedBefore: old, begunBefore: old, limit: 100, in: rows) {}
-    try transaction.callbacks.sweepPushes(below: id, limit: 100, in: rows)
     _ = try transaction.callbacks.sweep(before: old, limit: 100, in: rows)
     _ = try transaction.credentials.sweep(retiringSince: old, at: old, in: rows)
   }

@@ -147,25 +147,37 @@ import Testing
     #expect(swept == [1, 1, 0, 0])
   }
 
-  /// Sweeping goes in small steps, oldest first, and spares what is pending or new enough.
+  /// Sweeping goes in small steps, oldest first, and spares what is pending or new enough. A step looks at no more pushes than its
+  /// limit, whatever of them is pending; what is left of pushes that are gone goes too.
   @Test func sweep() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }
     let app = try await store.addApp()
-    let swept = try await store.change { transaction throws(StorageError) in
-      for id in 1...6 as ClosedRange<UInt64> { try pending(transaction, .single(id, app: app, target: 0)) }
-      for id in [1, 3, 4, 6] as [UInt64] {
+    let (swept, outcomes) = try await store.change { transaction throws(StorageError) in
+      for id in 1...7 as ClosedRange<UInt64> { try pending(transaction, .single(id, app: app, target: 0)) }
+      for id in [1, 5, 7] as [UInt64] {
         try transaction.deliveries.settle([Settlement(id: MessageID(id), status: .expired, at: .start)])
       }
-      var swept: [Int] = []
-      for _ in 0..<3 { swept.append(try transaction.pushes.sweep(below: MessageID(6), limit: 2, in: .all)) }
-      return swept
+      try transaction.deliveries.settle([Settlement(id: MessageID(100), status: .expired, at: .start)])
+      var swept: [[UInt64?]] = []
+      var position: MessageID? = MessageID(0)
+      while let first = position {
+        let step = try transaction.pushes.sweep(after: first, below: MessageID(6), limit: 2, in: .all)
+        swept.append([UInt64(step.deleted), step.next?.rawValue])
+        position = step.next
+      }
+      _ = try transaction.pushes.sweep(after: MessageID(7), below: MessageID(200), limit: 2, in: .all)
+      let ids = [1, 5, 7, 100].map { MessageID($0) }
+      var outcomes: [Bool] = []
+      for id in ids { outcomes.append(try transaction.deliveries.outcome(of: id) != nil) }
+      return (swept, outcomes)
     }
-    #expect(swept == [4, 2, 0])
+    #expect(swept == [[1, 2], [0, 4], [1, nil]])
+    #expect(outcomes == [false, false, true, false])
     let left = try await store.look { transaction throws(StorageError) in
-      try transaction.pushes.contents(of: (1...6).map { MessageID($0) })
+      try transaction.pushes.contents(of: (1...7).map { MessageID($0) })
     }
-    #expect(left.map { $0 != nil } == [false, true, false, false, true, true])
+    #expect(left.map { $0 != nil } == [false, true, true, true, false, true, true])
   }
 
   /// An app's secret can be replaced and the app be disabled; keys are unique.

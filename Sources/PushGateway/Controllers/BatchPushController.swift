@@ -19,14 +19,11 @@ struct BatchPushController: GatewayController {
   /// Most pushes in one request.
   static let batchEntries = 1000
 
-  /// Batches of an app that wait for the one before.
-  private static let mostWaiting = 64
-
   /// `POST /v3/push/batch/…/single`: `key` is the member of the audience for the `target`. An app's batches are taken one after the
   /// other, so that the writer has one of them between pushes of others.
   private func pushBatch(_ call: GatewayCall, by key: String) {
     guard let app = call.app else { return }
-    let hasPlace = gateway.batches.run(for: app.id, waiting: Self.mostWaiting) { [self] done in
+    let hasPlace = gateway.batches.run(for: app.id) { [self] done in
       let isTaken = gateway.background.run(for: app.id.rawValue) { [self] in
         guard let entries = entries(call) else { return done() }
         accept(entries, call, app, by: key, done)

@@ -80,7 +80,7 @@ struct ReportController: GetuiController {
     of tasks: [MessageID], in app: AppID,
     _ done: @escaping @Sendable (Result<[[MessageID]], StorageError>) -> Void
   ) {
-    api.store.read { transaction throws(StorageError) in
+    api.store.read(inTurnOf: app) { transaction throws(StorageError) in
       var (found, room) = ([[MessageID]](), Self.mostPushes)
       for task in tasks {
         let pushes = try transaction.getui.pushes(ofTask: task, app: app, limit: room)
@@ -108,7 +108,7 @@ struct ReportController: GetuiController {
       let end = try day(call, "endDate") ?? today.dayNumber
       guard start <= end else { throw .invalid("startDate") }
       let (from, to) = (self.start(ofDay: start), self.start(ofDay: end + 1))
-      api.store.read { transaction throws(StorageError) in
+      api.store.read(inTurnOf: app.id) { transaction throws(StorageError) in
         try transaction.getui.pushes(
           ofGroup: group, app: app.id, from: MessageID(firstAt: from), below: MessageID(firstAt: to),
           limit: Self.mostPushes + 1)

@@ -97,50 +97,63 @@ struct SingleController: GetuiController {
   /// The most messages of a batch.
   private static let mostMessages = 200
 
+  /// An app's batches are taken one after the other, so that the writer has one of them between pushes of others.
   private func pushBatch(_ call: GetuiCall, _ app: App, by name: TargetName) {
-    let isTaken = api.background.run(for: app.id.rawValue) { parseBatch(call, app, by: name) }
-    if !isTaken { call.fail(.busy) }
+    let hasPlace = api.gateway.batches.run(for: app.id) { [self] done in
+      let isTaken = api.background.run(for: app.id.rawValue) {
+        do throws(GetuiError) { try accept(call, app, by: name, done) } catch {
+          done()
+          call.fail(error)
+        }
+      }
+      guard !isTaken else { return }
+      done()
+      call.fail(.busy)
+    }
+    if !hasPlace { call.fail(.busy) }
   }
 
-  /// Accepts or refuses each message separately. The call was already counted as the first message.
-  private func parseBatch(_ call: GetuiCall, _ app: App, by name: TargetName) {
-    call.attempt { () throws(GetuiError) in
-      let fields = try call.body()
-      try fields.allow(["is_async", "msg_list"])
-      let isAsync = try fields.flag("is_async") == true
-      guard let list = try fields.array("msg_list", most: Self.mostMessages), !list.isEmpty else {
-        throw .missing("msg_list")
-      }
-      let allowed = 1 + api.gateway.takeMorePushes(list.count - 1, of: app)
-      var (names, shown): (Set<String>, Set<String>) = ([], [])
-      // All messages are passed to the writer before the first one is answered, so that they share commits.
-      let answers = BatchAnswers(count: list.count) { [call] in
-        isAsync ? call.answer() : Self.answer(call, $0, by: name, app)
-      }
-      for (index, value) in list.enumerated() {
-        var entry = BatchEntry(place: index)
-        do throws(GetuiError) {
-          guard let object = value.object else { throw .wrongType("msg_list[\(index)]") }
-          let message = GetuiFields(object)
-          // The answer names a refused message by its `request_id`, unless an earlier message has the same.
-          if let id = object["request_id"]?.string, BatchEntry.canShow(id), shown.insert(id).inserted {
-            entry.requestID = id
-          }
-          let named = object["audience"]?[name.rawValue]?.array?.first?.string
-          entry.target = named.flatMap { BatchEntry.canShow($0) ? $0 : nil }
-          guard index < allowed else { throw .callsLimited }
-          let body = try api.read(message, as: .single, for: app)
-          guard names.insert(body.requestID).inserted else { throw GetuiError(.requestRepeated) }
-          let target = try Self.target(message, by: name, in: app)
-          entry.target = target
-          let known = entry
-          try api.send(body, to: PushTarget([target], by: name, of: app), in: app, isBatch: true) {
-            answers.set(known, $0.map(\.id))
-          }
-        } catch {
-          api.gateway.notePush(isAccepted: false)
-          answers.set(entry, .failure(error))
+  /// Accepts or refuses each message separately. The call was already counted as the first message. Calls `done` after the last of
+  /// them, or throws.
+  private func accept(
+    _ call: GetuiCall, _ app: App, by name: TargetName, _ done: @escaping @Sendable () -> Void
+  ) throws(GetuiError) {
+    let fields = try call.body()
+    try fields.allow(["is_async", "msg_list"])
+    let isAsync = try fields.flag("is_async") == true
+    guard let list = try fields.array("msg_list", most: Self.mostMessages), !list.isEmpty else {
+      throw .missing("msg_list")
+    }
+    let allowed = 1 + api.gateway.takeMorePushes(list.count - 1, of: app)
+    var (names, shown): (Set<String>, Set<String>) = ([], [])
+    // All messages are passed to the writer before the first one is answered, so that they share commits.
+    let answers = BatchAnswers(count: list.count) { [call] in
+      done()
+      isAsync ? call.answer() : Self.answer(call, $0, by: name, app)
+    }
+    for (index, value) in list.enumerated() {
+      var entry = BatchEntry(place: index)
+      do throws(GetuiError) {
+        guard let object = value.object else { throw .wrongType("msg_list[\(index)]") }
+        let message = GetuiFields(object)
+        // The answer names a refused message by its `request_id`, unless an earlier message has the same.
+        if let id = object["request_id"]?.string, BatchEntry.canShow(id), shown.insert(id).inserted {
+          entry.requestID = id
         }
+        let named = object["audience"]?[name.rawValue]?.array?.first?.string
+        entry.target = named.flatMap { BatchEntry.canShow($0) ? $0 : nil }
+        guard index < allowed else { throw .callsLimited }
+        let body = try api.read(message, as: .single, for: app)
+        guard names.insert(body.requestID).inserted else { throw GetuiError(.requestRepeated) }
+        let target = try Self.target(message, by: name, in: app)
+        entry.target = target
+        let known = entry
+        try api.send(body, to: PushTarget([target], by: name, of: app), in: app, isBatch: true) {
+          answers.set(known, $0.map(\.id))
+        }
+      } catch {
+        api.gateway.notePush(isAccepted: false)
+        answers.set(entry, .failure(error))
       }
     }
   }

@@ -118,24 +118,31 @@ struct TaskController: GetuiController {
     call.attempt { () throws(GetuiError) in
       let device = try app.device(call.captures["cid"] ?? "")
       guard let task = GetuiTaskID(call.captures["taskid"] ?? "") else { throw .invalid("taskid") }
-      api.store.read { transaction throws(StorageError) -> MessageID? in
-        var pushes = try transaction.getui.pushes(ofTask: task.id, app: app.id, limit: Self.mostPushes)
-        if pushes.isEmpty { pushes = [task.id] }
-        for id in pushes.reversed() {
-          guard let push = try transaction.pushes.find(id: id), push.app == app.id else { continue }
-          let isTarget = [push.targets, push.unreached].contains {
-            $0.flatMap { NumberSet(serialized: $0) }?.contains(device) == true
-          }
-          if isTarget || push.target == device { return id }
-        }
-        return nil
+      api.store.read { transaction throws(StorageError) in
+        try transaction.getui.pushes(ofTask: task.id, app: app.id, limit: Self.mostPushes)
       } completion: { result in
-        switch result {
-        case .failure: call.fail(.busy)
-        case .success(nil): call.fail(.invalid("taskid", "the CID is not in its audience"))
-        case .success(let push?): showDetail(call, push, device, app)
-        }
+        guard case .success(let pushes) = result else { return call.fail(.busy) }
+        showDetail(call, pushes.isEmpty ? [task.id] : pushes.reversed(), device, app)
       }
+    }
+  }
+
+  /// Shows the first of some pushes that is for a device.
+  private func showDetail(_ call: GetuiCall, _ pushes: [MessageID], _ device: RegistrationNumber, _ app: App)
+  {
+    api.store.read(inTurnOf: app.id, each: pushes, upTo: 1) {
+      transaction, id throws(StorageError) -> MessageID? in
+      guard let push = try transaction.pushes.find(id: id), push.app == app.id else { return nil }
+      let isTarget = [push.targets, push.unreached].contains {
+        $0.flatMap { NumberSet(serialized: $0) }?.contains(device) == true
+      }
+      return isTarget || push.target == device ? id : nil
+    } completion: { result in
+      guard case .success(let found) = result else { return call.fail(.busy) }
+      guard let push = found.first else {
+        return call.fail(.invalid("taskid", "the CID is not in its audience"))
+      }
+      showDetail(call, push, device, app)
     }
   }
 

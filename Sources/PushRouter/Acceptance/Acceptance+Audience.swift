@@ -35,7 +35,7 @@ extension Acceptance {
     }
   }
 
-  /// The registrations that a file names now, on a reader's thread, a piece at a time: others read in between.
+  /// The registrations that a file names now, on a reader's thread, a piece at a time: others have their turn in between.
   private func find(
     file fileID: String, of owner: String, in app: App, platforms: PlatformSet,
     _ found: @escaping @Sendable (Result<Recipients, APIError>) -> Void
@@ -45,19 +45,19 @@ extension Acceptance {
       case .failure: found(.failure(.timeout))
       case .success(nil): found(.failure(.invalidValue("audience.file.file_id is unknown")))
       case .success(let file?):
-        find(FileSearch(file: file, directory: app.directory, platforms: platforms), found)
+        find(FileSearch(file: file, directory: app.directory, platforms: platforms), in: app.id, found)
       }
     }
   }
 
   private func find(
-    _ search: FileSearch, _ found: @escaping @Sendable (Result<Recipients, APIError>) -> Void
+    _ search: FileSearch, in app: AppID, _ found: @escaping @Sendable (Result<Recipients, APIError>) -> Void
   ) {
     guard search.next < search.file.pieces else {
       found(.success(search.recipients))
       return
     }
-    store.read { transaction throws(StorageError) in
+    store.read(inTurnOf: app) { transaction throws(StorageError) in
       try transaction.files.piece(search.file.id, search.next)
     } completion: { [self] result in
       switch result {
@@ -67,7 +67,7 @@ extension Acceptance {
       case .success(let lines?):
         var search = search
         search.take(lines)
-        find(search, found)
+        find(search, in: app, found)
       }
     }
   }

@@ -158,15 +158,4 @@ extension CallbackRepository<Writing> {
     }
     return ids.count
   }
-
-  /// Deletes what was to be told of up to `limit` pushes below an ID that are gone.
-  /// What nobody's push is left of is the installation's.
-  public func sweepPushes(below id: MessageID, limit: Int, in rows: AppRows) throws(StorageError) {
-    try database.run(
-      """
-      DELETE FROM push_callback WHERE msg_id IN (
-        SELECT msg_id FROM push_callback WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = push_callback.msg_id)
-        /* own: AND own(0) */ ORDER BY msg_id LIMIT ?2)
-      """, in: rows, .message(id), .integer(limit))
-  }
 }

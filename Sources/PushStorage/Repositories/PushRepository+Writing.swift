@@ -54,44 +54,28 @@ extension PushRepository<Writing> {
       .app(app), .text(cid), .message(id), .integer(sendno), .time(now), .optional(digest))
   }
 
-  /// Deletes up to `limit` each of the oldest pushes and outcomes below `id`, except what is pending; returns how many
-  /// rows went: less than `limit` when nothing is left to do.
-  public func sweep(below id: MessageID, limit: Int, in rows: AppRows) throws(StorageError) -> Int {
-    guard rows.isAll else { return try sweepOwn(below: id, limit: limit, rows) }
-    try database.run(
-      """
-      DELETE FROM push WHERE msg_id IN (
-        SELECT msg_id FROM push
-        WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.msg_id = push.msg_id)
-          AND NOT EXISTS (
-            SELECT 1 FROM channel_targets JOIN channel_pending USING (channel, msg_id)
-            WHERE channel_targets.msg_id = push.msg_id AND channel_pending.app_id = push.app_id)
-        ORDER BY msg_id LIMIT ?2)
-      """, .message(id), .integer(limit))
-    let pushes = database.changes
-    try database.run(
-      """
-      DELETE FROM outcome WHERE msg_id IN (
-        SELECT msg_id FROM outcome
-        WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.msg_id = outcome.msg_id)
-        ORDER BY msg_id LIMIT ?2)
-      """, .message(id), .integer(limit))
-    let outcomes = database.changes
-    // Their pushes are gone or go now; there are no more of them than outcomes.
-    for statement in PushDeletions.remains { try database.run(statement, .message(id), .integer(limit)) }
-    return pushes + outcomes
-  }
-
-  /// The same beside other homes: what belongs to a push goes with it, since it does not say whose it is. What no push is left of
-  /// is the installation's.
-  private func sweepOwn(below id: MessageID, limit: Int, _ rows: AppRows) throws(StorageError) -> Int {
-    let values: [SQLValue] = [.message(id), .integer(limit)]
-    for table in PushDeletions.swept {
-      try database.statement(table, PushDeletions.oldest, in: rows).run(values)
+  /// A step through the pushes below an ID: of the next `limit` after another ID it deletes those of which nothing is pending, and
+  /// what is left there of pushes that are gone. However many are pending, it looks at no more. Returns how many pushes went, and after
+  /// which the next step goes on; nil at the end.
+  public func sweep(
+    after first: MessageID, below end: MessageID, limit: Int, in rows: AppRows
+  ) throws(StorageError) -> (deleted: Int, next: MessageID?) {
+    guard first < end else { return (0, nil) }
+    let next = try database.first(
+      "SELECT msg_id FROM push WHERE msg_id > ?1 AND msg_id < ?2 ORDER BY msg_id LIMIT 1 OFFSET ?3",
+      .message(first), .message(end), .integer(max(limit, 1) - 1)
+    ) { $0.message() }
+    let range: [SQLValue] = [.message(first), .message(next ?? MessageID(end.rawValue - 1))]
+    // Beside other homes, what belongs to a push goes with it, since it does not say whose it is. What no push is left of is the
+    // installation's.
+    for table in rows.isAll ? [PushDeletions.pushes] : PushDeletions.swept {
+      try database.statement(table, PushDeletions.ended, in: rows).run(range)
     }
-    let pushes = database.changes
-    for statement in PushDeletions.remains { try database.statement(statement, in: rows).run(values) }
-    return pushes
+    let deleted = database.changes
+    for statement in PushDeletions.remains {
+      try database.statement(statement, in: rows).run(range + [.integer(limit)])
+    }
+    return (deleted, next)
   }
 
   /// Deletes up to `limit` `cid`s stored before a time, out of the oldest; returns how many went.
@@ -119,70 +103,84 @@ enum PushDeletions {
     "DELETE FROM fallback WHERE msg_id = ?",
   ]
 
-  /// The tables that are swept with `push`, which is the last, each to be followed by `oldest`.
+  static let pushes: StaticString = "DELETE FROM push WHERE msg_id IN"
+
+  /// The tables that are swept with `push`, which is the last, each to be followed by `ended`.
   static let swept: [StaticString] = [
     "DELETE FROM outcome WHERE msg_id IN", "DELETE FROM delivered WHERE msg_id IN",
     "DELETE FROM dropped WHERE msg_id IN", "DELETE FROM receipt WHERE msg_id IN",
     "DELETE FROM channel_targets WHERE msg_id IN", "DELETE FROM channel_taken WHERE msg_id IN",
     "DELETE FROM push_callback WHERE msg_id IN", "DELETE FROM push_sender WHERE msg_id IN",
-    "DELETE FROM fallback WHERE msg_id IN", "DELETE FROM push WHERE msg_id IN",
+    "DELETE FROM fallback WHERE msg_id IN", pushes,
   ]
 
-  /// Up to so many of the oldest pushes below an ID of which nothing is pending: the same ones as long as they are there, whatever
-  /// else of theirs is gone.
-  static let oldest: StaticString = """
+  /// The pushes in a range of IDs of which nothing is pending: the same ones as long as they are there, whatever else of theirs is
+  /// gone.
+  static let ended: StaticString = """
     (SELECT msg_id FROM push
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.msg_id = push.msg_id)
+      WHERE msg_id > ?1 AND msg_id <= ?2
+        AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.msg_id = push.msg_id)
         AND NOT EXISTS (
           SELECT 1 FROM channel_targets JOIN channel_pending USING (channel, msg_id)
           WHERE channel_targets.msg_id = push.msg_id AND channel_pending.app_id = push.app_id)
-        /* own: AND own(push.app_id) */
-      ORDER BY msg_id LIMIT ?2)
+        /* own: AND own(push.app_id) */)
     """
 
-  /// What deletes up to so many rows each of pushes below an ID that are gone.
+  /// What deletes what is left of up to so many pushes each in a range of IDs that are gone.
   static let remains: [StaticString] = [
+    """
+    DELETE FROM outcome WHERE msg_id IN (
+      SELECT msg_id FROM outcome
+      WHERE msg_id > ?1 AND msg_id <= ?2
+        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = outcome.msg_id) /* own: AND own(0) */ LIMIT ?3)
+    """,
     """
     DELETE FROM channel_targets WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM channel_targets
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_targets.msg_id)
-        /* own: AND own(0) */ LIMIT ?2)
+      WHERE msg_id > ?1 AND msg_id <= ?2
+        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_targets.msg_id) /* own: AND own(0) */ LIMIT ?3)
     """,
     """
     DELETE FROM channel_taken WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM channel_taken
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_taken.msg_id)
-        /* own: AND own(0) */ LIMIT ?2)
+      WHERE msg_id > ?1 AND msg_id <= ?2
+        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_taken.msg_id) /* own: AND own(0) */ LIMIT ?3)
     """,
     """
     DELETE FROM dropped WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM dropped
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = dropped.msg_id)
-        /* own: AND own(0) */ LIMIT ?2)
+      WHERE msg_id > ?1 AND msg_id <= ?2
+        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = dropped.msg_id) /* own: AND own(0) */ LIMIT ?3)
     """,
     """
     DELETE FROM receipt WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM receipt
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = receipt.msg_id)
-        /* own: AND own(0) */ LIMIT ?2)
+      WHERE msg_id > ?1 AND msg_id <= ?2
+        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = receipt.msg_id) /* own: AND own(0) */ LIMIT ?3)
     """,
     """
     DELETE FROM delivered WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM delivered
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = delivered.msg_id)
-        /* own: AND own(0) */ LIMIT ?2)
+      SELECT msg_id FROM delivered
+      WHERE msg_id > ?1 AND msg_id <= ?2
+        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = delivered.msg_id) /* own: AND own(0) */ LIMIT ?3)
     """,
     """
     DELETE FROM fallback WHERE msg_id IN (
       SELECT DISTINCT msg_id FROM fallback
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = fallback.msg_id)
-        /* own: AND own(0) */ LIMIT ?2)
+      WHERE msg_id > ?1 AND msg_id <= ?2
+        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = fallback.msg_id) /* own: AND own(0) */ LIMIT ?3)
     """,
     """
     DELETE FROM push_sender WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM push_sender
-      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = push_sender.msg_id)
-        /* own: AND own(0) */ LIMIT ?2)
+      SELECT msg_id FROM push_sender
+      WHERE msg_id > ?1 AND msg_id <= ?2
+        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = push_sender.msg_id) /* own: AND own(0) */ LIMIT ?3)
+    """,
+    """
+    DELETE FROM push_callback WHERE msg_id IN (
+      SELECT msg_id FROM push_callback
+      WHERE msg_id > ?1 AND msg_id <= ?2
+        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = push_callback.msg_id) /* own: AND own(0) */ LIMIT ?3)
     """,
   ]
 }
