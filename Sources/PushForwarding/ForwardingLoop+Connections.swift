@@ -311,9 +311,7 @@ extension ForwardingLoop {
     }
   }
 
-  private var all: [ForwardConnection] {
-    (0..<UInt32(sockets.capacity)).compactMap { sockets[$0] }
-  }
+  private var all: [ForwardConnection] { (0..<UInt32(sockets.capacity)).compactMap { sockets[$0] } }
 
   private func settle(_ connection: ForwardConnection) {
     guard let token = connection.token else { return }
