@@ -45,6 +45,12 @@ public enum ClusterLimits {
   public static let appliedAfter = 1 << 20
   /// Nanoseconds between two POSITION and APPLIED.
   public static let positionInterval: UInt64 = 1_000_000_000
+  /// Nanoseconds for which a peer's numbers contradict what came from it before they are believed: longer than any message is late.
+  public static let resetDelay: UInt64 = 10_000_000_000
+  /// POSITION in a row that have to say so.
+  public static let resetPositions = 5
+  /// Most nodes that one knows of. With more, those go first that say nothing.
+  public static let maxLinks = 1024
   /// Nanoseconds between two HELLO to all.
   public static let helloInterval: UInt64 = 2_000_000_000
   /// Nanoseconds between two DIGEST of an app.

@@ -15,6 +15,10 @@ extension ClusterNode {
       !forgotten.contains(peer)
     else { return }
     if links[peer] == nil {
+      guard makeRoom(now: now) else {
+        counts.refused += 1
+        return
+      }
       links[peer] = PairLink(peer: peer, now: now)
       if head.type != .hello { sayHello(to: peer, wantsAnswer: true) }
     }
@@ -31,6 +35,20 @@ extension ClusterNode {
     if let bytes = links[peer]?.bytesSinceApplied, bytes >= ClusterLimits.appliedAfter { tellApplied(peer) }
   }
 
+  /// Whether one more node may be known: anybody on the bus can make senders up. One that says nothing gives its place away, first of all
+  /// one that never said who it is; what it is to the others has to be found out anew if it comes back.
+  private mutating func makeRoom(now: UInt64) -> Bool {
+    guard links.count >= ClusterLimits.maxLinks else { return true }
+    let silent = links.values.filter { now >= $0.lastHeard + ClusterLimits.silence }
+    let first = silent.min {
+      ($0.hello == nil ? 0 : 1, $0.lastHeard, $0.peer) < ($1.hello == nil ? 0 : 1, $1.lastHeard, $1.peer)
+    }
+    guard let first else { return false }
+    links[first.peer] = nil
+    output.append(.dropped(first.peer))
+    return true
+  }
+
   private func read(_ frame: [UInt8]) -> ClusterFrame? {
     try? ClusterFrame(frame, cluster: cluster, versions: hello.versions)
   }
@@ -45,7 +63,11 @@ extension ClusterNode {
       case .hello(let hello): take(hello, from: peer)
       case .position(let position):
         hear(timeline: position.timeline)
-        if links[peer]?.inbound.note(sent: position.sequence, now: now) == false { counts.malformed += 1 }
+        var frames: [InboundOrder.Output] = []
+        if links[peer]?.inbound.note(sent: position.sequence, now: now, &frames) == false {
+          counts.malformed += 1
+        }
+        apply(frames, from: peer, now: now)
         for app in position.apps { note(app, from: peer, now: now) }
       case .applied(let applied):
         hear(timeline: applied.timeline)

@@ -14,6 +14,8 @@ public enum ClusterOutput: Hashable, Sendable {
   case silent(Incarnation)
   /// A silent node was heard again.
   case heard(Incarnation)
+  /// A silent node has given its place to another one: it is known no more until it is heard.
+  case dropped(Incarnation)
   /// A message, in the order in which its sender sent it. Pushes come in the order of their stream and once.
   case message(from: Incarnation, ClusterEntry)
   /// Messages of a node were lost: what the receiver believes about it has to be compared.
@@ -259,6 +261,12 @@ public struct ClusterNode: Sendable {
 
   /// The newest push that this gateway has applied of an app.
   public func applied(of app: AppID) -> MessageID { receivers[app]?.applied ?? MessageID(0) }
+
+  /// The newest epoch in which a home of an app was heard.
+  public func epoch(of app: AppID) -> Epoch { receivers[app]?.epoch ?? .none }
+
+  /// The database knows of no later epoch of an app: what was heard of one was not true.
+  public mutating func believe(_ epoch: Epoch, of app: AppID) { receivers[app]?.fallBack(to: epoch) }
 
   /// Bytes that nodes keep for others, for metrics and tests.
   public var heldBytes: Int { links.values.reduce(0) { $0 + $1.inbound.heldBytes } }

@@ -41,6 +41,15 @@ struct DeliveryReceiver {
     return home == self.home
   }
 
+  /// What was heard of a later epoch than this one was not true: its home is believed again.
+  mutating func fallBack(to epoch: Epoch) {
+    guard epoch < self.epoch else { return }
+    // A home names itself with its next message.
+    self.epoch = Epoch(epoch.rawValue - min(1, epoch.rawValue))
+    partial = nil
+    nextRequest = nil
+  }
+
   /// Takes a message of the current home.
   mutating func take(_ message: ClusterMessage, now: UInt64) -> Verdict {
     guard let place = message.streamPlace else { return .apply }

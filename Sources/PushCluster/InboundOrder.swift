@@ -33,6 +33,8 @@ struct InboundOrder {
   private(set) var heldBytes = 0
   /// The peer says that it has sent this one, and when it first did.
   private var tail: (sequence: UInt64, heard: UInt64)?
+  /// The peer's numbers contradict what has come out up to `mark`: since when, how often, and the newest of them.
+  private var doubt: (since: UInt64, mark: UInt64, count: Int, newest: UInt64)?
 
   /// Frames that wait.
   var heldCount: Int { held.count }
@@ -67,12 +69,37 @@ struct InboundOrder {
   }
 
   /// The peer says that it has sent all frames up to one. False if that cannot be.
-  mutating func note(sent sequence: UInt64, now: UInt64) -> Bool {
+  ///
+  /// A frame with a number that the peer never gave would end the order for good: all that really comes is a repeat from there on. So if
+  /// what the peer says fits nothing for as long as no message is late, it is the peer that is believed, and the order begins anew.
+  mutating func note(sent sequence: UInt64, now: UInt64, _ output: inout [Output]) -> Bool {
+    let isTooFar = sequence >= next && sequence - next > 2 * UInt64(ClusterLimits.maxUnappliedFrames)
+    guard sequence < .max / 2 else { return false }
+    // An old position says less than has come out; one that is sent from now on does not.
+    if isTooFar || sequence < doubt?.mark ?? passed {
+      var known = doubt ?? (now, passed, 0, 0)
+      known.count += 1
+      known.newest = max(known.newest, sequence)
+      doubt = known
+      if known.count >= ClusterLimits.resetPositions, now >= known.since + ClusterLimits.resetDelay {
+        reset(to: known.newest, &output)
+        return true
+      }
+      return !isTooFar
+    }
+    doubt = nil
     guard sequence >= next else { return true }
-    guard sequence - next <= 2 * UInt64(ClusterLimits.maxUnappliedFrames) else { return false }
     // The newer tail gets its own time when the older one is settled.
     if tail == nil { tail = (sequence, now) }
     return true
+  }
+
+  /// The next frame is the one behind a number; what is held came with numbers beyond belief.
+  private mutating func reset(to sequence: UInt64, _ output: inout [Output]) {
+    // How many are lost nobody can say.
+    output.append(.gap(next...next))
+    self = InboundOrder()
+    next = sequence + 1
   }
 
   /// Gives up what is overdue.

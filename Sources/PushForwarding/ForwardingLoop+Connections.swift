@@ -24,15 +24,14 @@ extension ForwardingLoop {
         failed(lane, home, error.description)
         return false
       }
-      watch(connection, home, lane)
-      return true
+      return watch(connection, home, lane)
     } catch {
       failed(lane, home, error.description)
       return false
     }
   }
 
-  private func watch(_ connection: Connection, _ home: NodeAddress, _ lane: ForwardLane) {
+  private func watch(_ connection: Connection, _ home: NodeAddress, _ lane: ForwardLane) -> Bool {
     let made = ForwardConnection(
       connection, to: home, of: lane, deadline: loop.now &+ ForwardLimits.connecting,
       answerBytes: forwarder.options.answerBytes)
@@ -42,10 +41,9 @@ extension ForwardingLoop {
     forwarder.metrics.connections.add(1)
     lane.opening += 1
     lane.connections += 1
-    guard made.connection.watch(token, on: loop) else {
-      lane.opening -= 1
-      return remove(made)
-    }
+    let isWatched = made.connection.watch(token, on: loop)
+    if !isWatched { failToOpen(made, "the system watches no more sockets") }
+    return isWatched
   }
 
   /// An attempt to reach a home was in vain: the next one comes after a pause, at its next address.
@@ -266,13 +264,17 @@ extension ForwardingLoop {
 
   /// A connection is lost. Its request waits again if it was certainly not carried out.
   private func lose(_ connection: ForwardConnection) {
+    drop(connection)
+    pumpAll()
+  }
+
+  private func drop(_ connection: ForwardConnection) {
     let (job, isInDoubt) = (connection.job, connection.isInDoubt)
     connection.job = nil
     remove(connection)
-    guard let job else { return pump(connection.lane) }
+    guard let job else { return }
     job.answer = nil
     if isInDoubt, !job.isSafeToRepeat { giveUp(job) } else { requeue(job) }
-    pumpAll()
   }
 
   /// Closes a connection that carries no request.
@@ -294,11 +296,11 @@ extension ForwardingLoop {
     }
   }
 
-  /// Ends all connections to a node that is dead.
+  /// Ends all connections to a node that is dead. What waits again is not sent yet: it would be over the next of them.
   func cut(allTo node: NodeAddress) {
     for connection in all where connection.home == node {
       if connection.isOpening { connection.lane.opening -= 1 }
-      lose(connection)
+      drop(connection)
     }
   }
 
@@ -309,9 +311,7 @@ extension ForwardingLoop {
     }
   }
 
-  private var all: [ForwardConnection] {
-    (0..<UInt32(sockets.capacity)).compactMap { sockets[$0] }
-  }
+  private var all: [ForwardConnection] { (0..<UInt32(sockets.capacity)).compactMap { sockets[$0] } }
 
   private func settle(_ connection: ForwardConnection) {
     guard let token = connection.token else { return }

@@ -86,6 +86,12 @@ struct AppHomes: Sendable {
     return true
   }
 
+  /// Follows the home that the database has, though a later one was heard of.
+  mutating func believe(_ app: AppID, _ home: Incarnation?, epoch: Epoch) {
+    places[app] = nil
+    _ = follow(app, home, epoch: epoch)
+  }
+
   /// The apps whose home is a node.
   func apps(at incarnation: Incarnation) -> [AppID] {
     places.filter { $0.value.home == incarnation }.keys.sorted { $0.rawValue < $1.rawValue }

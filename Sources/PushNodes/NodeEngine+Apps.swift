@@ -104,9 +104,27 @@ extension NodeEngine {
         local.sendToAll(.abandoned(place.app))
       }
       let home = place.home == node.incarnation ? nil : place.home
+      if isContradicted(place, now: now) {
+        gateway.homes.believe(place.app, home, epoch: place.epoch)
+        node.believe(place.epoch, of: place.app)
+        moved.insert(place.app)
+      }
       if gateway.homes.follow(place.app, home, epoch: place.epoch) { moved.insert(place.app) }
     }
     if !moved.isEmpty { gateway.moved(moved, &node, now: now) }
+  }
+
+  /// Whether the database has not heard of an app's newest epoch for so long that there is none: a home is in the database before it says
+  /// a word. Somebody has made it up, or the database has lost it; either way no home with a later one would be heard.
+  private mutating func isContradicted(_ place: AppPlace, now: UInt64) -> Bool {
+    let heard = max(gateway.homes.epoch(of: place.app), node.epoch(of: place.app))
+    guard heard > place.epoch, leadership?.side.epochs[place.app] == nil else {
+      contradicted[place.app] = nil
+      return false
+    }
+    let since = contradicted[place.app] ?? now
+    contradicted[place.app] = since
+    return now >= since + ClusterLimits.resetDelay
   }
 
   /// A message that only an app's home sends: if it is of a newer epoch than any before, that one is followed from now on.

@@ -30,6 +30,8 @@ struct NodeEngine: Sendable {
   private var events: [NodeEvent] = []
   private var frames: [(frame: [UInt8], target: BusTarget)] = []
   private var replies: [@Sendable () -> Void] = []
+  /// Since when the database has an older epoch of an app than nodes say.
+  var contradicted: [AppID: UInt64] = [:]
 
   /// What a turn has to say.
   struct Output {
@@ -151,6 +153,7 @@ struct NodeEngine: Sendable {
         events.append(.joined(peer, hello))
       case .silent(let peer): events.append(.silent(peer, node.hello(of: peer)))
       case .heard(let peer): events.append(.heard(peer, node.hello(of: peer)))
+      case .dropped(let peer): leadership?.side.forget(peer, now: now)
       case .incompatible(let peer, let hello): events.append(.incompatible(peer, hello))
       case .newerTimeline(let timeline): events.append(.newerTimeline(timeline))
       case .foreign: events.append(.foreign)

@@ -272,8 +272,12 @@ public final class NodeLink: Sendable {
     }
     isBusConnected.store(false, ordering: .relaxed)
     change { $0.rejoin(Self.node(identity, as: incarnation, time), now: $1) }
-    // Beside the rest: it waits for a bus that stands still.
-    try SystemThread.start("bus end") { old.close() }
+    // Beside the rest: it waits for a bus that stands still, some seconds at most.
+    do throws(SystemThread.Failure) {
+      try SystemThread.start("bus end") { old.close() }
+    } catch {
+      old.close()
+    }
   }
 
   /// Changes what this node says about itself.

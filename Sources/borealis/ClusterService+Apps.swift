@@ -81,7 +81,7 @@ extension ClusterService {
   /// Gives all apps to other nodes; true if none is left.
   func handOverApps() -> Bool {
     let runner = currentState.runner
-    return homes?.handOverAll { runner.handOver() } ?? true
+    return homes?.handOverAll(leaving: { runner.handOver() }, staying: { runner.lead(epoch: $0) }) ?? true
   }
 
   /// Whether no other node is a home of apps that could have those of this one, by what the database says now.

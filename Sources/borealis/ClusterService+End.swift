@@ -9,6 +9,10 @@ import Synchronization
 
 /// How a node ends.
 extension ClusterService {
+  /// Nanoseconds that what is under way may hold the end up: a database that does not answer would do so for more than a minute. This
+  /// process then ends in the middle of it, as if it were killed.
+  private static let endPatience: UInt64 = 5_000_000_000
+
   /// Whether another node can become the home. Waits for the database: a node may have joined since it was last read. Nothing can be
   /// handed over without it.
   var hasHeir: Bool {
@@ -27,7 +31,9 @@ extension ClusterService {
     link.update(load: 0, isDraining: true)
     let reached = PushBase.Semaphore()
     orders.add(.reach(reached))
-    reached.wait()
+    guard !reached.wait(until: time.monotonic() &+ Self.endPatience) else { return }
+    state.withLock { $0.isEnding = true }
+    log.warning("the database does not answer: this node ends without it")
   }
 
   /// From now on the devices of this node wait for the next home.
@@ -70,7 +76,7 @@ extension ClusterService {
     homes?.close()
     currentState.runner.close()
     orders.add(.end)
-    ended.wait()
+    _ = ended.wait(until: time.monotonic() &+ (currentState.isEnding ? 0 : Self.endPatience))
     link.close()
     state.withLock { $0.open = nil }
   }

@@ -23,16 +23,16 @@ final class ClusterService: Sendable {
   let tls: NodeTLS?
   let pages: NodePages
   let settings: ServeSettings
-  private let node: NodeRegistry.Node
+  let node: NodeRegistry.Node
   private let name: String
-  private let timing: Membership.Timing
+  let timing: Membership.Timing
   let registry: NodeRegistry
   let loops: Int
   let metrics: Metrics
   let serverMetrics: ServerMetrics
   let time: SystemTime
-  private let log: Log
-  private let isReady: @Sendable () -> Bool
+  let log: Log
+  let isReady: @Sendable () -> Bool
   /// The apps of this node, if each app is to have a home of its own.
   let homes: NodeHomes?
   let state: Mutex<ClusterState>
@@ -151,6 +151,7 @@ final class ClusterService: Sendable {
   var obstacle: String? {
     guard isReady() else { return "draining" }
     let state = currentState
+    if state.rejoinsAt != nil { return "this node was taken for dead and has no new place yet" }
     if state.isLeading || homes?.home != nil {
       guard state.runner.isAlive else { return "the cluster's database does not answer" }
       if let obstacle = state.storeObstacle() { return obstacle }
@@ -211,7 +212,7 @@ final class ClusterService: Sendable {
 
   private func run() {
     while true {
-      for order in orders.take() {
+      for order in orders.take(until: currentState.rejoinsAt) {
         switch order {
         case .act(let action): perform(action)
         case .reach(let semaphore): semaphore.signal()
@@ -222,6 +223,7 @@ final class ClusterService: Sendable {
         case .end: return
         }
       }
+      joinAgain()
     }
   }
 
@@ -305,6 +307,7 @@ final class ClusterService: Sendable {
   private func lead(_ store: Store, _ fence: Int64, _ runner: MembershipRunner) throws(Failure) {
     let incarnation = runner.incarnation
     let before = runner.view
+    guard !currentState.isEnding else { throw .failed("this node ends") }
     let begun = try store.writeNow(orFail: "cannot become the home") { transaction throws(StorageError) in
       try transaction.beginHome(of: incarnation, fence: fence)
     }
@@ -324,68 +327,16 @@ final class ClusterService: Sendable {
     {
       log.warning("a node has not told which devices it has")
     }
-    let open = state.withLock { state in
+    let (isEnding, open) = state.withLock { state in
+      guard !state.isEnding else { return (true, state.open) }
       state.isLeading = true
       (state.home, state.epoch, state.reason) = (nil, epoch, nil)
       state.storeObstacle = { store.obstacle }
       state.apps = { router.apps.all.count }
-      return state.open
+      return (false, state.open)
     }
+    guard !isEnding else { throw .failed("this node ends") }
     open?(service)
     forwarder.wake()
-  }
-
-  /// The others have taken this node for dead. A home that was replaced ends; a gateway gets a new place and keeps its devices.
-  private func renew() {
-    let isLeading = state.withLock { state in
-      let isHome = state.isLeading || homes?.home != nil
-      if isHome {
-        state.lastingFailure = "another node has become the home, or this one was taken for dead"
-      }
-      return isHome
-    }
-    guard !isLeading, isReady() else { return }
-    log.warning("this node was taken for dead; it joins again")
-    do { try rejoin() } catch {
-      state.withLock { $0.lastingFailure = "this node was taken for dead and cannot join again: \(error)" }
-    }
-  }
-
-  /// Gets a new place.
-  private func rejoin(draining: Bool = false) throws {
-    let incarnation = try registry.register(node, at: time.now(), clock: MembershipRunner.clock)
-    let runner = MembershipRunner(registry, incarnation: incarnation, timing: timing, log: log) { [orders] in
-      orders.add(.act($0))
-    }
-    let old = state.withLock { state in
-      defer { state.runner = runner }
-      return state.runner
-    }
-    old.stop()
-    do {
-      try link.rejoin(as: Incarnation(UInt64(incarnation)))
-      if draining { runner.drain() }
-      try runner.start()
-    } catch {
-      try? registry.leave(incarnation)
-      throw error
-    }
-  }
-
-  /// This node was the home, and another one is: it gets a place as a gateway until it ends.
-  private func leaveHome() {
-    let old = currentState.runner
-    _ = homes?.resign()
-    state.withLock { state in
-      state.isLeading = false
-      state.storeObstacle = { nil }
-      state.apps = { 0 }
-    }
-    do {
-      try registry.leave(old.incarnation)
-      try rejoin(draining: true)
-    } catch {
-      log.warning("this node cannot follow the home", ["reason": .text("\(error)")])
-    }
   }
 }

@@ -34,6 +34,12 @@ struct ClusterState: Sendable {
   var apps: @Sendable () -> Int = { 0 }
   /// An operator has asked this node to end, and it does.
   var isAskedToEnd = false
+  /// When this node, which was taken for dead, tries to get a new place; nil while it has one.
+  var rejoinsAt: UInt64?
+  /// Why it has none yet, so that the log says each reason once.
+  var rejoinFailure: String?
+  /// This node ends and waits no more for what it has begun: it becomes the home no more.
+  var isEnding = false
 
   /// This node's row.
   var own: NodeRow? { runner.view?.nodes.first { $0.incarnation == runner.incarnation } }

@@ -11,9 +11,10 @@ final class ClusterStatus: Sendable {
     return service.obstacle
   }
 
-  /// What the database said last of the cluster, and which node this is.
+  /// What the database said last of the cluster, and which node this is; nil while it is none.
   var view: (ClusterView, own: Int64)? {
-    guard let runner = service.withLock({ $0 })?.currentState.runner else { return nil }
+    guard let state = service.withLock({ $0 })?.currentState, state.rejoinsAt == nil else { return nil }
+    let runner = state.runner
     return runner.view.map { ($0, own: runner.incarnation) }
   }
 

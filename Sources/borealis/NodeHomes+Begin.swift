@@ -49,8 +49,8 @@ extension NodeHomes {
         throw .failed("the node \(other) knows of one home for all apps only, and is to become it first")
       }
       let home = try hooks.open(registry, fence, !view.isDivided)
-      // It may have been taken for dead meanwhile.
-      guard home.own.node == self.view()?.own else {
+      // It may have been taken for dead meanwhile, or be about to end.
+      guard home.own.node == self.view()?.own, !state.withLock(\.isHandingOver) else {
         home.store.close()
         return leave(home)
       }

@@ -115,8 +115,9 @@ extension NodeHomes {
     ])
   }
 
-  /// Gives everything to the other nodes, what belongs to no app last. True if nothing is left.
-  func handOverAll(leaving: () -> Void) -> Bool {
+  /// Gives everything to the other nodes, what belongs to no app last. True if nothing is left. `leaving` is called before what belongs to
+  /// no app is given away, and `staying` with its epoch if nobody takes it.
+  func handOverAll(leaving: () -> Void, staying: (Int64) -> Void) -> Bool {
     turns.withLock { _ in
       guard let home, let (view, _) = view() else { return home == nil }
       settleDown()
@@ -133,20 +134,9 @@ extension NodeHomes {
           handOver(row, of: home, to: next.home, view)
         }
       }
-      if let row = rows.first(where: { $0.app == .installation }), let next = others.first {
+      if let row = rows.first(where: { $0.app == .installation }) {
         leaving()
-        home.own.remove(.installation)
-        link.release(.none)
-        let epoch = try? Store.wait {
-          (done: @escaping @Sendable (Result<Int64?, StorageError>) -> Void) in
-          home.store.write(
-            { t throws(StorageError) in
-              try t.homes.handOver(.installation, to: (node: next.home, home: next.home))
-            }, completion: done)
-        }
-        if let epoch = epoch ?? nil {
-          note(row, HomeRow(incarnation: next.home, epoch: epoch, fence: next.home))
-        }
+        if !handOverInstallation(row, of: home, to: others.map(\.home)) { staying(row.home.epoch) }
       }
       follow(view)
       return state.withLock { state in
@@ -155,5 +145,34 @@ extension NodeHomes {
         }
       }
     }
+  }
+
+  /// Gives what belongs to no app to one of some homes. If that fails it stays here, and is served until the end; then its home is gone,
+  /// and the others take it by themselves.
+  private func handOverInstallation(_ row: AppHomeRow, of home: NodeHome, to others: [Int64]) -> Bool {
+    home.own.remove(.installation)
+    link.release(.none)
+    do throws(StorageError) {
+      for next in others {
+        let epoch = try Store.wait {
+          (done: @escaping @Sendable (Result<Int64?, StorageError>) -> Void) in
+          home.store.write(
+            { t throws(StorageError) in
+              try t.homes.handOver(.installation, to: (node: next, home: next))
+            }, completion: done)
+        }
+        // Nil if that one is no home any more.
+        guard let epoch else { continue }
+        note(row, HomeRow(incarnation: next, epoch: epoch, fence: next))
+        return true
+      }
+      log.warning("no other node could take the installation")
+    } catch {
+      log.warning("the installation could not be handed over", ["error": .text(error.description)])
+    }
+    home.own.admit(.installation)
+    home.own.insert(.installation)
+    link.open(.none, epoch: Epoch(UInt64(row.home.epoch)))
+    return false
   }
 }

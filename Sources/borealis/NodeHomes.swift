@@ -109,11 +109,14 @@ final class NodeHomes: Sendable {
   /// Reads at once where homes are.
   func wake() { work.signal() }
 
-  /// Ends the thread.
+  /// Nanoseconds for the end of a turn: a database that does not answer may hold it up for a minute.
+  private static let endPatience: UInt64 = 5_000_000_000
+
+  /// Ends the thread. If it does not end in time it is left alone, as the process is about to end.
   func close() {
     guard !isClosing.exchange(true, ordering: .acquiringAndReleasing) else { return }
     work.signal()
-    ended.wait()
+    guard ended.wait(until: time.monotonic() &+ Self.endPatience) else { return }
     registry.close()
   }
 

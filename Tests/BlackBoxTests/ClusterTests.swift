@@ -225,6 +225,72 @@ import Testing
     #expect(ending.errors.contains("another node is the home"))
   }
 
+  @Test func `A gateway that was taken for dead tries to join again until the database lets it`() throws {
+    let world = try ClusterWorld(["a", "b"])
+    let app = try world.makeApp()
+    let gateway = try world.node("b")
+    let device = try TestDevice.login(
+      gateway.device, app: app.key, try TestDevice.register(gateway.device, app: app.key, install: "one"))
+    gateway.program.signal(SIGSTOP)
+    let isGone = try RunningProgram.eventually {
+      try world.cluster.sql("SELECT name FROM node", in: world.database) == [["a"]]
+    }
+    #expect(isGone)
+    // The node can read who is there, and gets no place.
+    let session = try PostgresSession(world.cluster, in: world.database)
+    try session.sql("BEGIN; LOCK TABLE node IN ROW EXCLUSIVE MODE")
+    gateway.program.signal(SIGCONT)
+    try gateway.program.wait(forError: "this node cannot join again; it tries on")
+    #expect(try gateway.call("GET", "/readyz").body.contains("taken for dead"))
+    try session.sql("COMMIT")
+    try world.waitUntilReady("b")
+    let id = try world.push("next", as: app, at: "b")
+    #expect(try device.arrivals(until: id) == [id])
+  }
+
+  /// It would wait for the database for a minute.
+  @Test func `A node that is about to become the home ends when it is told to`() throws {
+    let world = try ClusterWorld(["a", "b"])
+    let session = try PostgresSession(world.cluster, in: world.database)
+    try session.sql("BEGIN; LOCK TABLE registration IN ACCESS EXCLUSIVE MODE")
+    try world.end("a")
+    let server = try world.node("b")
+    try server.program.wait(forError: "becoming the home")
+    server.program.signal(SIGTERM)
+    let ending = try server.program.end(patience: 40)
+    #expect(ending.status == 0)
+    try session.sql("COMMIT")
+    // Its place is free for the next one.
+    try world.start("c")
+    #expect(try RunningProgram.eventually { try world.isHome("c") })
+  }
+
+  @Test func `An installation that cannot be handed over stays until the node has ended`() throws {
+    let world = try ClusterWorld(["a", "b"], arguments: ["--spread-apps"])
+    func hasInstallation(_ name: String) throws -> Bool {
+      try RunningProgram.eventually {
+        try world.node(name).call("GET", "/readyz").body.contains("installation at this node")
+      }
+    }
+    #expect(try hasInstallation("a"))
+    let isKnown = try RunningProgram.eventually {
+      try world.apps(at: "b") == 0
+        && world.node("a").call("GET", "/metrics").body.contains("\nborealis_cluster_nodes 2")
+    }
+    #expect(isKnown)
+    let session = try PostgresSession(world.cluster, in: world.database)
+    try session.sql(
+      """
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+      CREATE TRIGGER refuse BEFORE UPDATE ON home FOR EACH ROW EXECUTE FUNCTION refuse()
+      """)
+    let ending = try world.end("a", SIGTERM)
+    #expect(ending.status == 0)
+    #expect(ending.errors.contains("the installation could not be handed over"))
+    try session.sql("DROP TRIGGER refuse ON home")
+    #expect(try hasInstallation("b"))
+  }
+
   @Test func `Nodes that do not know the schema say once why they do not become the home`() throws {
     let world = try ClusterWorld(["a", "b", "c"])
     try world.cluster.sql(

@@ -6,7 +6,7 @@ import Testing
 
 /// Nodes that meet over a bus without faults.
 @Suite struct NodeTests {
-  private final class Pair {
+  final class Pair {
     var nodes: [ClusterNode]
     var events: [[ClusterOutput]] = [[], []]
     var now: UInt64 = 1_000_000_000

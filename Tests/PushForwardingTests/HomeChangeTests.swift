@@ -189,6 +189,45 @@ import Testing
     #expect(try client.get("/next")?.status == 200)
   }
 
+  /// What a dead node has not got completely is sent to the next home, and not first over an idle connection to the dead one.
+  @Test func deadNodesGetNothingMore() throws {
+    let end = Semaphore()
+    defer { end.signal() }
+    let dead = try TestHome(bodyBytes: 16 << 20) { request, exchange, isSecure in
+      // Its loop stands still: nothing is read any more.
+      if request.target == "/block" { end.wait() }
+      TestHome.echo(request, exchange, isSecure)
+    }
+    let next = try TestHome("node-b", bodyBytes: 16 << 20)
+    let front = try TestFront(bodyBytes: 16 << 20) { $0.waitMilliseconds = 60_000 }
+    front.forwarder.follow(RequestHomes(installation: .node(dead.address), apps: [:]))
+    let clients = try (0..<4).map { _ in try TestClient(front) }
+    #expect(try clients[0].get("/")?.status == 200)
+    for client in clients[1...2] { try client.send("GET /held HTTP/1.1\r\nHost: h\r\n\r\n") }
+    #expect(eventually { dead.seen.count == 3 })
+    #expect(try clients[3].get("/last")?.status == 200)
+    dead.answerHeld("late")
+    for client in clients[1...2] { #expect(try client.response()?.text == "late") }
+    // Of three connections the one made last stays idle.
+    #expect(front.metric("borealis_forward_connections") == 3)
+    // Its body may come, and does once nobody reads it.
+    let body = [UInt8](repeating: 7, count: 14_000_000)
+    let answered = front.requests("answered") ?? 0
+    try clients[0].send(
+      "POST /up HTTP/1.1\r\nHost: h\r\nAuthorization: right\r\nContent-Length: \(body.count)\r\n\r\n")
+    #expect(eventually { front.requests("answered") == answered + 1 })
+    try clients[1].send("GET /block HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(eventually { dead.seen.last?.request.target == "/block" })
+    let known = front.lookups.value
+    try clients[0].send(body)
+    #expect(eventually { front.lookups.value == known + 1 })
+    front.forwarder.abandon(dead.address)
+    #expect(try clients[1].response()?.text == "unanswered /block")
+    front.forwarder.follow(RequestHomes(installation: .node(next.address), apps: [:]))
+    #expect(try clients[0].response()?.text == "POST /up 14000000")
+    #expect(front.requests("unknown") == 1 && front.metric("borealis_forward_repeats_total") == 1)
+  }
+
   /// A home that ends and starts again at its address is found at once.
   @Test func startsAgain() throws {
     let first = try TestHome()

@@ -50,6 +50,24 @@ import Testing
     cluster.close()
   }
 
+  /// Otherwise no home of the app would be heard before the node starts again.
+  @Test func `A later home that the database does not know is forgotten`() async throws {
+    let cluster = try DividedCluster(seed: 5)
+    try await cluster.startDivided(apps: 1, devicesPerApp: 3)
+    try await cluster.run(milliseconds: 2000)
+    let app = cluster.devices[0].app
+    cluster.nodes[1].link.follow([AppPlace(app: app, key: nil, home: nil, epoch: Epoch(1 << 50))])
+    try await cluster.run(milliseconds: 13_000)
+    for device in cluster.devices { cluster.nodes[1].gateway.connect(device, noticing: true) }
+    try await cluster.run(milliseconds: 3000)
+    #expect(
+      cluster.home(of: cluster.keys[0])?.apps.loaded(cluster.keys[0])?.directory.onlineCount == 3)
+    try await cluster.push()
+    let problems = try await cluster.settle()
+    #expect(problems.isEmpty, "\(problems)")
+    cluster.close()
+  }
+
   /// Devices log in to an app that was made a moment ago, at its home, which the link has not been told yet, and at another node.
   @Test func `Who comes to a new app before it is opened, and goes, is not taken for connected`() async throws
   {
