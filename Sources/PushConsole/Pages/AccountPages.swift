@@ -87,7 +87,7 @@ struct AccountPages: Controller {
   private func invite(_ call: PageCall) async -> HTTPResponse {
     guard let account = call.account, let visitor = call.visitor else { return call.missing }
     let email = call.field("email")
-    guard EmailAddress.isPlausible(email), let role = Role(word: call.field("role")) else {
+    guard EmailAddress.isAcceptable(email), let role = Role(word: call.field("role")) else {
       return await showPeople(call, .init(text: call(Words.emailRule), isBad: true), status: 422)
     }
     let (token, isMailed) = (WebToken.make(), invitations.mail.isSetUp)

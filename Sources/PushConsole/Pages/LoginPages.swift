@@ -91,7 +91,9 @@ struct LoginPages: Controller {
   ) -> Result<NewPerson, FieldProblem> {
     let name = call.field("name")
     guard PersonName.isFine(name) else { return .failure(FieldProblem(Words.personNameRule, at: "name")) }
-    guard EmailAddress.isPlausible(email) else { return .failure(FieldProblem(Words.emailRule, at: "email")) }
+    guard EmailAddress.isAcceptable(email) else {
+      return .failure(FieldProblem(Words.emailRule, at: "email"))
+    }
     if let problem = PasswordRule.problem(
       call.form?["password"] ?? "", email: email, name: name, accounts: account.map { [$0] } ?? [])
     {
@@ -234,7 +236,7 @@ struct LoginPages: Controller {
 
   private func join(_ call: PageCall, _ invitation: InvitationRow, as person: PersonRow) async -> HTTPResponse
   {
-    let isOther = person.email.lowercased() != invitation.email.lowercased()
+    let isOther = EmailAddress.key(person.email) != EmailAddress.key(invitation.email)
     let target = isOther ? "\(person.email), invited as \(invitation.email)" : person.email
     let entry = AuditRow(
       at: call.now, account: invitation.account, person: person.id, who: person.signature,

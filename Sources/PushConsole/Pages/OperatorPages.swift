@@ -146,7 +146,7 @@ struct OperatorPages: Controller {
     guard (1...80).contains(name.utf8.count), AppRequest.isName(name) else {
       return await showInstallation(call, .init(text: call(Words.nameRule), isBad: true), status: 422)
     }
-    guard EmailAddress.isPlausible(email) else {
+    guard EmailAddress.isAcceptable(email) else {
       return await showInstallation(call, .init(text: call(Words.emailRule), isBad: true), status: 422)
     }
     let (key, secret, token) = (AppKey.random(), SecretKey24.generate(), WebToken.make())

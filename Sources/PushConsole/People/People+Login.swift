@@ -19,8 +19,8 @@ extension People {
     init(_ attempt: Attempt, _ signer: BrowserSigner) {
       self.attempt = attempt
       self.signer = signer
-      let email = attempt.email.lowercased()
-      browser = attempt.browser.flatMap { signer.name(in: $0, for: email) }
+      let email = EmailAddress.key(attempt.email)
+      browser = attempt.browser.flatMap { signer.name(in: $0, for: attempt.email) }
       if let browser {
         (own, places) = (.known(email: email, browser: browser), [])
       } else {
