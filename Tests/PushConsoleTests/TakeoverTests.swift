@@ -41,4 +41,100 @@ import Testing
     let answer = await owner.submit("/console/accounts/1/people/invite", invited)
     #expect(answer.status == 422 && answer.text.contains("Enter a valid email address."))
   }
+
+  // MARK: Logins under way
+
+  private static let secret = [UInt8](repeating: 0, count: OneTimePassword.secretSize)
+
+  private func people(_ world: ConsoleWorld, open: @escaping @Sendable () -> Void) -> People {
+    People(
+      profiles: Profiles(store: world.store), sessions: Sessions(store: world.store),
+      audit: AuditLog(store: world.store), time: ManualClock(),
+      secrets: PersonSecrets(
+        seal: { _, _, _ in nil },
+        open: { _, _ in
+          open()
+          return Self.secret
+        }),
+      mail: ConsoleMail(site: nil, reserve: nil))
+  }
+
+  private func attempt(code: String? = nil, ticket: String? = nil) -> People.Attempt {
+    People.Attempt(
+      email: "zoe@example.com", password: ticket == nil ? ConsoleWorld.password : "", code: code,
+      address: IPAddress("192.0.2.1"), agent: "", ticket: ticket)
+  }
+
+  private static var code: String {
+    OneTimePassword.code(secret: secret, step: OneTimePassword.step(at: ManualClock().now()))
+  }
+
+  @Test func `A login that was under way when the password changed fails`() async throws {
+    let world = try ConsoleWorld()
+    _ = try await world.owner()
+    try await world.store.change { t throws(StorageError) in
+      try t.people.setTOTP(of: PersonID(1), sealed: [1], step: 0)
+    }
+    let (arrivals, arrival) = AsyncStream<Void>.makeStream()
+    let gate = DispatchSemaphore(value: 0)
+    let people = people(world) {
+      arrival.yield()
+      gate.wait()
+    }
+    async let outcome = people.logIn(attempt(code: Self.code))
+    for await _ in arrivals { break }
+    try await world.store.change { t throws(StorageError) in
+      try t.people.setPassword(of: PersonID(1), "another", keeping: nil)
+    }
+    gate.signal()
+    #expect(await outcome == .failure(.wrong))
+    let sessions = try await world.store.look { t throws(StorageError) in
+      try t.consoleSessions.all(of: PersonID(1))
+    }
+    #expect(sessions.isEmpty)
+  }
+
+  @Test func `The ticket for the second step is for the password that was typed`() async throws {
+    let world = try ConsoleWorld()
+    _ = try await world.owner()
+    try await world.store.change { t throws(StorageError) in
+      try t.people.setTOTP(of: PersonID(1), sealed: [1], step: 0)
+    }
+    let people = people(world) {}
+    guard case .failure(.needsCode(false, let ticket)) = await people.logIn(attempt()) else {
+      Issue.record("no code was asked for")
+      return
+    }
+    #expect(
+      await people.logIn(attempt(code: "x", ticket: ticket))
+        == .failure(.needsCode(wasWrong: true, ticket: ticket)))
+    try await world.store.change { t throws(StorageError) in
+      try t.people.setPassword(of: PersonID(1), "another", keeping: nil)
+    }
+    #expect(await people.logIn(attempt(code: Self.code, ticket: ticket)) == .failure(.wrong))
+  }
+
+  @Test(arguments: ["password", "authenticator"])
+  func `Nothing is done with the row of a person who has changed`(what: String) async throws {
+    let world = try ConsoleWorld()
+    _ = try await world.owner()
+    let checked = try #require(
+      try await world.store.look { t throws(StorageError) in try t.people.find(PersonID(1)) })
+    try await world.store.change { t throws(StorageError) in
+      if what == "password" {
+        try t.people.setPassword(of: checked.id, "another", keeping: nil)
+      } else {
+        try t.people.setTOTP(of: checked.id, sealed: [1], step: 0)
+      }
+    }
+    let now = ManualClock().now()
+    let entry = AuditRow(
+      at: now, account: nil, person: checked.id, who: "", action: "test", target: "", address: "")
+    let new = Sessions.New(tokenHash: SHA256.digest([1]), of: checked, address: "", agent: "", at: now)
+    #expect(try await Sessions(store: world.store).begin(new, .none).get() == .personChanged)
+    let profiles = Profiles(store: world.store)
+    #expect(try await !profiles.setPassword("third", of: checked, keeping: 1, noting: entry).get())
+    let person = try await profiles.setTOTP(nil, step: 0, recoveryCodes: [], of: checked, noting: entry).get()
+    #expect(person == nil)
+  }
 }

@@ -156,7 +156,8 @@ struct LoginPages: Controller {
     case .failure(.wrong):
       let problem = call.form?["ticket"] == nil ? Words.wrongLogin : Words.codeTooLate
       return call.show(loginPage(call, problem), status: 403)
-    case .failure(.needsCode(let wasWrong)): return await askForCode(call, email: email, wasWrong: wasWrong)
+    case .failure(.needsCode(let wasWrong, let ticket)):
+      return showCode(call, email, ticket, wasWrong: wasWrong)
     case .failure(.tooMany(let seconds)):
       let minutes = String((seconds + 59) / 60)
       return call.show(loginPage(call, Words.tooManyLogins.with(minutes)), status: 429)
