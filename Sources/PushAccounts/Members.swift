@@ -76,6 +76,24 @@ public struct Members: Sendable {
   public func withdraw(
     _ id: Int64, of account: AccountID, noting entry: AuditRow
   ) async -> Result<Bool, StorageError> {
+  /// An open invitation; nil if there is none, or it is not the account's. Without an account, for operators, it must be to one that
+  /// has no members.
+  public func invitation(
+    _ id: Int64, of account: AccountID?, at now: Timestamp
+  ) async -> Result<InvitationRow?, StorageError> {
+    await store.read { transaction throws(StorageError) in
+      try Self.invitation(id, of: account, at: now, in: transaction)
+    }
+  }
+
+  private static func invitation<Access>(
+    _ id: Int64, of account: AccountID?, at now: Timestamp, in transaction: Transaction<Access>
+  ) throws(StorageError) -> InvitationRow? {
+    guard let row = try transaction.invitations.find(id, at: now) else { return nil }
+    if let account { return row.account == account ? row : nil }
+    return try transaction.members.count(of: row.account) == 0 ? row : nil
+  }
+
     await store.write { transaction throws(StorageError) in
       let open = try transaction.invitations.all(to: account, at: entry.at)
       guard try transaction.invitations.remove(id, to: account) else { return false }
@@ -86,15 +104,14 @@ public struct Members: Sendable {
     }
   }
 
-  /// Gives an invitation a new link; nil if there is none, or it is not the account's. The entry's account and target are
-  /// filled in.
+  /// Gives an invitation that `invitation` finds a new link; nil if it finds none. The entry's account and target are filled
+  /// in.
   public func renew(
     _ id: Int64, of account: AccountID?, tokenHash: [UInt8], by person: PersonID, mail: InvitationMail.State,
     noting entry: AuditRow
   ) async -> Result<InvitationRow?, StorageError> {
     await store.write { transaction throws(StorageError) -> InvitationRow? in
-      guard let row = try transaction.invitations.find(id, at: entry.at),
-        account ?? row.account == row.account,
+      guard let row = try Self.invitation(id, of: account, at: entry.at, in: transaction),
         try transaction.invitations.renew(
           id, tokenHash: tokenHash, by: person, at: entry.at,
           expiresAt: entry.at.adding(seconds: NewInvitation.days * 86_400), mail: mail)

@@ -137,4 +137,40 @@ import Testing
     let person = try await profiles.setTOTP(nil, step: 0, recoveryCodes: [], of: checked, noting: entry).get()
     #expect(person == nil)
   }
+
+  // MARK: Invitations to accounts of others
+
+  @Test func `An operator gets no link to an account that has members`() async throws {
+    let world = try ConsoleWorld(sendsMail: true)
+    let boss = try await world.owner()
+    let estate = try await Estate.make(world, "mine")
+    _ = await boss.open("/console/operator")
+    for action in ["link", "mail"] {
+      let path = "/console/operator/invitations/\(estate.invitation)/\(action)"
+      #expect(await boss.submit(path).status == 404, "\(action)")
+    }
+    #expect(world.outbox.mails.isEmpty)
+    #expect(await Browser(world).open("/console/invitations/\(estate.token)").status == 200)
+  }
+
+  @Test func `What an operator has sent ends when the account has members`() async throws {
+    let world = try ConsoleWorld()
+    _ = try await world.owner()
+    let (account, token) = (try await world.account("new"), WebToken.make())
+    try await world.store.change { t throws(StorageError) in
+      let now = ManualClock().now()
+      try t.invitations.add(
+        tokenHash: WebToken.hash(token), to: account, as: .owner, email: "olga@example.com", by: PersonID(1),
+        at: now, expiresAt: now.adding(seconds: 1000))
+    }
+    let link = "/console/invitations/\(token)"
+    #expect(await Browser(world).open(link).status == 200)
+    _ = try await world.member(.viewer, of: account, name: "vic")
+    #expect(await Browser(world).open(link).status == 404)
+    // As an owner the operator may invite.
+    try await world.store.change { t throws(StorageError) in
+      try t.members.setRole(of: PersonID(1), in: account, .owner)
+    }
+    #expect(await Browser(world).open(link).status == 200)
+  }
 }
