@@ -62,12 +62,16 @@ public struct Members: Sendable {
 
   // MARK: Invitations
 
-  /// Invites somebody to an account.
+  /// Invites somebody to an account. Fails with `.constraint` if it has as many open invitations as it may.
   public func invite(
     _ new: NewInvitation, to account: AccountID, noting entry: AuditRow
   ) async -> Result<Void, StorageError> {
     await store.write { transaction throws(StorageError) in
       try new.add(to: account, in: transaction)
+      // One to the same address has made room.
+      guard try transaction.invitations.all(to: account, at: entry.at).count <= NewInvitation.mostOpen else {
+        throw StorageError(.constraint, "the account has too many open invitations")
+      }
       try transaction.audit.add(entry)
     }
   }

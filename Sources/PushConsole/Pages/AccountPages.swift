@@ -96,7 +96,13 @@ struct AccountPages: Controller {
       tokenHash: WebToken.hash(token), email: email, role: role, by: visitor.person.id, at: call.now,
       mail: isMailed ? .queued : .notMailed)
     let result = await invitations.members.invite(new, to: account, noting: entry)
-    guard case .success = result else { return call.unavailable }
+    switch result {
+    case .success: break
+    case .failure(let error) where error.kind == .constraint:
+      let text = call(Words.tooManyInvitations.with(String(NewInvitation.mostOpen)))
+      return await showPeople(call, .init(text: text, isBad: true), status: 422)
+    case .failure: return call.unavailable
+    }
     guard isMailed else {
       return await showPeople(call.withoutForm, nil, link: invitations.link(call, token: token))
     }

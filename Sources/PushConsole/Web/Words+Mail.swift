@@ -22,6 +22,8 @@ extension Words {
     "Email not sent: the server stopped before the mail server accepted it. Send it again.",
     "邮件未发送：服务器在发送前已停止，请重新发送。")
   static let mailTooMuch = Phrase("too many emails are queued", "等待发送的邮件过多")
+  static let tooManyInvitations = Phrase(
+    "The account already has {} open invitations. Withdraw one first.", "该账号已有 {} 个未接受的邀请，请先撤回一个。")
   static let sendInvitation = Phrase("Send invitation", "发送邀请")
 
   static let inviteSubject = Phrase("Invitation to {} on Borealis", "邀请您加入 Borealis 账号 {}")
