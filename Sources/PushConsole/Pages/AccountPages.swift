@@ -91,6 +91,11 @@ struct AccountPages: Controller {
       return await showPeople(call, .init(text: call(Words.emailRule), isBad: true), status: 422)
     }
     let (token, isMailed) = (WebToken.make(), invitations.mail.isSetUp)
+    let send = invitations.mail.reserve?(account)
+    let moment = invitations.time.monotonic()
+    if send != nil, let refusal = invitations.limit.count(account, to: email, at: moment) {
+      return await showPeople(call, .init(text: call(refusal.phrase), isBad: true), status: 429)
+    }
     let entry = call.entry("member.invite", "\(email) (\(role.word))", by: visitor)
     let new = NewInvitation(
       tokenHash: WebToken.hash(token), email: email, role: role, by: visitor.person.id, at: call.now,
@@ -107,7 +112,7 @@ struct AccountPages: Controller {
       return await showPeople(call.withoutForm, nil, link: invitations.link(call, token: token))
     }
     let name = visitor.memberships.first { $0.account == account }?.accountName ?? ""
-    invitations.mailLink(call, token: token, to: email, account: name, as: role, by: account)
+    invitations.mailLink(call, send, token: token, to: email, account: name, as: role)
     return call.redirect(to: "/console/accounts/\(account.rawValue)/people", notice: .invited)
   }
 

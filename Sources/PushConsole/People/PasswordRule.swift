@@ -79,7 +79,20 @@ enum EmailAddress {
 /// What people may be called: something that stays in its line, and that no log or mail mistakes for more than a name.
 enum PersonName {
   static func isFine(_ name: String) -> Bool {
-    (1...80).contains(name.utf8.count) && name.unicodeScalars.allSatisfy(isFine)
+    (1...80).contains(name.utf8.count) && !name.utf8.contains("://".utf8)
+      && name.unicodeScalars.allSatisfy(isFine)
+  }
+
+  /// A name as mail to others has it: mail programs make a link of what looks like an address, and anybody may choose a name.
+  static func inMail(_ name: String) -> String {
+    var output = ""
+    var last: Character = " "
+    for letter in name {
+      if ".:/@".contains(last), !letter.isWhitespace { output.append(" ") }
+      output.append(letter)
+      last = letter
+    }
+    return output
   }
 
   private static func isFine(_ scalar: Unicode.Scalar) -> Bool {

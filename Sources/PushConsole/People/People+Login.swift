@@ -147,8 +147,9 @@ extension People {
     audit.add(entry) { [self] in
       guard let site = mail.site, let send = mail.reserve?(nil) else { return }
       let language = Language(rawValue: person.language) ?? .english
-      let body = Words.guessingBody.with(person.name, address, "\(site)/console/reset")[language]
-      send(NewMail(recipient: person.email, subject: Words.guessingSubject[language], body: body)) { _ in
+      let body = Words.guessingBody.with(PersonName.inMail(person.name), address, "\(site)/console/reset")
+      send(NewMail(recipient: person.email, subject: Words.guessingSubject[language], body: body[language])) {
+        _ in
       }
     }
   }
