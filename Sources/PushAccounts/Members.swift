@@ -76,10 +76,6 @@ public struct Members: Sendable {
     }
   }
 
-  /// Ends an invitation; false if the account has no such one. The entry's target is filled in.
-  public func withdraw(
-    _ id: Int64, of account: AccountID, noting entry: AuditRow
-  ) async -> Result<Bool, StorageError> {
   /// An open invitation; nil if there is none, or it is not the account's. Without an account, for operators, it must be to one that
   /// has no members.
   public func invitation(
@@ -98,6 +94,10 @@ public struct Members: Sendable {
     return try transaction.members.count(of: row.account) == 0 ? row : nil
   }
 
+  /// Ends an invitation; false if the account has no such one. The entry's target is filled in.
+  public func withdraw(
+    _ id: Int64, of account: AccountID, noting entry: AuditRow
+  ) async -> Result<Bool, StorageError> {
     await store.write { transaction throws(StorageError) in
       let open = try transaction.invitations.all(to: account, at: entry.at)
       guard try transaction.invitations.remove(id, to: account) else { return false }
@@ -143,14 +143,17 @@ public struct Members: Sendable {
   ) async -> Result<Bool, StorageError> {
     await store.write { transaction throws(StorageError) -> Bool in
       // A second use of the link fails, and so does an invitation of somebody who has left in the meantime.
-      guard try transaction.invitations.find(tokenHash: tokenHash, at: entry.at) != nil,
+      guard let open = try transaction.invitations.find(tokenHash: tokenHash, at: entry.at),
         try transaction.invitations.remove(invitation.id, to: invitation.account)
       else { return false }
       let id =
         switch joining {
         case .known(let id): id
-        case .new(let new): try transaction.people.add(new, at: entry.at)
+        case .new(let new): try transaction.people.add(new, isProven: open.mail.hasLink, at: entry.at)
         }
+      if open.mail.hasLink, try transaction.people.find(email: open.email)?.id == id {
+        _ = try transaction.people.prove(id)
+      }
       var noted = entry
       noted.person = id
       try transaction.members.join(id, to: invitation.account, as: invitation.role)
@@ -176,6 +179,16 @@ public struct Members: Sendable {
     store.write(
       { transaction throws(StorageError) in try transaction.invitations.loseQueuedMail(at: now) },
       completion: done)
+  }
+}
+
+extension InvitationMail {
+  /// Whether only mail has the link, and no page has shown it.
+  fileprivate var hasLink: Bool {
+    switch state {
+    case .unknown, .notMailed: false
+    case .queued, .handedOver, .refused, .lost: true
+    }
   }
 }
 

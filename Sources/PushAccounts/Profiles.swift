@@ -118,7 +118,8 @@ public struct Profiles: Sendable {
     }
   }
 
-  /// Sets a password by a link, and ends all links and sessions of the person; false if the link is no longer valid.
+  /// Sets a password by a mailed link, and ends all links and sessions of the person; false if the link is no longer valid. The first
+  /// link ends the authenticator app of a person who joined by a link that was not mailed: whoever invited may have been that person.
   public func resetPassword(
     _ hash: String, of person: PersonID, tokenHash: [UInt8], noting entry: AuditRow
   ) async -> Result<Bool, StorageError> {
@@ -129,6 +130,12 @@ public struct Profiles: Sendable {
       _ = try transaction.people.removePasswordResets(of: person)
       try transaction.people.setPassword(of: person, hash, keeping: nil)
       try transaction.audit.add(entry)
+      if try transaction.people.prove(person), try transaction.people.find(person)?.sealedTOTP != nil {
+        try transaction.people.setTOTP(of: person, sealed: nil, step: 0)
+        var noted = entry
+        noted.action = "person.totp.off"
+        try transaction.audit.add(noted)
+      }
       return true
     }
   }

@@ -173,4 +173,62 @@ import Testing
     }
     #expect(await Browser(world).open(link).status == 200)
   }
+
+  // MARK: Addresses that nobody has proven
+
+  @Test func `A mailed link ends what somebody has set up under an address that was not theirs`() async throws
+  {
+    let world = try ConsoleWorld(sendsMail: true)
+    let owner = try await world.owner()
+    _ = await owner.open("/console/accounts/1/people")
+    let people = "/console/accounts/1/people"
+    _ = await owner.submit("\(people)/invite", ["email": "ceo@example.com", "role": "viewer"])
+    let page = await owner.submit("\(people)/invitations/1/link").text
+    let start = try #require(page.firstRange(of: "/console/invitations/"))
+    let link = String(page[start.lowerBound...].prefix { $0 != "<" && $0 != "\"" })
+    let outsider = Browser(world)
+    _ = await outsider.submit(link, ["name": "Ceo", "password": ConsoleWorld.password])
+    #expect(await outsider.call("GET", "/console/me").status == 200)
+    let id = try #require(
+      try await world.store.look { t throws(StorageError) in try t.people.find(email: "ceo@example.com") }
+    ).id
+    func turnOn() async throws {
+      try await world.store.change { t throws(StorageError) in
+        try t.people.setTOTP(of: id, sealed: [1], step: 0)
+      }
+    }
+    func reset() async throws -> PersonRow? {
+      let browser = Browser(world)
+      _ = await browser.submit("/console/reset", ["email": "ceo@example.com"])
+      try await world.settled()
+      let body = try #require(world.outbox.mails.last).body
+      let start = try #require(body.firstRange(of: "/console/reset/"))
+      let path = String(body[start.lowerBound...].prefix { !$0.isWhitespace })
+      #expect(await browser.submit(path, ["password": "a new long password"]).status == 200)
+      return try await world.store.look { t throws(StorageError) in try t.people.find(id) }
+    }
+    try await turnOn()
+    #expect(try await reset()?.sealedTOTP == nil)
+    #expect(await outsider.call("GET", "/console/me").status == 303)
+    // From now on the address is the person's.
+    try await turnOn()
+    #expect(try await reset()?.sealedTOTP == [1])
+  }
+
+  @Test func `An address to which an invitation was mailed is proven`() async throws {
+    let world = try ConsoleWorld(sendsMail: true)
+    let owner = try await world.owner()
+    _ = await owner.open("/console/accounts/1/people")
+    _ = await owner.submit(
+      "/console/accounts/1/people/invite", ["email": "ben@example.com", "role": "viewer"])
+    let body = try #require(world.outbox.mails.first).body
+    let start = try #require(body.firstRange(of: "/console/invitations/"))
+    let link = String(body[start.lowerBound...].prefix { !$0.isWhitespace })
+    _ = await Browser(world).submit(link, ["name": "Ben", "password": ConsoleWorld.password])
+    let wasProven = try await world.store.change { t throws(StorageError) -> Bool in
+      guard let ben = try t.people.find(email: "ben@example.com") else { return false }
+      return try !t.people.prove(ben.id)
+    }
+    #expect(wasProven)
+  }
 }
