@@ -152,6 +152,7 @@ struct LoginPages: Controller {
       response.headers.append(
         "Set-Cookie", call.cookie(PageCall.sessionCookie, admission.session, days: People.sessionDays))
       response.headers.append("Set-Cookie", call.browserCookie(admission.browser))
+      if admission.isByRecoveryCode { response.headers.append("Set-Cookie", call.flashCookie(.recovered)) }
       return call.respond(response)
     case .failure(.wrong):
       let problem = call.form?["ticket"] == nil ? Words.wrongLogin : Words.codeTooLate
