@@ -117,19 +117,31 @@ import Testing
   }
 
   @Test func `The numbers used last are remembered`() {
-    let forms = FormNonces()
-    let numbers = (0...FormNonces.capacity).map { _ in FormNonces.number(for: 1) }
+    let (forms, person) = (FormNonces(), PersonID(1))
+    let numbers = (0...FormNonces.ownCapacity).map { _ in FormNonces.number(for: 1) }
     #expect(Set(numbers).count == numbers.count)
-    for number in numbers { #expect(forms.use(number, [], of: 1) == .first) }
-    #expect(forms.use(numbers[1], [], of: 1) == .again)
+    for number in numbers { #expect(forms.use(number, [], of: 1, person) == .first) }
+    #expect(forms.use(numbers[1], [], of: 1, person) == .again)
     // What was corrected counts.
-    #expect(forms.use(numbers[2], [1], of: 1) == .first)
-    #expect(forms.use(numbers[2], [1], of: 1) == .again)
-    forms.release(numbers[2], [1])
-    #expect(forms.use(numbers[2], [1], of: 1) == .first)
+    #expect(forms.use(numbers[2], [1], of: 1, person) == .first)
+    #expect(forms.use(numbers[2], [1], of: 1, person) == .again)
+    forms.release(numbers[2], [1], of: person)
+    #expect(forms.use(numbers[2], [1], of: 1, person) == .first)
     // The first one made room for the last.
-    #expect(forms.use(numbers[0], [], of: 1) == .first)
-    #expect(forms.use(numbers[0], [], of: 2) == .unknown)
+    #expect(forms.use(numbers[0], [], of: 1, person) == .first)
+    #expect(forms.use(numbers[0], [], of: 2, person) == .unknown)
+  }
+
+  @Test func `Forms of others do not make a form be forgotten`() {
+    let (forms, number) = (FormNonces(), FormNonces.number(for: 1))
+    #expect(forms.use(number, [], of: 1, PersonID(1)) == .first)
+    for person in 2...20 {
+      for _ in 0..<FormNonces.ownCapacity {
+        let other = FormNonces.number(for: Int64(person))
+        #expect(forms.use(other, [], of: Int64(person), PersonID(Int64(person))) == .first)
+      }
+    }
+    #expect(forms.use(number, [], of: 1, PersonID(1)) == .again)
   }
 
   /// As a restored tab or a bookmark has it.
@@ -171,6 +183,7 @@ import Testing
       let answer = await owner.post(target, fields)
       #expect(answer.status == 303 && answer.headers["location"] == place, "\(target)")
     }
+    #expect(await owner.open("\(path)/callbacks?notice=callbacks-off").text.contains("class=\"notice"))
     for message in FlashMessage.allCases {
       let (target, text) = ("\(path)?notice=\(message.rawValue)", HTML.escape(message.phrase.english))
       // An address that somebody else has made claims nothing that was not done.
@@ -180,6 +193,9 @@ import Testing
       #expect(String(decoding: wrong.body, as: UTF8.self).contains(text) == (message == .unsent))
     }
     #expect(await !owner.open("\(path)?notice=nonsense").text.contains("class=\"notice"))
+    // It is shown once.
+    #expect(await owner.submit("\(path)/rename", ["name": "Shop"]).text.contains("class=\"notice"))
+    #expect(await !owner.open("\(path)?notice=saved").text.contains("class=\"notice"))
   }
 
   @Test func `The callbacks' secret is replaced once while two of them sign`() async throws {
@@ -193,9 +209,6 @@ import Testing
     func row() async throws -> CallbackSettingRow {
       let row = try await world.store.look { t throws(StorageError) in try t.callbacks.setting(app: app.id) }
       return try #require(row)
-    // It is shown once.
-    #expect(await owner.submit("\(path)/rename", ["name": "Shop"]).text.contains("class=\"notice"))
-    #expect(await !owner.open("\(path)?notice=saved").text.contains("class=\"notice"))
     }
     let first = try await row().secret
     #expect(await admin.submit("\(path)/secret", ["again": "1"]).status == 422)
