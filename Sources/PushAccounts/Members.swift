@@ -62,14 +62,36 @@ public struct Members: Sendable {
 
   // MARK: Invitations
 
-  /// Invites somebody to an account.
+  /// Invites somebody to an account. Fails with `.constraint` if it has as many open invitations as it may.
   public func invite(
     _ new: NewInvitation, to account: AccountID, noting entry: AuditRow
   ) async -> Result<Void, StorageError> {
     await store.write { transaction throws(StorageError) in
       try new.add(to: account, in: transaction)
+      // One to the same address has made room.
+      guard try transaction.invitations.all(to: account, at: entry.at).count <= NewInvitation.mostOpen else {
+        throw StorageError(.constraint, "the account has too many open invitations")
+      }
       try transaction.audit.add(entry)
     }
+  }
+
+  /// An open invitation; nil if there is none, or it is not the account's. Without an account, for operators, it must be to one that
+  /// has no members.
+  public func invitation(
+    _ id: Int64, of account: AccountID?, at now: Timestamp
+  ) async -> Result<InvitationRow?, StorageError> {
+    await store.read { transaction throws(StorageError) in
+      try Self.invitation(id, of: account, at: now, in: transaction)
+    }
+  }
+
+  private static func invitation<Access>(
+    _ id: Int64, of account: AccountID?, at now: Timestamp, in transaction: Transaction<Access>
+  ) throws(StorageError) -> InvitationRow? {
+    guard let row = try transaction.invitations.find(id, at: now) else { return nil }
+    if let account { return row.account == account ? row : nil }
+    return try transaction.members.count(of: row.account) == 0 ? row : nil
   }
 
   /// Ends an invitation; false if the account has no such one. The entry's target is filled in.
@@ -86,15 +108,14 @@ public struct Members: Sendable {
     }
   }
 
-  /// Gives an invitation a new link; nil if there is none, or it is not the account's. The entry's account and target are
-  /// filled in.
+  /// Gives an invitation that `invitation` finds a new link; nil if it finds none. The entry's account and target are filled
+  /// in.
   public func renew(
     _ id: Int64, of account: AccountID?, tokenHash: [UInt8], by person: PersonID, mail: InvitationMail.State,
     noting entry: AuditRow
   ) async -> Result<InvitationRow?, StorageError> {
     await store.write { transaction throws(StorageError) -> InvitationRow? in
-      guard let row = try transaction.invitations.find(id, at: entry.at),
-        account ?? row.account == row.account,
+      guard let row = try Self.invitation(id, of: account, at: entry.at, in: transaction),
         try transaction.invitations.renew(
           id, tokenHash: tokenHash, by: person, at: entry.at,
           expiresAt: entry.at.adding(seconds: NewInvitation.days * 86_400), mail: mail)
@@ -122,14 +143,17 @@ public struct Members: Sendable {
   ) async -> Result<Bool, StorageError> {
     await store.write { transaction throws(StorageError) -> Bool in
       // A second use of the link fails, and so does an invitation of somebody who has left in the meantime.
-      guard try transaction.invitations.find(tokenHash: tokenHash, at: entry.at) != nil,
+      guard let open = try transaction.invitations.find(tokenHash: tokenHash, at: entry.at),
         try transaction.invitations.remove(invitation.id, to: invitation.account)
       else { return false }
       let id =
         switch joining {
         case .known(let id): id
-        case .new(let new): try transaction.people.add(new, at: entry.at)
+        case .new(let new): try transaction.people.add(new, isProven: open.mail.hasLink, at: entry.at)
         }
+      if open.mail.hasLink, try transaction.people.find(email: open.email)?.id == id {
+        _ = try transaction.people.prove(id)
+      }
       var noted = entry
       noted.person = id
       try transaction.members.join(id, to: invitation.account, as: invitation.role)
@@ -155,6 +179,16 @@ public struct Members: Sendable {
     store.write(
       { transaction throws(StorageError) in try transaction.invitations.loseQueuedMail(at: now) },
       completion: done)
+  }
+}
+
+extension InvitationMail {
+  /// Whether only mail has the link, and no page has shown it.
+  fileprivate var hasLink: Bool {
+    switch state {
+    case .unknown, .notMailed: false
+    case .queued, .handedOver, .refused, .lost: true
+    }
   }
 }
 

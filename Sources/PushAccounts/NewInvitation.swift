@@ -5,6 +5,8 @@ import PushStorage
 public struct NewInvitation: Sendable {
   /// Days for which a link holds.
   public static let days: Int64 = 7
+  /// Open invitations that an account may have: a page lists them all.
+  public static let mostOpen = 100
 
   let tokenHash: [UInt8]
   let email: String

@@ -77,13 +77,16 @@ public struct Profiles: Sendable {
 
   // MARK: Passwords
 
-  /// Changes a person's password, given as it is stored; all sessions end but one.
+  /// Changes a person's password, given as it is stored; all sessions end but one. False if the person has another password
+  /// by now than in the row that was checked.
   public func setPassword(
-    _ hash: String, of person: PersonID, keeping session: Int64, noting entry: AuditRow
-  ) async -> Result<Void, StorageError> {
+    _ hash: String, of person: PersonRow, keeping session: Int64, noting entry: AuditRow
+  ) async -> Result<Bool, StorageError> {
     await store.write { transaction throws(StorageError) in
-      try transaction.people.setPassword(of: person, hash, keeping: session)
+      guard try transaction.isUnchanged(person) else { return false }
+      try transaction.people.setPassword(of: person.id, hash, keeping: session)
       try transaction.audit.add(entry)
+      return true
     }
   }
 
@@ -115,7 +118,8 @@ public struct Profiles: Sendable {
     }
   }
 
-  /// Sets a password by a link, and ends all links and sessions of the person; false if the link is no longer valid.
+  /// Sets a password by a mailed link, and ends all links and sessions of the person; false if the link is no longer valid. The first
+  /// link ends the authenticator app of a person who joined by a link that was not mailed: whoever invited may have been that person.
   public func resetPassword(
     _ hash: String, of person: PersonID, tokenHash: [UInt8], noting entry: AuditRow
   ) async -> Result<Bool, StorageError> {
@@ -126,6 +130,12 @@ public struct Profiles: Sendable {
       _ = try transaction.people.removePasswordResets(of: person)
       try transaction.people.setPassword(of: person, hash, keeping: nil)
       try transaction.audit.add(entry)
+      if try transaction.people.prove(person), try transaction.people.find(person)?.sealedTOTP != nil {
+        try transaction.people.setTOTP(of: person, sealed: nil, step: 0)
+        var noted = entry
+        noted.action = "person.totp.off"
+        try transaction.audit.add(noted)
+      }
       return true
     }
   }
@@ -140,15 +150,16 @@ public struct Profiles: Sendable {
   }
 
   /// Sets a person's secret for one-time passwords, sealed, or none, and the digests of new recovery codes. Returns the person
-  /// as it is then; nil if there is none.
+  /// as it is then; nil if the person has another password by now than in the row that was checked.
   public func setTOTP(
-    _ sealed: [UInt8]?, step: Int64, recoveryCodes: [[UInt8]], of person: PersonID, noting entry: AuditRow
+    _ sealed: [UInt8]?, step: Int64, recoveryCodes: [[UInt8]], of person: PersonRow, noting entry: AuditRow
   ) async -> Result<PersonRow?, StorageError> {
-    await store.write { transaction throws(StorageError) in
-      try transaction.people.setTOTP(of: person, sealed: sealed, step: step)
-      try transaction.people.setRecoveryCodes(of: person, recoveryCodes)
+    await store.write { transaction throws(StorageError) -> PersonRow? in
+      guard try transaction.isUnchanged(person) else { return nil }
+      try transaction.people.setTOTP(of: person.id, sealed: sealed, step: step)
+      try transaction.people.setRecoveryCodes(of: person.id, recoveryCodes)
       try transaction.audit.add(entry)
-      return try transaction.people.find(person)
+      return try transaction.people.find(person.id)
     }
   }
 

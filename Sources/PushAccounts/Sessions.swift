@@ -30,6 +30,16 @@ public struct Sessions: Sendable {
     case recoveryCode([UInt8])
   }
 
+  /// What came of a session that was to begin.
+  public enum Beginning: Sendable {
+    /// It has begun.
+    case begun
+    /// The second factor was used before.
+    case proofUsed
+    /// The person's password or authenticator app is another than what was checked, or the person is turned off.
+    case personChanged
+  }
+
   /// A session that is to begin.
   public struct New: Sendable {
     let tokenHash: [UInt8]
@@ -38,7 +48,7 @@ public struct Sessions: Sendable {
     let agent: String
     let at: Timestamp
 
-    /// All fields: the digest of the cookie, whose it is, where it comes from and when.
+    /// All fields: the digest of the cookie, whose it is, as checked, where it comes from and when.
     public init(tokenHash: [UInt8], of person: PersonRow, address: String, agent: String, at now: Timestamp) {
       self.tokenHash = tokenHash
       self.person = person
@@ -70,22 +80,23 @@ public struct Sessions: Sendable {
     }
   }
 
-  /// Begins a session, and uses up what was shown for it; false if that was used before.
-  public func begin(_ new: New, _ proof: Proof) async -> Result<Bool, StorageError> {
-    await store.write { transaction throws(StorageError) -> Bool in
+  /// Begins a session, and uses up what was shown for it. Checking a password takes long, so the person may be another by now.
+  public func begin(_ new: New, _ proof: Proof) async -> Result<Beginning, StorageError> {
+    await store.write { transaction throws(StorageError) -> Beginning in
+      guard try transaction.isUnchanged(new.person) else { return .personChanged }
       let person = new.person.id
       switch proof {
       case .none: break
-      case .step(let step): if try !transaction.people.useTOTP(of: person, step: step) { return false }
+      case .step(let step): if try !transaction.people.useTOTP(of: person, step: step) { return .proofUsed }
       case .recoveryCode(let hash):
-        guard try transaction.people.useRecoveryCode(of: person, hash) else { return false }
+        guard try transaction.people.useRecoveryCode(of: person, hash) else { return .proofUsed }
         let left = try transaction.people.recoveryCodes(of: person)
         try transaction.audit.add(new.entry("person.recovery.use", "\(left)"))
       }
       try transaction.consoleSessions.add(
         tokenHash: new.tokenHash, of: person, address: new.address, agent: new.agent, at: new.at)
       try transaction.audit.add(new.entry("session.begin", ""))
-      return true
+      return .begun
     }
   }
 
@@ -130,5 +141,13 @@ public struct Sessions: Sendable {
     } completion: { _ in
       // The next one takes it up.
     }
+  }
+}
+
+extension WriteTransaction {
+  /// Whether a person still has the password and the authenticator app of a row that was checked, and is not turned off.
+  func isUnchanged(_ checked: PersonRow) throws(StorageError) -> Bool {
+    guard let person = try people.find(checked.id), !person.isDisabled else { return false }
+    return person.password == checked.password && person.sealedTOTP == checked.sealedTOTP
   }
 }

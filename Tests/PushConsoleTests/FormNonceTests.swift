@@ -33,7 +33,8 @@ import Testing
     let first = try secret(in: await admin.submit("\(path)/rotate", form).text)
     let again = await admin.post("\(path)/rotate", form)
     #expect(again.status == 303 && again.headers["location"] == "\(path)?notice=again")
-    #expect(await admin.open("\(path)?notice=again").text.contains("This form was already submitted"))
+    #expect(await admin.submit("\(path)/rotate", form).text.contains("This form was already submitted"))
+    #expect(await !admin.open("\(path)?notice=again").text.contains("This form was already submitted"))
     #expect(app.accepts(masterSecret: original) && app.accepts(masterSecret: first))
     // A script, or a page of before, has no number.
     #expect(await admin.submit("\(path)/rotate").status == 422)
@@ -116,19 +117,31 @@ import Testing
   }
 
   @Test func `The numbers used last are remembered`() {
-    let forms = FormNonces()
-    let numbers = (0...FormNonces.capacity).map { _ in FormNonces.number(for: 1) }
+    let (forms, person) = (FormNonces(), PersonID(1))
+    let numbers = (0...FormNonces.ownCapacity).map { _ in FormNonces.number(for: 1) }
     #expect(Set(numbers).count == numbers.count)
-    for number in numbers { #expect(forms.use(number, [], of: 1) == .first) }
-    #expect(forms.use(numbers[1], [], of: 1) == .again)
+    for number in numbers { #expect(forms.use(number, [], of: 1, person) == .first) }
+    #expect(forms.use(numbers[1], [], of: 1, person) == .again)
     // What was corrected counts.
-    #expect(forms.use(numbers[2], [1], of: 1) == .first)
-    #expect(forms.use(numbers[2], [1], of: 1) == .again)
-    forms.release(numbers[2], [1])
-    #expect(forms.use(numbers[2], [1], of: 1) == .first)
+    #expect(forms.use(numbers[2], [1], of: 1, person) == .first)
+    #expect(forms.use(numbers[2], [1], of: 1, person) == .again)
+    forms.release(numbers[2], [1], of: person)
+    #expect(forms.use(numbers[2], [1], of: 1, person) == .first)
     // The first one made room for the last.
-    #expect(forms.use(numbers[0], [], of: 1) == .first)
-    #expect(forms.use(numbers[0], [], of: 2) == .unknown)
+    #expect(forms.use(numbers[0], [], of: 1, person) == .first)
+    #expect(forms.use(numbers[0], [], of: 2, person) == .unknown)
+  }
+
+  @Test func `Forms of others do not make a form be forgotten`() {
+    let (forms, number) = (FormNonces(), FormNonces.number(for: 1))
+    #expect(forms.use(number, [], of: 1, PersonID(1)) == .first)
+    for person in 2...20 {
+      for _ in 0..<FormNonces.ownCapacity {
+        let other = FormNonces.number(for: Int64(person))
+        #expect(forms.use(other, [], of: Int64(person), PersonID(Int64(person))) == .first)
+      }
+    }
+    #expect(forms.use(number, [], of: 1, PersonID(1)) == .again)
   }
 
   /// As a restored tab or a bookmark has it.
@@ -170,13 +183,19 @@ import Testing
       let answer = await owner.post(target, fields)
       #expect(answer.status == 303 && answer.headers["location"] == place, "\(target)")
     }
+    #expect(await owner.open("\(path)/callbacks?notice=callbacks-off").text.contains("class=\"notice"))
     for message in FlashMessage.allCases {
-      #expect(
-        await owner.open("\(path)?notice=\(message.rawValue)").text.contains(
-          HTML.escape(message.phrase.english)),
-        "\(message)")
+      let (target, text) = ("\(path)?notice=\(message.rawValue)", HTML.escape(message.phrase.english))
+      // An address that somebody else has made claims nothing that was not done.
+      #expect(await owner.open(target).text.contains(text) == (message == .unsent), "\(message)")
+      let other = FlashMessage.allCases.first { $0 != message } ?? .saved
+      let wrong = await owner.call("GET", target, headers: [("cookie", "borealis_notice=\(other.rawValue)")])
+      #expect(String(decoding: wrong.body, as: UTF8.self).contains(text) == (message == .unsent))
     }
     #expect(await !owner.open("\(path)?notice=nonsense").text.contains("class=\"notice"))
+    // It is shown once.
+    #expect(await owner.submit("\(path)/rename", ["name": "Shop"]).text.contains("class=\"notice"))
+    #expect(await !owner.open("\(path)?notice=saved").text.contains("class=\"notice"))
   }
 
   @Test func `The callbacks' secret is replaced once while two of them sign`() async throws {

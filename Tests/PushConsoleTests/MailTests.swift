@@ -55,9 +55,11 @@ import Testing
   @Test func `Mail is sent again with a new link, and a link is made to be copied; the one before ends`()
     async throws
   {
-    let world = try ConsoleWorld(sendsMail: true)
+    let clock = ManualClock()
+    let world = try ConsoleWorld(time: clock, sendsMail: true)
     let owner = try await world.owner()
     _ = await invite(owner, "ben@example.com")
+    clock.advance(seconds: 60)
     let late = world.outbox.progress
     let first = try link(try #require(world.outbox.mails.last), "/console/invitations/")
     let base = "/console/accounts/1/people/invitations/1"

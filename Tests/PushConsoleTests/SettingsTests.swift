@@ -156,6 +156,35 @@ import Testing
     #expect(await admin.submit("\(own)/delete").text.contains("No groups yet."))
   }
 
+  @Test func `The page of all groups has no box for each app of each group`() async throws {
+    let world = try ConsoleWorld()
+    let account = try await world.account("mine")
+    let apps = (try await world.app(of: account), try await world.app(of: account))
+    let admin = try await world.member(.admin, of: account, name: "ada")
+    let keys = (0..<100).map { _ in AppKey.random() }
+    _ = try await world.store.change { transaction throws(StorageError) in
+      for (number, key) in keys.enumerated() {
+        let id = try transaction.appGroups.create(
+          key: key, name: "group \(number)", secretHash: SHA256.digest([1]), account: account,
+          at: Timestamp(milliseconds: 0))
+        _ = try transaction.appGroups.addApp(apps.0.key, toGroup: id)
+      }
+    }
+    let path = "/console/accounts/\(account.rawValue)/groups"
+    let page = await admin.open(path).text
+    #expect(keys.allSatisfy { page.contains("\(path)/\($0.text)\"") })
+    #expect(page.split(separator: "name=\"app\"").count == 3)
+    let group = await admin.open("\(path)/\(keys[7].text)").text
+    #expect(group.split(separator: "name=\"app\"").count == 3)
+    #expect(group.contains("value=\"\(apps.0.key.text)\" checked"))
+    #expect(!group.contains("value=\"\(apps.1.key.text)\" checked"))
+    // A page lists them all, so there are not more.
+    let refused = await admin.submit("\(path)/new", ["name": "One more"])
+    #expect(refused.status == 422 && refused.text.contains("The account already has 100 groups."))
+    #expect(await admin.post("\(path)/\(keys[0].text)/delete").status == 303)
+    #expect(await admin.submit("\(path)/new", ["name": "One more"]).text.contains("Group master secret"))
+  }
+
   /// As many as an account may have; more fields than that are no form of ours.
   @Test func `A group takes hundreds of apps`() async throws {
     let world = try ConsoleWorld()

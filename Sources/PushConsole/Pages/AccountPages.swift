@@ -87,21 +87,32 @@ struct AccountPages: Controller {
   private func invite(_ call: PageCall) async -> HTTPResponse {
     guard let account = call.account, let visitor = call.visitor else { return call.missing }
     let email = call.field("email")
-    guard EmailAddress.isPlausible(email), let role = Role(word: call.field("role")) else {
+    guard EmailAddress.isAcceptable(email), let role = Role(word: call.field("role")) else {
       return await showPeople(call, .init(text: call(Words.emailRule), isBad: true), status: 422)
     }
     let (token, isMailed) = (WebToken.make(), invitations.mail.isSetUp)
+    let send = invitations.mail.reserve?(account)
+    let moment = invitations.time.monotonic()
+    if send != nil, let refusal = invitations.limit.count(account, to: email, at: moment) {
+      return await showPeople(call, .init(text: call(refusal.phrase), isBad: true), status: 429)
+    }
     let entry = call.entry("member.invite", "\(email) (\(role.word))", by: visitor)
     let new = NewInvitation(
       tokenHash: WebToken.hash(token), email: email, role: role, by: visitor.person.id, at: call.now,
       mail: isMailed ? .queued : .notMailed)
     let result = await invitations.members.invite(new, to: account, noting: entry)
-    guard case .success = result else { return call.unavailable }
+    switch result {
+    case .success: break
+    case .failure(let error) where error.kind == .constraint:
+      let text = call(Words.tooManyInvitations.with(String(NewInvitation.mostOpen)))
+      return await showPeople(call, .init(text: text, isBad: true), status: 422)
+    case .failure: return call.unavailable
+    }
     guard isMailed else {
       return await showPeople(call.withoutForm, nil, link: invitations.link(call, token: token))
     }
     let name = visitor.memberships.first { $0.account == account }?.accountName ?? ""
-    invitations.mailLink(call, token: token, to: email, account: name, as: role, by: account)
+    invitations.mailLink(call, send, token: token, to: email, account: name, as: role)
     return call.redirect(to: "/console/accounts/\(account.rawValue)/people", notice: .invited)
   }
 

@@ -4,16 +4,7 @@ import PushStorage
 
 /// The second step of logging in, for those who have an authenticator app: the code alone.
 extension LoginPages {
-  func askForCode(_ call: PageCall, email: String, wasWrong: Bool) async -> HTTPResponse {
-    // Further attempts do not extend the time.
-    if let ticket = call.form?["ticket"] { return showCode(call, email, ticket, wasWrong) }
-    let ticket = await people.ticket(for: email, at: call.now)
-    guard let ticket else { return call.unavailable }
-    return showCode(call, email, ticket, wasWrong)
-  }
-
-  private func showCode(_ call: PageCall, _ email: String, _ ticket: String, _ wasWrong: Bool) -> HTTPResponse
-  {
+  func showCode(_ call: PageCall, _ email: String, _ ticket: String, wasWrong: Bool) -> HTTPResponse {
     let path = "/console/login?lang=\(call.language.rawValue)"
     let rest = call.placeAfterLogin.map { "&next=\(HistoryForm.encode($0))" } ?? ""
     let hidden: HTML = """

@@ -22,7 +22,7 @@ struct DraftDesk: Sendable {
     }
     // Only for the person who was logged in with that browser before: somebody else may use it now.
     let signer = await people.browsers()
-    guard signer?.name(in: cookie, for: visitor.person.email.lowercased()) != nil else { return nil }
+    guard signer?.name(in: cookie, for: visitor.person.email) != nil else { return nil }
     held.remove(id)
     var draft = PushDrafts.Draft(owner: .person(visitor.person.id), app: app.key, form: old.form)
     draft.isHeld = true

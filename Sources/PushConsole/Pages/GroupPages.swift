@@ -11,6 +11,7 @@ struct GroupPages: Controller {
 
   static let routes: [Route<GroupPages>] = [
     Route(.account(.admin), "GET", "/console/accounts/{account}/groups") { await $0.showGroups($1, nil) },
+    Route(.account(.admin), "GET", "/console/accounts/{account}/groups/{group}") { await $0.showGroup($1) },
     Route(
       .account(.admin), "POST", "/console/accounts/{account}/groups/new", fields: groupFields,
       again: .showsPageAbove
@@ -33,6 +34,7 @@ struct GroupPages: Controller {
   /// A box for each app, and a few more.
   private static let groupFields = Apps.appsInAccount + 100
 
+  /// The list has no boxes: they would be as many as groups times apps.
   private func showGroups(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) async -> HTTPResponse
   {
     guard let account = call.account else { return call.missing }
@@ -45,13 +47,47 @@ struct GroupPages: Controller {
         """
         <h1>\(call(Words.groups))</h1><p class="quiet">\(call(Words.groupsText))</p>
         \(empty)
-        \(groups, { groupCard(call, account, $0, apps) })
+        \(groups.isEmpty ? .none : groupTable(call, account, groups))
         <section class="card narrow"><h2>\(call(Words.newGroup))</h2>
         <form method="post" action="/console/accounts/\(account.rawValue)/groups/new">\(Forms.token(call))
         \(Forms.field(call(Words.groupName), "name", value: call.field("name")))
         \(appBoxes(call, apps, in: []))
         <button>\(call(Words.make))</button></form></section>
         """), status: status)
+  }
+
+  private func groupTable(_ call: PageCall, _ account: AccountID, _ groups: [AppGroupRow]) -> HTML {
+    func entry(_ group: AppGroupRow) -> HTML {
+      """
+      <tr><td><a href="/console/accounts/\(account.rawValue)/groups/\(group.key.text)">\(group.name)</a></td>
+      <td><code>group-\(group.key.text)</code></td>
+      <td class="number" data-label="\(call(Words.apps))">\(group.apps.count)</td></tr>
+
+      """
+    }
+    return """
+      <section class="card"><table><thead><tr><th>\(call(Words.groupName))</th><th>\(call(Words.groupUser))</th>
+      <th>\(call(Words.apps))</th></tr></thead><tbody>
+      \(groups, { entry($0) })
+      </tbody></table></section>
+      """
+  }
+
+  /// One group, with a box for each app.
+  private func showGroup(_ call: PageCall) async -> HTTPResponse {
+    guard let account = call.account, let key = call.capture("group").flatMap({ AppKey($0) }) else {
+      return call.missing
+    }
+    let result = await router.groups.all(of: account)
+    guard case .success(let (groups, apps)) = result else { return call.unavailable }
+    guard let group = groups.first(where: { $0.key == key }) else { return call.missing }
+    return call.show(
+      Layout(
+        group.name,
+        """
+        <h1>\(call(Words.groups))</h1>\(groupCard(call, account, group, apps))
+        <p><a href="/console/accounts/\(account.rawValue)/groups">\(call(Words.toGroups))</a></p>
+        """))
   }
 
   private func groupCard(
@@ -103,8 +139,13 @@ struct GroupPages: Controller {
     let chosen = call.tickedApps
     let result = await router.groups.create(
       name, key: key, secretHash: SHA256.digest(Array(secret.utf8)), of: account, apps: chosen, noting: entry)
-    guard case .success = result else { return call.unavailable }
-    return call.show(groupKeys(call, account, name: name, key: key, secret: secret))
+    switch result {
+    case .success: return call.show(groupKeys(call, account, name: name, key: key, secret: secret))
+    case .failure(let error) where error.kind == .constraint:
+      let text = call(Words.tooManyGroups.with(String(AppGroupRepository<Writing>.mostOfAccount)))
+      return await showGroups(call, .init(text: text, isBad: true), status: 422)
+    case .failure: return call.unavailable
+    }
   }
 
   private func groupKeys(
@@ -125,10 +166,11 @@ struct GroupPages: Controller {
 
   private func changeGroupApps(_ call: PageCall) async throws(Refused) -> HTTPResponse {
     let chosen = call.tickedApps
-    _ = try await changeGroup(call, "group.apps") {
+    let group = try await changeGroup(call, "group.apps") {
       await router.groups.setApps(chosen, of: $0, in: $1, noting: $2)
     }
-    return call.redirect(to: "/console/accounts/\(call.account?.rawValue ?? 0)/groups", notice: .saved)
+    return call.redirect(
+      to: "/console/accounts/\(call.account?.rawValue ?? 0)/groups/\(group.key.text)", notice: .saved)
   }
 
   private func rotateGroup(_ call: PageCall) async throws(Refused) -> HTTPResponse {

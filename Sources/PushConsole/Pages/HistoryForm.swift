@@ -25,8 +25,23 @@ struct HistoryForm: Sendable, Equatable {
     kind = target["kind"] ?? ""
     audience = target["audience"] ?? ""
     sender = target["sender"] ?? ""
-    text = String((target["q"] ?? "").prefix(100))
+    text = Self.cut(target["q"] ?? "")
     before = target["before"].flatMap { MessageID(decimal: Array($0.utf8)) }
+  }
+
+  /// Bytes of a text that is looked for: a hundred Chinese characters, and some more.
+  static let mostBytes = 400
+
+  /// As much of a text as is looked for. A single `Character` may be of any length.
+  private static func cut(_ text: String) -> String {
+    var bytes = 0
+    var kept = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      bytes += UTF8.width(scalar)
+      if bytes > mostBytes { break }
+      kept.append(scalar)
+    }
+    return String(kept)
   }
 
   /// How a push ended, as people tell it apart. Of one to several it is only said that it did: its outcome differs
@@ -113,34 +128,56 @@ struct HistoryForm: Sendable, Equatable {
 
 /// Finds pushes by what they say, without regard to the case of ASCII letters.
 struct TextSearch: Sendable {
-  private let words: [UInt8]
+  private let words: ByteSearch
   /// As the words stand within JSON.
-  private let quoted: [UInt8]
+  private let quoted: ByteSearch
 
   /// Nil for no words.
   init?(_ text: String) {
     guard !text.isEmpty else { return nil }
-    words = Self.lowercase(text.utf8)
-    quoted = Array(Self.lowercase(JSONWriter.serialize(.string(text))).dropFirst().dropLast())
+    words = ByteSearch(text.utf8)
+    quoted = ByteSearch(JSONWriter.serialize(.string(text)).dropFirst().dropLast())
   }
 
   /// Whether a push's title or text holds the words; the content is in the router's encoding.
   func matches(_ content: [UInt8]) -> Bool {
     // Most contents are passed over without being taken apart.
-    guard Self.contains(content, quoted) else { return false }
+    guard quoted.isFound(in: content) else { return false }
     let excerpt = PushExcerpt(content)
-    return [excerpt.title, excerpt.text].contains { Self.contains(Array($0.utf8), words) }
+    return [excerpt.title, excerpt.text].contains { words.isFound(in: $0.utf8) }
+  }
+}
+
+/// Finds bytes in others without regard to the case of ASCII letters, in time linear in both, whatever repeats in them (Knuth,
+/// Morris and Pratt): both are up to tenants.
+struct ByteSearch: Sendable {
+  private let words: [UInt8]
+  /// For each place, how many bytes up to it are also the first ones.
+  private let overlaps: [Int]
+
+  init(_ text: some Sequence<UInt8>) {
+    words = text.map { Self.lowercase($0) }
+    var overlaps: [Int] = []
+    for byte in words {
+      var length = overlaps.last ?? 0
+      while length > 0, words[length] != byte { length = overlaps[length - 1] }
+      overlaps.append(!overlaps.isEmpty && words[length] == byte ? length + 1 : 0)
+    }
+    self.overlaps = overlaps
   }
 
-  private static func contains(_ text: [UInt8], _ words: [UInt8]) -> Bool {
-    guard let first = words.first, text.count >= words.count else { return false }
-    for start in 0...(text.count - words.count) where lowercase(text[start]) == first {
-      if words.indices.allSatisfy({ lowercase(text[start + $0]) == words[$0] }) { return true }
+  /// Whether a text holds the bytes; nothing is found nowhere.
+  func isFound(in text: some Sequence<UInt8>) -> Bool {
+    guard !words.isEmpty else { return false }
+    var length = 0
+    for byte in text {
+      let byte = Self.lowercase(byte)
+      while length > 0, words[length] != byte { length = overlaps[length - 1] }
+      if words[length] == byte { length += 1 }
+      if length == words.count { return true }
     }
     return false
   }
-
-  private static func lowercase(_ text: some Sequence<UInt8>) -> [UInt8] { text.map { lowercase($0) } }
 
   private static func lowercase(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
 }

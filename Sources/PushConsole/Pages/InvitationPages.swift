@@ -28,11 +28,29 @@ struct InvitationPages: Controller {
   // MARK: Changes
 
   private func mailAgain(_ call: PageCall) async throws(Refused) -> HTTPResponse {
-    guard invitations.mail.isSetUp else { return call.missing }
+    guard invitations.mail.isSetUp, let id = call.capture("id").flatMap({ Int64($0) }) else {
+      return call.missing
+    }
+    let result = await invitations.members.invitation(id, of: call.account, at: call.now)
+    guard case .success(let open) = result else { return call.unavailable }
+    guard let open else { return call.missing }
+    // Before anything is done: a link that is not sent must not end the one before it.
+    guard let send = invitations.mail.reserve?(open.account) else {
+      return await refuse(call, Words.inviteFull, status: 503)
+    }
+    let now = invitations.time.monotonic()
+    if let refusal = invitations.limit.count(open.account, to: open.email, at: now) {
+      return await refuse(call, refusal.phrase, status: 429)
+    }
     let (row, token) = try await renew(call, .queued, "member.mail")
-    invitations.mailLink(
-      call, token: token, to: row.email, account: row.accountName, as: row.role, by: row.account)
+    invitations.mailLink(call, send, token: token, to: row.email, account: row.accountName, as: row.role)
     return call.redirect(to: SiteMap.pageAbove(call), notice: .invitedAgain)
+  }
+
+  private func refuse(_ call: PageCall, _ reason: Phrase, status: Int) async -> HTTPResponse {
+    let notice = Layout.Notice(text: call(reason), isBad: true)
+    if call.account == nil { return await operators.showInstallation(call, notice, status: status) }
+    return await accounts.showPeople(call, notice, status: status)
   }
 
   private func makeLink(_ call: PageCall) async throws(Refused) -> HTTPResponse {

@@ -10,6 +10,7 @@ struct Invitations: Sendable {
   let mail: ConsoleMail
   let time: any TimeSource
   let log: Log
+  let limit = InvitationMailLimit()
 
   /// An invitation in a list, with what can be done about it; `path` is that of its forms.
   func entry(_ call: PageCall, _ row: InvitationRow, path: String, withdraw: String?) -> HTML {
@@ -46,15 +47,18 @@ struct Invitations: Sendable {
     return text == .none ? .none : "<span class=\"quiet mail-state\(isBad ? " bad" : "")\">\(text)</span>"
   }
 
-  /// Mails an invitation's link, and records the mail's status. Call it after the invitation is stored. `sender` is the account
-  /// whose people send it, nil for operators.
+  /// Mails an invitation's link with a place that is kept for it, and records the mail's status; nil says that there was no
+  /// place. Call it after the invitation is stored.
   func mailLink(
-    _ call: PageCall, token: String, to email: String, account: String, as role: Role, by sender: AccountID?
+    _ call: PageCall, _ send: ConsoleMail.Send?, token: String, to email: String, account: String,
+    as role: Role
   ) {
-    guard let site = mail.site, let reserve = mail.reserve else { return }
+    guard let site = mail.site else { return }
+    let account = PersonName.inMail(account)
     let language = call.language
     let link = "\(site)/console/invitations/\(token)?lang=\(language.rawValue)"
-    let body = Words.inviteBody.with(call.visitor?.person.name ?? "", account, role.name[language], link)
+    let body = Words.inviteBody.with(
+      PersonName.inMail(call.visitor?.person.name ?? ""), account, role.name[language], link)
     let mail = NewMail(
       recipient: email, subject: Words.inviteSubject.with(account)[language], body: body[language])
     let hash = WebToken.hash(token)
@@ -70,7 +74,7 @@ struct Invitations: Sendable {
         if case .failure = result { log.error("cannot store the outcome of an invitation's mail") }
       }
     }
-    guard let send = reserve(sender) else { return note(.refused(reason: call(Words.mailTooMuch))) }
+    guard let send else { return note(.refused(reason: call(Words.mailTooMuch))) }
     send(mail, note)
   }
 

@@ -91,7 +91,9 @@ struct LoginPages: Controller {
   ) -> Result<NewPerson, FieldProblem> {
     let name = call.field("name")
     guard PersonName.isFine(name) else { return .failure(FieldProblem(Words.personNameRule, at: "name")) }
-    guard EmailAddress.isPlausible(email) else { return .failure(FieldProblem(Words.emailRule, at: "email")) }
+    guard EmailAddress.isAcceptable(email) else {
+      return .failure(FieldProblem(Words.emailRule, at: "email"))
+    }
     if let problem = PasswordRule.problem(
       call.form?["password"] ?? "", email: email, name: name, accounts: account.map { [$0] } ?? [])
     {
@@ -150,11 +152,13 @@ struct LoginPages: Controller {
       response.headers.append(
         "Set-Cookie", call.cookie(PageCall.sessionCookie, admission.session, days: People.sessionDays))
       response.headers.append("Set-Cookie", call.browserCookie(admission.browser))
+      if admission.isByRecoveryCode { response.headers.append("Set-Cookie", call.flashCookie(.recovered)) }
       return call.respond(response)
     case .failure(.wrong):
       let problem = call.form?["ticket"] == nil ? Words.wrongLogin : Words.codeTooLate
       return call.show(loginPage(call, problem), status: 403)
-    case .failure(.needsCode(let wasWrong)): return await askForCode(call, email: email, wasWrong: wasWrong)
+    case .failure(.needsCode(let wasWrong, let ticket)):
+      return showCode(call, email, ticket, wasWrong: wasWrong)
     case .failure(.tooMany(let seconds)):
       let minutes = String((seconds + 59) / 60)
       return call.show(loginPage(call, Words.tooManyLogins.with(minutes)), status: 429)
@@ -234,7 +238,7 @@ struct LoginPages: Controller {
 
   private func join(_ call: PageCall, _ invitation: InvitationRow, as person: PersonRow) async -> HTTPResponse
   {
-    let isOther = person.email.lowercased() != invitation.email.lowercased()
+    let isOther = EmailAddress.key(person.email) != EmailAddress.key(invitation.email)
     let target = isOther ? "\(person.email), invited as \(invitation.email)" : person.email
     let entry = AuditRow(
       at: call.now, account: invitation.account, person: person.id, who: person.signature,

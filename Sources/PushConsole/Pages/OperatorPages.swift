@@ -146,11 +146,11 @@ struct OperatorPages: Controller {
     guard (1...80).contains(name.utf8.count), AppRequest.isName(name) else {
       return await showInstallation(call, .init(text: call(Words.nameRule), isBad: true), status: 422)
     }
-    guard EmailAddress.isPlausible(email) else {
+    guard EmailAddress.isAcceptable(email) else {
       return await showInstallation(call, .init(text: call(Words.emailRule), isBad: true), status: 422)
     }
     let (key, secret, token) = (AppKey.random(), SecretKey24.generate(), WebToken.make())
-    let isMailed = invitations.mail.isSetUp
+    let (isMailed, send) = (invitations.mail.isSetUp, invitations.mail.reserve?(nil))
     let entry = call.entry("account.create", "\(name) (\(plan))", by: visitor)
     let owner = NewInvitation(
       tokenHash: WebToken.hash(token), email: email, role: .owner, by: visitor.person.id, at: call.now,
@@ -160,7 +160,7 @@ struct OperatorPages: Controller {
       noting: entry)
     return await call.answer(result) {
       if isMailed {
-        invitations.mailLink(call, token: token, to: email, account: name, as: .owner, by: nil)
+        invitations.mailLink(call, send, token: token, to: email, account: name, as: .owner)
       }
       let link = isMailed ? nil : invitations.link(call, token: token)
       return call.show(accountPage(call, name, key, secret, link: link))

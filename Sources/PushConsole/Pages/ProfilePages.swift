@@ -122,9 +122,14 @@ struct ProfilePages: Controller {
     guard let hash = await people.hash(password) else { return call.unavailable }
     let entry = call.entry("person.password", visitor.person.email, by: visitor)
     let result = await people.profiles.setPassword(
-      hash, of: visitor.person.id, keeping: visitor.session.id, noting: entry)
-    guard case .success = result else { return call.unavailable }
-    return await showProfile(call, .init(text: call(Words.passwordChanged)))
+      hash, of: visitor.person, keeping: visitor.session.id, noting: entry)
+    switch result {
+    case .failure: return call.unavailable
+    // Somebody has changed the password in the meantime.
+    case .success(false):
+      return await showProfile(call, .init(text: call(Words.wrongPassword), isBad: true), status: 422)
+    case .success(true): return await showProfile(call, .init(text: call(Words.passwordChanged)))
+    }
   }
 
   private func endSession(_ call: PageCall) async -> HTTPResponse {

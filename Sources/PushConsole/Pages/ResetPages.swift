@@ -58,8 +58,10 @@ struct ResetPages: Controller {
       limit: Self.resetLimit
     ) { person in
       let language = Language(rawValue: person.language) ?? .english
-      let body = Words.resetBody.with(person.name, "\(site)/console/reset/\(token)")[language]
-      send(NewMail(recipient: person.email, subject: Words.resetSubject[language], body: body)) { _ in }
+      let body = Words.resetBody.with(PersonName.inMail(person.name), "\(site)/console/reset/\(token)")
+      send(NewMail(recipient: person.email, subject: Words.resetSubject[language], body: body[language])) {
+        _ in
+      }
     }
   }
 

@@ -168,11 +168,14 @@ struct TOTPPages: Controller {
     let entry = call.entry(action, visitor.person.email, by: visitor)
     let codes = sealed == nil ? [] : (0..<RecoveryCode.count).map { _ in RecoveryCode.make() }
     let result = await people.profiles.setTOTP(
-      sealed, step: step, recoveryCodes: codes.compactMap(RecoveryCode.hash), of: visitor.person.id,
+      sealed, step: step, recoveryCodes: codes.compactMap(RecoveryCode.hash), of: visitor.person,
       noting: entry)
     guard case .success(let person) = result else { return call.unavailable }
+    guard let person else {
+      return await profile.showProfile(call, .init(text: call(Words.wrongPassword), isBad: true), status: 422)
+    }
     let visitor = Visitor(
-      person: person ?? visitor.person, session: visitor.session, memberships: visitor.memberships,
+      person: person, session: visitor.session, memberships: visitor.memberships,
       suspended: visitor.suspended, formToken: visitor.formToken)
     let call = call.with(visitor)
     if codes.isEmpty { return await profile.showProfile(call, .init(text: call(done))) }

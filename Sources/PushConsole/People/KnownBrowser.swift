@@ -38,7 +38,7 @@ struct BrowserSigner: Sendable {
   private func sign(_ name: String, for email: String) -> String { sealed(signed(name, for: email)) }
 
   private func signed(_ name: String, for email: String) -> String {
-    "\(name).\(Hex.encode(HMAC.sha256(key: key, Array("\(name) \(email.lowercased())".utf8))))"
+    "\(name).\(Hex.encode(HMAC.sha256(key: key, Array("\(name) \(EmailAddress.key(email))".utf8))))"
   }
 
   private func sealed(_ signed: String) -> String {

@@ -49,6 +49,24 @@ enum PasswordRule {
 
 /// Addresses for mail, as far as they can be checked without sending one.
 enum EmailAddress {
+  /// Whether somebody new may have an address. One with other characters than those of ASCII needs a mail server that takes
+  /// it (SMTPUTF8, RFC 6531), and some look like another's.
+  static func isAcceptable(_ text: String) -> Bool { isPlausible(text) && text.utf8.allSatisfy { $0 < 128 } }
+
+  /// What is the same for addresses that the database takes for one: only ASCII letters have no case. Swift would take more for
+  /// one, such as a letter and the sign for kelvin, so each other byte is written as text behind a sign that no address has.
+  static func key(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case 65...90: bytes.append(byte | 0x20)
+      case 128...: bytes += "(\(Hex.encode([byte]))".utf8
+      default: bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   static func isPlausible(_ text: String) -> Bool {
     let sides = text.split(separator: "@", omittingEmptySubsequences: false)
     return sides.count == 2 && !sides[0].isEmpty && sides[1].contains(".") && !sides[1].hasPrefix(".")
@@ -61,7 +79,20 @@ enum EmailAddress {
 /// What people may be called: something that stays in its line, and that no log or mail mistakes for more than a name.
 enum PersonName {
   static func isFine(_ name: String) -> Bool {
-    (1...80).contains(name.utf8.count) && name.unicodeScalars.allSatisfy(isFine)
+    (1...80).contains(name.utf8.count) && !name.utf8.contains("://".utf8)
+      && name.unicodeScalars.allSatisfy(isFine)
+  }
+
+  /// A name as mail to others has it: mail programs make a link of what looks like an address, and anybody may choose a name.
+  static func inMail(_ name: String) -> String {
+    var output = ""
+    var last: Character = " "
+    for letter in name {
+      if ".:/@".contains(last), !letter.isWhitespace { output.append(" ") }
+      output.append(letter)
+      last = letter
+    }
+    return output
   }
 
   private static func isFine(_ scalar: Unicode.Scalar) -> Bool {

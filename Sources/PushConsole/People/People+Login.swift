@@ -19,8 +19,8 @@ extension People {
     init(_ attempt: Attempt, _ signer: BrowserSigner) {
       self.attempt = attempt
       self.signer = signer
-      let email = attempt.email.lowercased()
-      browser = attempt.browser.flatMap { signer.name(in: $0, for: email) }
+      let email = EmailAddress.key(attempt.email)
+      browser = attempt.browser.flatMap { signer.name(in: $0, for: attempt.email) }
       if let browser {
         (own, places) = (.known(email: email, browser: browser), [])
       } else {
@@ -68,7 +68,7 @@ extension People {
     guard let code = entry.attempt.code, !code.isEmpty else {
       // No guess. What was guessed before stays, as codes may have been.
       throttle.withLock { $0.refund(entry.keys) }
-      return .failure(.needsCode(wasWrong: false))
+      return .failure(needsCode(of: person, entry, wasWrong: false))
     }
     let key = entry.codeKey(person)
     let (refusal, isLast) = count([key])
@@ -96,7 +96,13 @@ extension People {
     // The password was no guess.
     throttle.withLock { $0.refund(entry.keys) }
     if isLast { tellOfGuessing(at: person, from: entry.attempt.address) }
-    return .failure(.needsCode(wasWrong: true))
+    return .failure(needsCode(of: person, entry, wasWrong: true))
+  }
+
+  /// The ticket is for the password that was checked. Further attempts do not extend its time.
+  private func needsCode(of person: PersonRow, _ entry: Entry, wasWrong: Bool) -> Refusal {
+    let ticket = entry.attempt.ticket ?? Self.ticket(for: person, at: time.now())
+    return .needsCode(wasWrong: wasWrong, ticket: ticket)
   }
 
   private func admit(
@@ -110,8 +116,9 @@ extension People {
     let result = await sessions.begin(new, proof)
     switch result {
     case .failure: return unavailable(keys)
-    case .success(false): return refuseCode(of: person, entry, isLast: isLast)
-    case .success(true):
+    case .success(.proofUsed): return refuseCode(of: person, entry, isLast: isLast)
+    case .success(.personChanged): return .failure(.wrong)
+    case .success(.begun):
       throttle.withLock { $0.succeed(keys) }
       let browser = entry.signer.cookie(for: entry.attempt.email)
       var admission = Admission(session: token, browser: browser)
@@ -140,8 +147,9 @@ extension People {
     audit.add(entry) { [self] in
       guard let site = mail.site, let send = mail.reserve?(nil) else { return }
       let language = Language(rawValue: person.language) ?? .english
-      let body = Words.guessingBody.with(person.name, address, "\(site)/console/reset")[language]
-      send(NewMail(recipient: person.email, subject: Words.guessingSubject[language], body: body)) { _ in
+      let body = Words.guessingBody.with(PersonName.inMail(person.name), address, "\(site)/console/reset")
+      send(NewMail(recipient: person.email, subject: Words.guessingSubject[language], body: body[language])) {
+        _ in
       }
     }
   }

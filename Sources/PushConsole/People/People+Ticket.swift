@@ -10,11 +10,9 @@ extension People {
   static let ticketSeconds: Int64 = 300
   private static let ticketKey = SystemRandom.bytes(32)
 
-  /// A ticket for a person whose password was correct; nil if it cannot be made.
-  func ticket(for email: String, at now: Timestamp) async -> String? {
-    let result = await profiles.find(email: email)
-    guard case .success(let person?) = result else { return nil }
-    return Self.ticket(person, end: now.seconds + Self.ticketSeconds)
+  /// A ticket for a person whose password, as it is in this row, was correct.
+  static func ticket(for person: PersonRow, at now: Timestamp) -> String {
+    ticket(person, end: now.seconds + ticketSeconds)
   }
 
   /// It names the stored password, so that it ends with that.

@@ -11,8 +11,8 @@ final class People: Sendable {
   enum Refusal: Error, Sendable, Equatable {
     /// The address or the password is wrong, without saying which.
     case wrong
-    /// A code of the authenticator app is needed, or was wrong.
-    case needsCode(wasWrong: Bool)
+    /// A code of the authenticator app is needed, or was wrong. The ticket stands for the password.
+    case needsCode(wasWrong: Bool, ticket: String)
     /// Too many attempts: seconds until the next.
     case tooMany(seconds: Int)
     /// The server cannot check it now.

@@ -23,12 +23,13 @@ struct CSVWriter: Sendable {
     }
     if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
     if let first = field.utf8.first, Self.isBlank(first) { bytes.append(UInt8(ascii: "'")) }
-    var last = UInt8(ascii: ";")
-    for byte in field.utf8 {
-      if Self.endsField(last), Self.startsFormula(byte) { bytes.append(UInt8(ascii: "'")) }
-      bytes.append(byte)
-      if byte == UInt8(ascii: "\"") { bytes.append(byte) }
-      last = byte
+    var mayBegin = true
+    for scalar in field.unicodeScalars {
+      if mayBegin, Self.startsFormula(scalar) { bytes.append(UInt8(ascii: "'")) }
+      bytes += String(scalar).utf8
+      if scalar == "\"" { bytes.append(UInt8(ascii: "\"")) }
+      // Whoever sees a field begin here takes quotation marks for its frame.
+      mayBegin = Self.endsField(scalar) || (mayBegin && scalar == "\"")
     }
     if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
   }
@@ -36,16 +37,17 @@ struct CSVWriter: Sendable {
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 9 || byte == 13 }
 
   /// In countries with a comma in their numbers, a semicolon.
-  private static func endsField(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 9, 10, 13, UInt8(ascii: ";"): true
+  private static func endsField(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "\t", "\n", "\r", ";": true
     default: false
     }
   }
 
-  private static func startsFormula(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"): true
+  /// Also in full width, as Chinese and Japanese spreadsheets take them.
+  private static func startsFormula(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "=", "+", "-", "@", "\u{ff1d}", "\u{ff0b}", "\u{ff0d}", "\u{ff20}": true
     default: false
     }
   }

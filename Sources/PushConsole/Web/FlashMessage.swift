@@ -1,8 +1,8 @@
 import PushBase
 import PushHTTP
 
-/// A message that the next page shows after an action (post, redirect, get). Its name is in the query (`?notice=`), so that
-/// a reload repeats the message and not the action.
+/// A message that the next page shows after an action (post, redirect, get). Its name is in the query (`?notice=`), and in a cookie
+/// until it was shown: an address alone, which may come from anywhere, claims nothing that was not done.
 enum FlashMessage: String, CaseIterable {
   case saved, again, older, retired, resent, removed, paused, resumed
   case invited, invitedAgain = "invited-again", recovered, unsent
@@ -46,9 +46,11 @@ enum FlashMessage: String, CaseIterable {
     }
   }
 
-  /// The message for a call's page, if any.
+  /// The message for a call's page, if any. That a form was not sent is said after a login, which may be of another session.
   static func notice(_ call: PageCall) -> Layout.Notice? {
-    guard let message = call.target["notice"].flatMap({ FlashMessage(rawValue: $0) }) else { return nil }
+    guard let message = call.target["notice"].flatMap({ FlashMessage(rawValue: $0) }),
+      message == .unsent || message == call.flash
+    else { return nil }
     return Layout.Notice(text: call(message.phrase), isBad: message.isBad)
   }
 }
@@ -56,7 +58,21 @@ enum FlashMessage: String, CaseIterable {
 extension PageCall {
   /// Redirects the browser after an action to a page that shows a message.
   func redirect(to path: String, notice message: FlashMessage) -> HTTPResponse {
-    redirect(to: "\(path)?notice=\(message.rawValue)")
+    var response = redirect(to: "\(path)?notice=\(message.rawValue)")
+    response.headers.append("Set-Cookie", flashCookie(message))
+    return response
+  }
+
+  private static let flashCookie = "borealis_notice"
+
+  /// The message that the server has for the browser.
+  var flash: FlashMessage? {
+    request.headers.cookie(Self.flashCookie).flatMap { FlashMessage(rawValue: $0) }
+  }
+
+  /// Keeps a message for the next page; nil ends it.
+  func flashCookie(_ message: FlashMessage?) -> String {
+    cookie(Self.flashCookie, message?.rawValue ?? "", seconds: message == nil ? 0 : 60)
   }
 
   /// The path as it came, without the query.

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Makes a form that creates or replaces something take effect once, even if the browser submits it twice: by a second
 /// click, or by a reload of the page that answered it. Each form carries a nonce, signed for the session. The server remembers
-/// the latest nonces together with the submitted fields, so that a corrected form takes effect. It rejects forms from before
-/// its start, since it no longer knows whether they took effect.
+/// the latest nonces of each person together with the submitted fields, so that a corrected form takes effect. It rejects forms from
+/// before its start, since it no longer knows whether they took effect.
 final class FormNonces: Sendable {
   /// Whether a form may take effect.
   enum Verdict: Sendable, Equatable {
@@ -16,16 +16,43 @@ final class FormNonces: Sendable {
     case unknown
   }
 
-  /// How many nonces are remembered.
+  /// How many nonces are remembered in all; beyond it, the oldest of whoever has the most is forgotten.
   static let capacity = 8192
+  /// How many of one person are remembered.
+  static let ownCapacity = 512
   private static let key = SystemRandom.bytes(32)
   private static let (nonceDigits, signatureBytes) = (24, 12)
 
   private struct Used: Sendable {
-    var forms: Set<String> = []
-    /// In the order of their use, as a ring.
-    var order: [String] = []
-    var oldest = 0
+    /// Of each person, in the order of their use. None is empty.
+    var forms: [PersonID: [String]] = [:]
+    var count = 0
+
+    /// Adds a form; false if it is there.
+    mutating func insert(_ form: String, of person: PersonID) -> Bool {
+      if forms[person]?.contains(form) == true { return false }
+      if forms[person, default: []].count >= FormNonces.ownCapacity {
+        dropOldest(of: person)
+      } else if count >= FormNonces.capacity, let most = forms.max(by: { $0.value.count < $1.value.count }) {
+        dropOldest(of: most.key)
+      }
+      forms[person, default: []].append(form)
+      count += 1
+      return true
+    }
+
+    mutating func remove(_ form: String, of person: PersonID) {
+      guard let place = forms[person]?.lastIndex(of: form) else { return }
+      remove(at: place, of: person)
+    }
+
+    private mutating func dropOldest(of person: PersonID) { remove(at: 0, of: person) }
+
+    private mutating func remove(at place: Int, of person: PersonID) {
+      forms[person]?.remove(at: place)
+      if forms[person]?.isEmpty == true { forms[person] = nil }
+      count -= 1
+    }
   }
 
   private let used = Mutex(Used())
@@ -41,32 +68,18 @@ final class FormNonces: Sendable {
   }
 
   /// Uses a form's nonce, together with the submitted fields.
-  func use(_ number: String, _ content: [UInt8], of session: Int64) -> Verdict {
+  func use(_ number: String, _ content: [UInt8], of session: Int64, _ person: PersonID) -> Verdict {
     let nonce = number.prefix(Self.nonceDigits)
     let signature = Self.signature(of: nonce, for: session)
     guard constantTimeEquals(Array(number.utf8), Array("\(nonce)\(signature)".utf8)) else { return .unknown }
     let form = Self.form(number, content)
-    return used.withLock { used in
-      guard used.forms.insert(form).inserted else { return .again }
-      if used.order.count < Self.capacity {
-        used.order.append(form)
-      } else {
-        used.forms.remove(used.order[used.oldest])
-        used.order[used.oldest] = form
-        used.oldest = (used.oldest + 1) % Self.capacity
-      }
-      return .first
-    }
+    return used.withLock { $0.insert(form, of: person) } ? .first : .again
   }
 
   /// Lets a form that was refused be submitted again.
-  func release(_ number: String, _ content: [UInt8]) {
+  func release(_ number: String, _ content: [UInt8], of person: PersonID) {
     let form = Self.form(number, content)
-    used.withLock { used in
-      used.forms.remove(form)
-      // Its place is free for the next one, so that the same form cannot stand in two.
-      if let place = used.order.lastIndex(of: form) { used.order[place] = "" }
-    }
+    used.withLock { $0.remove(form, of: person) }
   }
 
   private static func form(_ number: String, _ content: [UInt8]) -> String {
@@ -79,13 +92,14 @@ extension FormNonces {
   func serve(_ served: ServedPage, _ call: PageCall) async -> HTTPResponse {
     let page = served.page
     // Scripts send no nonce.
-    guard page.repetition != .counts, let session = call.visitor?.session.id, let number = call.text("once")
-    else { return await served.answer(call) }
-    let content = call.filledIn
-    switch use(number, content, of: session) {
+    guard page.repetition != .counts, let visitor = call.visitor, let number = call.text("once") else {
+      return await served.answer(call)
+    }
+    let (content, person) = (call.filledIn, visitor.person.id)
+    switch use(number, content, of: visitor.session.id, person) {
     case .first:
       let answer = await served.answer(call)
-      if answer.status >= 400 { release(number, content) }
+      if answer.status >= 400 { release(number, content, of: person) }
       return answer
     case .again: return call.redirect(to: Self.place(of: page, call), notice: .again)
     case .unknown: return call.redirect(to: Self.place(of: page, call), notice: .older)

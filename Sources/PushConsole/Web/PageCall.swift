@@ -167,6 +167,9 @@ struct PageCall: Sendable {
       status: status, headers: ["Content-Type": "text/html; charset=utf-8"],
       body: Array(page.html(for: self).text.utf8))
     if let cookie { response.headers.append("Set-Cookie", cookie) }
+    if let flash, target["notice"] == flash.rawValue {
+      response.headers.append("Set-Cookie", flashCookie(nil))
+    }
     return respond(response)
   }
 
@@ -227,7 +230,11 @@ struct PageCall: Sendable {
 
   /// A cookie for the console alone; with no days it ends now.
   func cookie(_ name: String, _ value: String, days: Int64) -> String {
-    "\(name)=\(value); Path=/console; Max-Age=\(days * 86_400); HttpOnly; SameSite=Lax\(isSecure ? "; Secure" : "")"
+    cookie(name, value, seconds: days * 86_400)
+  }
+
+  func cookie(_ name: String, _ value: String, seconds: Int64) -> String {
+    "\(name)=\(value); Path=/console; Max-Age=\(seconds); HttpOnly; SameSite=Lax\(isSecure ? "; Secure" : "")"
   }
 }
 

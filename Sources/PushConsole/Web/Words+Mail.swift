@@ -22,6 +22,17 @@ extension Words {
     "Email not sent: the server stopped before the mail server accepted it. Send it again.",
     "邮件未发送：服务器在发送前已停止，请重新发送。")
   static let mailTooMuch = Phrase("too many emails are queued", "等待发送的邮件过多")
+  static let inviteFull = Phrase(
+    "The email was not sent, and the earlier link still works: too many emails are queued. Try again in a few minutes.",
+    "邮件未发送，之前的链接仍然有效：等待发送的邮件过多，请几分钟后再试。")
+  static let inviteTooSoon = Phrase(
+    "An invitation was sent to this address less than a minute ago. Wait a minute and try again.",
+    "一分钟内已向该邮箱发送过邀请，请稍后再试。")
+  static let inviteTooMany = Phrase(
+    "The account has sent {} invitations within 24 hours, which is the limit. Try again later.",
+    "该账号 24 小时内已发送 {} 封邀请邮件，达到上限，请稍后再试。")
+  static let tooManyInvitations = Phrase(
+    "The account already has {} open invitations. Withdraw one first.", "该账号已有 {} 个未接受的邀请，请先撤回一个。")
   static let sendInvitation = Phrase("Send invitation", "发送邀请")
 
   static let inviteSubject = Phrase("Invitation to {} on Borealis", "邀请您加入 Borealis 账号 {}")

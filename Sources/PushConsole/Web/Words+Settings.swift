@@ -120,6 +120,8 @@ extension Words {
   static let groupsText = Phrase(
     "With a group key, your server sends to all apps of the group in one call.", "使用分组密钥，可一次调用推送到组内所有应用。")
   static let noGroups = Phrase("No groups yet.", "还没有分组。")
+  static let tooManyGroups = Phrase(
+    "The account already has {} groups. Delete one first.", "该账号已有 {} 个分组，请先删除一个。")
   static let newGroup = Phrase("Create group", "新建分组")
   static let groupName = Phrase("Group name", "分组名称")
   static let groupKey = Phrase("Group key", "分组 Key")

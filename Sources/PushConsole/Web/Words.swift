@@ -74,8 +74,8 @@ enum Words {
   static let nameRule = Phrase(
     "Enter a name of 1 to 80 bytes. A Chinese character counts as three.", "名称长度须为 1 到 80 字节，一个汉字占 3 字节。")
   static let personNameRule = Phrase(
-    "Enter a name of 1 to 80 bytes on one line, without < and >. A Chinese character counts as three.",
-    "姓名须为 1 到 80 字节（一个汉字占 3 字节），且不含换行、< 和 >。")
+    "Enter a name of 1 to 80 bytes on one line, without <, > and ://. A Chinese character counts as three.",
+    "姓名须为 1 到 80 字节（一个汉字占 3 字节），且不含换行、<、> 和 ://。")
   static let appNameRule = Phrase(
     "Enter a name of 1 to 100 bytes without control characters. A Chinese character counts as three.",
     "名称须为 1 到 100 字节（一个汉字占 3 字节），且不含控制字符。")

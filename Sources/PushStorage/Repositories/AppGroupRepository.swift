@@ -30,6 +30,13 @@ extension AppGroupRepository {
     return groups
   }
 
+  /// How many groups an account has.
+  public func count(of account: AccountID) throws(StorageError) -> Int {
+    try database.first("SELECT count(*) FROM app_group WHERE account_id = ?", .account(account)) {
+      $0.count()
+    } ?? 0
+  }
+
   /// The group of a key, nil for an unknown one.
   public func find(key: AppKey) throws(StorageError) -> AppGroupRow? {
     let found = try database.first(
@@ -100,12 +107,18 @@ extension AppGroupRepository {
 }
 
 extension AppGroupRepository<Writing> {
-  /// Adds a group without apps, of an account or the operator's. `.constraint` if the key exists, for an unknown account, or if
-  /// the hash is not of 32 bytes.
+  /// Groups that an account may have: a page lists them all.
+  public static var mostOfAccount: Int { 100 }
+
+  /// Adds a group without apps, of an account or the operator's. `.constraint` if the key exists, for an unknown account, if
+  /// the account has as many groups as it may, or if the hash is not of 32 bytes.
   public func create(
     key: AppKey, name: String, secretHash: [UInt8], account: AccountID? = nil, at now: Timestamp
   ) throws(StorageError) -> Int64 {
-    try database.insert(
+    if let account, try count(of: account) >= Self.mostOfAccount {
+      throw StorageError(.constraint, "the account has too many groups")
+    }
+    return try database.insert(
       """
       INSERT INTO app_group (group_key, name, secret_hash, created_at, account_id) VALUES (?, ?, ?, ?, ?) RETURNING id
       """, .text(key.text), .text(name), .blob(secretHash), .time(now), .optional(account?.rawValue))

@@ -9,27 +9,37 @@ extension InvitationRepository {
   private static var selectInvitation: StaticString {
     """
     SELECT id, account_id, account_name, role, email, expires_at, mail_state, mail_at, mail_note FROM live_invitation
+    WHERE EXISTS (
+      SELECT 1 FROM invitation AS made WHERE made.id = live_invitation.id AND (
+        EXISTS (
+          SELECT 1 FROM membership
+          WHERE membership.person_id = made.invited_by AND membership.account_id = made.account_id
+            AND membership.role = 4)
+        OR NOT EXISTS (
+          SELECT 1 FROM membership JOIN person ON person.id = membership.person_id
+          WHERE membership.account_id = made.account_id AND person.disabled = 0)))
     """
   }
 
-  /// The invitations to an account that hold, newest first. None does any more when whoever made it may not invite.
+  /// The invitations to an account that hold, newest first. None does any more when whoever made it may not invite: an owner
+  /// may, and an operator only to an account without members.
   public func all(to account: AccountID, at now: Timestamp) throws(StorageError) -> [InvitationRow] {
     try database.all(
-      Self.selectInvitation, "WHERE account_id = ? AND expires_at > ? ORDER BY id DESC",
+      Self.selectInvitation, "AND account_id = ? AND expires_at > ? ORDER BY id DESC",
       .integer(account.rawValue), .time(now), map: Self.invitation)
   }
 
   /// An invitation by number, if it holds.
   public func find(_ id: Int64, at now: Timestamp) throws(StorageError) -> InvitationRow? {
     try database.first(
-      Self.selectInvitation, "WHERE id = ? AND expires_at > ?", .integer(id), .time(now), map: Self.invitation
+      Self.selectInvitation, "AND id = ? AND expires_at > ?", .integer(id), .time(now), map: Self.invitation
     )
   }
 
   /// The invitation behind a link, if it holds.
   public func find(tokenHash: [UInt8], at now: Timestamp) throws(StorageError) -> InvitationRow? {
     try database.first(
-      Self.selectInvitation, "WHERE token_hash = ? AND expires_at > ?", .blob(tokenHash), .time(now),
+      Self.selectInvitation, "AND token_hash = ? AND expires_at > ?", .blob(tokenHash), .time(now),
       map: Self.invitation)
   }
 

@@ -94,15 +94,25 @@ extension PeopleRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Adds a person. `.constraint` if another person has the address.
-  public func add(_ new: NewPerson, at now: Timestamp) throws(StorageError) -> PersonID {
+  /// Adds a person. `isProven` says whether mail to the address has reached the person. `.constraint` if another person has the
+  /// address.
+  public func add(
+    _ new: NewPerson, isProven: Bool = true, at now: Timestamp
+  ) throws(StorageError) -> PersonID {
     let id = try database.insert(
       """
-      INSERT INTO person (email, name, password, language, is_operator, created_at) VALUES (?, ?, ?, ?, ?, ?)
-      RETURNING id
+      INSERT INTO person (email, name, password, language, is_operator, created_at, is_proven)
+      VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id
       """, .text(new.email), .text(new.name), .text(new.password), .text(new.language),
-      .integer(new.isOperator ? 1 : 0), .time(now))
+      .integer(new.isOperator ? 1 : 0), .time(now), .integer(isProven ? 1 : 0))
     return PersonID(id)
+  }
+
+  /// Records that mail to a person's address has reached the person; false if that was known.
+  public func prove(_ person: PersonID) throws(StorageError) -> Bool {
+    try database.run(
+      "UPDATE person SET is_proven = 1 WHERE id = ? AND is_proven = 0", .integer(person.rawValue))
+    return database.changes > 0
   }
 
   /// Changes a person's name and language.
