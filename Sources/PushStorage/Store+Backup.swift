@@ -31,16 +31,14 @@ extension Store {
   private static func fill(_ partial: String, from source: SQLiteConnection) throws(StorageError) {
     let target = try SQLiteConnection(path: partial, mode: .copy)
     let copy = Database(target)
-    do throws(StorageError) {
-      try source.copy(to: target, pages: 256)
-      // One file is easier to carry away than a database with its log; the next start turns the log on again.
-      try copy.run(script: "PRAGMA journal_mode = DELETE")
-      guard try copy.first("PRAGMA quick_check(1)", map: { $0.text() }) == "ok" else {
-        throw StorageError(.corrupt, "the copy is damaged, and so may be the database")
-      }
-    } catch {
-      unlink(partial)
-      throw error
+    try source.copy(to: target, pages: 256)
+    // The log can be reused from here on.
+    source.rollBack()
+    // One file is easier to carry away than a database with its log; the next start turns the log on again.
+    try copy.run(script: "PRAGMA journal_mode = DELETE")
+    let found = try copy.first("PRAGMA integrity_check(1)") { $0.text() }
+    guard found == "ok" else {
+      throw StorageError(.corrupt, "the copy is damaged, and so may be the database: \(found ?? "")")
     }
   }
 

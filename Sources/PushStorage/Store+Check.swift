@@ -22,7 +22,8 @@ extension Store {
     var report = CheckReport()
     do throws(StorageError) {
       if database.sqlite != nil {
-        report.problems = try database.all("PRAGMA quick_check(20)") { $0.text() }.filter { $0 != "ok" }
+        // Unlike `quick_check` it also looks for every row in every index.
+        report.problems = try database.all("PRAGMA integrity_check(20)") { $0.text() }.filter { $0 != "ok" }
       }
     } catch {
       // Some damage keeps SQLite from even looking further.

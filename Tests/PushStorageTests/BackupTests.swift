@@ -82,6 +82,33 @@ import Testing
     #expect(report.problems.count == 1 && report.problems.first?.contains("migration 1") == true)
   }
 
+  /// The row is there, and so is every page of the index; only what the index says of the row is wrong.
+  @Test func `A damaged index is found, and not copied`() async throws {
+    let store = try Store.testing(folder)
+    _ = try await store.addApp()
+    let page = try await store.look { transaction throws(StorageError) in
+      try transaction.database.first(
+        "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_app_1'"
+      ) { $0.integer() }
+    }
+    store.close()
+    // The first entry of a page is at its end, and ends with the key of the app.
+    let last = try off_t(#require(page)) * 4096 - 1
+    let file = open(folder.database, O_RDWR | O_CLOEXEC)
+    var digit: UInt8 = 0
+    #expect(pread(file, &digit, 1, last) == 1)
+    digit ^= 1
+    #expect(pwrite(file, &digit, 1, last) == 1)
+    close(file)
+    let report = try Store.check(.sqlite(path: folder.database))
+    #expect(report.problems == ["row 1 missing from index sqlite_autoindex_app_1"])
+    let error = #expect(throws: StorageError.self) {
+      try Store.backup(from: folder.database, to: folder.path + "/copy")
+    }
+    #expect(error?.kind == .corrupt && error?.message.contains("sqlite_autoindex_app_1") == true)
+    #expect(!folder.names.contains { $0.hasPrefix("copy") })
+  }
+
   /// A damaged page is found.
   @Test func checkFindsDamage() async throws {
     let store = try Store.testing(folder)
