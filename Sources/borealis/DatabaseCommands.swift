@@ -57,8 +57,13 @@ struct CheckCommand: Command {
     guard report.schemaVersion > 0 || !report.problems.isEmpty else { throw folder.emptyFailure }
     Console.print([
       "schema_version": .number(JSONNumber(Int64(report.schemaVersion))),
+      "tables_compared": .bool(report.comparesTables),
       "problems": .array(report.problems.map { .string($0) }),
     ])
     guard report.problems.isEmpty else { throw .failed("the database is damaged") }
+    guard !report.comparesTables else { return }
+    Console.complain(
+      "borealis: the tables were not compared, since an older version of Borealis wrote them; \"borealis serve\" migrates them"
+    )
   }
 }

@@ -37,7 +37,7 @@ import Testing
     #expect(stat(target, &info) == 0 && info.st_mode & 0o777 == 0o600)
     #expect(
       try Store.check(.sqlite(path: target))
-        == Store.CheckReport(schemaVersion: embeddedMigrations.count, problems: []))
+        == Store.CheckReport(schemaVersion: embeddedMigrations.count, comparesTables: true, problems: []))
     let copy = try Store.open(path: target, log: .silent)
     let contents = try await copy.look { transaction throws(StorageError) in
       try transaction.pushes.contents(of: (1...600).map { MessageID($0) })
@@ -82,6 +82,22 @@ import Testing
     #expect(report.problems.count == 1 && report.problems.first?.contains("migration 1") == true)
   }
 
+  @Test func `A newer schema is no damage, and the tables of an older one are not compared`() throws {
+    do {
+      let database = try Database(path: folder.database, mode: .create)
+      try Migrator.migrate(database, to: Array(embeddedMigrations.prefix(12)), at: .start)
+    }
+    #expect(
+      try Store.check(.sqlite(path: folder.database))
+        == Store.CheckReport(schemaVersion: 12, comparesTables: false, problems: []))
+    do {
+      let database = try Database(path: folder.database, mode: .create)
+      try database.run(script: "PRAGMA user_version = 9999")
+    }
+    let error = #expect(throws: StorageError.self) { try Store.check(.sqlite(path: folder.database)) }
+    #expect(error?.kind == .newerThanProgram(found: 9999, known: embeddedMigrations.count))
+  }
+
   /// The row is there, and so is every page of the index; only what the index says of the row is wrong.
   @Test func `A damaged index is found, and not copied`() async throws {
     let store = try Store.testing(folder)
@@ -102,6 +118,7 @@ import Testing
     close(file)
     let report = try Store.check(.sqlite(path: folder.database))
     #expect(report.problems == ["row 1 missing from index sqlite_autoindex_app_1"])
+    #expect(!report.comparesTables)
     let error = #expect(throws: StorageError.self) {
       try Store.backup(from: folder.database, to: folder.path + "/copy")
     }
