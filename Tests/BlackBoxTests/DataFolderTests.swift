@@ -48,6 +48,16 @@ import Testing
     #expect(try RunningProgram.run(["app", "list", "--data", data]).output.contains(app.key))
   }
 
+  @Test(.onSQLite) func `A folder that cannot be locked is not one that a server uses`() throws {
+    #expect(try RunningProgram.run(["app", "create", "one", "--data", data]).status == 0)
+    unlink(data + "/lock")
+    #expect(mkdir(data + "/lock", 0o700) == 0)
+    let refused = try RunningProgram.run(
+      ["copy"], environment: ["BOREALIS_FROM": "sqlite:\(data)", "BOREALIS_TO": "postgres://localhost:1/x"])
+    #expect(refused.status == 1)
+    #expect(refused.errors == "borealis: cannot write in \(data): Is a directory\n")
+  }
+
   @Test func `A server that is killed leaves no lock behind`() throws {
     for _ in 0..<3 {
       let server = try TestServer(data: data)
