@@ -150,7 +150,10 @@ final class Server: Sendable {
         "serving", ["loops": .number(Int64(handles.count)), "node": .text(settings.cluster?.name ?? "")])
     }
     logCertificate()
-    if let service { logConsole(service) }
+    if let service {
+      warnOfNewCertificate(service)
+      logConsole(service)
+    }
     try cluster?.start { [self] in open($0) }
     try cluster?.startHomes(
       installed: { [self] in logConsole($0) }, barrier: { [self] in tellLoops { .reach(done: $0) } })
@@ -197,6 +200,16 @@ final class Server: Sendable {
     } else {
       log.info("TLS certificate", values)
     }
+  }
+
+  /// Devices may trust the certificate that was there before, and no other.
+  private func warnOfNewCertificate(_ service: HomeService) {
+    guard let certificates = parts.certificates, certificates.isNew,
+      service.router.apps.all.contains(where: { $0.directory.registrationCount > 0 })
+    else { return }
+    log.warning(
+      "a TLS certificate was made for a database that has registrations: devices may not trust it",
+      ["certificate": .text(certificates.certificatePath)])
   }
 
   private func sockets(of loop: Int) -> LoopSockets {

@@ -89,4 +89,27 @@ import Testing
     #expect(swapped.status == 1)
     #expect(swapped.errors.hasPrefix("borealis: \(a)/key.pem does not hold what TLS needs: "))
   }
+
+  @Test(arguments: ["certificate.pem", "key.pem"])
+  func `A certificate or key that is left alone is not replaced`(missing: String) throws {
+    let first = try serve("a")
+    let tls = folder.path + "/a/tls"
+    let app = try first.makeApp()
+    _ = try TestDevice.register(first.device, app: app.key, install: "one")
+    first.program.signal(SIGTERM)
+    #expect(try !first.program.end().errors.contains("a TLS certificate was made"))
+    let files = ["certificate.pem", "key.pem"].map { "\(tls)/\($0)" }
+    #expect(unlink("\(tls)/\(missing)") == 0)
+    let before = files.map { TemporaryFolder.read($0) }
+    let refused = try RunningProgram.run([
+      "serve", "--data", folder.path + "/a", "--http-tls", "127.0.0.1:0", "--device-plain", "127.0.0.1:0",
+    ])
+    #expect(refused.status == 1)
+    #expect(refused.errors.hasPrefix("borealis: \(tls)/\(missing) is missing: restore it, or remove \(tls) "))
+    #expect(files.map { TemporaryFolder.read($0) } == before)
+
+    for file in files { unlink(file) }
+    let second = try serve("a")
+    try second.program.wait(forError: "a TLS certificate was made for a database that has registrations")
+  }
 }
