@@ -160,6 +160,9 @@ struct ServeSettings {
       guard names.isEmpty else {
         throw .usage("--tls-names is for a generated certificate, but --tls-certificate is set")
       }
+      do throws(TLSError) { _ = try TLSContext.server(certificatePath: certificate, keyPath: key) } catch {
+        throw .usage(error.description)
+      }
       return ((certificate, key), [])
     case (nil, nil): return (nil, names)
     case (_, nil): throw .usage("--tls-certificate needs --tls-key")

@@ -195,7 +195,10 @@ final class Server: Sendable {
       "subject": .text(info.subject), "fingerprint": .text(info.fingerprint),
       "ends": .text(Log.iso8601(info.notAfter.milliseconds)),
     ]
-    if info.notAfter < parts.time.now().adding(seconds: 14 * 86_400) {
+    let now = parts.time.now()
+    if info.notAfter <= now {
+      log.error("TLS certificate has expired", values)
+    } else if info.notAfter < now.adding(seconds: 14 * 86_400) {
       log.warning("TLS certificate expires soon", values)
     } else {
       log.info("TLS certificate", values)
