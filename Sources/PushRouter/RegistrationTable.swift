@@ -154,7 +154,7 @@ struct RegistrationTable: Sendable {
     record.lastEnd = entry.lastEnd.rawValue
     record.secret = entry.secretHash
     records[entry.number.rawValue] = record
-    byID.insert(entry.id.high, entry.number.rawValue)
+    byID.insert(Self.hash(of: entry.id), entry.number.rawValue)
     platformMembers[entry.platform, default: NumberSet()].insert(entry.number)
     count += 1
     if let alias = entry.alias { setAlias(alias, of: entry.number) }
@@ -170,7 +170,7 @@ struct RegistrationTable: Sendable {
       isActive(number) && records[number.rawValue].pending.count == 0,
       "nothing waits for a registration that goes")
     setAlias(nil, of: number)
-    byID.remove(records[number.rawValue].idHigh, number.rawValue)
+    byID.remove(Self.hash(of: records[number.rawValue].id), number.rawValue)
     if let platform = Platform(rawValue: records[number.rawValue].platform) {
       platformMembers[platform]?.remove(number)
     }
@@ -182,7 +182,18 @@ struct RegistrationTable: Sendable {
   }
 
   func find(_ id: RegistrationID) -> RegistrationNumber? {
-    byID.first(id.high) { records[$0].idLow == id.low }.map { RegistrationNumber($0) }
+    byID.first(Self.hash(of: id)) { records[$0].idHigh == id.high && records[$0].idLow == id.low }
+      .map { RegistrationNumber($0) }
+  }
+
+  /// Random for each process: an import brings IDs of somebody else's choice, who must not choose their places.
+  private static let keys = (SystemRandom.next(), SystemRandom.next())
+
+  /// Mixes all digits: imported IDs may be counted up. The halves of the product depend on every bit of both factors.
+  static func hash(of id: RegistrationID) -> UInt64 {
+    let factor = keys.1 ^ UInt64(id.low) &* 0x9e37_79b9_7f4a_7c15
+    let product = (id.high ^ keys.0).multipliedFullWidth(by: factor)
+    return product.high ^ product.low
   }
 
   /// Stops pushes to a registration, or lets them go again.

@@ -33,7 +33,7 @@ final class SQLiteConnection: DatabaseConnection {
       } else if mode == .create {
         chmod(path, 0o600)
       } else {
-        throw StorageError(.io, "the target exists or cannot be created")
+        throw .ofSystem(errno, "cannot make \(path)")
       }
     }
     _ = Self.settings

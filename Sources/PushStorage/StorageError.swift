@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// Why the database refused something.
 public struct StorageError: Error, Sendable, CustomStringConvertible {
@@ -61,6 +62,12 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     self.kind = kind
     self.code = 0
     self.message = message
+  }
+
+  /// Makes the error of a system call that failed with an `errno`.
+  static func ofSystem(_ number: Int32, _ what: String) -> StorageError {
+    let reason = strerror(number).map { String(cString: $0) } ?? "error \(number)"
+    return StorageError(number == ENOSPC || number == EDQUOT ? .diskFull : .io, "\(what): \(reason)")
   }
 
   /// Makes the error of a job that was not begun.

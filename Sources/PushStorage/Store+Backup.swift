@@ -16,41 +16,31 @@ extension Store {
     // An open read transaction pins one state: else every commit would make the copy start again.
     try source.begin(.reading)
     try source.run(script: "SELECT count(*) FROM sqlite_schema")
-    let partial = target + ".partial"
     guard access(target, F_OK) != 0 else { throw StorageError(.io, "the target exists") }
+    // A name that no other backup has, nor one that was killed.
+    let partial = "\(target).\(Hex.encode(SystemRandom.bytes(8))).partial"
+    defer { for end in ["", "-journal"] { unlink(partial + end) } }
     try fill(partial, from: source)
     // Unlike rename, link never replaces a file that appeared in the meantime.
     guard link(partial, target) == 0 else {
-      unlink(partial)
-      throw StorageError(.io, "the target exists or cannot be created")
+      let number = errno
+      throw number == EEXIST
+        ? StorageError(.io, "the target exists") : .ofSystem(number, "cannot give the copy its name")
     }
-    unlink(partial)
-    try synchronizeFolder(of: target)
+    try SQLiteFile.synchronizeFolder(of: target)
   }
 
   private static func fill(_ partial: String, from source: SQLiteConnection) throws(StorageError) {
     let target = try SQLiteConnection(path: partial, mode: .copy)
     let copy = Database(target)
-    do throws(StorageError) {
-      try source.copy(to: target, pages: 256)
-      // One file is easier to carry away than a database with its log; the next start turns the log on again.
-      try copy.run(script: "PRAGMA journal_mode = DELETE")
-      guard try copy.first("PRAGMA quick_check(1)", map: { $0.text() }) == "ok" else {
-        throw StorageError(.corrupt, "the copy is damaged, and so may be the database")
-      }
-    } catch {
-      unlink(partial)
-      throw error
+    try source.copy(to: target, pages: 256)
+    // The log can be reused from here on.
+    source.rollBack()
+    // One file is easier to carry away than a database with its log; the next start turns the log on again.
+    try copy.run(script: "PRAGMA journal_mode = DELETE")
+    let found = try copy.first("PRAGMA integrity_check(1)") { $0.text() }
+    guard found == "ok" else {
+      throw StorageError(.corrupt, "the copy is damaged, and so may be the database: \(found ?? "")")
     }
-  }
-
-  /// A new name is safe on disk only once its folder is.
-  static func synchronizeFolder(of path: String) throws(StorageError) {
-    let end = path.lastIndex(of: "/")
-    let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw StorageError(.io, "cannot open the target's folder") }
-    defer { Glibc.close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw StorageError(.io, "cannot sync the target's folder") }
   }
 }

@@ -5,6 +5,8 @@ extension Store {
   public struct CheckReport: Sendable, Equatable {
     /// Newest applied migration; 0 for a database that no program has made its tables in.
     public var schemaVersion = 0
+    /// Whether the tables were compared: those of an older schema are not, nor those of a damaged file.
+    public var comparesTables = false
     /// One sentence each; empty for a sound database.
     public var problems: [String] = []
   }
@@ -12,7 +14,7 @@ extension Store {
   /// Checks for damage: a file's structure, changed migrations, dangling references, missing rows. `more` adds checks, which may
   /// read contents that are sealed with `secretKeys`.
   /// Changes nothing and works while a server runs, but the log of a file cannot be reused in the meantime.
-  /// Throws only if the database cannot be opened or read.
+  /// Throws only if the database cannot be opened or read, or if a newer program wrote it.
   public static func check(
     _ location: Location, secretKeys: SecretKeySource = .none,
     more: (ReadTransaction) throws(StorageError) -> [String] = { _ in [] }
@@ -22,7 +24,8 @@ extension Store {
     var report = CheckReport()
     do throws(StorageError) {
       if database.sqlite != nil {
-        report.problems = try database.all("PRAGMA quick_check(20)") { $0.text() }.filter { $0 != "ok" }
+        // Unlike `quick_check` it also looks for every row in every index.
+        report.problems = try database.all("PRAGMA integrity_check(20)") { $0.text() }.filter { $0 != "ok" }
       }
     } catch {
       // Some damage keeps SQLite from even looking further.
@@ -37,11 +40,13 @@ extension Store {
     do throws(StorageError) {
       report.schemaVersion = try Migrator.verify(database, against: location.migrations)
     } catch {
+      if case .newerThanProgram = error.kind { throw error }
       report.problems.append(error.message)
       return report
     }
     // Older schemas may lack what the queries name; a start brings them up to date first.
     guard report.schemaVersion == location.migrations.count else { return report }
+    report.comparesTables = true
     for (count, text) in try LostRows.orphans(database) where count > 0 {
       report.problems.append("\(count) \(text)")
     }

@@ -37,7 +37,17 @@ enum SQLiteFile {
     guard isNew || errno == EEXIST else {
       throw StorageError(errno == ENOSPC ? .diskFull : .io, "cannot make it (errno \(errno))")
     }
-    try Store.synchronizeFolder(of: path)
+    try synchronizeFolder(of: path)
     return isNew
+  }
+
+  /// A new name is safe on disk only once its folder is.
+  static func synchronizeFolder(of path: String) throws(StorageError) {
+    let end = path.lastIndex(of: "/")
+    let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StorageError(.io, "cannot open the target's folder") }
+    defer { Glibc.close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw StorageError(.io, "cannot sync the target's folder") }
   }
 }

@@ -14,18 +14,27 @@ final class Certificates: Sendable {
 
   let certificatePath: String
   let keyPath: String
+  /// Whether this process has made it.
+  let isNew: Bool
   private let state: Mutex<State>
 
-  /// Reads the operator's files, or those in the data folder, which are made if they are missing.
+  /// Reads the operator's files, or those in the data folder, which are made if both are missing.
   init(_ settings: ServeSettings) throws(Failure) {
     if let files = settings.tlsFiles {
       (certificatePath, keyPath) = files
+      isNew = false
     } else {
       let folder = settings.folder.path + "/tls"
       (certificatePath, keyPath) = (folder + "/certificate.pem", folder + "/key.pem")
-      if access(certificatePath, F_OK) != 0 || access(keyPath, F_OK) != 0 {
-        try Self.make(in: folder, certificatePath, keyPath, names: settings.tlsNames)
+      let missing = [certificatePath, keyPath].filter { (path: String) in access(path, F_OK) != 0 }
+      // The other one may be all that is left of what devices trust.
+      guard missing.count != 1 else {
+        throw .failed(
+          "\(missing[0]) is missing: restore it, or remove \(folder) to have a new certificate made, which devices do not trust yet"
+        )
       }
+      isNew = !missing.isEmpty
+      if isNew { try Self.make(in: folder, certificatePath, keyPath, names: settings.tlsNames) }
     }
     state = Mutex(try Self.read(certificatePath, keyPath))
   }
@@ -70,7 +79,13 @@ final class Certificates: Sendable {
       throw .failed("cannot create a certificate: \(error)")
     }
     try Files.replace(keyPath, with: made.keyPEM, mode: 0o600)
-    try Files.replace(certificatePath, with: made.certificatePEM, mode: 0o644)
+    do throws(Failure) {
+      try Files.replace(certificatePath, with: made.certificatePEM, mode: 0o644)
+    } catch {
+      // Alone it would keep the next start from making both.
+      unlink(keyPath)
+      throw error
+    }
   }
 
   /// This machine's name, unless it is one that a certificate cannot hold.

@@ -1,5 +1,6 @@
 import Glibc
 import PushBase
+import PushOps
 import PushStorage
 
 /// Work of one command on the database: the one way in which commands open it. It is waited for, and works beside a running server;
@@ -91,11 +92,14 @@ extension DataFolder {
   /// Does something while servers are kept out of the folder; nil, and nothing done, if one is there.
   func whileUnserved<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value? {
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else { throw .failed("cannot write in \(path): \(SystemCalls.reason(errno))") }
     defer { close(descriptor) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
+    guard try hasTaken(flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno) else { return nil }
     guard access(file, F_OK) == 0 else { return try body() }
-    guard let lock = DatabaseLock(file), lock.take() == 0 else { return nil }
+    guard let lock = DatabaseLock(file) else {
+      throw .failed("cannot open \(file): \(SystemCalls.reason(errno))")
+    }
+    guard try hasTaken(lock.take()) else { return nil }
     defer { lock.release() }
     return try body()
   }

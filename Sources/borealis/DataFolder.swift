@@ -98,11 +98,7 @@ struct DataFolder {
 
   private func takeLock(_ take: () -> Int32) throws(Failure) {
     for _ in 1...Self.lockAttempts {
-      let status = take()
-      if status == 0 { return }
-      guard status == -EWOULDBLOCK else {
-        throw .failed("cannot lock \(path): \(SystemCalls.reason(-status))")
-      }
+      if try hasTaken(take()) { return }
       // A look by `isServed` takes microseconds.
       usleep(10_000)
     }
@@ -110,6 +106,14 @@ struct DataFolder {
   }
 
   private static let lockAttempts = 3
+
+  /// What an attempt to lock came to, 0 or a negated errno: false if another process has the lock.
+  func hasTaken(_ status: Int32) throws(Failure) -> Bool {
+    guard status == 0 || status == -EWOULDBLOCK else {
+      throw .failed("cannot lock \(path): \(SystemCalls.reason(-status))")
+    }
+    return status == 0
+  }
 
   /// Whether a server uses the folder now.
   var isServed: Bool {

@@ -35,9 +35,9 @@ struct CheckCommand: Command {
   static let name = "check"
   static let summary = "Checks the database for damage."
   static let details = """
-    Reads the whole database, compares its tables, changes nothing, and prints the results as JSON: damage to the file,
-    dangling references, and data lost with missing rows. Exits with 0 if the database is sound, with 1 if it is not.
-    Works while a server runs on the folder.
+    Reads the whole database, compares its tables, changes nothing, and prints the results as JSON: damage to the file and
+    its indexes, dangling references, and data lost with missing rows. Exits with 0 if the database is sound, with 1 if it
+    is not. Works while a server runs on the folder.
     """
   static let operands: [String] = []
   static let settings = DataFolder.settings + [SecretKeyFile.setting]
@@ -57,8 +57,13 @@ struct CheckCommand: Command {
     guard report.schemaVersion > 0 || !report.problems.isEmpty else { throw folder.emptyFailure }
     Console.print([
       "schema_version": .number(JSONNumber(Int64(report.schemaVersion))),
+      "tables_compared": .bool(report.comparesTables),
       "problems": .array(report.problems.map { .string($0) }),
     ])
     guard report.problems.isEmpty else { throw .failed("the database is damaged") }
+    guard !report.comparesTables else { return }
+    Console.complain(
+      "borealis: the tables were not compared, since an older version of Borealis wrote them; \"borealis serve\" migrates them"
+    )
   }
 }

@@ -28,6 +28,9 @@ struct DatabaseLock {
   /// Gives it back.
   func release() { _ = cl_unlock_file(file) }
 
+  /// Which file is locked.
+  var identity: FileIdentity? { FileIdentity { fstat(file, &$0) } }
+
   /// Whether another process has it.
   var isTaken: Bool { cl_is_file_locked(file) > 0 }
 }

@@ -76,10 +76,7 @@ struct MailSettings: Sendable {
     case "offered": server.encryption = .ifOffered
     default: server.encryption = .always
     }
-    server.authorities = settings.text("smtp-ca")
-    if let file = server.authorities, Files.read(file) == nil {
-      throw .usage("--smtp-ca: cannot read \"\(file)\"")
-    }
+    server.authorities = try ServeSettings.authorities(settings, "smtp-ca")
     server.login = try login(settings)
     guard server.login == nil || server.isPrivate else {
       throw .usage("--smtp-user needs --smtp-tls always: otherwise the password could be read on the network")

@@ -80,7 +80,7 @@ struct ServeSettings {
     unauthenticatedPerNetwork = settings.number("network-strangers") ?? 0
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
     trustedProxies = try Self.networks(settings, "trusted-proxies")
-    apnsHosts = Self.apnsHosts(settings)
+    apnsHosts = try Self.apnsHosts(settings)
     vendors = try Vendors(settings)
     callbacks = try Self.callbacks(settings)
     mail = try MailSettings(settings)
@@ -126,16 +126,25 @@ struct ServeSettings {
   private static func callbacks(_ settings: Settings) throws(Failure) -> CallbackService.Options {
     var options = CallbackService.Options()
     options.networks = try networks(settings, "callback-networks")
-    options.authorities = settings.text("callback-ca")
+    options.authorities = try authorities(settings, "callback-ca")
     options.retention = Int64(try milliseconds(settings, "keep-callbacks", 60_000...Int.max) / 1000)
     return options
   }
 
-  private static func apnsHosts(_ settings: Settings) -> APNsHosts {
+  /// The file of certificates to trust that a setting names. Otherwise only the first connection would show that it is a wrong one.
+  static func authorities(_ settings: Settings, _ name: String) throws(Failure) -> String? {
+    guard let file = settings.text(name) else { return nil }
+    do throws(TLSError) { _ = try TLSContext.client(caFile: file) } catch {
+      throw .usage("--\(name): \(error.description)")
+    }
+    return file
+  }
+
+  private static func apnsHosts(_ settings: Settings) throws(Failure) -> APNsHosts {
     var hosts = APNsHosts()
     if let other = settings.address("apns-production") { hosts.production = .init(other.host, other.port) }
     if let other = settings.address("apns-sandbox") { hosts.sandbox = .init(other.host, other.port) }
-    if let file = settings.text("apns-ca") { hosts.trust = .systemAnd(file: file) }
+    if let file = try authorities(settings, "apns-ca") { hosts.trust = .systemAnd(file: file) }
     return hosts
   }
 
@@ -150,6 +159,9 @@ struct ServeSettings {
       }
       guard names.isEmpty else {
         throw .usage("--tls-names is for a generated certificate, but --tls-certificate is set")
+      }
+      do throws(TLSError) { _ = try TLSContext.server(certificatePath: certificate, keyPath: key) } catch {
+        throw .usage(error.description)
       }
       return ((certificate, key), [])
     case (nil, nil): return (nil, names)

@@ -29,6 +29,8 @@ final class Server: Sendable {
   private let home: Mutex<HomeService?>
   /// Nil for a process that is alone.
   private let cluster: ClusterService?
+  /// Nil for a database in PostgreSQL.
+  private let database: OpenDatabase?
 
   /// Binds the addresses. A process that is alone opens the database and reads it into memory; a node gets its place in the cluster.
   /// `channels` makes more ways to devices than the usual ones.
@@ -59,11 +61,13 @@ final class Server: Sendable {
         limits: limits, metrics: metrics, serverMetrics: serverMetrics, time: time,
         isReady: { isReady.value })
       self.cluster = cluster
+      database = nil
       home = Mutex(nil)
       homes = { cluster.link.home(ofLoop: $0) }
     } else {
       cluster = nil
       let (store, _) = try HomeService.openStore(settings, serverMetrics)
+      database = settings.folder.holdsDatabase ? OpenDatabase(settings.folder.file) : nil
       let router = try HomeService.load(settings, store, time)
       router.add(channel)
       let service = try HomeService(
@@ -146,7 +150,10 @@ final class Server: Sendable {
         "serving", ["loops": .number(Int64(handles.count)), "node": .text(settings.cluster?.name ?? "")])
     }
     logCertificate()
-    if let service { logConsole(service) }
+    if let service {
+      warnOfNewCertificate(service)
+      logConsole(service)
+    }
     try cluster?.start { [self] in open($0) }
     try cluster?.startHomes(
       installed: { [self] in logConsole($0) }, barrier: { [self] in tellLoops { .reach(done: $0) } })
@@ -188,11 +195,24 @@ final class Server: Sendable {
       "subject": .text(info.subject), "fingerprint": .text(info.fingerprint),
       "ends": .text(Log.iso8601(info.notAfter.milliseconds)),
     ]
-    if info.notAfter < parts.time.now().adding(seconds: 14 * 86_400) {
+    let now = parts.time.now()
+    if info.notAfter <= now {
+      log.error("TLS certificate has expired", values)
+    } else if info.notAfter < now.adding(seconds: 14 * 86_400) {
       log.warning("TLS certificate expires soon", values)
     } else {
       log.info("TLS certificate", values)
     }
+  }
+
+  /// Devices may trust the certificate that was there before, and no other.
+  private func warnOfNewCertificate(_ service: HomeService) {
+    guard let certificates = parts.certificates, certificates.isNew,
+      service.router.apps.all.contains(where: { $0.directory.registrationCount > 0 })
+    else { return }
+    log.warning(
+      "a TLS certificate was made for a database that has registrations: devices may not trust it",
+      ["certificate": .text(certificates.certificatePath)])
   }
 
   private func sockets(of loop: Int) -> LoopSockets {
@@ -223,9 +243,18 @@ final class Server: Sendable {
 
   /// The work of once a second.
   func tick() {
+    if let file = database?.lostFile { endAtOnce(without: file) }
     home.withLock { $0 }?.tick()
     cluster?.tick(devices: parts.metrics.deviceConnections.value)
     freed.look(connections: parts.metrics.connections, http: parts.httpMemory)
+  }
+
+  /// Ends the process without a drain: whatever would be accepted, or stored, from now on is lost.
+  private func endAtOnce(without file: String) -> Never {
+    log.error(
+      "a file of the database was removed or replaced while the server ran; the server ends",
+      ["file": .text(file)])
+    _exit(1)
   }
 
   /// Why this process can do its work no more, nil if it can, or may be able to later.

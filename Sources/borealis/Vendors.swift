@@ -65,7 +65,7 @@ struct Vendors: Sendable {
     meizu = Meizu(makers.map { .simulator($0) } ?? .meizu)
     isPlain = [url, makers].contains { $0?.hasPrefix("http://") == true }
     webPushURL = try Self.address(Self.webPush, settings)
-    trusted = settings.text(Self.authorities.name)
+    trusted = try ServeSettings.authorities(settings, Self.authorities.name)
     let hosts = settings.list(Self.webPushHosts.name)
     for host in hosts {
       let name = host.hasPrefix("*.") ? host.dropFirst(2) : host[...]

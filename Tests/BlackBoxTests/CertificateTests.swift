@@ -80,13 +80,59 @@ import Testing
     }
     let (a, b) = (folder.path + "/a/tls", folder.path + "/b/tls")
     let mismatch = try start(a + "/certificate.pem", b + "/key.pem")
-    #expect(mismatch.status == 1)
+    #expect(mismatch.status == 2)
     #expect(
       mismatch.errors == "borealis: the key in \(b)/key.pem is not the one of \(a)/certificate.pem\n")
     let missing = try start(a + "/none.pem", a + "/key.pem")
+    #expect(missing.status == 2)
     #expect(missing.errors == "borealis: cannot read \(a)/none.pem: No such file or directory\n")
     let swapped = try start(a + "/key.pem", a + "/key.pem")
-    #expect(swapped.status == 1)
+    #expect(swapped.status == 2)
     #expect(swapped.errors.hasPrefix("borealis: \(a)/key.pem does not hold what TLS needs: "))
+    #expect(access(folder.path + "/c", F_OK) != 0, "nothing is made before the files are known to be right")
+  }
+
+  @Test(arguments: ["certificate.pem", "key.pem"])
+  func `A certificate or key that is left alone is not replaced`(missing: String) throws {
+    let first = try serve("a")
+    let tls = folder.path + "/a/tls"
+    let app = try first.makeApp()
+    _ = try TestDevice.register(first.device, app: app.key, install: "one")
+    first.program.signal(SIGTERM)
+    #expect(try !first.program.end().errors.contains("a TLS certificate was made"))
+    let files = ["certificate.pem", "key.pem"].map { "\(tls)/\($0)" }
+    #expect(unlink("\(tls)/\(missing)") == 0)
+    let before = files.map { TemporaryFolder.read($0) }
+    let refused = try RunningProgram.run([
+      "serve", "--data", folder.path + "/a", "--http-tls", "127.0.0.1:0", "--device-plain", "127.0.0.1:0",
+    ])
+    #expect(refused.status == 1)
+    #expect(refused.errors.hasPrefix("borealis: \(tls)/\(missing) is missing: restore it, or remove \(tls) "))
+    #expect(files.map { TemporaryFolder.read($0) } == before)
+
+    for file in files { unlink(file) }
+    let second = try serve("a")
+    try second.program.wait(forError: "a TLS certificate was made for a database that has registrations")
+  }
+
+  @Test func `An expired certificate is called so`() throws {
+    let tool = OpenSSLTool()
+    let config = [
+      "[ca]", "default_ca = own", "[own]", "database = index", "serial = serial", "default_md = sha256",
+      "policy = policy", "new_certs_dir = .", "[policy]", "commonName = supplied", "",
+    ]
+    let texts = ["config": config.joined(separator: "\n"), "index": "", "serial": "01\n"]
+    for (name, text) in texts { try tool.write(Array(text.utf8), to: name) }
+    try tool.run(
+      "req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out request.pem -subj /CN=a"
+    )
+    try tool.run(
+      "ca -batch -notext -selfsign -config config -keyfile key.pem -in request.pem -out certificate.pem "
+        + "-startdate 200101000000Z -enddate 210101000000Z")
+    let (certificate, key) = (folder.path + "/certificate.pem", folder.path + "/key.pem")
+    try TemporaryFolder.write(tool.text("certificate.pem"), to: certificate)
+    try TemporaryFolder.write(tool.text("key.pem"), to: key)
+    let server = try serve("a", ["--tls-certificate", certificate, "--tls-key", key])
+    try server.program.wait(forError: " error TLS certificate has expired ")
   }
 }

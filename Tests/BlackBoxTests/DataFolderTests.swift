@@ -25,6 +25,39 @@ import Testing
     _ = try TestServer(data: data)
   }
 
+  @Test(.onSQLite, arguments: ["", "-wal", "-shm"])
+  func `A server whose database is removed ends at once`(file: String) throws {
+    let server = try TestServer(data: data, ["--drain-delay", "10m"])
+    #expect(unlink(database + file) == 0)
+    let ending = try server.program.end()
+    #expect(ending.status == 1)
+    let lines = ending.errors.split(separator: "\n").filter { $0.contains("was removed or replaced") }
+    #expect(lines.count == 1 && lines[0].hasSuffix("=\(database + file)"), "\(ending.errors)")
+  }
+
+  @Test(.onSQLite) func `A server whose database is replaced ends at once`() throws {
+    let server = try TestServer(data: data)
+    let app = try server.makeApp()
+    let copy = folder.path + "/copy"
+    #expect(try RunningProgram.run(["backup", copy, "--data", data]).status == 0)
+    for end in ["-wal", "-shm"] { #expect(unlink(database + end) == 0) }
+    #expect(rename(copy, database) == 0)
+    #expect(try server.program.end().status == 1)
+    // It has done nothing to the new one.
+    _ = try TestServer(data: data)
+    #expect(try RunningProgram.run(["app", "list", "--data", data]).output.contains(app.key))
+  }
+
+  @Test(.onSQLite) func `A folder that cannot be locked is not one that a server uses`() throws {
+    #expect(try RunningProgram.run(["app", "create", "one", "--data", data]).status == 0)
+    unlink(data + "/lock")
+    #expect(mkdir(data + "/lock", 0o700) == 0)
+    let refused = try RunningProgram.run(
+      ["copy"], environment: ["BOREALIS_FROM": "sqlite:\(data)", "BOREALIS_TO": "postgres://localhost:1/x"])
+    #expect(refused.status == 1)
+    #expect(refused.errors == "borealis: cannot write in \(data): Is a directory\n")
+  }
+
   @Test func `A server that is killed leaves no lock behind`() throws {
     for _ in 0..<3 {
       let server = try TestServer(data: data)

@@ -85,6 +85,17 @@ struct DiskFullTests {
     #expect(try RunningProgram.run(["check", "--data", disk.path + "/data"]).status == 0)
   }
 
+  @Test(.onSQLite) func `A backup that finds no room leaves nothing behind`() throws {
+    let disk = try SmallDisk()
+    let data = disk.folder.path + "/data"
+    #expect(try RunningProgram.run(["app", "create", "one", "--data", data]).status == 0)
+    try TemporaryFolder.write(String(repeating: "x", count: 10 << 20 - 1 << 16), to: disk.path + "/filler")
+    let ending = try RunningProgram.run(["backup", disk.path + "/copy", "--data", data])
+    #expect(ending.status == 1)
+    #expect(ending.errors == "borealis: cannot copy to \(disk.path)/copy: the disk is full\n")
+    #expect(TemporaryFolder.files(disk.path) == ["filler"])
+  }
+
   /// The tables of PostgreSQL are on a disk of their own. Its log, and what it takes to commit nothing, have room.
   @Test func `A full disk of PostgreSQL is one until there is room for a push`() throws {
     let cluster = try PostgresCluster()

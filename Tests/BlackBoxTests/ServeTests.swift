@@ -135,6 +135,26 @@ import Testing
     #expect(access(data, F_OK) != 0, "nothing is made before the settings are known to be right")
   }
 
+  @Test(arguments: ["--apns-ca", "--callback-ca", "--vendor-ca", "--smtp-ca"])
+  func `A file without certificates to trust stops the start`(flag: String) throws {
+    let text = folder.path + "/text"
+    try TemporaryFolder.write("no certificate\n", to: text)
+    let mail = [
+      "--smtp-url", "smtp://127.0.0.1:1", "--smtp-from", "a@example.com", "--public-url", "http://127.0.0.1",
+    ]
+    for (file, reason) in [
+      ("/nonexistent", "cannot read /nonexistent: No such file or directory\n"),
+      (text, "\(text) does not hold what TLS needs: "),
+    ] {
+      let ending = try RunningProgram.run(
+        ["serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0", flag, file]
+          + (flag == "--smtp-ca" ? mail : []))
+      #expect(ending.status == 2)
+      #expect(ending.errors.hasPrefix("borealis: \(flag): \(reason)"), "\(ending.errors)")
+      #expect(access(data, F_OK) != 0, "nothing is made before the settings are known to be right")
+    }
+  }
+
   @Test func `More connections than files may be open stop the start`() throws {
     let ending = try RunningProgram.run([
       "serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0", "--max-devices",
