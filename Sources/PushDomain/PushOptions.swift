@@ -162,6 +162,9 @@ extension PushOptions {
     guard seconds <= options.timeToLive else {
       throw fields.invalid(key, "must be at most \(fields.name("time_to_live"))")
     }
+    // The channel takes over within two seconds after the time: a push that has ended by then would go nowhere.
+    let latest = options.timeToLive - 2
+    guard latest >= 1 else { throw fields.invalid(key, "needs \(fields.name("time_to_live")) of at least 3") }
     guard options.bigPushDuration == 0 else {
       throw fields.invalid(key, "does not go with \(fields.name("big_push_duration"))")
     }
@@ -169,7 +172,7 @@ extension PushOptions {
       throw fields.invalid(
         key, "needs a way that begins with the direct connection and goes on to vendors' channels")
     }
-    return Int(seconds)
+    return min(Int(seconds), latest)
   }
 
   /// A positive number, or its digits as a string.

@@ -67,7 +67,7 @@ import Testing
   @Test(
     arguments: [
       (["fallback_after": 30], 30), (["fallback_after": 1], 1),
-      (["fallback_after": 60, "time_to_live": 60], 60),
+      (["fallback_after": 60, "time_to_live": 60], 58),
       (["fallback_after": 30, "strategy": 1], 30), (["fallback_after": 30, "strategy": 6], 30),
       (["fallback_after": 30, "strategy": ["default": 3, "ios": 1]], 30), (["time_to_live": 60], nil),
       (["fallback_after": 86_400, "time_to_live": 864_000], 86_400),
@@ -82,6 +82,7 @@ import Testing
       (["fallback_after": 86_401], "must be between 1 and 86400"),
       (["fallback_after": "30"], "must be an integer"),
       (["fallback_after": 61, "time_to_live": 60], "must be at most options.time_to_live"),
+      (["fallback_after": 2, "time_to_live": 2], "needs options.time_to_live of at least 3"),
       (["fallback_after": 1, "time_to_live": 0], "must be at most options.time_to_live"),
       (["fallback_after": 30, "big_push_duration": 5], "does not go with options.big_push_duration"),
       (["fallback_after": 30, "strategy": 2], "needs a way"),
