@@ -191,9 +191,11 @@ struct RegistrationTable: Sendable {
 
   /// Mixes all digits: imported IDs may be counted up. The halves of the product depend on every bit of both factors.
   static func hash(of id: RegistrationID) -> UInt64 {
-    let factor = keys.1 ^ UInt64(id.low) &* 0x9e37_79b9_7f4a_7c15
+    let factor = keys.1 ^ UInt64(id.low) &* 0x9e37_79b9_7f4a_7c15 | 1
     let product = (id.high ^ keys.0).multipliedFullWidth(by: factor)
-    return product.high ^ product.low
+    // A product alone keeps even steps even.
+    let hash = (product.high ^ product.low) &* 0xff51_afd7_ed55_8ccd
+    return hash ^ hash >> 29
   }
 
   /// Stops pushes to a registration, or lets them go again.
