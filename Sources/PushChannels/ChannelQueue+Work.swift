@@ -313,8 +313,10 @@ extension ChannelQueue {
   /// Call once a second.
   public func tick() {
     let now = time.now()
+    let jump = jumpBack()
     let targets = state.withLock { state in
       state.isHeldUp = false
+      if jump > 0 { state.followClock(back: jump) }
       state.expire(at: now)
       state.release(at: now)
       state.takeDue(at: now.seconds)

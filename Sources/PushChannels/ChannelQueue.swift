@@ -50,6 +50,8 @@ public final class ChannelQueue: Sendable {
   let log: Log
   let parts: Parts
   let state: Mutex<QueueState>
+  /// How far the wall clock was ahead of the one that nobody sets, in seconds, at the last tick.
+  let lead: Mutex<Int64>
 
   /// Makes a queue; nothing moves before `credentialsAreSet`. `triedOnce` are the kinds of the channel's tokens to which parts
   /// may go that are sent at most once.
@@ -66,6 +68,7 @@ public final class ChannelQueue: Sendable {
     self.log = log
     self.parts = parts
     state = Mutex(QueueState(channel: channel))
+    lead = Mutex(Self.lead(of: time))
   }
 
   /// Requests in flight, and deliveries that wait for a retry, for the metrics.

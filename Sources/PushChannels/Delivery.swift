@@ -23,8 +23,11 @@ public struct Delivery: Sendable {
   public var otherHasRefused = false
   /// How often the connection failed before the service processed it.
   public var refusals = 0
-  /// Whether the authorization was renewed for it.
-  public var hasRenewedAuthorization = false
+  /// The most devices that a request for it reaches: the service refused it together with others, and did not say which is bad.
+  public var mostTogether = Int.max
+  /// Whether the service's last answer about it refused the authorization, and which.
+  fileprivate var hasRenewedAuthorization = false
+  fileprivate var refusedAuthorization: (any AnyObject & Sendable)?
 
   init(key: LegKey, slot: TokenSlot, row: TokenRow, readAt: UInt64, service: ServiceID) {
     self.key = key
@@ -103,6 +106,20 @@ public struct CompletedRequest: Sendable {
   public let isLastTry: Bool
   /// The services that the app has a target for.
   public let services: Set<ServiceID>
+}
+
+extension CompletedRequest {
+  /// Whether another authorization was refused just before.
+  public var hasRenewedAuthorization: Bool {
+    delivery.hasRenewedAuthorization
+      && (authorization == nil || authorization !== delivery.refusedAuthorization)
+  }
+
+  /// Notes whether this answer refuses the authorization: only refusals of two in succession say something about the credential.
+  public mutating func noteAuthorization(isRefused: Bool) {
+    delivery.hasRenewedAuthorization = isRefused
+    delivery.refusedAuthorization = isRefused ? authorization : nil
+  }
 }
 
 /// The verdict about a request with its result.

@@ -36,6 +36,23 @@ import Testing
       of: Huawei(), "Huawei", unauthorized: .refreshAuthOnce("Huawei answered 401"))
   }
 
+  /// The app may not send, or one token is another app's: smaller requests show which.
+  @Test(arguments: [1, 2]) func `Codes that a token of another app may cause do not blame the app`(count: Int)
+  {
+    let tokens = ["a", "b"].prefix(count).map { Array($0.utf8) }
+    let app = Self.answer(400, #"{"code":"80300002","msg":"m"}"#)
+    let foreign = VendorAnswer(.dropForeignToken("80300002"))
+    #expect(Huawei().interpret(app, for: tokens) == foreign && Honor().interpret(app, for: tokens) == foreign)
+    let xiaomi = Self.answer(200, #"{"result":"error","code":22000,"reason":"r"}"#)
+    #expect(Xiaomi().interpret(xiaomi, for: tokens) == VendorAnswer(.dropForeignToken("22000")))
+    #expect(Huawei().meaning(of: "80300002") != nil && Honor().meaning(of: "80300002") != nil)
+    #expect(Harmony().meaning(of: "80300002") != nil && Xiaomi().meaning(of: "22000") != nil)
+    #expect(
+      WebPush().refusedAgain("x") == .dropForeignToken("KeyRefused")
+        && WebPush().meaning(of: "KeyRefused") != nil)
+    #expect(FCM().refusedAgain("x") == .pauseAndTellOperator("x"))
+  }
+
   @Test func huaweiPartly() {
     let tokens = ["a", "b", "c"].map { Array($0.utf8) }
     func partly(_ message: String, _ code: String = "80100000") -> VendorAnswer {

@@ -14,6 +14,7 @@ struct ScriptedVendor: Vendor {
     let badge = BadgeChange.unchanged
     let refusal: String? = nil
     let isPrepared = Atomic(false)
+    func forgetPreparation() { isPrepared.store(false, ordering: .sequentiallyConsistent) }
   }
 
   static let channel = ChannelInfo(
@@ -26,6 +27,10 @@ struct ScriptedVendor: Vendor {
   /// Too many requests for several devices today.
   static let listQuota = 433
   static let busy = 429
+  /// A request with a token that begins with "y" is refused with this as one of another project.
+  static let foreign = 434
+  /// What prepared the push is not known any more.
+  static let forgotten = 435
 
   let url: String
   /// Its services: a token that begins with b is of the second, if there are two.
@@ -78,6 +83,9 @@ struct ScriptedVendor: Vendor {
     .ask(HTTPPost(url: url, body: []))
   }
   func readToken(_ answer: HTTPAnswer) -> AccessAnswer { .token("t", seconds: 864_000) }
+  func refusedAgain(_ reason: String) -> VendorOutcome {
+    services.count > 1 ? .dropForeignToken(reason) : .pauseAndTellOperator(reason)
+  }
   func carries(_ content: PushContent) -> Bool { true }
   func render(_ push: ChannelPush) -> Content? { Content() }
   func request(
@@ -104,10 +112,16 @@ struct ScriptedVendor: Vendor {
     case Self.listQuota: .sendSinglyUntilQuotaReset("the quota of lists is used up")
     case Self.busy:
       .retryAfter(RetrySchedule(firstSeconds: 600), seconds: answer.retryAfter, rests: true, "busy")
+    case Self.forgotten: .prepareAgain("forgotten")
+    case 401: .refreshAuthOnce("refused")
     default: .accepted
     }
   }
   func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
+    if answer.status == Self.foreign {
+      let isBad = tokens.contains { $0.first == UInt8(ascii: "y") }
+      return VendorAnswer(isBad ? .dropForeignToken("foreign") : .accepted)
+    }
     guard answer.status == Self.partial else { return VendorAnswer(interpret(answer)) }
     let bad = tokens.filter { $0.first == UInt8(ascii: "x") }.map { ($0, VendorOutcome.dropToken("bad")) }
     return VendorAnswer(.accepted, exceptions: Dictionary(uniqueKeysWithValues: bad))

@@ -37,7 +37,7 @@ import Testing
     let first = try #require(try await scene.requests(1).first)
     try await scene.untilResting()
     #expect(scene.problem == "the quota is used up")
-    let left = VendorDispatcher<ScriptedVendor>.secondsToQuotaReset(from: first)
+    let left = first.secondsToQuotaReset
     scene.jump(seconds: left - 2)
     scene.pass(seconds: 3)
     let all = try await scene.requests(2)
@@ -116,6 +116,6 @@ import Testing
     ] as [(Int64, Int64)])
   func `Quotas are counted by China's days`(now: Int64, left: Int64) {
     #expect(
-      VendorDispatcher<ScriptedVendor>.secondsToQuotaReset(from: Timestamp(milliseconds: now * 1000)) == left)
+      Timestamp(milliseconds: now * 1000).secondsToQuotaReset == left)
   }
 }

@@ -169,6 +169,28 @@ import Testing
     guard case .first = try request(1002) else { throw Unexpected() }
   }
 
+  /// vivo keeps a list for what the push had left when it was made: later devices need another one.
+  @Test func `A list that would outlive the push is made anew, and one that vivo has forgotten`() throws {
+    let content = VivoContent(try MakerNotification.shown())
+    func isPrepared(_ life: Int64) throws -> Bool {
+      let target = MakerNotification.target(["a", "b"], life: life)
+      let request = Vivo().request(content, to: target, with: try credential(), access: access)
+      if case .post = request { return true } else { return false }
+    }
+    func prepare() throws {
+      let answer = MakerNotification.answer(200, #"{"result":0,"taskId":"77"}"#)
+      #expect(Vivo().prepared(answer, content, with: try credential()) == .accepted)
+    }
+    #expect(try !isPrepared(3600))
+    try prepare()
+    #expect(try isPrepared(3590))
+    #expect(try !isPrepared(3500))
+    try prepare()
+    #expect(try isPrepared(3500))
+    content.forgetPreparation()
+    #expect(try !isPrepared(3500))
+  }
+
   private struct Unexpected: Error {}
 
   /// The digest is that of `printf '1001k1500s+/=' | md5sum`.
@@ -222,6 +244,7 @@ import Testing
       #expect(code(wrong) == .pauseAndTellOperator(text(wrong)))
     }
     #expect(code(10_302) == .dropToken("10302"))
+    #expect(code(10_256) == .prepareAgain(text(10_256)))
     // 10254 is about messages to all, which are never asked for.
     let bad =
       [10_045, 10_073, 10_254] + Array(10_054...10_069) + Array(10_089...10_092) + [10_150, 10_151, 99_999]

@@ -16,8 +16,8 @@ final class APNsDispatcher: APNsSource {
     /// The index of the queue that is first next time.
     var turn = 0
     var token: APNsQueue.Authorization?
-    /// Nothing is sent before this second.
-    var restsUntil: Int64 = 0
+    /// Nothing is sent before this moment of `TimeSource.monotonic`.
+    var restsUntil: UInt64 = 0
     /// The reason, for people.
     var restReason = ""
     /// Consecutive failures of the host.
@@ -239,7 +239,7 @@ final class APNsDispatcher: APNsSource {
   /// Pauses the credentials of all apps that use these connections.
   private func pauseCredentials(_ reason: String) {
     // Until all apps have left, which takes up to a second.
-    let until = parts.time.now().seconds + 2
+    let until = moment(in: 2)
     let (members, pool) = state.withLock { state in
       state.restsUntil = max(state.restsUntil, until)
       state.restReason = reason
@@ -281,14 +281,14 @@ final class APNsDispatcher: APNsSource {
 
   /// The host is overloaded: probes it again after a while with one request.
   func slowDown(seconds wished: Int64? = nil) {
-    let now = parts.time.now().seconds
+    let now = parts.time.monotonic()
     let pool = state.withLock { state -> APNsPool? in
       state.isProbing = true
       guard state.restsUntil <= now else { return nil }
       state.hostFailures += 1
       var random = SystemRandomNumberGenerator()
       let delay = APNsRetry.slowHost.schedule.delay(afterFailures: min(state.hostFailures, 6), using: &random)
-      state.restsUntil = now + max(1, delay / 1000, wished ?? 0)
+      state.restsUntil = moment(in: max(1, delay / 1000, wished ?? 0))
       state.restReason = "Apple answers 503 ServiceUnavailable"
       return state.pool
     }
@@ -314,7 +314,7 @@ final class APNsDispatcher: APNsSource {
 
   /// Sends nothing for a while.
   func rest(seconds: Int64, _ reason: String) {
-    let until = parts.time.now().seconds + seconds
+    let until = moment(in: seconds)
     let pool = state.withLock { state -> APNsPool? in
       guard state.restsUntil < until else { return nil }
       state.restsUntil = until
@@ -328,10 +328,15 @@ final class APNsDispatcher: APNsSource {
     pool.pause()
   }
 
+  /// On the clock that nobody sets.
+  private func moment(in seconds: Int64) -> UInt64 {
+    parts.time.monotonic() &+ UInt64(clamping: seconds) &* 1_000_000_000
+  }
+
   /// Call once a second.
   func tick() {
     refreshToken()
-    let now = parts.time.now().seconds
+    let now = parts.time.monotonic()
     let pool = state.withLock { state -> APNsPool? in
       guard state.restsUntil > 0, state.restsUntil <= now else { return nil }
       state.restsUntil = 0

@@ -43,6 +43,7 @@ extension APNsQueue {
       completed.delivery.refusals += 1
       return Self.wait(afterRefusals: completed.delivery.refusals).map { .wait(seconds: $0) } ?? .resend
     case .unknown:
+      completed.noteAuthorization(isRefused: false)
       return completed.isLastTry ? .ended(ChannelEnd.noAnswer) : .retry(APNsRetry.lostAnswer.schedule)
     case .answered(let answer, _):
       let environment = completed.delivery.service.environment
@@ -51,28 +52,32 @@ extension APNsQueue {
         sentAt: completed.sentAt, tokenRegisteredAt: completed.delivery.row.tokenAt, environment: environment,
         hasOtherCredential: completed.services.contains(other.service),
         otherHasRefused: completed.delivery.otherHasRefused,
-        hasRenewedProviderToken: completed.delivery.hasRenewedAuthorization)
+        hasRenewedProviderToken: completed.hasRenewedAuthorization)
       var outcome = APNsOutcome(answer, to: attempt)
-      if case .retireToken = outcome {
-        if completed.hasWorkedSince { outcome = .keepToken }
-      } else {
-        let home = completed.delivery.home.environment
-        guards.withLock { $0[home, default: TokenGuard()].good(at: nanoseconds) }
-      }
+      completed.noteAuthorization(isRefused: outcome == .newProviderToken)
+      if case .retireToken = outcome, completed.hasWorkedSince { outcome = .keepToken }
       if answer.isAccepted {
-        clear(completed)
+        noteWorking(completed, nanoseconds)
         effects.append(.hostRecovered(environment))
       }
       return judge(&completed, answer, outcome, nanoseconds, &effects)
     }
   }
 
-  /// A token works: earlier suspicions are cleared.
-  private func clear(_ completed: CompletedRequest) {
+  /// A token works: earlier suspicions are cleared. If it is the other service that took it, that says nothing for its own.
+  private func noteWorking(_ completed: CompletedRequest, _ nanoseconds: UInt64) {
     let sentAt = completed.sentAt
     let token = FaultyToken(completed.delivery, .unregistered, since: sentAt, refusedAt: sentAt)
-    let home = completed.delivery.home.environment
-    guards.withLock { $0[home]?.clear(token) { $0.refusedAt <= sentAt } }
+    let home = completed.delivery.home
+    guards.withLock { guards in
+      if home == completed.delivery.service {
+        guards[home.environment, default: TokenGuard()].works(token, at: nanoseconds) {
+          $0.refusedAt <= sentAt
+        }
+      } else {
+        guards[home.environment]?.clear(token) { $0.refusedAt <= sentAt }
+      }
+    }
   }
 
   /// Seconds before a request is sent again that APNs certainly did not process; nil for immediately. A server that keeps
@@ -96,7 +101,6 @@ extension APNsQueue {
       if retry.scope == .host { effects.append(.slowHost(environment, seconds: answer.retryAfter)) }
       return .retry(retry.schedule, notBefore: answer.retryAfter ?? 0)
     case .newProviderToken:
-      completed.delivery.hasRenewedAuthorization = true
       if let token = (completed.authorization as? Authorization)?.token {
         effects.append(.renew(token, environment: environment))
       }
@@ -113,17 +117,14 @@ extension APNsQueue {
       }
       // The environment that the device reported counts, also if the other one was tried afterwards.
       let home = completed.delivery.home.environment
-      let (verdict, isAlarmed) = guards.withLock { guards in
-        let verdict = guards[home, default: TokenGuard()].bad(faulty, at: nanoseconds)
-        return (verdict, guards[home]?.isAlarmed == true)
-      }
+      let verdict = guards.withLock { $0[home, default: TokenGuard()].bad(faulty, at: nanoseconds) }
       if verdict == .alarm {
         // The rejected credential, unless the response came from the other environment.
         let credential = home.service == completed.delivery.service ? Self.credential(completed) : nil
         effects.append(.pause(home, credential, reason: Self.alarm(answer), seconds: nil))
       }
-      guard isAlarmed else { return refusal }
-      // Says nothing about the token: it waits until somebody resumes, and then tries its own environment first.
+      guard verdict != .suspected else { return refusal }
+      // Says nothing about the token: it waits, at an alarm until somebody resumes, and then tries its own environment first.
       completed.delivery.service = home.service
       completed.delivery.otherHasRefused = false
       return .wait(seconds: 1)
@@ -153,8 +154,7 @@ extension APNsQueue {
   }
 
   private static func alarm(_ answer: APNsAnswer) -> String {
-    "more than \(TokenGuard<FaultyToken>().percent) % of this minute's device tokens were answered \(answer.status) "
-      + "\(answer.reason ?? ""): are they of Apple's other environment, or of another app?"
+    "nearly all device tokens are answered \(answer.status) \(answer.reason ?? ""): are they of Apple's other environment, or of another app?"
   }
 
   // MARK: What follows

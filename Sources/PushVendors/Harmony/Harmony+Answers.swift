@@ -22,8 +22,9 @@ extension Harmony {
         }
       }
       return VendorAnswer(outcome, exceptions: exceptions)
-    // Of several tokens it does not say which one it is.
-    case "80300028" where tokens.count == 1: return VendorAnswer(.dropForeignToken("80300028"))
+    // The first: the app may not send, or a token is another app's.
+    case "80300002": return VendorAnswer(.dropForeignToken("80300002"))
+    case "80300028": return VendorAnswer(.dropForeignToken("80300028"))
     default: return VendorAnswer(outcome)
     }
   }
@@ -53,6 +54,10 @@ extension Harmony {
   public func meaning(of reason: String) -> Phrase? {
     switch reason {
     case "tokenFormatError": Phrase("The token is none of Push Kit's.", "该令牌不是推送服务的令牌。")
+    case "80300002":
+      Phrase(
+        "The token belongs to another app, or Huawei does not let the app send.",
+        "令牌属于其他应用，或华为不允许该应用推送。")
     case "noRight", "80300028":
       Phrase("The token belongs to another project or app.", "令牌属于其他项目或应用。")
     case "tokenPlatformNotSupport":
@@ -72,6 +77,7 @@ extension ChannelWords {
     "tokenFormatError": ChannelReason(.channelTokenGone, .token),
     "tokenPlatformNotSupport": ChannelReason(.channelTokenGone, .token),
     "noRight": ChannelReason(.channelTokenForeign, .token),
+    "80300002": ChannelReason(.channelTokenForeign, .token),
     "80300028": ChannelReason(.channelTokenForeign, .token),
     "80300008": ChannelReason(.channelTooLarge, .size),
     "MessageTooBig": ChannelReason(.channelTooLarge, .size),

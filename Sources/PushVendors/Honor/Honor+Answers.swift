@@ -39,6 +39,10 @@ extension Honor {
 
   /// The tokens that Honor calls expired, and those that failed, in a request that it took otherwise.
   public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
+    // As Huawei's.
+    if VendorReply(answer, of: "Honor", texts: []).code == 80_300_002 {
+      return VendorAnswer(.dropForeignToken("80300002"))
+    }
     let outcome = interpret(answer)
     guard outcome == .accepted, let data = (try? parseJSON(answer.body))?["data"]?.object else {
       return VendorAnswer(outcome)
@@ -59,6 +63,8 @@ extension Honor {
     switch reason {
     case "ExpiredToken":
       Phrase("Honor no longer knows the token: usually the app was removed.", "荣耀已不认识该令牌，通常是应用已被卸载。")
+    case "80300002":
+      Phrase("The token belongs to another app, or Honor does not let the app send.", "令牌属于其他应用，或荣耀不允许该应用推送。")
     default: nil
     }
   }
@@ -67,6 +73,7 @@ extension Honor {
 extension ChannelWords {
   static let honor = ChannelWords(reasons: [
     "ExpiredToken": ChannelReason(.channelTokenGone, .token),
+    "80300002": ChannelReason(.channelTokenForeign, .token),
     "80300008": ChannelReason(.channelTooLarge, .size),
     "MessageTooBig": ChannelReason(.channelTooLarge, .size),
   ])

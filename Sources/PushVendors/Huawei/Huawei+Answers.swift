@@ -17,6 +17,8 @@ extension Huawei {
   /// The tokens that Push Kit calls bad in a request that it took otherwise.
   public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
     let answer = PushKitAnswer(answer, from: "Huawei")
+    // The app may not send, or a token is another app's.
+    if answer.code == "80300002" { return VendorAnswer(.dropForeignToken("80300002")) }
     let outcome = Self.outcome(answer)
     guard outcome == .accepted, answer.code == "80100000", let details = answer.details else {
       return VendorAnswer(outcome)
@@ -38,6 +40,10 @@ extension Huawei {
     switch reason {
     case "80100000", "80300007":
       Phrase("Huawei does not know the token: usually the app was removed.", "华为不认识该令牌，通常是应用已被卸载。")
+    case "80300002":
+      Phrase(
+        "The token belongs to another app, or Huawei does not let the app send.",
+        "令牌属于其他应用，或华为不允许该应用推送。")
     case "80100004": Phrase("The push had expired when Huawei got it.", "推送到达华为时已过期。")
     case "80100016": Phrase("Huawei refuses words in the text.", "华为拒绝了文本中的敏感词。")
     case "80300008": Phrase("The notification exceeds Huawei's limit of 4096 bytes.", "通知超出华为的 4096 字节限制。")
@@ -52,6 +58,7 @@ extension ChannelWords {
   static let huawei = ChannelWords(reasons: [
     "80100000": ChannelReason(.channelTokenGone, .token),
     "80300007": ChannelReason(.channelTokenGone, .token),
+    "80300002": ChannelReason(.channelTokenForeign, .token),
     "80300008": ChannelReason(.channelTooLarge, .size),
     "MessageTooBig": ChannelReason(.channelTooLarge, .size),
   ])

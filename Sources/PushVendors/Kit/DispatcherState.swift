@@ -8,8 +8,8 @@ struct DispatcherState: Sendable {
   var inFlight = 0
   var isAsking = false
   var isClosed = false
-  /// Nothing is sent before this second; 0 for no rest.
-  var restsUntil: Int64 = 0
+  /// Nothing is sent before this moment of `TimeSource.monotonic`; 0 for no rest.
+  var restsUntil: UInt64 = 0
   var restReason = ""
   /// Consecutive failures of the service.
   var failures = 0
@@ -43,5 +43,22 @@ extension [VendorServiceView] {
       return failing
     }
     return compactMap(\.answeredAt).max().map { .idle(since: $0) } ?? .unused
+  }
+}
+
+/// What follows from an answer outside of the queue.
+enum VendorEffect {
+  case retire(FaultyToken, TokenEnd)
+  case dropAccess(AccessToken)
+  case rest(seconds: Int64?, String)
+  case pause(String)
+  case answers
+  case probe
+
+  var stopsSending: Bool {
+    switch self {
+    case .rest, .pause: true
+    case .retire, .dropAccess, .answers, .probe: false
+    }
   }
 }

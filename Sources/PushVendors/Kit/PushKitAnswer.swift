@@ -42,7 +42,8 @@ struct PushKitAnswer {
   var endsRecall: Bool {
     switch outcome {
     case .accepted, .rejectContent, .dropToken, .dropForeignToken, .suspectToken, .pauseAndTellOperator: true
-    case .retryAfter, .refreshAuthOnce, .stopUntilQuotaReset, .sendSinglyUntilQuotaReset: false
+    case .retryAfter, .refreshAuthOnce, .stopUntilQuotaReset, .sendSinglyUntilQuotaReset, .prepareAgain:
+      false
     }
   }
 }

@@ -71,6 +71,8 @@ public protocol Vendor: Sendable {
   func interpret(_ answer: HTTPAnswer) -> VendorOutcome
   /// What the answer to a request for some tokens says of each.
   func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer
+  /// What it means if the service refuses a new token of access as well; never `refreshAuthOnce`.
+  func refusedAgain(_ reason: String) -> VendorOutcome
   /// What a reason of the service means, in a sentence.
   func meaning(of reason: String) -> Phrase?
 
@@ -121,6 +123,8 @@ extension Vendor {
   public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
     VendorAnswer(interpret(answer))
   }
+  /// The credential is at fault.
+  public func refusedAgain(_ reason: String) -> VendorOutcome { .pauseAndTellOperator(reason) }
   /// It does not.
   public var canRecall: Bool { false }
   /// None.
@@ -200,6 +204,8 @@ public protocol VendorContent: AnyObject, Sendable {
   var mostTokens: Int { get }
   /// Seconds after which it is useless, such as a call; nil for the push's time to live.
   var lifetime: Int64? { get }
+  /// The service no longer knows what prepared the push (`VendorRequest.first`).
+  func forgetPreparation()
 }
 
 extension VendorContent {
@@ -207,6 +213,8 @@ extension VendorContent {
   public var mostTokens: Int { .max }
   /// The push's time to live.
   public var lifetime: Int64? { nil }
+  /// There is none.
+  public func forgetPreparation() {}
 }
 
 /// A notification that is taken back from devices that may show it.
@@ -302,7 +310,8 @@ public enum VendorOutcome: Sendable, Equatable {
   case accepted
   /// The token is dead, for this reason of the service.
   case dropToken(String)
-  /// The token belongs to another project, or the credential does: many of them mean the credential.
+  /// The token belongs to another project, or the credential does: many of them mean the credential. Said of a request for several
+  /// tokens it may be about one of them: smaller requests show which.
   case dropForeignToken(String)
   /// Token or content is wrong: the token, if the service took the same content for another device.
   case suspectToken(String)
@@ -315,6 +324,8 @@ public enum VendorOutcome: Sendable, Equatable {
   case stopUntilQuotaReset(String)
   /// No request for several devices can be sent before then: each device gets one of its own.
   case sendSinglyUntilQuotaReset(String)
+  /// The service no longer knows what prepared the push: it is prepared again.
+  case prepareAgain(String)
   /// The credential may not do this: nothing is sent until somebody has looked.
   case pauseAndTellOperator(String)
   /// The service does not take the content.

@@ -17,6 +17,8 @@ extension VendorDispatcher {
     var deliveries: [Outgoing] = []
     /// One token of a request has one outcome; two registrations may have it for a moment.
     private var tokens: Set<[UInt8]> = []
+    /// The fewest of its deliveries' `mostTogether`.
+    private var most = Int.max
 
     init(_ content: V.Content, _ push: MessageID, badge: Int64?, _ expires: Timestamp) {
       self.content = content
@@ -36,9 +38,11 @@ extension VendorDispatcher {
 
     /// Adds one that it has all else in common with; false if it has no place for it.
     mutating func add(_ one: Outgoing, badge: Int64?, most: Int) -> Bool {
-      guard self.badge == badge, expires == one.expires, deliveries.count < most,
+      let together = min(self.most, one.delivery.mostTogether)
+      guard self.badge == badge, expires == one.expires, deliveries.count < min(most, together),
         tokens.insert(one.delivery.row.token).inserted
       else { return false }
+      self.most = together
       deliveries.append(one)
       return true
     }
@@ -131,9 +135,9 @@ extension VendorDispatcher {
       tag: marks.tag(push, for: vendor.mostTokens == 1 ? tokens[0] : nil),
       address: parts.passedReceiptAddress(of: vendor, marks, in: app))
   }
+}
 
+extension Timestamp {
   /// Until midnight by the clocks of China, which know no summer time.
-  static func secondsToQuotaReset(from now: Timestamp) -> Int64 {
-    86_400 - (now.seconds + 8 * 3600) % 86_400
-  }
+  var secondsToQuotaReset: Int64 { 86_400 - (seconds + 8 * 3600) % 86_400 }
 }

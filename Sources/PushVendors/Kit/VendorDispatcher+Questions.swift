@@ -41,7 +41,7 @@ extension VendorDispatcher {
         access.drop(token)
         done(.refused(reason))
       case .retryAfter(_, _, _, let reason), .stopUntilQuotaReset(let reason),
-        .sendSinglyUntilQuotaReset(let reason):
+        .sendSinglyUntilQuotaReset(let reason), .prepareAgain(let reason):
         done(.unclear(reason))
       }
     }

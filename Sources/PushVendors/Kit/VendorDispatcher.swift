@@ -9,21 +9,7 @@ import Synchronization
 /// Sends an app's requests to a vendor with one credential: takes what the queue has ready, with a bounded number of requests
 /// under way, and carries out what the answers mean. Its work runs on the thread of the HTTP client.
 final class VendorDispatcher<V: Vendor>: ServiceTarget {
-  /// What follows from an answer outside of the queue.
-  private enum Effect {
-    case retire(FaultyToken, TokenEnd)
-    case dropAccess(AccessToken)
-    case rest(seconds: Int64?, String)
-    case pause(String)
-    case answers
-
-    var stopsSending: Bool {
-      switch self {
-      case .rest, .pause: true
-      case .retire, .dropAccess, .answers: false
-      }
-    }
-  }
+  private typealias Effect = VendorEffect
 
   /// The most requests of an app without an answer: a connection with HTTP/2 has room for about as many.
   static var mostInFlight: Int { 100 }
@@ -93,14 +79,15 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
 
   /// Call once a second.
   func tick() {
-    let (now, nanoseconds) = (parts.time.now().seconds, parts.time.monotonic())
+    let nanoseconds = parts.time.monotonic()
     let isRested = state.withLock { state in
-      let isRested = state.restsUntil > 0 && state.restsUntil <= now
+      let isRested = state.restsUntil > 0 && state.restsUntil <= nanoseconds
       if isRested { state.restsUntil = 0 }
       return isRested
     }
     for token in guardian.withLock({ $0.confirmed(at: nanoseconds) }) { retire(token, .otherApp) }
     if isRested {
+      guardian.withLock { $0.reset() }
       restChanged(self)
       wake()
     }
@@ -229,10 +216,17 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     }
     var effects: [Effect] = []
     let results = zip(batch.deliveries, outcomes).map { ($0.tag.rawValue, $1 == .accepted) }
+    let mayBlameOthers = batch.deliveries.count > 1 && said?.outcome.isForeignToken == true
     queue?.complete(results) { place, completed in
       guard let outcome = outcomes[place] else {
         return judge(&completed, lost: answer ?? HTTPAnswer(), &effects)
       }
+      if mayBlameOthers, said?.exceptions[completed.delivery.row.token] == nil {
+        completed.delivery.mostTogether = batch.deliveries.count / 2
+        effects.append(.probe)
+        return .resend
+      }
+      if case .prepareAgain = outcome { batch.content.forgetPreparation() }
       return judge(&completed, outcome, batch.push, &effects)
     }
     var hasStopped = false
@@ -254,6 +248,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   private func judge(
     _ completed: inout CompletedRequest, lost answer: HTTPAnswer, _ effects: inout [Effect]
   ) -> DeliveryVerdict {
+    completed.noteAuthorization(isRefused: false)
     effects.append(.rest(seconds: nil, answer.error ?? "no answer"))
     guard answer.wasSent else { return .unsent }
     return completed.isLastTry ? .ended(ChannelEnd.noAnswer) : .retry(RetrySchedule(firstSeconds: 10))
@@ -263,8 +258,27 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     _ completed: inout CompletedRequest, _ outcome: VendorOutcome, _ push: MessageID,
     _ effects: inout [Effect]
   ) -> DeliveryVerdict {
+    if case .refreshAuthOnce(let reason) = outcome {
+      if let token = completed.authorization as? AccessToken { effects.append(.dropAccess(token)) }
+      guard completed.hasRenewedAuthorization else {
+        completed.noteAuthorization(isRefused: true)
+        return .resend
+      }
+      completed.noteAuthorization(isRefused: false)
+      return judge(&completed, renewed: vendor.refusedAgain(reason), push, &effects)
+    }
+    completed.noteAuthorization(isRefused: false)
+    return judge(&completed, renewed: outcome, push, &effects)
+  }
+
+  private func judge(
+    _ completed: inout CompletedRequest, renewed outcome: VendorOutcome, _ push: MessageID,
+    _ effects: inout [Effect]
+  ) -> DeliveryVerdict {
     switch outcome {
     case .accepted:
+      let token = FaultyToken(completed)
+      guardian.withLock { $0.works(token, at: parts.time.monotonic()) { $0.sentAt <= token.sentAt } }
       effects.append(.answers)
       return .ended(ChannelEnd.delivered)
     case .dropToken(let reason):
@@ -273,21 +287,14 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       if !completed.hasWorkedSince { effects.append(.retire(FaultyToken(completed), .byService)) }
       return .refused(reason)
     case .dropForeignToken(let reason):
-      effects.append(.answers)
+      // Where one token can have a whole request refused, only one that is taken shows that others may go along.
+      if vendor.mostTokens == 1 { effects.append(.answers) }
       guard !completed.hasWorkedSince else { return .refused(reason) }
-      return suspect(FaultyToken(completed), &effects) ? .wait(seconds: 1) : .refused(reason)
+      return suspect(FaultyToken(completed), reason, &effects) ? .refused(reason) : .wait(seconds: 1)
     case .suspectToken(let reason):
       effects.append(.answers)
       if passed.contains(push) { effects.append(.retire(FaultyToken(completed), .wrongService)) }
       return .refused(reason)
-    case .refreshAuthOnce(let reason):
-      if let token = completed.authorization as? AccessToken { effects.append(.dropAccess(token)) }
-      guard !completed.delivery.hasRenewedAuthorization else {
-        effects.append(.pause(reason))
-        return .wait(seconds: 1)
-      }
-      completed.delivery.hasRenewedAuthorization = true
-      return .resend
     case .retryAfter(let schedule, let wished, let rests, let reason):
       let seconds = wished.map { min($0, Self.longestRest) }
       if rests { effects.append(.rest(seconds: seconds, reason)) } else { effects.append(.answers) }
@@ -296,14 +303,17 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       return .retry(RetrySchedule(firstSeconds: 0), notBefore: seconds)
     case .stopUntilQuotaReset(let reason):
       noteQuota(nil)
-      effects.append(.rest(seconds: Self.secondsToQuotaReset(from: parts.time.now()), reason))
+      effects.append(.rest(seconds: parts.time.now().secondsToQuotaReset, reason))
       return .wait(seconds: 1)
     case .sendSinglyUntilQuotaReset:
       let now = parts.time.now()
-      state.withLock { $0.sendsSinglyUntil = now.seconds + Self.secondsToQuotaReset(from: now) }
+      state.withLock { $0.sendsSinglyUntil = now.seconds + now.secondsToQuotaReset }
       effects.append(.answers)
       return .wait(seconds: 1)
-    case .pauseAndTellOperator(let reason):
+    case .prepareAgain:
+      effects.append(.answers)
+      return .retry(RetrySchedule(firstSeconds: 1))
+    case .pauseAndTellOperator(let reason), .refreshAuthOnce(let reason):
       effects.append(.pause(reason))
       return .wait(seconds: 1)
     case .rejectContent(let reason):
@@ -313,17 +323,17 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   }
 
   /// Counts a token of another project: one that a device told by mistake, or all of them, if the credential is the mistake.
-  /// Returns whether it is: then answers say nothing about tokens, also those to what was under way.
-  private func suspect(_ token: FaultyToken, _ effects: inout [Effect]) -> Bool {
+  /// Returns whether it may be the token: else it is asked for again.
+  private func suspect(_ token: FaultyToken, _ reason: String, _ effects: inout [Effect]) -> Bool {
     let nanoseconds = parts.time.monotonic()
-    let (verdict, isAlarmed) = guardian.withLock { ($0.bad(token, at: nanoseconds), $0.isAlarmed) }
+    let verdict = guardian.withLock { $0.bad(token, at: nanoseconds) }
     if verdict == .alarm {
+      let text = "nearly all tokens are refused as another project's (\(reason)): is it the right credential?"
+      // Of several services one does not speak for the others.
       effects.append(
-        .pause(
-          "more than \(TokenGuard<FaultyToken>().percent) % of this minute's tokens belong to another project: is it the "
-            + "right credential?"))
+        vendor.serviceIDs.count > 1 ? .rest(seconds: Self.longestRest, text) : .pause(text))
     }
-    return isAlarmed
+    return verdict == .suspected
   }
 
   private func carryOut(_ effect: Effect) {
@@ -333,12 +343,11 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     case .rest(let seconds, let reason): rest(seconds: seconds, reason)
     case .pause(let reason): pauseCredential(reason)
     case .answers:
-      let nanoseconds = parts.time.monotonic()
       state.withLock { state in
         state.failures = 0
         state.isProbing = false
       }
-      guardian.withLock { $0.good(at: nanoseconds) }
+    case .probe: state.withLock { $0.isProbing = true }
     }
   }
 
@@ -351,8 +360,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
 
   /// Sends nothing for a while, and then probes with one request; without a time, longer each time.
   private func rest(seconds wished: Int64?, _ reason: String) {
-    // Up to the next whole second, so that a rest is never shorter than it was asked for.
-    let now = Timestamp(milliseconds: parts.time.now().milliseconds + 999).seconds
+    let now = parts.time.monotonic()
     let begins = state.withLock { state in
       state.isProbing = true
       let isResting = state.restsUntil > 0
@@ -362,7 +370,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
         afterFailures: min(state.failures, 6), using: &random)
       // What was under way when it began says nothing new.
       guard !isResting || wished != nil else { return false }
-      state.restsUntil = max(state.restsUntil, now + max(1, wished ?? delay / 1000))
+      let seconds = UInt64(clamping: max(1, wished ?? delay / 1000))
+      state.restsUntil = max(state.restsUntil, now &+ seconds &* 1_000_000_000)
       state.restReason = named(reason)
       return !isResting
     }

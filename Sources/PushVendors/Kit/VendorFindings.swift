@@ -11,12 +11,25 @@ struct FaultyToken: Sendable, Hashable {
   let token: PushToken
   /// A token that the device reported after this has priority.
   let toldAt: Timestamp
+  /// When the request was sent.
+  let sentAt: Timestamp
 
   init(_ completed: CompletedRequest) {
     number = completed.delivery.row.number
     let row = completed.delivery.row
     token = PushToken(completed.delivery.slot, row.service, row.token)
     toldAt = completed.delivery.row.tokenAt
+    sentAt = completed.sentAt
+  }
+
+  /// The same token, whenever it was told.
+  static func == (left: Self, right: Self) -> Bool {
+    left.number == right.number && left.token.bytes == right.token.bytes
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(number)
+    hasher.combine(token.bytes)
   }
 }
 
@@ -34,4 +47,9 @@ final class PassedPushes: Sendable {
   }
 
   func contains(_ push: MessageID) -> Bool { state.withLock { $0.known.contains(push) } }
+}
+
+extension VendorOutcome {
+  /// Whether a token belongs to another project, or the credential does.
+  var isForeignToken: Bool { if case .dropForeignToken = self { true } else { false } }
 }

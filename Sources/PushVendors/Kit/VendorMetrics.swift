@@ -52,7 +52,7 @@ extension VendorOutcome {
     case .accepted: "accepted"
     case .dropToken, .dropForeignToken, .suspectToken: "token_refused"
     case .refreshAuthOnce: "access_refused"
-    case .retryAfter: "retry"
+    case .retryAfter, .prepareAgain: "retry"
     case .stopUntilQuotaReset, .sendSinglyUntilQuotaReset: "quota"
     case .pauseAndTellOperator: "credential_refused"
     case .rejectContent: "content_refused"

@@ -47,7 +47,7 @@ final class VendorRecalls<V: Vendor>: Sendable {
   /// Takes the notification of a push back from all devices that got it; with `from` and `replaced` see `Entry`.
   func add(_ id: MessageID, of app: App, from: NumberSet? = nil, replaced: NumberSet? = nil) {
     guard vendor.canRecall else { return }
-    let now = parts.time.now().seconds
+    let now = seconds
     let entry = Entry(
       app: app, id: id, from: from, replaced: replaced, begunAt: now, due: now + Self.passes[0])
     let hasRoom = entries.withLock { entries in
@@ -64,9 +64,12 @@ final class VendorRecalls<V: Vendor>: Sendable {
   /// What sends for an app; nil if nothing can be sent now.
   typealias Sender = @Sendable (AppID) -> VendorDispatcher<V>?
 
+  /// On the clock that nobody sets.
+  private var seconds: Int64 { Int64(clamping: parts.time.monotonic() / 1_000_000_000) }
+
   /// Call once a second.
   func tick(_ sender: @escaping Sender) {
-    for entry in takeDue(at: parts.time.now().seconds) { look(up: entry, sender) }
+    for entry in takeDue(at: seconds) { look(up: entry, sender) }
   }
 
   /// Those that are to be looked up now; `finish` is called for each.
@@ -93,7 +96,7 @@ final class VendorRecalls<V: Vendor>: Sendable {
   }
 
   private func finish(_ entry: Entry, _ step: Step) {
-    let (id, now) = (entry.id, parts.time.now().seconds)
+    let (id, now) = (entry.id, seconds)
     entries.withLock { entries in
       guard let place = entries.firstIndex(where: { $0.id == id }) else { return }
       entries[place].isRunning = false

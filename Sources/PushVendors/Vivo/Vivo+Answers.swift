@@ -67,6 +67,8 @@ extension Vivo {
     case 10_070: return .stopUntilQuotaReset(text)
     // The lists of the day: single devices still get theirs.
     case 10_252: return .sendSinglyUntilQuotaReset(text)
+    // A list that vivo does not know.
+    case 10_256: return .prepareAgain(text)
     // Marketing at night.
     case 10_071:
       return .retryAfter(RetrySchedule(firstSeconds: 600), seconds: nil, rests: false, text)

@@ -149,7 +149,8 @@ public struct Vivo: MakerVendor {
       }
       return .post(post("send", body))
     }
-    guard let task = content.task(for: credential) else {
+    guard let task = content.task(for: credential, secondsToLive: target.secondsToLive) else {
+      content.begin(for: credential, secondsToLive: target.secondsToLive)
       var body = content.message(secondsToLive: target.secondsToLive)
       let random = Hex.encode(SystemRandom.bytes(12))
       body.set("requestId", .string("\(target.push.text)-\(random)"))

@@ -16,7 +16,16 @@ public final class VivoContent: VendorContent {
   public let refusal: String?
   private let fixed: JSONObject
   /// The list that vivo has made of the push, by app ID: another credential has another one.
-  private let tasks = Mutex<[String: String]>([:])
+  private let lists = Mutex<[String: List]>([:])
+
+  /// A list, which vivo keeps for the time that the push had left when it was made.
+  private struct List: Sendable {
+    var task: String?
+    var secondsToLive: Int64
+  }
+
+  /// By how many seconds a list may outlive the push: more than a call takes, or a slow vivo would never get one.
+  static let slack: Int64 = 30
 
   init(_ shown: AndroidNotification) {
     var message = JSONObject()
@@ -63,18 +72,35 @@ public final class VivoContent: VendorContent {
   /// The message, which vivo keeps for so long.
   func message(secondsToLive seconds: Int64) -> JSONObject {
     var message = fixed
-    let life = min(max(seconds, Vivo.lives.lowerBound), Vivo.lives.upperBound)
+    let life = Self.life(seconds)
     message.set("timeToLive", .number(JSONNumber(life)))
     // What vivo would keep longer than it is good for is for devices that are online only.
     if seconds < Vivo.lives.lowerBound { message.set("sendOnline", true) }
     return message
   }
 
-  /// The list that an app has of it; nil if there is none.
-  func task(for credential: VendorFields) -> String? { tasks.withLock { $0[credential["app_id"]] } }
+  private static func life(_ seconds: Int64) -> Int64 {
+    min(max(seconds, Vivo.lives.lowerBound), Vivo.lives.upperBound)
+  }
+
+  /// The list that an app has of it; nil if there is none, or one that would outlive the push.
+  func task(for credential: VendorFields, secondsToLive seconds: Int64) -> String? {
+    guard let list = lists.withLock({ $0[credential["app_id"]] }),
+      Self.life(list.secondsToLive) - Self.life(seconds) <= Self.slack
+    else { return nil }
+    return list.task
+  }
+
+  /// A list is asked for.
+  func begin(for credential: VendorFields, secondsToLive seconds: Int64) {
+    lists.withLock { $0[credential["app_id"]] = List(secondsToLive: seconds) }
+  }
 
   /// The list has come.
   func set(_ task: String, for credential: VendorFields) {
-    tasks.withLock { $0[credential["app_id"]] = task }
+    lists.withLock { $0[credential["app_id"]]?.task = task }
   }
+
+  /// vivo has forgotten it.
+  public func forgetPreparation() { lists.withLock { $0 = [:] } }
 }

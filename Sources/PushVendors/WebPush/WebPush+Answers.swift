@@ -32,6 +32,9 @@ extension WebPush {
     }
   }
 
+  /// A service that takes other subscriptions refuses this one's key: Mozilla says so with 401.
+  public func refusedAgain(_ reason: String) -> VendorOutcome { .dropForeignToken("KeyRefused") }
+
   /// What reasons mean.
   public func meaning(of reason: String) -> Phrase? {
     switch reason {
@@ -41,6 +44,10 @@ extension WebPush {
         "浏览器的推送服务已不认识该订阅：用户已取消，或订阅已过期。")
     case "OtherKey":
       Phrase("The subscription was made with another VAPID key.", "该订阅使用的是其他 VAPID 密钥。")
+    case "KeyRefused":
+      Phrase(
+        "The push service refuses the proof: the subscription was made with another VAPID key, or the server's clock is wrong.",
+        "推送服务拒绝签名：该订阅使用的是其他 VAPID 密钥，或服务器时钟有误。")
     case "EndpointNotAllowed":
       Phrase("The subscription names a server that is not a known push service.", "该订阅指向未知的推送服务。")
     case "InvalidSubscription": Phrase("The keys of the subscription cannot be used.", "该订阅的密钥无法使用。")
@@ -55,6 +62,7 @@ extension ChannelWords {
   static let webPush = ChannelWords(reasons: [
     "SubscriptionGone": ChannelReason(.channelTokenGone, .token),
     "OtherKey": ChannelReason(.channelTokenForeign, .token),
+    "KeyRefused": ChannelReason(.channelTokenForeign, .token),
     "EndpointNotAllowed": ChannelReason(.channelTokenForeign, .token),
     "InvalidSubscription": ChannelReason(.channelTokenGone, .token),
     "MessageTooBig": ChannelReason(.channelTooLarge, .size),

@@ -34,6 +34,9 @@ extension Xiaomi {
   /// The tokens that Mi Push calls bad in a request that it took otherwise. With several tokens "no valid target" is told of
   /// all of them.
   public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
+    // The app is invalid, or a token is another app's.
+    let code = VendorReply(answer, of: "Xiaomi", texts: []).code
+    if code == 22_000 { return VendorAnswer(.dropForeignToken("22000")) }
     let outcome = interpret(answer)
     guard outcome == .accepted,
       let bad = (try? parseJSON(answer.body))?["data"]?["bad_regids"]?.string, !bad.isEmpty
@@ -48,6 +51,8 @@ extension Xiaomi {
     switch reason {
     case "BadRegID", "20301", "66108":
       Phrase("Xiaomi does not know the token: usually the app was removed.", "小米不认识该令牌，通常是应用已被卸载。")
+    case "22000":
+      Phrase("The token belongs to another app, or Xiaomi does not know the app.", "令牌属于其他应用，或小米不认识该应用。")
     case "10016", "10017", "10018":
       Phrase("Xiaomi does not take a value of the notification.", "小米不接受通知中的某个值。")
     default: nil
@@ -59,6 +64,7 @@ extension ChannelWords {
   static let xiaomi = ChannelWords(reasons: [
     "BadRegID": ChannelReason(.channelTokenGone, .token), "20301": ChannelReason(.channelTokenGone, .token),
     "66108": ChannelReason(.channelTokenGone, .token),
+    "22000": ChannelReason(.channelTokenForeign, .token),
     "MessageTooBig": ChannelReason(.channelTooLarge, .size),
   ])
 }

@@ -105,17 +105,49 @@ import Testing
     #expect(try await scene.token(of: number) == [1])
   }
 
-  @Test func `A suspicion that nothing contradicts is confirmed`() async throws {
+  /// If no token works, it may not be the token's fault.
+  @Test(arguments: [false, true]) func `A suspicion is confirmed if others work`(otherWorks: Bool)
+    async throws
+  {
     let scene = try await QueueScene()
     let number = try await scene.register(1)
+    if otherWorks { _ = try await scene.register(2) }
     _ = try await scene.push()
     for environment in [APNsEnvironment.production, .sandbox] {
       for request in try await scene.take(environment) {
-        scene.answer(request, 400, "BadDeviceToken", environment)
+        if request.deviceToken == [2] {
+          scene.answer(request, 200)
+        } else {
+          scene.answer(request, 400, "BadDeviceToken", environment)
+        }
       }
     }
     for _ in 0..<70 { try await scene.second() }
-    #expect(try await scene.token(of: number) == nil)
+    #expect(try await scene.token(of: number) == (otherWorks ? nil : [1]))
+  }
+
+  /// Anybody can tell them.
+  @Test func `Invented tokens beside good ones do not stop the sending`() async throws {
+    let scene = try await QueueScene()
+    var invented: [RegistrationNumber] = []
+    for token in 1...10 { invented.append(try await scene.register(UInt8(token))) }
+    for token in 11...30 { _ = try await scene.register(UInt8(token)) }
+    _ = try await scene.push()
+    for _ in 0..<5 {
+      for environment in [APNsEnvironment.production, .sandbox] {
+        for request in try await scene.take(environment) {
+          if request.deviceToken[0] > 10 {
+            scene.answer(request, 200)
+          } else {
+            scene.answer(request, 400, "BadDeviceToken", environment)
+          }
+        }
+      }
+      try await scene.second()
+    }
+    #expect(scene.parts.credentials.problem(scene.app.id) == nil)
+    for _ in 0..<70 { try await scene.second() }
+    for number in invented { #expect(try await scene.token(of: number) == nil) }
   }
 
   /// Two requests are under way, and Apple takes the later one before it refuses the earlier.
@@ -140,10 +172,13 @@ import Testing
     for token in 1...20 { _ = try await scene.register(UInt8(token), home) }
     _ = try await scene.push()
     let other: APNsEnvironment = home == .production ? .sandbox : .production
-    for environment in [home, other] {
-      for request in try await scene.take(environment) {
-        scene.answer(request, 400, "BadDeviceToken", environment)
+    for _ in 0..<8 {
+      for environment in [home, other] {
+        for request in try await scene.take(environment) {
+          scene.answer(request, 400, "BadDeviceToken", environment)
+        }
       }
+      try await scene.second()
     }
     #expect(scene.parts.credentials.problem(scene.app.id, home)?.contains("BadDeviceToken") == true)
     #expect(scene.parts.credentials.problem(scene.app.id, other) == nil)
