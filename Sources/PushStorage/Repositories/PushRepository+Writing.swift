@@ -73,7 +73,7 @@ extension PushRepository<Writing> {
     }
     let deleted = database.changes
     for statement in PushDeletions.remains {
-      try database.statement(statement, in: rows).run(range + [.integer(limit)])
+      try database.statement(statement, PushDeletions.gone, in: rows).run(range + [.integer(limit)])
     }
     return (deleted, next)
   }
@@ -126,61 +126,21 @@ enum PushDeletions {
         /* own: AND own(push.app_id) */)
     """
 
-  /// What deletes what is left of up to so many pushes each in a range of IDs that are gone.
+  /// What deletes what is left of up to so many pushes each in a range of IDs that are gone, each to be followed by `gone`.
   static let remains: [StaticString] = [
-    """
-    DELETE FROM outcome WHERE msg_id IN (
-      SELECT msg_id FROM outcome
-      WHERE msg_id > ?1 AND msg_id <= ?2
-        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = outcome.msg_id) /* own: AND own(0) */ LIMIT ?3)
-    """,
-    """
-    DELETE FROM channel_targets WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM channel_targets
-      WHERE msg_id > ?1 AND msg_id <= ?2
-        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_targets.msg_id) /* own: AND own(0) */ LIMIT ?3)
-    """,
-    """
-    DELETE FROM channel_taken WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM channel_taken
-      WHERE msg_id > ?1 AND msg_id <= ?2
-        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_taken.msg_id) /* own: AND own(0) */ LIMIT ?3)
-    """,
-    """
-    DELETE FROM dropped WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM dropped
-      WHERE msg_id > ?1 AND msg_id <= ?2
-        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = dropped.msg_id) /* own: AND own(0) */ LIMIT ?3)
-    """,
-    """
-    DELETE FROM receipt WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM receipt
-      WHERE msg_id > ?1 AND msg_id <= ?2
-        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = receipt.msg_id) /* own: AND own(0) */ LIMIT ?3)
-    """,
-    """
-    DELETE FROM delivered WHERE msg_id IN (
-      SELECT msg_id FROM delivered
-      WHERE msg_id > ?1 AND msg_id <= ?2
-        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = delivered.msg_id) /* own: AND own(0) */ LIMIT ?3)
-    """,
-    """
-    DELETE FROM fallback WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM fallback
-      WHERE msg_id > ?1 AND msg_id <= ?2
-        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = fallback.msg_id) /* own: AND own(0) */ LIMIT ?3)
-    """,
-    """
-    DELETE FROM push_sender WHERE msg_id IN (
-      SELECT msg_id FROM push_sender
-      WHERE msg_id > ?1 AND msg_id <= ?2
-        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = push_sender.msg_id) /* own: AND own(0) */ LIMIT ?3)
-    """,
-    """
-    DELETE FROM push_callback WHERE msg_id IN (
-      SELECT msg_id FROM push_callback
-      WHERE msg_id > ?1 AND msg_id <= ?2
-        AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = push_callback.msg_id) /* own: AND own(0) */ LIMIT ?3)
-    """,
+    "DELETE FROM outcome WHERE msg_id IN (SELECT msg_id FROM outcome AS rest",
+    "DELETE FROM channel_targets WHERE msg_id IN (SELECT DISTINCT msg_id FROM channel_targets AS rest",
+    "DELETE FROM channel_taken WHERE msg_id IN (SELECT DISTINCT msg_id FROM channel_taken AS rest",
+    "DELETE FROM dropped WHERE msg_id IN (SELECT DISTINCT msg_id FROM dropped AS rest",
+    "DELETE FROM receipt WHERE msg_id IN (SELECT DISTINCT msg_id FROM receipt AS rest",
+    "DELETE FROM delivered WHERE msg_id IN (SELECT msg_id FROM delivered AS rest",
+    "DELETE FROM fallback WHERE msg_id IN (SELECT DISTINCT msg_id FROM fallback AS rest",
+    "DELETE FROM push_sender WHERE msg_id IN (SELECT msg_id FROM push_sender AS rest",
+    "DELETE FROM push_callback WHERE msg_id IN (SELECT msg_id FROM push_callback AS rest",
   ]
+
+  static let gone: StaticString = """
+    WHERE msg_id > ?1 AND msg_id <= ?2
+      AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = rest.msg_id) /* own: AND own(0) */ LIMIT ?3)
+    """
 }

@@ -9,8 +9,6 @@ import Synchronization
 /// Sends an app's requests to a vendor with one credential: takes what the queue has ready, with a bounded number of requests
 /// under way, and carries out what the answers mean. Its work runs on the thread of the HTTP client.
 final class VendorDispatcher<V: Vendor>: ServiceTarget {
-  private typealias Effect = VendorEffect
-
   /// The most requests of an app without an answer: a connection with HTTP/2 has room for about as many.
   static var mostInFlight: Int { 100 }
   /// The longest rest that a service can ask for, in seconds.
@@ -214,7 +212,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       parts.metrics.count(
         outcome?.name ?? (answer?.wasSent == true ? "no_answer" : "not_sent"), of: vendor.info.name)
     }
-    var effects: [Effect] = []
+    var effects: [VendorEffect] = []
     let results = zip(batch.deliveries, outcomes).map { ($0.tag.rawValue, $1 == .accepted) }
     let mayBlameOthers = batch.deliveries.count > 1 && said?.outcome.isForeignToken == true
     queue?.complete(results) { place, completed in
@@ -246,7 +244,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   private let passed = PassedPushes()
 
   private func judge(
-    _ completed: inout CompletedRequest, lost answer: HTTPAnswer, _ effects: inout [Effect]
+    _ completed: inout CompletedRequest, lost answer: HTTPAnswer, _ effects: inout [VendorEffect]
   ) -> DeliveryVerdict {
     completed.noteAuthorization(isRefused: false)
     effects.append(.rest(seconds: nil, answer.error ?? "no answer"))
@@ -256,7 +254,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
 
   private func judge(
     _ completed: inout CompletedRequest, _ outcome: VendorOutcome, _ push: MessageID,
-    _ effects: inout [Effect]
+    _ effects: inout [VendorEffect]
   ) -> DeliveryVerdict {
     if case .refreshAuthOnce(let reason) = outcome {
       if let token = completed.authorization as? AccessToken { effects.append(.dropAccess(token)) }
@@ -273,7 +271,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
 
   private func judge(
     _ completed: inout CompletedRequest, renewed outcome: VendorOutcome, _ push: MessageID,
-    _ effects: inout [Effect]
+    _ effects: inout [VendorEffect]
   ) -> DeliveryVerdict {
     switch outcome {
     case .accepted:
@@ -324,7 +322,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
 
   /// Counts a token of another project: one that a device told by mistake, or all of them, if the credential is the mistake.
   /// Returns whether it may be the token: else it is asked for again.
-  private func suspect(_ token: FaultyToken, _ reason: String, _ effects: inout [Effect]) -> Bool {
+  private func suspect(_ token: FaultyToken, _ reason: String, _ effects: inout [VendorEffect]) -> Bool {
     let nanoseconds = parts.time.monotonic()
     let verdict = guardian.withLock { $0.bad(token, at: nanoseconds) }
     if verdict == .alarm {
@@ -336,7 +334,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     return verdict == .suspected
   }
 
-  private func carryOut(_ effect: Effect) {
+  private func carryOut(_ effect: VendorEffect) {
     switch effect {
     case .retire(let token, let end): retire(token, end)
     case .dropAccess(let token): access.drop(token)
