@@ -12,10 +12,8 @@ public struct PushReport: Sendable {
   public let strategy: Strategy
   /// Members of its audience, as they were counted when it was accepted.
   public let audience: Int
-  /// The push in a word: `delivered` if every target has it, `recalled` or `overridden` if it was taken back before that,
-  /// `open` as long as it may still reach somebody, and else how its way over our connection ended, or over a channel's if
-  /// it had none.
-  public let status: OutcomeStatus
+  /// The push in a word.
+  public let status: PushStatus
   /// When it ended so; nil as long as it is open, or if that is not known.
   public let endedAt: Timestamp?
   /// Whether and when it was recalled or overridden, also if it had arrived everywhere; nil if not, or too late.
@@ -41,18 +39,10 @@ public struct PushReport: Sendable {
     audience = Int(push.targetCount)
     withdrawal = rows.withdrawal
     let stored = rows.outcome.flatMap { $0.status == .open ? nil : $0 }
-    status =
-      if targets.haveAll {
-        .delivered
-      } else if let withdrawal {
-        withdrawal.status
-      } else if !targets.pending.isEmpty {
-        .open
-      } else {
-        stored.map { $0.status.isWithdrawn ? .expired : $0.status } ?? (now < expiresAt ? .open : .expired)
-      }
+    status = PushStatus(targets, withdrawal, stored?.status, isAlive: now < expiresAt)
     endedAt =
-      status == stored?.status ? stored?.endedAt : status.isWithdrawn ? withdrawal?.at : nil
+      status == stored.map({ PushStatus($0.status) })
+      ? stored?.endedAt : status.isWithdrawn ? withdrawal?.at : nil
     (shownAt, tappedAt) = (rows.outcome?.shownAt, rows.outcome?.tappedAt)
     self.targets = targets
     fallbacks = rows.fallbacks.map { ReportedFallback($0, targets) }

@@ -81,6 +81,7 @@ import Testing
     #expect(targets.on(.apns).handed.count == 3 && targets.on(.apns).accepted.count == 2)
     #expect(told.denied.map(\.reason) == [.notificationsOff])
     #expect(try await world.targets(of: id)?.haveAll == false)
+    #expect(try await report().status == .partial)
     for phone in phones.dropFirst() { try await say(.appRemoved, phone) }
     var report = try await report()
     #expect(report.status == .refused && report.targets.failedCount == 3)
@@ -143,6 +144,7 @@ import Testing
       world.router.deliveries.store(answers, of: world.app) { _ in done(()) }
     }
     try await say(.notificationsOff, phones[1])
+    #expect(try await report().status == .partial)
     let targets = try await targets()
     #expect(
       targets.failed["NotificationsOff"]?.members() == phones.prefix(2).map(\.number).sorted())

@@ -32,7 +32,9 @@ struct Trace: Sendable {
   static func state(_ report: PushReport) -> (phrase: Phrase, mark: String) {
     let (targets, total) = (report.targets, report.targets.all.count)
     if isOpen(report) { return (Words.stateOpen, OutcomeStatus.open.mark) }
-    if report.status.isWithdrawn { return (report.status.phrase, report.status.mark) }
+    if report.status.isWithdrawn, let stopped = report.withdrawal?.status {
+      return (stopped.phrase, stopped.mark)
+    }
     switch total {
     case targets.delivered.count: return (Words.stateDelivered, OutcomeStatus.delivered.mark)
     case targets.expired.count: return (Words.stateExpired, OutcomeStatus.expired.mark)

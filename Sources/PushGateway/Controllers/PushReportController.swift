@@ -88,7 +88,7 @@ extension PushReport {
     writer.key("msg_id")
     writer.value(id.text)
     writer.key("status")
-    writer.value(status.name)
+    writer.value(status.rawValue)
     writer.key("created_at")
     writer.value(Log.iso8601(createdAt.milliseconds))
     writer.key("expires_at")
@@ -182,20 +182,5 @@ extension PushReport {
     writer.beginObject()
     write(counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, to: &writer)
     writer.endObject()
-  }
-}
-
-extension OutcomeStatus {
-  fileprivate var name: String {
-    switch self {
-    case .open: "open"
-    case .delivered: "delivered"
-    case .expired: "expired"
-    case .recalled: "recalled"
-    case .overridden: "overridden"
-    case .dropped: "dropped"
-    case .refused: "refused"
-    case .replaced: "replaced"
-    }
   }
 }
