@@ -31,6 +31,9 @@ final class BulkNotifier: Sendable {
     let terms: PushCallbackRow?
     let events: [CallbackEvent]
 
+    /// Whether it is the last one of those who will not get a push.
+    var endsRest: Bool { bulk.targets == nil && terms != nil && next == nil }
+
     /// There is nothing to report.
     static func nothing(_ bulk: CallbackBulkRow) -> Step {
       Step(bulk: bulk, next: nil, terms: nil, events: [])
@@ -144,7 +147,9 @@ final class BulkNotifier: Sendable {
     store.write(lowPriority: true) { [self] transaction throws(StorageError) in
       var live: [Step] = []
       for step in steps where !router.scope.hasLeft(step.bulk.app) {
-        if try transaction.callbacks.advanceBulk(step.bulk, to: step.next) { live.append(step) }
+        guard try transaction.callbacks.advanceBulk(step.bulk, to: step.next) else { continue }
+        live.append(step)
+        if step.endsRest { try transaction.callbacks.markRestReported(of: step.bulk.push) }
       }
       // A row is rarely gone by now: its app was deleted, or has left.
       let wanted = live.count == steps.count ? bodies : self.bodies(of: live)
@@ -195,7 +200,9 @@ private struct Rest {
     reasons =
       [(isReplaced ? "Overridden" : "Recalled", targets.recalled), ("Expired", targets.expired)]
       + targets.failed.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    // What services say later is reported when they say it.
     numbers = reasons.reduce(into: NumberSet()) { $0.formUnion($1.numbers) }
+      .subtracting(targets.deniedByServices)
     self.targets = targets
   }
 
@@ -203,9 +210,9 @@ private struct Rest {
     of number: RegistrationNumber, _ bulk: CallbackBulkRow, _ app: App?, _ info: (ChannelID) -> ChannelInfo
   ) -> CallbackEvent {
     let reason = reasons.first { $0.numbers.contains(number) }?.reason ?? LossReason.unknown.rawValue
-    var event = CallbackEvent(
-      .notDelivered, of: bulk.push, to: number, over: targets.refusing(reason, number).map(info),
-      at: bulk.at)
+    // A later receipt of a service has an ID with its channel.
+    var event = CallbackEvent(.notDelivered, of: bulk.push, to: number, over: nil, at: bulk.at)
+    event.channel = targets.refusing(reason, number).map(info)
     event.reason = reason
     event.identify(number, in: app)
     return event

@@ -30,7 +30,9 @@ final class CallbackRecorder: DeliveryObserver {
     for event in events where router.callbacks.contains(event.app) {
       guard let row = try terms(of: event.push, of: event.app, in: transaction) else { continue }
       try tell(event, row, in: transaction, &batches)
-      if row.types.contains(.notDelivered), try isOver(after: event, in: transaction) {
+      if row.types.contains(.notDelivered), try isOver(after: event, in: transaction),
+        try !transaction.callbacks.isRestReported(of: event.push)
+      {
         try transaction.callbacks.insertBulk(
           CallbackBulkRow(push: event.push, app: event.app, at: event.at, types: .notDelivered))
       }
@@ -56,7 +58,7 @@ final class CallbackRecorder: DeliveryObserver {
     _ batches: inout EventBatches
   ) throws(StorageError) {
     let arrived: CallbackTypes = [.handedOver, .delivered]
-    let (types, numbers, channel): (CallbackTypes, [RegistrationNumber], ChannelID?) =
+    let (types, all, channel): (CallbackTypes, [RegistrationNumber], ChannelID?) =
       switch event.what {
       // What a service took that sends receipts arrives later, if it does.
       case .delivered(let numbers, let channel), .proven(let numbers, let channel):
@@ -71,9 +73,12 @@ final class CallbackRecorder: DeliveryObserver {
       case .refused, .confirmed, .ended: ([], [], nil)
       }
     let told = types.intersection(row.types)
+    var (numbers, reason): ([RegistrationNumber], String?) = (all, nil)
+    if !told.isEmpty, case .denied(_, _, let said) = event.what {
+      reason = said.rawValue
+      numbers = try lacking(all, event, in: transaction)
+    }
     guard !told.isEmpty, !numbers.isEmpty else { return }
-    var reason: String?
-    if case .denied(_, _, let said) = event.what { reason = said.rawValue }
     // A request with receipts has few; what many write has no place for a reason.
     guard numbers.count <= Self.atOnce || reason != nil else {
       try transaction.callbacks.insertBulk(
@@ -92,6 +97,16 @@ final class CallbackRecorder: DeliveryObserver {
         batches.add(one, of: event.app, row)
       }
     }
+  }
+
+  /// Those for whom a push did not arrive over one channel and who do not have it from another.
+  private func lacking(
+    _ numbers: [RegistrationNumber], _ event: DeliveryEvent, in transaction: WriteTransaction
+  ) throws(StorageError) -> [RegistrationNumber] {
+    guard let rows = try transaction.deliveries.targets(of: event.push),
+      let targets = PushTargets(rows, at: event.at)
+    else { return numbers }
+    return numbers.filter { !targets.delivered.contains($0) }
   }
 
   private func sendsReceipts(_ channel: ChannelID) -> Bool {

@@ -188,6 +188,13 @@ extension PushTargets {
     legs[DeliveryLeg(channel)]?.denied ?? [:]
   }
 
+  /// The targets for which a channel's service took it and then said that it did not arrive.
+  public var deniedByServices: NumberSet {
+    legs.values.reduce(into: NumberSet()) { all, leg in
+      for targets in leg.denied.values { all.formUnion(targets) }
+    }
+  }
+
   /// Which channel has a final reason of this name why it does not bring the push to a device.
   public func refusing(_ reason: String, _ number: RegistrationNumber) -> ChannelID? {
     legs.keys.sorted().first { legs[$0]?.refused[reason]?.contains(number) == true }?.channel

@@ -59,6 +59,11 @@ extension CallbackRepository<Writing> {
     return database.changes > 0
   }
 
+  /// Records that all who will not get a push that has ended were reported: it may be noted once more that it has.
+  public func markRestReported(of id: MessageID) throws(StorageError) {
+    try database.run("UPDATE push_callback SET types = types | 128 WHERE msg_id = ?", .message(id))
+  }
+
   /// Stores a batch of events for an address, nil for the app's own, to be sent at once and tried until `end`.
   public func insertBatch(
     app: AppID, to address: CallbackAddress?, events: Int, body: [UInt8], at now: Timestamp,

@@ -146,12 +146,20 @@ extension CallbackRepository {
     ) {
       PushCallbackRow(
         id: $0.message("msg_id"), url: $0.optionalText("url"),
-        types: CallbackTypes(rawValue: $0.integer("types", as: UInt8.self)),
+        types: CallbackTypes(rawValue: $0.integer("types", as: UInt8.self) & 127),
         sendno: $0.integer("sendno", as: Int32.self), params: $0.blob("params"))
     }
     guard var found else { return nil }
     found.params = try database.opened(found.params, of: app, .callbackParams)
     return found
+  }
+
+  /// Whether all who will not get a push were reported after its end.
+  public func isRestReported(of id: MessageID) throws(StorageError) -> Bool {
+    // The bit is no type of an event.
+    try database.first("SELECT types & 128 <> 0 FROM push_callback WHERE msg_id = ?", .message(id)) {
+      $0.bool()
+    } ?? false
   }
 
   /// Apps that have ever had a push with callbacks.
