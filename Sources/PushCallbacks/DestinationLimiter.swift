@@ -12,9 +12,12 @@ struct DestinationLimiter: Sendable {
     var destination = 4
     /// Concurrent requests to failing destinations, out of the total.
     var probes = 32
+    /// Destinations that are remembered since they fail.
+    var failing = 4096
   }
 
   private struct Destination: Sendable {
+    let account: AccountID?
     /// Batches whose request is in flight, or whose outcome is being stored.
     var busy: Set<Int64> = []
     /// Failed attempts since the last success.
@@ -65,7 +68,7 @@ struct DestinationLimiter: Sendable {
       places.take(target, isProbe: capacity.isProbe)
     else { return false }
     if capacity.isProbe { destinations[target.destination]?.isProbing = true }
-    destinations[target.destination, default: Destination()].busy.insert(batch)
+    destinations[target.destination, default: Destination(account: target.sender.account)].busy.insert(batch)
     return true
   }
 
@@ -93,6 +96,19 @@ struct DestinationLimiter: Sendable {
     destinations[target.destination]?.busy.remove(batch)
     places.giveBack(target)
     if known.busy.count == 1, known.failures == 0 { destinations[target.destination] = nil }
+    if destinations.count > limits.failing { forgetSome() }
+  }
+
+  /// How many destinations are known.
+  var count: Int { destinations.count }
+
+  /// Removes half of those that fail of the account that has the most: pushes name as many receivers as they like. The ones whose
+  /// pauses end first are needed least.
+  private mutating func forgetSome() {
+    let idle = Dictionary(grouping: destinations.filter { $0.value.busy.isEmpty }) { $0.value.account }
+    guard let most = idle.values.max(by: { $0.count < $1.count }) else { return }
+    let oldest = most.sorted { $0.value.pausedUntil < $1.value.pausedUntil }
+    for (destination, _) in oldest.prefix((oldest.count + 1) / 2) { destinations[destination] = nil }
   }
 
   /// Removes destinations without requests whose last failure is long past.

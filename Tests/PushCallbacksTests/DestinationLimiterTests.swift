@@ -112,6 +112,24 @@ import Testing
     #expect(limiter.availableCapacity(of: a.destination, at: 0).count == 2)
   }
 
+  @Test func `An account with many failing receivers lets another's be remembered`() {
+    var limiter = DestinationLimiter(limits: .init(failing: 100))
+    func fail(_ target: CallbackTarget, at now: UInt64 = 0) {
+      _ = limiter.begin(1, to: target, at: now)
+      limiter.answered(target, isSuccess: false, chance: 1, at: now)
+      limiter.end(1, to: target)
+    }
+    let first = Self.target(9, account: 2)
+    fail(first)
+    for number in 0..<1000 {
+      fail(Self.target(1, account: 1, origin: "o\(number)"), at: UInt64(number))
+    }
+    #expect((40...100).contains(limiter.count))
+    #expect(limiter.availableCapacity(of: first.destination, at: 0).count == 0)
+    let latest = Self.target(1, account: 1, origin: "o999")
+    #expect(limiter.availableCapacity(of: latest.destination, at: 0).count == 0)
+  }
+
   // MARK: Room for others
 
   @Test(arguments: [1, 2, 8, 12]) func `Slow receivers of some apps leave room for another app`(apps: UInt32)

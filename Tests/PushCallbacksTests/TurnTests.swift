@@ -87,6 +87,43 @@ import Testing
     #expect(!found.isEmpty && found.allSatisfy { $0 == other.id })
   }
 
+  /// More than a query looks at, of one account: their receivers hang, or are all one host that has no more places.
+  @Test(arguments: [nil, "http://example.com/"])
+  func `Many apps of an account delay no other account`(common: String?) async throws {
+    let world = try await CallbackWorld()
+    let (count, now) = (300, world.clock.now())
+    let other = try await world.store.change { transaction throws(StorageError) in
+      for number in 0..<count {
+        let app = try transaction.apps.create(.many(of: .standard), at: now)
+        let address = CallbackAddress(common ?? "http://\(number).example.com/")
+        for _ in 0..<8 {
+          try transaction.callbacks.insertBatch(
+            app: app, to: address, events: 1, body: [], at: now, until: now.adding(seconds: 60))
+        }
+      }
+      let account = try transaction.accounts.create(
+        key: .random(), name: "other", secretHash: Array(repeating: 0, count: 32), plan: "free", at: now)
+      let other = try transaction.apps.create(.many(of: account), at: now)
+      try transaction.callbacks.insertBatch(
+        app: other, to: CallbackAddress("http://other.example.com/"), events: 1, body: [], at: now,
+        until: now.adding(seconds: 60))
+      return other
+    }
+    var requests = Requests()
+    var told: [AppID] = []
+    for _ in 0..<4 { told += try await requests.look(in: world).map(\.sender.app) }
+    #expect(told.contains(other), "although no request has ended")
+    #expect(requests.turns.accounts.map(\.account) == [.standard])
+    // The others get theirs in their order.
+    for _ in 0..<50 {
+      try await requests.answer(in: world)
+      told += try await requests.look(in: world).map(\.sender.app)
+    }
+    var firsts: [AppID] = []
+    for app in told where app != other && !firsts.contains(app) { firsts.append(app) }
+    #expect(firsts == firsts.sorted { $0.rawValue < $1.rawValue } && firsts.count > 100)
+  }
+
   @Test func `All receivers of an app get their turn`() async throws {
     let world = try await CallbackWorld()
     let other = try await world.addApp()
@@ -113,9 +150,7 @@ import Testing
     let apps = try await world.store.change { transaction throws(StorageError) in
       var apps: [AppID] = []
       for number in 0..<count {
-        let new = NewApp(
-          key: .random(), name: "many", secretHash: Array(repeating: 0, count: 32), account: .standard)
-        let app = try transaction.apps.create(new, at: now)
+        let app = try transaction.apps.create(.many(of: .standard), at: now)
         let address = CallbackAddress(common ?? "http://\(number).example.com/")
         for _ in 0..<(common == nil ? 1 : 20) {
           try transaction.callbacks.insertBatch(
@@ -146,5 +181,12 @@ import Testing
       try await requests.answer(in: world)
     }
     #expect(requests.turns.origins.isEmpty && requests.limiter.places.taken == 0)
+    #expect(requests.turns.accounts.isEmpty && requests.limiter.count == 0)
+  }
+}
+
+extension NewApp {
+  fileprivate static func many(of account: AccountID) -> NewApp {
+    NewApp(key: .random(), name: "many", secretHash: Array(repeating: 0, count: 32), account: account)
   }
 }

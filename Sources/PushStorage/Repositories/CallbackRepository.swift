@@ -210,6 +210,15 @@ extension CallbackRepository {
     return senders
   }
 
+  /// The same of one account.
+  public func senders(
+    of account: AccountID, after last: AppID, limit: Int, in rows: AppRows
+  ) throws(StorageError) -> [CallbackSender] {
+    try database.all(
+      WaitingCallbacks.sendersOfAccount, in: rows, .account(account), .app(last), .integer(limit),
+      map: Self.sender)
+  }
+
   private static func sender(_ row: Row) -> CallbackSender {
     CallbackSender(app: row.app("app_id"), account: row.optionalAccount("account_id"))
   }
@@ -313,6 +322,13 @@ private enum WaitingCallbacks {
       SELECT app_id FROM callback_batch WHERE state = 0 AND app_id = app.id ORDER BY app_id, origin LIMIT 1
     ) AS batch ON batch.app_id = app.id
     WHERE app.id > ?1 /* own: AND own(app.id) */ ORDER BY app.id LIMIT ?2
+    """
+
+  static let sendersOfAccount: StaticString = """
+    SELECT app.id AS app_id, app.account_id FROM app INDEXED BY app_account
+    WHERE app.account_id = ?1 AND app.id > ?2 /* own: AND own(app.id) */
+      AND EXISTS (SELECT 1 FROM callback_batch WHERE state = 0 AND app_id = app.id)
+    ORDER BY app.id LIMIT ?3
     """
 
   /// '' is an origin, too.
