@@ -5,7 +5,7 @@ import PushJSON
 public struct PushOptions: Equatable, Sendable {
   /// The sender's label, echoed in the answer; nil is echoed as 0.
   public var sendno: Int32?
-  /// How long the push is kept for devices that are away, in seconds; 0 reaches only devices that are online.
+  /// How long the push is kept for devices that are away, in seconds; 0 reaches only devices that can be reached now.
   public var timeToLive: Int
   /// Whether the sender named it.
   public var hasTimeToLive: Bool

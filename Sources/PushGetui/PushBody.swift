@@ -19,7 +19,7 @@ struct PushBody: Sendable {
   let requestID: String
   /// The group for reports, and the digest of the request.
   let origin: GetuiOrigin
-  /// How long the push is kept for offline devices, in seconds; 0 reaches only online devices.
+  /// How long the push is kept for offline devices, in seconds; 0 reaches only devices that can be reached now.
   let timeToLive: Int64
   /// When to send the push; nil for now.
   let moment: Timestamp?
@@ -88,7 +88,7 @@ extension PushBody.Content {
 
 /// The member `settings` of a push body.
 struct PushSettings {
-  /// How long the push is kept for offline devices, in seconds; 0 reaches only online devices.
+  /// How long the push is kept for offline devices, in seconds; 0 reaches only devices that can be reached now.
   private(set) var timeToLive: Int64 = 7200
   private(set) var strategy: Int64 = 1
   private(set) var iosStrategy: Int64?
