@@ -44,10 +44,16 @@ public struct SettingDefinition: Sendable {
     self.kind = kind
   }
 
+  /// What the names of all variables begin with.
+  static let prefix = "BOREALIS_"
+
   /// The environment variable.
   public var variable: String {
-    "BOREALIS_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
+    Self.prefix + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
   }
+
+  /// The environment variables: a secret may also be in a file that a second one names.
+  public var variables: [String] { kind == .secret ? [variable, variable + "_FILE"] : [variable] }
 }
 
 /// A host and a port as in `127.0.0.1:8080`, `localhost:0` or `[::1]:0`.

@@ -70,8 +70,7 @@ struct Input {
   private static func environment(_ definitions: [SettingDefinition]) -> [String: String] {
     var found: [String: String] = [:]
     for definition in definitions {
-      let names = [definition.variable] + (definition.kind == .secret ? [definition.variable + "_FILE"] : [])
-      for name in names { found[name] = Files.variable(name) }
+      for name in definition.variables { found[name] = Files.variable(name) }
     }
     return found
   }

@@ -91,4 +91,11 @@ enum Files {
   static func variable(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }
   }
+
+  /// The names of the variables that this process was started with.
+  static var variableNames: [String] {
+    (bytes("/proc/self/environ") ?? []).split(separator: 0).map { variable in
+      String(decoding: variable.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
+    }
+  }
 }

@@ -1,3 +1,5 @@
+import PushOps
+
 /// Picks the subcommand and turns what it throws into one line and an exit status.
 enum Program {
   static let version = "0.1.0"
@@ -97,7 +99,10 @@ enum Program {
       if rest.contains("--help") || rest.contains("-h") {
         Console.print(Input.help(command))
       } else {
-        try command.run(try Input(command, rest))
+        let input = try Input(command, rest)
+        // A server says it in its log.
+        if command != ServeCommand.self { complainOfStrayVariables() }
+        try command.run(input)
       }
       return
     }
@@ -111,6 +116,19 @@ enum Program {
       throw .usage("expected \(names)")
     }
     throw .usage("unknown command \"\(first)\"; \"borealis --help\" lists them")
+  }
+
+  /// Variables of the environment that no command reads, though they look as if one did.
+  static var strayVariables: [StrayVariable] {
+    StrayVariable.all(in: Files.variableNames, commands.flatMap { $0.settings })
+  }
+
+  /// Says them on standard error.
+  static func complainOfStrayVariables() {
+    for variable in strayVariables {
+      let near = variable.near.map { "; did you mean \($0)?" } ?? ""
+      Console.complain("borealis: unknown environment variable \(variable.name)\(near)")
+    }
   }
 
   static var help: String {

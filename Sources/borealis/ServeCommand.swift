@@ -1,4 +1,5 @@
 import Glibc
+import PushBase
 import PushOps
 
 struct ServeCommand: Command {
@@ -16,8 +17,14 @@ struct ServeCommand: Command {
   static let settings = ServeSettings.definitions
 
   static func run(_ input: Input) throws(Failure) {
-    let settings = try ServeSettings(input)
+    let settings: ServeSettings
+    do throws(Failure) { settings = try ServeSettings(input) } catch {
+      // It may be what is missing.
+      Program.complainOfStrayVariables()
+      throw error
+    }
     let limits = try ConnectionLimits(settings)
+    warnOfStrayVariables(settings.log)
     let signals = try Signals()
     var made: Server?
     try signals.endingProcess { () throws(Failure) in
@@ -37,6 +44,17 @@ struct ServeCommand: Command {
     guard let failure = reason ?? server.lastingFailure else { _exit(0) }
     Console.complain("borealis: \(failure)")
     _exit(1)
+  }
+
+  private static func warnOfStrayVariables(_ log: Log) {
+    for variable in Program.strayVariables {
+      guard let near = variable.near else {
+        log.warning("unknown environment variable", ["name": .text(variable.name)])
+        continue
+      }
+      log.warning(
+        "unknown environment variable", ["name": .text(variable.name), "did_you_mean": .text(near)])
+    }
   }
 
   /// The main thread's work: signals, and what is due once a second.

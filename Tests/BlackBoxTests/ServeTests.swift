@@ -82,6 +82,28 @@ import Testing
     #expect(lines.first??["loops"]?.int64 == 1)
   }
 
+  @Test func `A mistyped variable is said, without its value`() throws {
+    let wrong = [
+      "BOREALIS_LOG_LEVLE": "sesame", "BOREALIS_FLEET": "sesame", "BOREALIS_PORT": "tcp://10.0.0.1:80",
+    ]
+    let server = try TestServer(data: data, environment: wrong)
+    server.program.signal(SIGTERM)
+    let errors = try server.program.end().errors
+    let warnings = errors.split(separator: "\n").filter { $0.contains("unknown environment variable") }
+    #expect(warnings.count == 2 && warnings.allSatisfy { $0.contains("warning") }, "\(errors)")
+    #expect(warnings.first?.contains("name=BOREALIS_FLEET") == true, "\(errors)")
+    #expect(
+      warnings.last?.contains("name=BOREALIS_LOG_LEVLE did_you_mean=BOREALIS_LOG_LEVEL") == true, "\(errors)")
+    #expect(!errors.contains("sesame"))
+    // It may be why a setting is missing, of any command.
+    let line = "borealis: unknown environment variable BOREALIS_DAAT; did you mean BOREALIS_DATA?\n"
+    for command in [["serve"], ["app", "list"]] {
+      let ending = try RunningProgram.run(command, environment: ["BOREALIS_DAAT": data])
+      #expect(ending.status == 2)
+      #expect(ending.errors == line + "borealis: --data is missing\n")
+    }
+  }
+
   @Test(arguments: [
     ([], "--data is missing"),
     (["--data", "/d", "--device-plain", "h:0"], "give --http or --http-tls"),

@@ -39,6 +39,20 @@ import Testing
     #expect(try read(["--form", "json"]).text("form") == "json")
   }
 
+  @Test func `Variables that no setting has are found, with those that were meant`() {
+    let names = [
+      "HOME", "BOREALIS_LISTEN", "BOREALIS_ADMIN_SECRET_FILE", "BOREALIS_LISTEN_FILE", "BOREALIS_LITSEN",
+      "BOREALIS_TGA", "BOREALIS_DATA-DIR", "BOREALIS_WHATEVER", "BOREALIS_", "BOREALIS", "borealis_listen",
+      "BOREALIS_SERVICE_HOST", "BOREALIS_SERVICE_PORT_HTTP", "BOREALIS_PORT", "BOREALIS_PORT_80_TCP_ADDR",
+    ]
+    let found = StrayVariable.all(in: names + ["BOREALIS_LITSEN"], Self.definitions)
+    #expect(
+      found.map { [$0.name, $0.near] } == [
+        ["BOREALIS_", nil], ["BOREALIS_DATA-DIR", "BOREALIS_DATA_DIR"], ["BOREALIS_LISTEN_FILE", nil],
+        ["BOREALIS_LITSEN", "BOREALIS_LISTEN"], ["BOREALIS_TGA", "BOREALIS_TAG"], ["BOREALIS_WHATEVER", nil],
+      ])
+  }
+
   @Test func lists() throws {
     #expect(try read().list("tag").isEmpty)
     #expect(try read(["--tag", "a,b", "--tag=c"]).list("tag") == ["a", "b", "c"])
