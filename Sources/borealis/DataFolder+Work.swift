@@ -36,52 +36,28 @@ extension DataFolder {
     }
   }
 
-  /// Opens the database, beside a running server if there is one. It is brought to this program's schema only while no
-  /// server can be there, which would not know what its tables have become.
+  /// Opens the database, beside a running server if there is one. Only servers bring one to this program's schema: a program of the
+  /// older schema could not start on it any more, nor go on if it runs. One without tables is filled if `makes` says so.
   private func openBesideServer(makes: Bool, keys: SecretKeyFile?) throws(Failure) -> Store {
     let log = Log(level: .warning)
     var options = Store.Options()
     options.migrates = false
     options.isServer = false
     if let keys { options.secretKeys = keys.source }
-    for _ in 1...20 {
-      do throws(StorageError) {
-        return try Store.open(location, readers: 1, log: log, options: options)
-      } catch {
-        guard case .olderThanProgram(let found, _) = error.kind else { throw openFailure(error) }
-        guard holdsDatabase else {
-          return try openInPlaceOfServer(options, isEmpty: found == 0, makes: makes)
-        }
-      }
-      options.migrates = true
-      let store = try whileUnserved { () throws(Failure) in
-        try openStore(readers: 1, log: log, options: options)
-      }
-      options.migrates = false
-      if let store { return store }
-      // The owner of the lock may be about to do the same.
-      usleep(50_000)
+    do throws(StorageError) {
+      return try Store.open(location, readers: 1, log: log, options: options)
+    } catch {
+      guard case .olderThanProgram(found: 0, _) = error.kind else { throw openFailure(error) }
     }
-    throw .failed(
-      "the database in \(path) is of an older program, and a server uses it: stop the server, or use its program"
-    )
-  }
-
-  /// Opens a database in PostgreSQL as its server would, who may bring it to this program's schema.
-  private func openInPlaceOfServer(
-    _ options: Store.Options, isEmpty: Bool, makes: Bool
-  ) throws(Failure) -> Store {
-    guard makes || !isEmpty else { throw emptyFailure }
-    var options = options
+    guard makes else { throw emptyFailure }
     options.migrates = true
     options.isServer = true
-    do throws(StorageError) {
-      return try Store.open(location, readers: 1, log: Log(level: .warning), options: options)
-    } catch {
-      guard error.kind == .inUse else { throw openFailure(error) }
-      throw .failed(
-        "\(database) is of an older program, and a server uses it: stop the server, or use its program")
-    }
+    let store =
+      holdsDatabase
+      ? try whileUnserved { () throws(Failure) in try openStore(readers: 1, log: log, options: options) }
+      : try openStore(readers: 1, log: log, options: options)
+    guard let store else { throw .failed("another server uses \(path); stop it first") }
+    return store
   }
 
   /// Nothing was ever put into the database.

@@ -175,6 +175,10 @@ struct DataFolder {
       .failed(
         "\(what): a newer version of Borealis wrote it (schema \(found); this version knows up to \(known)). Install that version"
       )
+    case .olderThanProgram(let found, let known):
+      .usage(
+        "\(what): an older version of Borealis wrote it (schema \(found); this version needs \(known)). Use that version, or upgrade it with \"borealis serve\" of this one"
+      )
     case .migrationChanged(let version):
       .failed("\(what): another build of Borealis created it (migration \(version) differs). Use that build")
     case .diskFull: .failed("\(what): the disk is full")

@@ -96,19 +96,20 @@ import Testing
     #expect(!database.isEmpty && !database.contains(secret))
   }
 
-  /// A database without any table is of the oldest schema; this test has the lock that a server would have.
-  @Test(.onSQLite) func `Only while no server runs does a command bring the database up to date`() throws {
+  /// A database without any table is filled only by a command that may make one; this test has the lock that a server would have.
+  @Test(.onSQLite) func `Only while no server runs does a command fill an empty database`() throws {
     #expect(mkdir(data, 0o700) == 0)
     try TemporaryFolder.write(Self.withoutTables, to: data + "/borealis.sqlite")
     let lock = open(data + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     #expect(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
-    let refused = try RunningProgram.run(["app", "list", "--data", data])
+    let create = ["app", "create", "A", "--data", data]
+    let refused = try RunningProgram.run(create)
     #expect(refused.status == 1)
-    #expect(
-      refused.errors == "borealis: the database in \(data) is of an older program, and a server uses it: "
-        + "stop the server, or use its program\n")
+    #expect(refused.errors == "borealis: another server uses \(data); stop it first\n")
     close(lock)
-    #expect(try RunningProgram.run(["app", "list", "--data", data]).status == 0)
+    let list = try RunningProgram.run(["app", "list", "--data", data])
+    #expect(list.status == 1 && list.errors.contains("is empty"), "\(list.errors)")
+    #expect(try RunningProgram.run(create).status == 0)
   }
 
   /// One page (sqlite.org/fileformat2.html): the file's header, and a b-tree page with no cells.
