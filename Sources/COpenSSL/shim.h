@@ -161,6 +161,11 @@ static inline int co_set_peer_name(SSL *ssl, const char *name) {
   return SSL_set1_host(ssl, name) && (int)SSL_set_tlsext_host_name(ssl, (void *)name);
 }
 
+/// Lets every further read from a session find its end.
+static inline void co_finish_reading(SSL *ssl) {
+  SSL_set_shutdown(ssl, SSL_get_shutdown(ssl) | SSL_RECEIVED_SHUTDOWN);
+}
+
 // The three calls below give SSL_ERROR_NONE or another SSL_ERROR code, and errno as the call left it.
 
 static inline int co_ssl_outcome(SSL *ssl, int result, int *error_number) {

@@ -8,13 +8,15 @@ import Synchronization
 /// pause and with a byte more of memory each time (`_readProto` in its conn.c; a later version has mended that). Neither can be called
 /// off, but both end when the socket does. So this one shuts down what this process has connected to those servers.
 ///
-/// That does not help in one case: a TLS record between the handshake and that answer that OpenSSL cannot read, as no server sends. Then
-/// libnats goes on until it has 2 GiB, and there is no other attempt before.
+/// A TLS record between the handshake and that answer that OpenSSL cannot read, as only a damaged stream has, is the same to libnats as
+/// an answer that does not come, and OpenSSL does not look at the socket again. So each session that the attempt has made is told that its
+/// peer has ended it, which a read does notice.
 final class NATSAttempt: Sendable {
   typealias Outcome = Result<NATSConnection, NATSConnection.Failure>
 
   private struct State {
     var peers: Set<SocketPeer> = []
+    var sessions: MadeSessions?
     var outcome: Outcome?
     var deadline: UInt64
     var wasCut = false
@@ -34,7 +36,8 @@ final class NATSAttempt: Sendable {
     try SystemThread.start("bus connect") { [self] in
       // Names first: the same server may have several addresses.
       let peers = SocketPeer.all(of: settings.servers)
-      state.withLock { $0.peers = peers }
+      let sessions = MadeSessions()
+      state.withLock { ($0.peers, $0.sessions) = (peers, sessions) }
       let outcome: Outcome
       do throws(NATSConnection.Failure) {
         outcome = .success(try NATSConnection(settings, name: name, subjects: subjects, observer))
@@ -42,7 +45,8 @@ final class NATSAttempt: Sendable {
         outcome = .failure(error)
       }
       nats_ReleaseThreadMemory()
-      state.withLock { $0.outcome = outcome }
+      state.withLock { ($0.outcome, $0.sessions) = (outcome, nil) }
+      sessions.end()
       ended()
     }
   }
@@ -71,12 +75,13 @@ final class NATSAttempt: Sendable {
 
   /// Cuts off what it waits for, if it is under way.
   func cut() {
-    let peers = state.withLock { state -> Set<SocketPeer> in
-      guard state.outcome == nil else { return [] }
+    let (peers, sessions) = state.withLock { state -> (Set<SocketPeer>, MadeSessions?) in
+      guard state.outcome == nil else { return ([], nil) }
       state.deadline = SystemTime().monotonic() + Self.patience
       state.wasCut = true
-      return state.peers
+      return (state.peers, state.sessions)
     }
     SocketPeer.shutDown(peers)
+    sessions?.finish()
   }
 }
