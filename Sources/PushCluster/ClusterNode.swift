@@ -268,6 +268,14 @@ public struct ClusterNode: Sendable {
   /// The database knows of no later epoch of an app: what was heard of one was not true.
   public mutating func believe(_ epoch: Epoch, of app: AppID) { receivers[app]?.fallBack(to: epoch) }
 
+  /// The newest epoch in which a home of any app was heard.
+  public var newestEpoch: Epoch { receivers.values.map(\.epoch).max() ?? .none }
+
+  /// The same of all apps, which have one home.
+  public mutating func believe(_ epoch: Epoch) {
+    for app in receivers.keys { receivers[app]?.fallBack(to: epoch) }
+  }
+
   /// Bytes that nodes keep for others, for metrics and tests.
   public var heldBytes: Int { links.values.reduce(0) { $0 + $1.inbound.heldBytes } }
 

@@ -21,8 +21,10 @@ struct NodeEngine: Sendable {
   var node: ClusterNode
   var gateway: GatewaySide
   var leadership: Leadership?
-  /// The newest epoch known.
-  private(set) var epoch = Epoch.none
+  /// The newest epoch of a home of all apps that was heard of.
+  var epoch = Epoch.none
+  /// The newest one that the database knows of.
+  var storedEpoch = Epoch.none
   private var term: UInt64 = 0
   /// Apps that this node was about to hand over.
   var released: Set<AppID> = []
@@ -187,8 +189,14 @@ struct NodeEngine: Sendable {
 
   // MARK: Changes
 
+  /// The database says that another node is the home, or that nobody is.
+  mutating func followStored(_ home: Incarnation?, epoch: Epoch, now: UInt64) {
+    storedEpoch = max(storedEpoch, epoch)
+    follow(home, epoch: epoch, now: now)
+  }
+
   /// Another node is the home, or nobody is.
-  mutating func follow(_ home: Incarnation?, epoch: Epoch, now: UInt64) {
+  private mutating func follow(_ home: Incarnation?, epoch: Epoch, now: UInt64) {
     guard !gateway.homes.isDivided, epoch >= self.epoch, home != node.incarnation else { return }
     let followed = home.map { FollowedHome(incarnation: $0, epoch: epoch) }
     guard leadership != nil || epoch > self.epoch || gateway.homes.common != followed else { return }
@@ -212,15 +220,15 @@ struct NodeEngine: Sendable {
     for app in old.side.epochs.apps { local.sendToAll(.abandoned(app)) }
   }
 
-  /// This node is the home.
+  /// This node is the home, by the database: a later epoch that was heard of is none.
   mutating func lead(
     _ router: Router, epoch: Epoch, mayDecide: @escaping @Sendable () -> Bool, now: UInt64
   ) {
     guard !gateway.homes.isDivided, leadership == nil,
-      epoch > self.epoch || epoch == self.epoch && gateway.homes.common == nil
+      epoch > storedEpoch || epoch == storedEpoch && gateway.homes.common == nil
     else { return }
     takeQueue(now: now)
-    self.epoch = epoch
+    (self.epoch, storedEpoch) = (epoch, epoch)
     gateway.follow(nil, &node, now: now)
     // What was pushed since the last home was lost: from here on its sessions wait for it, before this home has anything for them.
     local.sendToAll(.missed(nil))

@@ -199,7 +199,14 @@ public final class NodeLink: Sendable {
   /// This node is a gateway of a home; with nil, nobody is home now. An epoch older than the newest known has no effect. If this node
   /// was the home, it is none any more: its router reaches no device, and the devices stay.
   public func follow(_ home: Incarnation?, epoch: Epoch) {
-    change { $0.follow(home, epoch: epoch, now: $1) }
+    change { $0.followStored(home, epoch: epoch, now: $1) }
+  }
+
+  /// The database has said a moment ago that this is the newest epoch of a home of all apps, and which node that is, nil for this one or
+  /// nobody; nil as a whole if it does not answer. To be said each second: a later epoch of which only the bus knows is forgotten after
+  /// ten seconds.
+  public func confirm(_ stored: (home: Incarnation?, epoch: Epoch)?) {
+    engine.withLock { $0.confirm(stored, now: time.monotonic()) }
   }
 
   /// This node is the home of all apps. The router is loaded; connections of devices are plugged into it here. `mayDecide` is asked

@@ -178,7 +178,17 @@ final class ClusterService: Sendable {
     let state = currentState
     link.update(load: UInt32(clamping: devices), isDraining: !isReady())
     if state.isLeading, state.runner.isAlive { forwarder.wake() }
+    confirmHome(state)
     if isReady(), state.own?.isDraining == true { endOnce() }
+  }
+
+  /// Lets the link compare what it has heard of a home of all apps with what the database said last, unless that was long ago.
+  private func confirmHome(_ state: ClusterState) {
+    guard state.runner.isAlive, let known = state.runner.view?.home, known.epoch == state.epoch else {
+      return link.confirm(nil)
+    }
+    let home = state.home.map { Incarnation(UInt64($0.incarnation)) }
+    link.confirm((home, Epoch(UInt64(known.epoch))))
   }
 
   /// Ends this process as SIGTERM does, since an operator has asked for it in the database.

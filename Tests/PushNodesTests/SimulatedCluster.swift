@@ -181,8 +181,24 @@ class SimulatedCluster {
     }
   }
 
-  /// What happens once a second.
-  func beginSecond() async throws {}
+  /// What happens once a second: nodes look into the database.
+  func beginSecond() async throws {
+    for node in nodes {
+      node.link.confirm((leader === node ? nil : leader?.incarnation, Epoch(epoch)))
+    }
+  }
+
+  /// Somebody who is no node says to one that he is the home, since an epoch.
+  func pretend(to node: Node, _ app: AppID, _ epoch: Epoch) throws {
+    incarnations += 1
+    let forger = Incarnation(incarnations)
+    let message = ClusterMessage.home(HomeNotice(incarnation: forger))
+    let head = FrameHead(type: message.type, from: forger, to: node.incarnation, sequence: 1)
+    guard let name = ClusterName("test"),
+      let frame = ClusterFrame.encode(head, [ClusterEntry(app: app, epoch: epoch, message)], cluster: name)
+    else { throw Failed(description: "no frame") }
+    network.bus(of: forger).publish(frame, to: .node(node.incarnation))
+  }
 
   // MARK: Acts
 

@@ -65,6 +65,46 @@ import Testing
     cluster.close()
   }
 
+  /// Otherwise no home would be heard before the node starts again.
+  @Test func `A later home that the database does not know is forgotten`() async throws {
+    let cluster = try SimulatedCluster(seed: 6)
+    try await cluster.start(apps: 1)
+    try await cluster.run(milliseconds: 2000)
+    let (node, last) = (cluster.nodes[1], Epoch(.max))
+    try cluster.pretend(to: node, .none, last)
+    try cluster.pretend(to: node, cluster.devices[0].app, last)
+    try cluster.pretend(to: cluster.nodes[0], cluster.devices[0].app, last)
+    try await cluster.run(milliseconds: 1000)
+    #expect(node.link.status.epoch == last && node.link.status.home != cluster.nodes[0].incarnation)
+    try await cluster.run(milliseconds: 12_000)
+    #expect(node.link.status.epoch == Epoch(1) && node.link.status.home == cluster.nodes[0].incarnation)
+    for device in cluster.devices { node.gateway.connect(device, noticing: true) }
+    try await cluster.run(milliseconds: 3000)
+    #expect(node.gateway.connected == cluster.devices.count)
+    try await cluster.push()
+    // What the home has heard counts once it is a gateway.
+    try await cluster.changeHome(killing: false, to: 2)
+    try await cluster.push()
+    let problems = try await cluster.settle()
+    #expect(problems.isEmpty, "\(problems)")
+    cluster.close()
+  }
+
+  /// The database has made the node the home: what it has heard of a later one cannot be.
+  @Test func `A node becomes the home though it has heard of a later one`() async throws {
+    let cluster = try SimulatedCluster(seed: 7)
+    try await cluster.start(apps: 1)
+    try await cluster.run(milliseconds: 2000)
+    try cluster.pretend(to: cluster.nodes[2], .none, Epoch(.max))
+    try await cluster.run(milliseconds: 500)
+    try await cluster.changeHome(killing: true, to: 2)
+    #expect(cluster.nodes[2].link.status.isLeading)
+    try await cluster.push()
+    let problems = try await cluster.settle()
+    #expect(problems.isEmpty, "\(problems)")
+    cluster.close()
+  }
+
   @Test func `A recall is answered when all nodes have confirmed it, or after two seconds`() async throws {
     let cluster = try SimulatedCluster(seed: 5)
     try await cluster.start(apps: 1)
