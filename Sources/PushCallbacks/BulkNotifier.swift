@@ -196,7 +196,9 @@ private struct Rest {
       let rows = try transaction.deliveries.targets(of: bulk.push),
       let targets = PushTargets(rows, at: now)
     else { return nil }
-    let isReplaced = try transaction.pushes.origin(of: bulk.push)?.isReplaced == true
+    // Without a recall newer pushes with its collapse ID took its place.
+    let isReplaced =
+      try transaction.pushes.origin(of: bulk.push)?.isReplaced == true || rows.outcome?.withdrawal == nil
     reasons =
       [(isReplaced ? "Overridden" : "Recalled", targets.recalled), ("Expired", targets.expired)]
       + targets.failed.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

@@ -27,6 +27,8 @@ struct ActivePush: Sendable {
   let pacing: PacingWindow?
   /// Devices with numbers from this on are not due yet.
   private(set) var dueBelow: UInt64
+  /// The targets in requests for which the service has meanwhile taken a newer push in its place.
+  var overtaken = NumberSet()
   /// Whether it is queued for lookup.
   var isQueued = false
   /// It was recalled: only responses to earlier requests are awaited.
@@ -138,16 +140,25 @@ struct ActivePush: Sendable {
     news[result, default: NumberSet()].insert(number)
   }
 
-  /// It has expired: this is final for all remaining targets.
-  mutating func finishAll(_ result: String, except inFlight: NumberSet = NumberSet()) {
-    guard left > 0 else { return }
-    let rest = targets.subtracting(answered).subtracting(inFlight)
+  /// Records the outcome for those of some devices that have none yet.
+  mutating func finish(_ numbers: NumberSet, _ result: String) {
+    let rest = targets.intersection(numbers).subtracting(answered)
     guard !rest.isEmpty else { return }
     results[result, default: NumberSet()].formUnion(rest)
     news[result, default: NumberSet()].formUnion(rest)
+    claimed.subtract(rest)
+    deferred.subtract(rest)
     answered.formUnion(rest)
     left -= rest.count
   }
+
+  /// It has expired: this is final for all remaining targets.
+  mutating func finishAll(_ result: String, except inFlight: NumberSet = NumberSet()) {
+    if left > 0 { finish(targets.subtracting(inFlight), result) }
+  }
+
+  /// The targets for which the service took it.
+  var accepted: NumberSet { results[ChannelEnd.delivered] ?? NumberSet() }
 }
 
 extension ChannelAnswers {

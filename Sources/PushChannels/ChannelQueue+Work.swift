@@ -14,6 +14,8 @@ extension ChannelQueue {
       let badge: BadgeChange
       /// Ascending.
       let numbers: [RegistrationNumber]
+      /// Those whose icons have the number of a newer push, which this one leaves. Ascending.
+      let outdated: [RegistrationNumber]
 
       /// Whether its devices get badge numbers.
       var changesBadges: Bool { badge != .unchanged }
@@ -85,8 +87,13 @@ extension ChannelQueue {
       for part in batch.parts {
         var taken: [RegistrationNumber: Int64] = [:]
         if part.changesBadges {
+          let outdated = Set(part.outdated)
+          let numbers = outdated.isEmpty ? part.numbers : part.numbers.filter { !outdated.contains($0) }
           taken = try transaction.channelQueue.take(
-            part.key.push, app: id, part.slot, for: part.numbers, part.badge)
+            part.key.push, app: id, part.slot, for: numbers, part.badge)
+          let others = try transaction.channelQueue.take(
+            part.key.push, app: id, part.slot, for: part.outdated, .add(0))
+          taken.merge(others) { first, _ in first }
         }
         var rows = try transaction.tokens.find(app: id, of: part.numbers, as: part.slot)
         for index in rows.indices { rows[index].badge = taken[rows[index].number] ?? rows[index].badge }

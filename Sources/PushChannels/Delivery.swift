@@ -178,6 +178,13 @@ struct InFlightRequests: Sendable {
     return (flight, hasWorkedSince)
   }
 
+  /// Whether a part of a push is in a request for a registration.
+  func contains(_ leg: LegKey, _ number: RegistrationNumber) -> Bool {
+    // Few registrations have requests, so all are rarely looked through.
+    registrations[number] != nil
+      && all.values.contains { $0.delivery.row.number == number && $0.delivery.key == leg }
+  }
+
   /// The registrations with requests in flight, by leg.
   func numbers(of push: MessageID) -> [UInt8: NumberSet] {
     var found: [UInt8: [RegistrationNumber]] = [:]

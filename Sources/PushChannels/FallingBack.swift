@@ -16,23 +16,21 @@ struct FallingBack: Sendable {
   mutating func insert(_ push: ActivePush) {
     // What is sent at most once may be under way already, and what is paced is not late.
     guard push.part.fallsBack, !push.part.isTriedOnce, push.pacing == nil else { return }
-    switch push.part.targets {
-    case .few(let numbers): for number in numbers { few[number, default: []].append(push.key) }
-    case .many:
-      many.append(push.key)
-      if many.count > Self.many { many.removeFirst() }
+    guard push.isLarge else {
+      for number in push.targets.members() { few[number, default: []].append(push.key) }
+      return
     }
+    many.append(push.key)
+    if many.count > Self.many { many.removeFirst() }
   }
 
+  /// Not after its targets have changed: what was inserted is what is removed.
   mutating func remove(_ push: ActivePush) {
     guard push.part.fallsBack else { return }
-    switch push.part.targets {
-    case .few(let numbers):
-      for number in numbers {
-        few[number]?.removeAll { $0 == push.key }
-        if few[number]?.isEmpty == true { few[number] = nil }
-      }
-    case .many: many.removeAll { $0 == push.key }
+    guard !push.isLarge else { return many.removeAll { $0 == push.key } }
+    for number in push.targets.members() {
+      few[number]?.removeAll { $0 == push.key }
+      if few[number]?.isEmpty == true { few[number] = nil }
     }
   }
 
@@ -45,7 +43,19 @@ extension QueueState {
   mutating func close(_ leg: LegKey) -> ActivePush? {
     guard let push = open.removeValue(forKey: leg) else { return nil }
     fallingBack.remove(push)
+    collapsing.remove(push)
     return push
+  }
+
+  /// Adds devices to a part of a push that the channel has taken over; false if there are none.
+  mutating func extend(_ leg: LegKey, by targets: Recipients) -> Bool {
+    guard let before = open[leg], open[leg]?.extend(by: targets) == true, let after = open[leg] else {
+      return false
+    }
+    fallingBack.remove(before)
+    fallingBack.insert(after)
+    catchUp(leg)
+    return true
   }
 
   /// A device has connected: the direct connection brings what has waited for its service since `moment`. What is in a request now

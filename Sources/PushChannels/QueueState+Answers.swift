@@ -28,7 +28,7 @@ extension QueueState {
         again.append(delivery)
         continue
       }
-      guard held[delivery.key.push] == nil else {
+      guard held[delivery.key.push] == nil, !waitsForNewer(delivery) else {
         tryAgain(delivery, at: now.seconds + 1)
         continue
       }
@@ -77,7 +77,7 @@ extension QueueState {
   ) {
     var delivery = failed
     delivery.failures += 1
-    guard let push = open[delivery.key] else { return }
+    guard let push = open[delivery.key], !endIfTakenBack(delivery) else { return }
     var random = SystemRandomNumberGenerator()
     let next = schedule.next(afterFailures: delivery.failures, now: now, end: push.expires, using: &random)
     guard let next = next.map({ max($0, now.adding(seconds: seconds)) }), next < push.expires else {

@@ -82,7 +82,8 @@ extension QueueState {
     }
     for part in parts {
       let leg = LegKey(push: push.id, leg: part.leg)
-      if open[leg]?.extend(by: part.targets) == true { queue(leg) }
+      if extend(leg, by: part.targets) { queue(leg) }
+      if open[leg]?.left == 0 { end(leg) }
     }
     return true
   }
@@ -125,7 +126,8 @@ extension QueueState {
       if !numbers.isEmpty {
         batch.parts.append(
           ChannelQueue.Batch.Part(
-            key: leg, slot: part.slot, badge: part.badge, numbers: numbers))
+            key: leg, slot: part.slot, badge: part.badge, numbers: numbers,
+            outdated: part.badge.isAbsolute ? numbers.filter { badges.isOvertaken(leg.push, $0) } : []))
         batch.count += numbers.count
       }
       if numbers.count == wanted {
@@ -142,6 +144,7 @@ extension QueueState {
     var known: Set<RegistrationNumber> = []
     for row in rows {
       known.insert(row.number)
+      if part.changesBadges { badges.note(row.number, part.key.push) }
       guard let service = open[part.key]?.part.service(for: row) else { return }
       prepare(Delivery(key: part.key, slot: part.slot, row: row, readAt: readAt, service: service))
     }
@@ -157,7 +160,8 @@ extension QueueState {
       if !endIfTakenBack(old) { fail(old.key, old.row.number, ChannelEnd.noToken) }
       return
     }
-    row.badge = old.row.badge
+    // Its own number, unless the icon has had a newer one since.
+    if !badges.mayBeOvertaken(old.key.push, row.number) { row.badge = old.row.badge }
     var delivery = old
     delivery.row = row
     delivery.readAt = readAt
@@ -174,6 +178,7 @@ extension QueueState {
       ready.values.allSatisfy({ $0.count == 0 })
     else { return }
     changes.forgetAll()
+    if laterCount == 0, again.isEmpty, few.isEmpty, many.isEmpty { badges.forgetAll() }
   }
 
   mutating func giveBack(_ batch: ChannelQueue.Batch) {

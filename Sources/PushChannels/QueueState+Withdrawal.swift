@@ -53,9 +53,11 @@ extension QueueState {
     return (count, [], true)
   }
 
-  /// A request of a push that was recalled in the meantime has no final result: it is not repeated.
+  /// A request of a push that was recalled in the meantime, or whose place a newer one took, has no final result: it is not repeated.
   mutating func endIfTakenBack(_ delivery: Delivery) -> Bool {
-    guard open[delivery.key]?.isWithdrawn == true else { return false }
+    guard open[delivery.key]?.isWithdrawn == true || isOvertaken(delivery.key, delivery.row.number) else {
+      return false
+    }
     finish(delivery.key, delivery.row.number, ChannelEnd.withdrawn)
     return true
   }

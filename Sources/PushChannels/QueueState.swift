@@ -43,6 +43,8 @@ struct QueueState: Sendable {
   let channel: ChannelID
   var open: [LegKey: ActivePush] = [:]
   var fallingBack = FallingBack()
+  var collapsing = CollapsingPushes()
+  var badges = BadgeOrder()
   /// The parts whose devices have to be looked up.
   var few = FIFO<LegKey>()
   var many = FIFO<LegKey>()
@@ -105,11 +107,16 @@ extension QueueState {
         push, part, results: results[DeliveryLeg(channel, part.leg)] ?? [:], at: now)
       open[new.key] = new
       fallingBack.insert(new)
+      collapsing.insert(new)
       // An earlier run may have sent these.
       for number in part.isTriedOnce ? tried[part.slot.kind] ?? [] : [] {
         open[new.key]?.finish(number, ChannelEnd.noAnswer)
       }
       return new.key
+    }
+    for leg in legs { catchUp(leg) }
+    for leg in legs where open[leg]?.collapseKey != nil {
+      for number in open[leg]?.accepted.members() ?? [] { overtake(leg, number) }
     }
     for leg in legs {
       if open[leg]?.left == 0 { end(leg) } else { queue(leg) }
@@ -136,12 +143,13 @@ extension QueueState {
   /// Records an end for one device, and ends the push with the last one.
   mutating func finish(_ leg: LegKey, _ number: RegistrationNumber, _ result: String) {
     open[leg]?.finish(number, result)
+    if result == ChannelEnd.delivered { overtake(leg, number) }
     if open[leg]?.left == 0 { end(leg) }
   }
 
   /// Records that the service rejected a push for one device.
   mutating func fail(_ leg: LegKey, _ number: RegistrationNumber, _ result: String) {
-    if open[leg]?.part.fallsBack == true {
+    if open[leg]?.part.fallsBack == true, !isOvertaken(leg, number) {
       failed[leg.push, default: []].append(number)
     }
     finish(leg, number, result)

@@ -23,6 +23,9 @@ public struct QueuedPart: Sendable {
   public let fallsBack: Bool
   /// Seconds after which it is useless, counted from the due time for the device; nil for the push's time to live.
   public let lifetime: Int64?
+  /// What the sender wants pushes to have in common of which the newest alone is shown (`apns_collapse_id`): the service replaces one
+  /// by the next that it gets, so an older one is not sent after a newer one. Nil for none.
+  public let collapse: [UInt8]?
   /// The content for the channel's requests.
   public let content: any AnyObject & Sendable
 
@@ -34,7 +37,7 @@ public struct QueuedPart: Sendable {
     leg: UInt8 = DeliveryLeg.main, targets: Recipients, slot: TokenSlot, service: ServiceID = .only,
     serviceOfToken: (@Sendable ([UInt8]) -> ServiceID)? = nil,
     badge: BadgeChange = .unchanged, isTriedOnce: Bool = false, fallsBack: Bool = false,
-    lifetime: Int64? = nil,
+    lifetime: Int64? = nil, collapse: [UInt8]? = nil,
     content: any AnyObject & Sendable
   ) {
     self.leg = leg
@@ -46,6 +49,7 @@ public struct QueuedPart: Sendable {
     self.isTriedOnce = isTriedOnce
     self.fallsBack = fallsBack
     self.lifetime = lifetime
+    self.collapse = collapse
     self.content = content
   }
 

@@ -42,7 +42,7 @@ public struct PushReport: Sendable {
     status = PushStatus(targets, withdrawal, stored?.status, isAlive: now < expiresAt)
     endedAt =
       status == stored.map({ PushStatus($0.status) })
-      ? stored?.endedAt : status.isWithdrawn ? withdrawal?.at : nil
+      ? stored?.endedAt : status.isWithdrawn ? withdrawal?.at ?? stored?.endedAt : nil
     (shownAt, tappedAt) = (rows.outcome?.shownAt, rows.outcome?.tappedAt)
     self.targets = targets
     fallbacks = rows.fallbacks.map { ReportedFallback($0, targets) }

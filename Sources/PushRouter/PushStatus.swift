@@ -4,7 +4,8 @@ import PushStorage
 public enum PushStatus: String, Sendable {
   /// Every target has it.
   case delivered
-  /// It was recalled, or a later push replaced it, before every target had it.
+  /// It was recalled, or a later push replaced it, before every target had it; overridden also if newer pushes with its collapse ID
+  /// reached before it all that do not have it.
   case recalled, overridden
   /// It may still reach a target.
   case open
@@ -42,6 +43,9 @@ public enum PushStatus: String, Sendable {
       self = PushStatus(withdrawal.status)
     } else if !targets.pending.isEmpty {
       self = .open
+    } else if targets.isOverridden {
+      // Newer pushes with its collapse ID took its place.
+      self = .overridden
     } else if !targets.delivered.isEmpty {
       self = .partial
     } else {

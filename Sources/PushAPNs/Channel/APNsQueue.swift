@@ -100,7 +100,7 @@ extension ChannelPush {
         fallsBack: slot.kind == .device
           && Routing.fallsBackToOwn(push.strategy, on: .ios, push.content.parts(for: .ios)),
         lifetime: notification.isBrief ? APNsNotification.briefSeconds : nil,
-        content: APNsContent(notification))
+        collapse: notification.collapse.given, content: APNsContent(notification))
     }
   }
 }
@@ -140,9 +140,8 @@ extension APNsNotification {
     let badge =
       switch self.badge {
       case .unchanged: Int64(0)
-      case .set(let number): Int64(number)
       // The database's number was changed when the device was looked up.
-      case .add: outgoing.delivery.row.badge
+      case .set, .add: outgoing.delivery.row.badge
       }
     render(messageID: outgoing.push, badge: badge, into: &payload)
     let suffix = type.topicSuffix

@@ -15,6 +15,9 @@ public struct APNsNotification: Equatable, Sendable {
 
     /// The most bytes that Apple takes.
     public static let maximumBytes = 64
+
+    /// The sender's own; nil for one that no other push has as long as this one is to be sent: what it overrides is taken back.
+    public var given: [UInt8]? { if case .given(let bytes) = self { bytes } else { nil } }
   }
 
   /// The APNs push type.

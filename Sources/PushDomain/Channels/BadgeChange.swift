@@ -8,6 +8,9 @@ public enum BadgeChange: Equatable, Sendable {
   /// Adds to it; a negative number takes off.
   case add(Int32)
 
+  /// Whether the number after it does not depend on the one before.
+  public var isAbsolute: Bool { if case .set = self { true } else { false } }
+
   /// The numbers that an icon can have here.
   public static let range: ClosedRange<Int64> = 0...99_999
 

@@ -74,8 +74,11 @@ struct WhyJudge {
   // MARK: Sender and turn
 
   private var sender: WhyStep {
-    guard !facts.hasArrived, facts.isWithdrawn, wasOpen, let withdrawal = push.withdrawal else {
-      return WhyStep(.sender, .ok)
+    guard !facts.hasArrived, wasOpen else { return WhyStep(.sender, .ok) }
+    guard facts.isWithdrawn, let withdrawal = push.withdrawal else {
+      // A newer push with its collapse ID took its place at this device.
+      guard facts.way?.state == .refused(ChannelEnd.withdrawn) else { return WhyStep(.sender, .ok) }
+      return WhyStep(.sender, .failed, at: facts.way?.answeredAt, .overridden)
     }
     return withdrawal.isReplaced
       ? WhyStep(.sender, .failed, at: withdrawal.at, .overridden, detail: withdrawal.by?.text)

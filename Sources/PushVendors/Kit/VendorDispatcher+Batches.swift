@@ -63,9 +63,8 @@ extension VendorDispatcher {
       let badge: Int64? =
         switch content.badge {
         case .unchanged: nil
-        case .set(let number): Int64(number)
         // The database's number was changed when the device was looked up.
-        case .add: one.delivery.row.badge
+        case .set, .add: one.delivery.row.badge
         }
       let most = min(limit, content.mostTokens)
       if let place = open[ObjectIdentifier(content)], batches[place].add(one, badge: badge, most: most) {

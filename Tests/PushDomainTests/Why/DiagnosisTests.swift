@@ -296,6 +296,9 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
         $0.way?.state = .refused("TakenBack")
       }, .sender, .recalled),
     line(
+      "Overtaken at Apple by a newer push with its collapse ID",
+      facts(.ios) { $0.way?.state = .refused("TakenBack") }, .sender, .overridden),
+    line(
       "Spread, and not this device's turn",
       facts {
         $0.push.releaseAt = after.adding(seconds: 600)

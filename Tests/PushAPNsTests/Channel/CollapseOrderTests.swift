@@ -1,0 +1,120 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+import PushTesting
+import Testing
+
+@testable import PushAPNs
+@testable import PushChannels
+
+/// What Apple puts off must not take the place of what is newer: neither its banner nor its number on the icon.
+@Suite(.timeLimit(.minutes(5))) struct CollapseOrderTests {
+  private static let alert = #"{"ios":{"alert":"x"}}"#
+  private static let collapsing = #"{"apns_collapse_id":"score"}"#
+
+  private static func badge(_ change: String) -> String { #"{"ios":{"alert":"x","badge":\#(change)}}"# }
+
+  /// What leaves within so many seconds.
+  private func leaving(_ scene: QueueScene, within seconds: Int) async throws -> [APNsRequest] {
+    var requests: [APNsRequest] = []
+    for _ in 0..<seconds where requests.isEmpty {
+      try await scene.second()
+      requests += try await scene.take()
+    }
+    return requests
+  }
+
+  @Test(arguments: [429, 500]) func `A retry does not replace a newer banner`(status: Int) async throws {
+    let scene = try await QueueScene()
+    let number = try await scene.register(1)
+    let old = try await scene.push(Self.alert, options: Self.collapsing)
+    scene.answer(try #require(try await scene.take().first), status)
+    let new = try await scene.push(Self.alert, options: Self.collapsing)
+    let request = try #require(try await scene.take().first)
+    #expect(request.id.high == new.rawValue)
+    scene.answer(request, 200)
+    #expect(try await leaving(scene, within: 60).isEmpty)
+    let targets = try #require(try await scene.targets(of: old))
+    #expect(targets.recalled.members() == [number] && targets.pending.isEmpty && targets.failed.isEmpty)
+    #expect(try await scene.targets(of: new)?.delivered.members() == [number])
+  }
+
+  /// Both are under way, and Apple takes the newer one before it puts the older off.
+  @Test(arguments: [APNsResult.unknown, .notSent, .answered(APNsAnswer(status: 503, reason: nil))])
+  func `What comes back when a newer one has gone is not sent again`(result: APNsResult) async throws {
+    let scene = try await QueueScene()
+    let number = try await scene.register(1)
+    let old = try await scene.push(Self.alert, options: Self.collapsing)
+    let first = try #require(try await scene.take().first)
+    _ = try await scene.push(Self.alert, options: Self.collapsing)
+    scene.answer(try #require(try await scene.take().first), 200)
+    scene.answer(first, result)
+    #expect(try await leaving(scene, within: 60).isEmpty)
+    #expect(try await scene.targets(of: old)?.recalled.members() == [number])
+  }
+
+  /// As long as nobody knows what Apple does with the newer one, the older one waits; it is not lost with it.
+  @Test func `A retry waits for the answer about a newer one`() async throws {
+    let scene = try await QueueScene()
+    _ = try await scene.register(1)
+    let old = try await scene.push(Self.alert, options: Self.collapsing)
+    scene.answer(try #require(try await scene.take().first), 429)
+    _ = try await scene.push(Self.alert, options: Self.collapsing)
+    let newer = try #require(try await scene.take().first)
+    #expect(try await leaving(scene, within: 60).isEmpty)
+    scene.answer(newer, 400, "PayloadEmpty")
+    let again = try #require(try await leaving(scene, within: 60).first)
+    #expect(again.id.high == old.rawValue)
+    scene.answer(again, 200)
+    try await scene.second()
+    #expect(try await scene.targets(of: old)?.delivered.count == 1)
+  }
+
+  @Test(arguments: ["{}", #"{"apns_collapse_id":"other"}"#])
+  func `Another collapse ID changes nothing`(options: String) async throws {
+    let scene = try await QueueScene()
+    _ = try await scene.register(1)
+    _ = try await scene.register(2)
+    let old = try await scene.push(Self.alert, options: Self.collapsing)
+    let requests = try await scene.take()
+    try #require(requests.count == 2)
+    scene.answer(requests[0], 200)
+    scene.answer(requests[1], 429)
+    _ = try await scene.push(Self.alert, options: options)
+    for request in try await scene.take() { scene.answer(request, 200) }
+    let again = try await leaving(scene, within: 60)
+    #expect(again.map(\.id.high) == [old.rawValue])
+    #expect(again.map(\.deviceToken) == [requests[1].deviceToken])
+  }
+
+  // MARK: Numbers on the icon
+
+  @Test(arguments: [(#""+1""#, #""+1""#, 2), ("5", "6", 6), ("6", "5", 5), (#""+1""#, "0", 0)])
+  func `A retry does not set an older number`(old: String, new: String, shown: Int) async throws {
+    let scene = try await QueueScene()
+    _ = try await scene.register(1)
+    _ = try await scene.push(Self.badge(old))
+    scene.answer(try #require(try await scene.take().first), 429)
+    _ = try await scene.push(Self.badge(new))
+    let newer = try #require(try await scene.take().first)
+    #expect(String(decoding: newer.payload, as: UTF8.self).contains(#""badge":\#(shown)"#))
+    scene.answer(newer, 200)
+    let again = try #require(try await leaving(scene, within: 60).first)
+    #expect(String(decoding: again.payload, as: UTF8.self).contains(#""badge":\#(shown)"#))
+  }
+
+  @Test(arguments: [#""+1""#, "1"]) func `A retry alone keeps its number`(change: String) async throws {
+    let scene = try await QueueScene()
+    let number = try await scene.register(1)
+    _ = try await scene.push(Self.badge(change))
+    let first = try #require(try await scene.take().first)
+    scene.answer(first, 429)
+    let id = scene.app.id
+    _ = try await scene.world.store.change { transaction throws(StorageError) in
+      try transaction.registrations.setBadge(app: id, number: number, 0)
+    }
+    let again = try #require(try await leaving(scene, within: 60).first)
+    #expect(again.payload == first.payload)
+  }
+}

@@ -1,0 +1,53 @@
+import PushBase
+import PushDomain
+import Testing
+
+@testable import PushChannels
+
+/// What is sent late leaves alone what newer pushes have brought.
+@Suite struct PushOrderTests {
+  private let first = RegistrationNumber(0)
+
+  /// An older push is taken over from the direct connection when a newer one is on the screen.
+  @Test(arguments: [false, true])
+  func `What is taken over late does not replace a newer banner`(isOpen: Bool) {
+    var state = QueueState(channel: .apns)
+    let newer = LegKey(push: MessageID(9), leg: DeliveryLeg.main)
+    state.add(QueuedPush(9, to: isOpen ? 2 : 1, collapse: "x"))
+    state.finish(newer, first, ChannelEnd.delivered)
+    #expect(state.open.isEmpty != isOpen)
+    let old = LegKey(push: MessageID(7), leg: DeliveryLeg.main)
+    _ = state.takeOver(QueuedPush(7, to: 1, collapse: "other"))
+    #expect(state.open[old]?.left == 1)
+    _ = state.close(old)
+    _ = state.takeOver(QueuedPush(7, to: 2, collapse: "x"))
+    #expect(state.open[old]?.left == 1 && state.open[old]?.awaits(first) == false)
+    _ = state.takeOver(QueuedPush(7, to: 3, collapse: "x"))
+    #expect(state.open[old]?.left == 2)
+    // A newer one is not affected.
+    state.add(QueuedPush(11, to: 2, collapse: "x"))
+    #expect(state.open[LegKey(push: MessageID(11), leg: DeliveryLeg.main)]?.left == 2)
+  }
+
+  @Test func `What is looked up late does not set an older number`() {
+    var state = QueueState(channel: .apns)
+    state.knowsCredentials = true
+    state.badges.note(first, MessageID(9))
+    state.add(QueuedPush(7, to: 2, badge: .set(5)))
+    state.add(QueuedPush(11, to: 2, badge: .set(6)))
+    state.add(QueuedPush(8, to: 2, badge: .add(1)))
+    var outdated: [[RegistrationNumber]] = []
+    for case .fetch(let batch) in state.nextSteps() { outdated += batch.parts.map(\.outdated) }
+    #expect(outdated == [[first], [], []])
+  }
+
+  /// More devices than are known one by one.
+  @Test func `What is not known of single devices may have happened to all`() {
+    var order = BadgeOrder()
+    for number in 0..<UInt32(20_000) { order.note(RegistrationNumber(number), MessageID(9)) }
+    #expect(order.mayBeOvertaken(MessageID(8), first) && !order.isOvertaken(MessageID(8), first))
+    #expect(!order.mayBeOvertaken(MessageID(9), first))
+    order.forgetAll()
+    #expect(!order.mayBeOvertaken(MessageID(8), first))
+  }
+}

@@ -1,0 +1,45 @@
+import PushBase
+import PushDomain
+
+@testable import PushChannels
+@testable import PushRouter
+@testable import PushStorage
+
+/// The content of a push that is never sent.
+private final class Nothing: Sendable {}
+
+/// A push as a channel gets it, with what the channel has to deliver of it.
+struct QueuedPush {
+  static let start = Timestamp(milliseconds: 1_790_000_000_000)
+
+  let push: ChannelPush
+  let parts: [QueuedPart]
+
+  /// A push to the first numbers.
+  init(
+    _ id: UInt64, to count: UInt32, fallsBack: Bool = false, collapse: String? = nil,
+    badge: BadgeChange = .unchanged
+  ) {
+    let row = AppRow(
+      id: AppID(1), key: AppKey(high: 1, low: 1), name: "", secretHash: [], createdAt: Self.start,
+      nextNumber: 0, isDisabled: false)
+    let numbers = (0..<count).map { RegistrationNumber($0) }
+    let targets: Recipients = count > 10 ? .many(NumberSet(numbers)) : .few(numbers)
+    let stored = StoredPush(content: PushContent(variants: []), elsewhere: targets.numbers)
+    push = ChannelPush(
+      app: App(row, limits: PendingLimits(), at: Self.start), id: MessageID(id), targets: targets,
+      push: stored, expires: Self.start.adding(seconds: 3600))
+    let part = QueuedPart(
+      targets: targets, slot: TokenSlot(.apns, kind: 1), badge: badge, fallsBack: fallsBack,
+      collapse: collapse.map { Array($0.utf8) }, content: Nothing())
+    parts = [part]
+  }
+}
+
+extension QueueState {
+  mutating func add(_ queued: QueuedPush) { add(queued.push, queued.parts, at: QueuedPush.start) }
+
+  mutating func takeOver(_ queued: QueuedPush) -> Bool {
+    takeOver(queued.push, queued.parts, results: [:], tried: [:], at: QueuedPush.start)
+  }
+}
