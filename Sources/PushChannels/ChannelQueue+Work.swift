@@ -325,6 +325,7 @@ extension ChannelQueue {
       state.isHeldUp = false
       if jump > 0 { state.followClock(back: jump) }
       state.expire(at: now)
+      state.giveUpRemoved(at: now.seconds)
       state.release(at: now)
       state.takeDue(at: now.seconds)
       state.held = state.held.filter { $0.value.until > now.seconds }

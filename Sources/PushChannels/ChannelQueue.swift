@@ -36,6 +36,8 @@ public final class ChannelQueue: Sendable {
     static let takenOverTogether = 32
     /// Seconds after which the direct connection brings a device that connects what waits for its service.
     static let patience: Int64 = 5
+    /// Seconds for which deliveries wait for another credential after the last one was removed.
+    static let grace: Int64 = 600
     /// Seconds for which a push is held that is being recalled.
     static let hold: Int64 = 60
   }
@@ -156,12 +158,11 @@ public final class ChannelQueue: Sendable {
   // MARK: Credentials
 
   /// Sets the target of a service's requests; nil with `isStopped` when they have to wait, nil without it when there is
-  /// no credential: then its deliveries end.
+  /// no credential: then its deliveries end, those of a credential that was just removed after ten minutes without another one.
   public func set(_ target: (any ServiceTarget)?, isStopped: Bool, for service: ServiceID) {
+    let now = time.now().seconds
     let targets = state.withLock { state in
-      state.targets[service] = target
-      if isStopped { state.stopped.insert(service) } else { state.stopped.remove(service) }
-      state.sortOut(service)
+      state.set(target, isStopped: isStopped, for: service, at: now)
       return state.targetsWithWork
     }
     advance()

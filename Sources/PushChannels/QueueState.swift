@@ -67,6 +67,8 @@ struct QueueState: Sendable {
   var targets: [ServiceID: any ServiceTarget] = [:]
   /// Services that have a credential which cannot be used now.
   var stopped: Set<ServiceID> = []
+  /// Those of them whose credential was removed, with the second until which deliveries wait for another one.
+  var removed: [ServiceID: Int64] = [:]
   var isFetchingFew = false
   var isFetchingMany = false
   /// Pushes above this ID are only in the database, if `isSpilled`.
@@ -226,6 +228,31 @@ extension QueueState {
     guard !endIfTakenBack(delivery) else { return }
     later[second, default: []].append(delivery)
     laterCount += 1
+  }
+
+  /// A service has another target, or none.
+  mutating func set(
+    _ target: (any ServiceTarget)?, isStopped: Bool, for service: ServiceID, at second: Int64
+  ) {
+    let wasServed = targets[service] != nil || stopped.contains(service)
+    targets[service] = target
+    if target == nil, !isStopped, wasServed {
+      removed[service] = removed[service] ?? second + ChannelQueue.Bounds.grace
+      stopped.insert(service)
+    } else {
+      removed[service] = nil
+      if isStopped { stopped.insert(service) } else { stopped.remove(service) }
+    }
+    sortOut(service)
+  }
+
+  /// No other credential came: what waits for one ends.
+  mutating func giveUpRemoved(at second: Int64) {
+    for (service, end) in removed where end <= second {
+      removed[service] = nil
+      stopped.remove(service)
+      sortOut(service)
+    }
   }
 
   /// The state of a service has changed: requeues the deliveries that were ready for it or waited for it.

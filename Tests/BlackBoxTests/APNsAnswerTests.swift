@@ -108,16 +108,28 @@ import Testing
     try expectDelivered(pushes, in: world)
   }
 
-  @Test(arguments: [false, true])
-  func `Removing the last credential ends what waits for it`(isRestarted: Bool) throws {
+  @Test func `What waits is sent with the credential that comes after the last was removed`() throws {
+    let world = try APNsWorld(devices: 2)
+    try world.script(["action": "answer", "reason": "TopicDisallowed"])
+    let pushes = try world.push(count: 2)
+    _ = try reasonOfPause(world)
+    try order("remove", world)
+    try world.wait("the removal") { try world.service()["state"]?.string != "stopped" }
+    for push in pushes { #expect(try world.status(of: push).waiting == 1) }
+    try world.endScript()
+    try world.setKey()
+    try expectDelivered(pushes, in: world)
+  }
+
+  @Test func `Without a credential, what has waited for the last one ends with a restart`() throws {
     let world = try APNsWorld(devices: 2)
     try world.script(["action": "answer", "reason": "TopicDisallowed"])
     let lost = try world.push("lost", to: 0)
     let saved = try world.push("saved", to: 1, options: ["strategy": 4])
     _ = try reasonOfPause(world)
-    for push in [lost, saved] { #expect(try world.status(of: push).waiting == 1) }
     try order("remove", world)
-    if isRestarted { try world.restartServer() }
+    for push in [lost, saved] { #expect(try world.status(of: push).waiting == 1) }
+    try world.restartServer()
     // That the direct connection has it is stored before Apple's part ends.
     for push in [lost, saved] {
       try world.wait("the end of \(push)") { try world.status(of: push) == refused("NoCredential") }

@@ -52,9 +52,7 @@ final class APNsWorld {
         ["--sandbox"], at: "127.0.0.1:0", data: folder.path + "/simulator", output: folder.path + "/sandbox")
       (sandbox, sandboxAddress) = (program, address)
     }
-    try TestServer.setKey(
-      folder.path + "/simulator/AuthKey_DEMOKEY001.p8", team: "DEMOTEAM01", topic: "com.example.app",
-      environment: hasSandbox ? "both" : "production", of: app, data: folder.path + "/data")
+    try Self.setKey(of: app, environment: hasSandbox ? "both" : "production", in: folder.path)
     server = try TestServer(
       data: folder.path + "/data",
       Self.serverArguments(apns, sandboxAddress, authority: folder.path + "/simulator/ca.pem"))
@@ -158,6 +156,15 @@ final class APNsWorld {
   /// `borealis app apns` with a command.
   func credential(_ arguments: [String]) throws -> Ending {
     try RunningProgram.run(["app", "apns"] + arguments + ["--data", data])
+  }
+
+  /// Sets the key that the simulator knows.
+  func setKey() throws { try Self.setKey(of: app, environment: "production", in: folder.path) }
+
+  private static func setKey(of app: TestServer.App, environment: String, in folder: String) throws {
+    try TestServer.setKey(
+      folder + "/simulator/AuthKey_DEMOKEY001.p8", team: "DEMOTEAM01", topic: "com.example.app",
+      environment: environment, of: app, data: folder + "/data")
   }
 
   // MARK: The server
