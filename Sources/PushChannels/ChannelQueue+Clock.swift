@@ -24,7 +24,7 @@ extension QueueState {
   /// The clock was set back: what waits for a moment of it does so for no longer than it would have.
   mutating func followClock(back seconds: Int64) {
     later = Dictionary(later.map { ($0.key - seconds, $0.value) }, uniquingKeysWith: +)
-    removed = removed.mapValues { $0 - seconds }
+    removed.followClock(back: seconds)
     for push in held.keys { held[push]?.until -= seconds }
   }
 }

@@ -6,29 +6,6 @@ import Synchronization
 
 /// Looks up devices, reads more of the queue, and saves results. Each is done by at most one job at a time.
 extension ChannelQueue {
-  /// Devices of pushes to be looked up.
-  struct Batch: Sendable {
-    struct Part: Sendable {
-      let key: LegKey
-      let slot: TokenSlot
-      let badge: BadgeChange
-      /// Ascending.
-      let numbers: [RegistrationNumber]
-      /// Those whose icons have the number of a newer push, which this one leaves. Ascending.
-      let outdated: [RegistrationNumber]
-
-      /// Whether its devices get badge numbers.
-      var changesBadges: Bool { badge != .unchanged }
-    }
-
-    let isLarge: Bool
-    /// The version of `TokenChanges` before the read.
-    let readAt: UInt64
-    /// In the order of the pushes, so that badge numbers ascend.
-    var parts: [Part] = []
-    var count = 0
-  }
-
   /// Deliveries of a leg that are sent at most once.
   private struct ArmedLeg: Hashable {
     let key: LegKey
@@ -46,11 +23,16 @@ extension ChannelQueue {
 
   /// Starts the steps that can be done now.
   func advance() {
-    let (failed, steps) = state.withLock { state in (state.takeFailed(), state.nextSteps()) }
+    let (failed, steps) = state.withLock { state in
+      (state.isHeldUp ? [:] : state.failed.take(), state.nextSteps())
+    }
     // Before their ends are saved, so that a crash in between repeats requests and loses nothing.
     for (id, numbers) in failed {
       deliveries.withdraw(id, in: app, from: channel, for: numbers) { [self] isStored in
-        state.withLock { $0.settled(id, numbers, isStored: isStored) }
+        state.withLock { state in
+          state.failed.settled(id, numbers, isStored: isStored)
+          if !isStored { state.isHeldUp = true }
+        }
         if isStored { advance() }
       }
     }
@@ -306,7 +288,7 @@ extension ChannelQueue {
   private func saveProgress() {
     let dirty = state.withLock { state in
       // Otherwise a restart would count devices as done whose fallback to the direct connection is not stored.
-      let dirty = state.open.values.filter { !$0.news.isEmpty && state.mayEnd($0.id) }
+      let dirty = state.open.values.filter { !$0.news.isEmpty && state.failed.mayEnd($0.id) }
       for push in dirty { state.open[push.key]?.news = [:] }
       return dirty.map { [channel] in ChannelAnswers($0.id, of: channel, [$0], isFinal: false) }
     }

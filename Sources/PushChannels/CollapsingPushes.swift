@@ -24,8 +24,7 @@ struct CollapsingPushes: Sendable {
   private var open: [CollapseKey: [LegKey]] = [:]
   private var ended: [Ended] = []
 
-  /// Whether none is open.
-  var isEmpty: Bool { open.isEmpty }
+  private var isEmpty: Bool { open.isEmpty }
 
   mutating func insert(_ push: ActivePush) {
     if let key = push.collapseKey { open[key, default: []].append(push.key) }
@@ -40,17 +39,35 @@ struct CollapsingPushes: Sendable {
     if ended.count > Self.remembered { ended.removeFirst() }
   }
 
-  /// The others that are open.
-  func others(of leg: LegKey, _ key: CollapseKey) -> [LegKey] {
-    guard let legs = open[key], legs.count > 1 else { return [] }
+  private func others(of leg: LegKey, _ open: [LegKey: ActivePush]) -> [LegKey] {
+    guard !isEmpty, let key = open[leg]?.collapseKey, let legs = self.open[key], legs.count > 1 else {
+      return []
+    }
     return legs.filter { $0 != leg }
   }
 
-  /// Who got a newer one that has ended.
-  func overtaken(_ leg: LegKey, _ key: CollapseKey) -> NumberSet {
+  /// Open ones that are older.
+  func older(than leg: LegKey, _ open: [LegKey: ActivePush]) -> [LegKey] {
+    others(of: leg, open).filter { $0.push < leg.push }
+  }
+
+  /// For whom the service has taken newer ones, also such as have ended; not what is in a request now.
+  func overtaken(_ leg: LegKey, _ open: [LegKey: ActivePush], _ inFlight: InFlightRequests) -> NumberSet {
     var found = NumberSet()
+    guard let key = open[leg]?.collapseKey else { return found }
     for ended in ended where ended.key == key && ended.push > leg.push { found.formUnion(ended.accepted) }
+    for newer in others(of: leg, open) where newer.push > leg.push {
+      if let accepted = open[newer]?.accepted { found.formUnion(accepted) }
+    }
+    if let asked = inFlight.numbers(of: leg.push)[leg.leg] { found.subtract(asked) }
     return found
+  }
+
+  /// Whether a newer push that takes the place of this one is in a request now: its answer decides.
+  func mustWait(_ delivery: Delivery, _ open: [LegKey: ActivePush], _ inFlight: InFlightRequests) -> Bool {
+    others(of: delivery.key, open).contains {
+      $0.push > delivery.key.push && inFlight.contains($0, delivery.row.number)
+    }
   }
 }
 
@@ -65,9 +82,7 @@ extension ActivePush {
 extension QueueState {
   /// The service has taken a push for a device: older ones whose place it takes are not sent after it.
   mutating func overtake(_ leg: LegKey, _ number: RegistrationNumber) {
-    guard !collapsing.isEmpty, let key = open[leg]?.collapseKey else { return }
-    for older in collapsing.others(of: leg, key) where older.push < leg.push {
-      guard open[older]?.awaits(number) == true else { continue }
+    for older in collapsing.older(than: leg, open) where open[older]?.awaits(number) == true {
       if inFlight.contains(older, number) {
         open[older]?.overtaken.insert(number)
       } else {
@@ -75,28 +90,9 @@ extension QueueState {
       }
     }
   }
-
   /// The same for a part that has come, or has got more devices, after newer ones were taken.
   mutating func catchUp(_ leg: LegKey) {
-    guard let key = open[leg]?.collapseKey else { return }
-    var overtaken = collapsing.overtaken(leg, key)
-    for newer in collapsing.others(of: leg, key) where newer.push > leg.push {
-      if let accepted = open[newer]?.accepted { overtaken.formUnion(accepted) }
-    }
-    if let asked = inFlight.numbers(of: leg.push)[leg.leg] { overtaken.subtract(asked) }
+    let overtaken = collapsing.overtaken(leg, open, inFlight)
     open[leg]?.finish(overtaken, ChannelEnd.withdrawn)
-  }
-
-  /// Whether a newer push that takes the place of this one is in a request now: its answer decides.
-  func waitsForNewer(_ delivery: Delivery) -> Bool {
-    guard !collapsing.isEmpty, let key = open[delivery.key]?.collapseKey else { return false }
-    return collapsing.others(of: delivery.key, key).contains {
-      $0.push > delivery.key.push && inFlight.contains($0, delivery.row.number)
-    }
-  }
-
-  /// Whether the service has taken a newer push in the place of this one.
-  func isOvertaken(_ leg: LegKey, _ number: RegistrationNumber) -> Bool {
-    !collapsing.isEmpty && open[leg]?.overtaken.contains(number) == true
   }
 }

@@ -28,7 +28,7 @@ extension QueueState {
         again.append(delivery)
         continue
       }
-      guard held[delivery.key.push] == nil, !waitsForNewer(delivery) else {
+      guard held[delivery.key.push] == nil, !collapsing.mustWait(delivery, open, inFlight) else {
         tryAgain(delivery, at: now.seconds + 1)
         continue
       }

@@ -22,12 +22,15 @@ extension QueueState {
       let waiting = ready.values.reduce((few: 0, many: 0)) {
         ($0.few + $1.few.count, $0.many + $1.many.count)
       }
-      if !isFetchingFew, waiting.few < ChannelQueue.Bounds.ready, let batch = nextBatch(isLarge: false) {
+      if !isFetchingFew, waiting.few < ChannelQueue.Bounds.ready,
+        let batch = ChannelQueue.Batch(isLarge: false, of: &self)
+      {
         isFetchingFew = true
         steps.append(.fetch(batch))
       }
       if !isFetchingMany, waiting.many < ChannelQueue.Bounds.ready,
-        laterCount + again.count < ChannelQueue.Bounds.later, let batch = nextBatch(isLarge: true)
+        laterCount + again.count < ChannelQueue.Bounds.later,
+        let batch = ChannelQueue.Batch(isLarge: true, of: &self)
       {
         isFetchingMany = true
         steps.append(.fetch(batch))
@@ -42,7 +45,7 @@ extension QueueState {
       }
     }
     if !finished.isEmpty, !isSaving {
-      let batch = takeFinished()
+      let batch = finished.takeFirst(ChannelQueue.Bounds.saved) { [failed] in failed.mayEnd($0.id) }
       isSaving = !batch.isEmpty
       saving = Set(batch.map(\.id))
       if isSaving { steps.append(.save(batch)) }
@@ -66,7 +69,7 @@ extension QueueState {
   private func isYetToLoad(_ id: MessageID) -> Bool { isSpilled && id > loadedThrough }
 
   /// Whether a push has ended, and that is not stored yet.
-  private func isBeingSaved(_ id: MessageID) -> Bool {
+  func isBeingSaved(_ id: MessageID) -> Bool {
     saving.contains(id) || finished.contains { $0.id == id }
   }
 
@@ -88,25 +91,6 @@ extension QueueState {
     return true
   }
 
-  /// The ends that may be stored now, at most one batch.
-  private mutating func takeFinished() -> [ChannelAnswers] {
-    if failed.isEmpty, failuresBeingStored.isEmpty {
-      defer { finished.removeFirst(min(finished.count, ChannelQueue.Bounds.saved)) }
-      return Array(finished.prefix(ChannelQueue.Bounds.saved))
-    }
-    var batch: [ChannelAnswers] = []
-    var others: [ChannelAnswers] = []
-    for answers in finished {
-      if batch.count < ChannelQueue.Bounds.saved, mayEnd(answers.id) {
-        batch.append(answers)
-      } else {
-        others.append(answers)
-      }
-    }
-    finished = others
-    return batch
-  }
-
   /// The first ones whose pushes still exist; nil if there are none.
   private mutating func takeBatch(_ queue: WritableKeyPath<Self, FIFO<Delivery>>) -> [Delivery]? {
     var deliveries: [Delivery] = []
@@ -114,30 +98,6 @@ extension QueueState {
       if open[next.key] != nil { deliveries.append(next) }
     }
     return deliveries.isEmpty ? nil : deliveries
-  }
-
-  private mutating func nextBatch(isLarge: Bool) -> ChannelQueue.Batch? {
-    var batch = ChannelQueue.Batch(isLarge: isLarge, readAt: changes.now)
-    while batch.count < ChannelQueue.Bounds.batch {
-      guard let leg = isLarge ? many.popFirst() : few.popFirst() else { break }
-      guard let part = open[leg]?.part else { continue }
-      let wanted = ChannelQueue.Bounds.batch - batch.count
-      let numbers = open[leg]?.claim(wanted) ?? []
-      if !numbers.isEmpty {
-        batch.parts.append(
-          ChannelQueue.Batch.Part(
-            key: leg, slot: part.slot, badge: part.badge, numbers: numbers,
-            outdated: part.badge.isAbsolute ? numbers.filter { badges.isOvertaken(leg.push, $0) } : []))
-        batch.count += numbers.count
-      }
-      if numbers.count == wanted {
-        // There may be more of it. It goes to the end, so that several large pushes progress together.
-        if isLarge { many.append(leg) } else { few.putBack(leg) }
-      } else {
-        open[leg]?.isQueued = false
-      }
-    }
-    return batch.parts.isEmpty ? nil : batch
   }
 
   mutating func take(_ part: ChannelQueue.Batch.Part, _ rows: [TokenRow], readAt: UInt64) {

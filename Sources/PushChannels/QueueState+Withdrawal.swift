@@ -55,9 +55,7 @@ extension QueueState {
 
   /// A request of a push that was recalled in the meantime, or whose place a newer one took, has no final result: it is not repeated.
   mutating func endIfTakenBack(_ delivery: Delivery) -> Bool {
-    guard open[delivery.key]?.isWithdrawn == true || isOvertaken(delivery.key, delivery.row.number) else {
-      return false
-    }
+    guard open[delivery.key]?.isTakenBack(for: delivery.row.number) == true else { return false }
     finish(delivery.key, delivery.row.number, ChannelEnd.withdrawn)
     return true
   }

@@ -67,8 +67,7 @@ struct QueueState: Sendable {
   var targets: [ServiceID: any ServiceTarget] = [:]
   /// Services that have a credential which cannot be used now.
   var stopped: Set<ServiceID> = []
-  /// Those of them whose credential was removed, with the second until which deliveries wait for another one.
-  var removed: [ServiceID: Int64] = [:]
+  var removed = RemovedCredentials()
   var isFetchingFew = false
   var isFetchingMany = false
   /// Pushes above this ID are only in the database, if `isSpilled`.
@@ -86,9 +85,7 @@ struct QueueState: Sendable {
   /// Pushes that have ended.
   var finished: [ChannelAnswers] = []
   /// Registrations that the service rejected, for pushes that then use the direct connection.
-  var failed: [MessageID: [RegistrationNumber]] = [:]
-  /// Pushes for which that is being stored, by the number of jobs.
-  var failuresBeingStored: [MessageID: Int] = [:]
+  var failed = FailedDeliveries()
   var isSaving = false
   /// Whether the database failed: nothing more is tried before the next tick.
   var isHeldUp = false
@@ -151,8 +148,8 @@ extension QueueState {
 
   /// Records that the service rejected a push for one device.
   mutating func fail(_ leg: LegKey, _ number: RegistrationNumber, _ result: String) {
-    if open[leg]?.part.fallsBack == true, !isOvertaken(leg, number) {
-      failed[leg.push, default: []].append(number)
+    if open[leg]?.part.fallsBack == true, open[leg]?.overtaken.contains(number) != true {
+      failed.add([number], of: leg.push)
     }
     finish(leg, number, result)
   }
@@ -164,26 +161,6 @@ extension QueueState {
 
   /// Whether devices may be looked up: not while all credentials are stopped. Without any credential, lookup ends the pushes.
   var mayLookUp: Bool { knowsCredentials && (!targets.isEmpty || stopped.isEmpty) }
-
-  /// Takes the rejections that `fail` recorded, to store them.
-  mutating func takeFailed() -> [MessageID: [RegistrationNumber]] {
-    guard !isHeldUp, !failed.isEmpty else { return [:] }
-    defer { failed = [:] }
-    for id in failed.keys { failuresBeingStored[id, default: 0] += 1 }
-    return failed
-  }
-
-  /// The result of storing what `takeFailed` returned.
-  mutating func settled(_ id: MessageID, _ numbers: [RegistrationNumber], isStored: Bool) {
-    let others = failuresBeingStored[id, default: 1] - 1
-    failuresBeingStored[id] = others > 0 ? others : nil
-    guard !isStored else { return }
-    failed[id, default: []] += numbers
-    isHeldUp = true
-  }
-
-  /// Whether a push's end may be stored: not before it is stored for the direct connection for devices that the service rejected.
-  func mayEnd(_ id: MessageID) -> Bool { failed[id] == nil && failuresBeingStored[id] == nil }
 
   /// A part of a push has ended. It stays until the other parts have: they are saved together.
   mutating func end(_ leg: LegKey) {
@@ -228,31 +205,6 @@ extension QueueState {
     guard !endIfTakenBack(delivery) else { return }
     later[second, default: []].append(delivery)
     laterCount += 1
-  }
-
-  /// A service has another target, or none.
-  mutating func set(
-    _ target: (any ServiceTarget)?, isStopped: Bool, for service: ServiceID, at second: Int64
-  ) {
-    let wasServed = targets[service] != nil || stopped.contains(service)
-    targets[service] = target
-    if target == nil, !isStopped, wasServed {
-      removed[service] = removed[service] ?? second + ChannelQueue.Bounds.grace
-      stopped.insert(service)
-    } else {
-      removed[service] = nil
-      if isStopped { stopped.insert(service) } else { stopped.remove(service) }
-    }
-    sortOut(service)
-  }
-
-  /// No other credential came: what waits for one ends.
-  mutating func giveUpRemoved(at second: Int64) {
-    for (service, end) in removed where end <= second {
-      removed[service] = nil
-      stopped.remove(service)
-      sortOut(service)
-    }
   }
 
   /// The state of a service has changed: requeues the deliveries that were ready for it or waited for it.
