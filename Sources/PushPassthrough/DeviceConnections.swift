@@ -42,8 +42,9 @@ final class DeviceConnections {
   private var scratch: [UInt8] = []
   /// The header of the latest message to a WebSocket; of a broadcast it is the same for all.
   private var latestHeader: (count: Int, frame: SharedFrame)?
-  /// The cost of incomplete frames.
-  @exclusivity(unchecked) var unfinished = UnfinishedFrames()
+  @exclusivity(unchecked) var unfinished = HeldMemory()
+  /// Queues of sessions whose devices have not read them yet.
+  @exclusivity(unchecked) var queued = HeldMemory()
   @exclusivity(unchecked) var counts = TurnCounts()
   /// The index of the server among the loop's drivers.
   var driver: UInt8 = 0
@@ -200,6 +201,7 @@ final class DeviceConnections {
     leave(slot, slab[slot].core.isLeaving ? .serverDrain : end)
     identified(slot)
     unfinished.note(slot, cost: 0)
+    queued.note(slot, cost: 0)
     slab[slot].connection.close(on: loop)
     slab.remove(slot)
   }
@@ -328,6 +330,7 @@ final class DeviceConnections {
       return
     }
     if case .failed = slab[slot].connection.send(frame) { return close(slot) }
+    noteQueued(slot)
     settle(slot)
   }
 
@@ -353,8 +356,9 @@ final class DeviceConnections {
     case .failed:
       close(slot)
       return false
-    case .blocked: break
+    case .blocked: noteQueued(slot)
     case .done:
+      noteQueued(slot)
       if slab[slot].connection.isPaused {
         // Closed with something unread, the kernel would throw away what has not arrived yet.
         slab[slot].connection.shutDown()

@@ -189,8 +189,11 @@ public final class DeviceServer: LoopDriver {
       if connections.slab[slot].connection.hasUnread { intake.read(slot) }
       if !connections.slab[slot].connection.isBlocked || connections.slab[slot].connection.queue.isEmpty {
         flush(slot)
+      } else {
+        connections.noteQueued(slot)
       }
     }
+    connections.boundQueues()
     endDrain()
     connections.counts.flush(to: connections.metrics)
     return isBusy || isDirty

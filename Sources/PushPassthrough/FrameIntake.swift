@@ -91,14 +91,17 @@ final class FrameIntake {
 
   /// Records a session's incomplete frame and its deadline.
   private func noteUnfinished(_ slot: UInt32) {
-    connections.unfinished.note(slot, cost: connections.slab[slot].core.partialCost)
+    let cost = connections.slab[slot].core.partialCost
+    let end = cost > 0 ? connections.slab[slot].core.frameDeadline : nil
+    let since = end.map { $0 &- UInt32(limits.frameSeconds) } ?? connections.second
+    connections.unfinished.note(slot, cost: cost, since: since)
     if !connections.slab[slot].marks.contains(.frameWatched),
       let deadline = connections.slab[slot].core.frameDeadline
     {
       connections.slab[slot].marks.insert(.frameWatched)
       frameWheel.add(.init(slot: slot, generation: connections.token(slot).generation), at: deadline)
     }
-    if connections.unfinished.cost > limits.unfinishedBytes { makeRoom() }
+    connections.boundUnfinished()
   }
 
   /// Ends sessions with overdue frames.
@@ -116,21 +119,5 @@ final class FrameIntake {
       return deadline
     }
     for slot in due { connections.fail(slot, .protocolError, .afterBackOff, "a frame took too long") }
-  }
-
-  /// Closes the largest holders until an eighth is free.
-  private func makeRoom() {
-    let most = limits.unfinishedBytes / 8 * 7
-    let second = connections.second
-    let holders = connections.unfinished.holders(at: second, lifetime: UInt32(limits.frameSeconds)) { slot in
-      UnfinishedFrames.Holder(
-        network: connections.slab[slot].network, app: connections.slab[slot].app,
-        deadline: connections.slab[slot].core.extras?.partialDeadline ?? second)
-    }
-    for slot in holders {
-      guard connections.unfinished.cost > most else { return }
-      connections.metrics.protocolErrors.add()
-      connections.close(slot, .tooSlow)
-    }
   }
 }

@@ -10,6 +10,9 @@ public struct PassthroughLimits: Sendable {
   public var ackDelay: UInt16 = 500
   /// Bytes queued for one socket above which nothing more is queued until they have been sent.
   public var queuedBytes = 64 * 1024
+  /// Bytes queued for all sockets of a loop; above it those who hold most are disconnected. A frame for several devices counts for
+  /// each of them.
+  public var queuedBytesInAll = 128 << 20
   /// Pushes that one device may have before their acknowledgements are stored. Its library remembers twice as many, so
   /// that none of them is shown again, however often connections or the server end.
   public var unsettled: UInt16 = 1024

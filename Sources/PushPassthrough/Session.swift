@@ -18,6 +18,8 @@ struct Session {
     static let crowded = Marks(rawValue: 8)
     /// In the list of sessions that may have missed pushes.
     static let lagging = Marks(rawValue: 16)
+    /// Its queue is counted.
+    static let queued = Marks(rawValue: 32)
   }
 
   // Ordered without padding: there may be a million.

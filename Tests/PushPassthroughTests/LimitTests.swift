@@ -169,12 +169,60 @@ import Testing
     #expect(server.app.directory.onlineCount < 62)
   }
 
+  /// Sends as much of many PINGs as the kernel takes; the bytes so far may end within one.
+  private static func ping(_ device: TestDevice, after sent: Int, count: Int = 500) -> Int {
+    var pings: [UInt8] = []
+    for _ in 0..<count { ClientFrame.ping.encode(into: &pings) }
+    return max(device.writeSome(Array(pings.dropFirst(sent % 2))), 0)
+  }
+
+  @Test func `A crowd that asks and never reads holds a bounded amount, and others stay connected`() throws {
+    var limits = PassthroughLimits()
+    limits.queuedBytesInAll = 1 << 20
+    let server = try TestServer(limits: limits, loops: 1)
+    let crowd = try (0..<20).map { _ in try server.device() }
+    Self.give(Self.crowd, server)
+    let honest = try server.device()
+    Self.give(Self.other, server)
+    var asked = [Int](repeating: 0, count: crowd.count)
+    // In turn, so that none of them reaches the bound of a single session first.
+    while server.app.directory.onlineCount == 21 {
+      for (index, (device, _)) in crowd.enumerated() {
+        asked[index] += Self.ping(device, after: asked[index])
+      }
+      server.onEachServer { #expect($0.connections.queued.cost <= 1 << 20) }
+    }
+    // Only those that hold most, until an eighth is free.
+    #expect(server.app.directory.onlineCount > 10)
+    #expect(try honest.0.perform(.checkTag("a")).0 == .ok)
+    server.onEachServer { server in
+      for slot in 0..<UInt32(server.connections.slab.capacity)
+      where server.connections.slab[slot].network == Self.crowd { server.connections.close(slot) }
+      #expect(server.connections.queued.cost == 0)
+    }
+  }
+
+  @Test func `A device that reads again is no longer counted`() throws {
+    let server = try TestServer(loops: 1)
+    let (device, _) = try server.device()
+    var asked = 0
+    let wasHeld = Mutex(false)
+    while !wasHeld.withLock({ $0 }) {
+      asked += Self.ping(device, after: asked)
+      server.onEachServer { server in wasHeld.withLock { $0 = server.connections.queued.cost > 0 } }
+    }
+    // The end of a PING that was sent in part.
+    while !asked.isMultiple(of: 2) { asked += Self.ping(device, after: asked, count: 1) }
+    for _ in 0..<asked / 2 { #expect(try device.next() == .frame(.pong)) }
+    server.onEachServer { #expect($0.connections.queued.cost == 0) }
+  }
+
   @Test func `Memory that is held is counted, not bytes that came`() {
     var session = DeviceSession()
     session.phase = .loggedIn
     // A frame of 1000 bytes that never ends, in small pieces.
     let bytes: [UInt8] = [0xe8, 0x07] + [UInt8](repeating: 1, count: 800)
-    var frames = UnfinishedFrames()
+    var frames = HeldMemory()
     for (index, byte) in bytes.enumerated() {
       var input = DeviceInput([byte], count: 1)
       let moment = DeviceSession.Moment(second: 0, frameEnd: 10 + UInt32(index))
@@ -190,15 +238,15 @@ import Testing
   }
 
   @Test func `Those who share network and app with most of it go first, then those who held it longest`() {
-    var frames = UnfinishedFrames()
+    var frames = HeldMemory()
     // Slots below 50 are a crowd of one network and app; 60 has just begun, in another, with more than each of them.
-    for slot in 0..<50 as Range<UInt32> { frames.note(slot, cost: 20_128) }
-    frames.note(60, cost: 50_128)
+    for slot in 0..<50 as Range<UInt32> {
+      frames.note(slot, cost: 20_128, since: slot == 7 ? 2 : 10)
+    }
+    frames.note(60, cost: 50_128, since: 11)
     func order(otherApp: Int32) -> [UInt32] {
-      frames.holders(at: 11, lifetime: 10) { slot in
-        slot < 50
-          ? .init(network: Self.crowd, app: 0, deadline: slot == 7 ? 12 : 20)
-          : .init(network: Self.other, app: otherApp, deadline: 21)
+      frames.holders(at: 11) { slot in
+        slot < 50 ? .init(network: Self.crowd, app: 0) : .init(network: Self.other, app: otherApp)
       }
     }
     let (apart, together) = (order(otherApp: 1), order(otherApp: 0))
