@@ -24,9 +24,12 @@ public struct Slab<Element> {
   @inlinable
   public var capacity: Int { Int(used) }
 
-  /// Takes a slot and returns its index and generation.
+  /// Takes a slot and returns its index and generation: how often it was taken before, or the low 24 bits of what is given,
+  /// which must be another one each time.
   @inlinable
-  public mutating func insert(_ element: Element) -> (slot: UInt32, generation: UInt32) {
+  public mutating func insert(
+    _ element: Element, generation given: UInt32? = nil
+  ) -> (slot: UInt32, generation: UInt32) {
     let slot: UInt32
     if let reused = free.popLast() {
       slot = reused
@@ -39,8 +42,9 @@ public struct Slab<Element> {
       }
     }
     self[slot] = element
-    let generation = generation(of: slot)
-    precondition(generation & Self.taken == 0, "a slot is given out twice")
+    let own = generation(of: slot)
+    precondition(own & Self.taken == 0, "a slot is given out twice")
+    let generation = given.map { $0 & 0xff_ffff } ?? own
     mark(slot, generation | Self.taken)
     return (slot, generation)
   }

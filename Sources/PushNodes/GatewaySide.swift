@@ -134,8 +134,13 @@ struct GatewaySide: Sendable {
   }
 
   private mutating func take(_ login: DeviceLogin, _ node: inout ClusterNode, now: UInt64) {
-    // An older login that is sent again later must not end this one.
-    if let older = loginsByID[login.registrationID] { giveUp(loginAt: older, &node, now: now) }
+    if let other = loginsByID[login.registrationID] {
+      guard login.location.isOlder(than: other) != true else {
+        return local.send(.loginResult(login.location, .refused(.overtaken)), to: login.location.loop)
+      }
+      // An older login that is sent again later must not end this one.
+      giveUp(loginAt: other, &node, now: now)
+    }
     logins[login.location] = login
     loginsByID[login.registrationID] = login.location
     windows.add(login.location, of: homes.isDivided ? homes.app(of: login.app) : .none, now: now)

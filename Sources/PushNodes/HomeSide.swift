@@ -188,6 +188,8 @@ struct HomeSide: Sendable {
     let (isBound, replaced) = app.directory.bind(
       id, number, at: location, isForeground: isForeground, since: UInt32(clamping: time.now().seconds)
     ) { self.order(of: $0, app.id) > order }
+    // It has logged in, and the home before may have been gone before that was stored.
+    if isBound { router.registrations.confirm(number, in: app) }
     // Which of the two the device still uses nobody knows.
     if let replaced, replaced.loop < loops {
       local.send(.endSession(replaced, .loginAgain), to: replaced.loop)

@@ -240,12 +240,13 @@ enum OperationCoding {
     case .appDisabled: 2
     case .notRegistered: 3
     case .unavailable: 4
+    case .overtaken: 5
     }
   }
 
   /// The refusal of a number; nil for a number of a later version.
   static func refusal(_ number: UInt16) -> DeviceRefusal? {
-    [.unknownApp, .appDisabled, .notRegistered, .unavailable].first {
+    [.unknownApp, .appDisabled, .notRegistered, .unavailable, .overtaken].first {
       Self.number(of: $0) == number
     }
   }

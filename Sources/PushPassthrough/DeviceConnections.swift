@@ -189,7 +189,8 @@ final class DeviceConnections {
     session.marks = .unauthenticated
     session.network = network
     session.core.deadline = deadline(after: WireLimits.loginSeconds)
-    let (slot, generation) = slab.insert(session)
+    let (slot, generation) = slab.insert(
+      session, generation: Location.generation(after: peers.countConnection()))
     wheel.add(.init(slot: slot, generation: generation), at: session.core.deadline)
     return slot
   }

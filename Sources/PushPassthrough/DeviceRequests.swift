@@ -107,6 +107,8 @@ final class DeviceRequests {
     case .unavailable:
       connections.fail(slot, .busy, .afterBackOff, "the app cannot be looked up now")
     case .unknownApp:
+    case .overtaken:
+      connections.fail(slot, .busy, .afterBackOff, "the device has logged in on a newer connection")
       connections.metrics.loginFailures.add()
       connections.fail(slot, .appKeyUnknown, .never, "no app has this key")
     case .appDisabled:

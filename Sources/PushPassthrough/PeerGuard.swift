@@ -20,12 +20,16 @@ public final class PeerGuard: Sendable {
   /// Requests of devices after their login.
   let operations = OperationLimit()
   private let entries = Mutex<[PeerNetwork: Entry]>([:])
+  private let accepted = Atomic<UInt32>(0)
 
   /// Allows each network this many connections without a login at a time, and this many registrations per minute.
   public init(unauthenticated: UInt32 = 5_000, registrationsPerMinute: UInt32 = 3_000) {
     self.unauthenticated = unauthenticated
     registrations = registrationsPerMinute
   }
+
+  /// How many connections there were before a new one, on all loops.
+  func countConnection() -> UInt32 { accepted.wrappingAdd(1, ordering: .relaxed).oldValue }
 
   /// Counts a new connection; false if the network has too many already.
   func enter(_ network: PeerNetwork, at second: UInt32) -> Bool {

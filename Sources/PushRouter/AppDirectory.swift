@@ -13,6 +13,8 @@ public enum LoginOutcome: Sendable {
   case unknown
   /// The secret is not the registration's.
   case wrongSecret
+  /// The registration has a session beside which this login is late; nothing has changed.
+  case overtaken(by: Location)
 }
 
 /// The state of one app for the hot paths, in memory behind one lock that is held for microseconds: registrations, their
@@ -123,15 +125,17 @@ public final class AppDirectory: Sendable {
   /// A device has come for an imported registration, which has a secret now.
   func adopt(_ entry: RegistrationEntry) {
     state.withLock { state in
-      guard state.table.isActive(entry.number) else {
-        state.table.insert(entry)
-        return
-      }
-      state.table.records[entry.number.rawValue].secret = entry.secretHash
-      state.table.records[entry.number.rawValue].lastSeen = entry.lastSeen
-      for token in entry.tokens { state.table.setToken(token) }
+      if state.table.isActive(entry.number) { state.table.adopt(entry) } else { state.table.insert(entry) }
     }
   }
+
+  /// The secret of a registration whose device has not logged in, as far as is known; nil for all others.
+  func unconfirmedSecret(of number: RegistrationNumber) -> (UInt64, UInt64)? {
+    state.withLock { $0.table.unconfirmedSecret(of: number) }
+  }
+
+  /// It is stored that a registration's device has logged in.
+  func confirm(_ number: RegistrationNumber) { state.withLock { $0.table.confirm(number) } }
 
   /// Removes a replaced registration, whose tags come from the database; returns its connection, to be closed, and the
   /// consequences for its waiting pushes.
@@ -225,16 +229,18 @@ public final class AppDirectory: Sendable {
 
   // MARK: Connections
 
-  /// Connects a device, at Unix seconds if given. The last login of a registration wins.
+  /// Connects a device, at Unix seconds if given. The last login of a registration wins, unless it `isLate` beside the
+  /// session that there is and the Unix second of its login.
   public func login(
     _ id: RegistrationID, secretHash: (UInt64, UInt64), at location: Location, isForeground: Bool,
-    since seconds: UInt32? = nil
+    since seconds: UInt32? = nil, isLate: (Location, UInt32) -> Bool = { _, _ in false }
   ) -> LoginOutcome {
     state.withLock { state in
       guard let number = state.table.find(id) else { return .unknown }
       guard state.hasSecret(secretHash, number) else { return .wrongSecret }
       let replaced = state.table.records[number.rawValue].location
       let replacedSince = state.table.records[number.rawValue].cameAt
+      if let replaced, isLate(replaced, replacedSince) { return .overtaken(by: replaced) }
       if let seconds { state.table.records[number.rawValue].noteLogin(at: seconds, serverStart: state.start) }
       if replaced != nil {
         state.table.records[number.rawValue].lastEnd = ConnectionEnd.replacedByLogin.rawValue

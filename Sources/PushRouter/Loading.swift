@@ -182,7 +182,8 @@ extension RegistrationEntry {
       alias: row.alias, tags: row.tags, lastSeen: UInt32(clamping: row.lastSeenAt.seconds),
       tokens: row.tokens,
       // What was connected when it was last noted, and nobody noted more.
-      lastEnd: row.lastEnd == .connected ? .serverStopped : row.lastEnd, isBlocked: row.isBlocked)
+      lastEnd: row.lastEnd == .connected ? .serverStopped : row.lastEnd, isBlocked: row.isBlocked,
+      isUnconfirmed: row.isUnconfirmed)
   }
 }
 

@@ -8,7 +8,7 @@ public struct Location: Hashable, Sendable {
   public let loop: UInt16
   /// The connection's slot on that loop.
   public let slot: UInt32
-  /// The slot's generation, which distinguishes a connection from its successors.
+  /// The slot's generation, which distinguishes a connection from its successors, and says which of two is the older.
   public let generation: UInt32
 
   /// Makes a location.
@@ -16,6 +16,20 @@ public struct Location: Hashable, Sendable {
     self.loop = loop
     self.slot = slot
     self.generation = generation
+  }
+
+  /// Set in generations that count the connections of a gateway. On nodes of earlier versions each slot has a count of its
+  /// own, without this bit.
+  private static let counted: UInt32 = 1 << 23
+
+  /// The generation of a gateway's next connection after so many: 24 bits, so that loops have room for it.
+  public static func generation(after count: UInt32) -> UInt32 { counted | count & (counted - 1) }
+
+  /// Whether the gateway of both connections accepted this one earlier than another; nil if it does not say. Only for
+  /// connections with less than four million others between them.
+  public func isOlder(than other: Location) -> Bool? {
+    guard generation & other.generation & Self.counted != 0 else { return nil }
+    return (generation &- other.generation) & (Self.counted >> 1) != 0
   }
 }
 
@@ -41,12 +55,14 @@ public struct RegistrationEntry: Sendable {
   public var lastEnd: ConnectionEnd
   /// Whether it gets no pushes.
   public var isBlocked: Bool
+  /// Whether a device was given it and has not logged in, as far as is known; see `Registrations.confirm`.
+  public var isUnconfirmed: Bool
 
   /// Makes an entry.
   public init(
     number: RegistrationNumber, id: RegistrationID, platform: Platform, secretHash: (UInt64, UInt64),
     alias: String? = nil, tags: [UInt32] = [], lastSeen: UInt32 = 0, tokens: [HeldToken] = [],
-    lastEnd: ConnectionEnd = .unknown, isBlocked: Bool = false
+    lastEnd: ConnectionEnd = .unknown, isBlocked: Bool = false, isUnconfirmed: Bool = false
   ) {
     self.number = number
     self.id = id
@@ -58,6 +74,7 @@ public struct RegistrationEntry: Sendable {
     self.tokens = tokens
     self.lastEnd = lastEnd
     self.isBlocked = isBlocked
+    self.isUnconfirmed = isUnconfirmed
   }
 }
 
@@ -126,6 +143,8 @@ struct RegistrationTable: Sendable {
   private var tokenHolders = TokenHolders()
   /// Registrations that get no pushes: mostly none.
   private(set) var blocked = NumberSet()
+  /// Registrations that a device was given and has not logged in as: mostly none.
+  private var unconfirmed = NumberSet()
 
   /// Registrations that are not replaced.
   private(set) var count = 0
@@ -161,7 +180,25 @@ struct RegistrationTable: Sendable {
     changeTags(of: entry.number, added: entry.tags, removed: [])
     for token in entry.tokens { setToken(token) }
     if entry.isBlocked { blocked.insert(entry.number) }
+    if entry.isUnconfirmed { unconfirmed.insert(entry.number) }
   }
+
+  /// A device is given a registration that is here already.
+  mutating func adopt(_ entry: RegistrationEntry) {
+    records[entry.number.rawValue].secret = entry.secretHash
+    records[entry.number.rawValue].lastSeen = entry.lastSeen
+    for token in entry.tokens { setToken(token) }
+    if entry.isUnconfirmed { unconfirmed.insert(entry.number) }
+  }
+
+  /// The secret of a registration whose device has not logged in, as far as is known; nil for all others.
+  func unconfirmedSecret(of number: RegistrationNumber) -> (UInt64, UInt64)? {
+    guard !unconfirmed.isEmpty, unconfirmed.contains(number) else { return nil }
+    return records[number.rawValue].secret
+  }
+
+  /// A registration's device has logged in.
+  mutating func confirm(_ number: RegistrationNumber) { unconfirmed.remove(number) }
 
   /// Removes a registration and everything that refers to it. Its number is never reused. `tags` are its tags, from the
   /// database, since storing them here would cost bytes for every registration.
@@ -177,6 +214,7 @@ struct RegistrationTable: Sendable {
     changeTags(of: number, added: [], removed: tags)
     tokenHolders.remove(number)
     blocked.remove(number)
+    unconfirmed.remove(number)
     records[number.rawValue] = Record()
     count -= 1
   }

@@ -93,8 +93,21 @@ public final class Registrations: Sendable {
         RegistrationEntry(
           number: registered.number, id: id, platform: platform, secretHash: SHA256.digest128(secret),
           lastSeen: UInt32(clamping: now.seconds),
-          tokens: new.tokens.map { HeldToken($0, of: registered.number) }))
+          tokens: new.tokens.map { HeldToken($0, of: registered.number) },
+          isUnconfirmed: new.imported != nil))
       reply(.success(Registered(id: id, secret: secret)))
+    }
+  }
+
+  /// A device has logged in. If it was given an imported registration, that is its own from now on; until then whoever
+  /// brings the same again gets it once more, since the answer may have been lost.
+  public func confirm(_ number: RegistrationNumber, in app: App) {
+    guard let secret = app.directory.unconfirmedSecret(of: number) else { return }
+    store.write(of: app.id, single: true) { transaction throws(StorageError) in
+      try transaction.registrations.confirm(app: app.id, number: number, secretHash: secret)
+    } completion: { result in
+      // If it could not be stored, the next login asks again.
+      if case .success(true) = result { app.directory.confirm(number) }
     }
   }
 

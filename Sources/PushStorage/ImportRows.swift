@@ -42,7 +42,7 @@ public struct ImportBatch: Sendable, Equatable {
   public var count: Int
 }
 
-/// How a device adopts an imported registration. The raw values are stored in the database.
+/// How a device adopts an imported registration. The raw values are stored in the database, beside others (`AdoptionState`).
 public enum Adoption: UInt8, Sendable {
   /// By its token alone.
   case token = 1

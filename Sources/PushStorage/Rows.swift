@@ -69,8 +69,7 @@ public struct NewRegistration: Sendable {
   /// All fields.
   public init(
     registrationID: RegistrationID, secretHash: [UInt8], platform: Platform, fingerprint: [UInt8] = [],
-    tokens: [PushToken] = [], appVersion: String = "",
-    imported: RegistrationID? = nil
+    tokens: [PushToken] = [], appVersion: String = "", imported: RegistrationID? = nil
   ) {
     self.imported = imported
     self.registrationID = registrationID
@@ -134,6 +133,8 @@ public struct DeliveryRow: Sendable {
   public var lastEnd: ConnectionEnd
   /// Whether it gets no pushes.
   public var isBlocked: Bool
+  /// Whether a device was given it and has not logged in, as far as is known.
+  public var isUnconfirmed: Bool
 
   /// The tokens that stand in its row.
   public var tokens: [HeldToken] {

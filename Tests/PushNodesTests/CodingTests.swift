@@ -58,6 +58,7 @@ import Testing
     let results: [RegisterResult] = [
       .registered(RegistrationID(high: 5, low: 6), secret: [7, 8]), .refused(.unknownApp),
       .refused(.appDisabled), .refused(.notRegistered), .refused(.unavailable),
+      .refused(.overtaken),
     ]
     for result in results {
       let read = try #require(OperationCoding.decodeRegistered(OperationCoding.encode(result)))

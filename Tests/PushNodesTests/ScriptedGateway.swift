@@ -112,7 +112,7 @@ final class ScriptedGateway {
     var core = DeviceSession()
     core.phase = .waiting
     core.isForeground = true
-    let location = Location(loop: 0, slot: slots, generation: 1)
+    let location = Location(loop: 0, slot: slots, generation: Location.generation(after: slots))
     sessions[slots] = Session(core: core, device: device, location: location)
     (device.gateway, device.slot) = (self, slots)
     tell([

@@ -17,6 +17,41 @@ import Testing
     #expect(server.app.directory.onlineCount == 1)
   }
 
+  /// A LOGIN that was lost on its way and comes when its device has logged in anew must not end that session.
+  @Test func `A late login on an older connection changes nothing`() throws {
+    let server = try TestServer()
+    let (first, identity) = try server.device()
+    // On both loops, and as many that the newer connection has a smaller slot or the same.
+    let stuck = try (0..<4).map { _ in try TestDevice(port: server.port) }
+    for device in stuck {
+      try device.send(TestDevice.hello)
+      _ = try device.next()
+    }
+    let second = try server.back(identity)
+    #expect(try first.next() == .frame(.goAway(.replaced, retryAfter: 0, host: "")))
+    for device in stuck {
+      try device.login(server.app.key, identity)
+      guard case .frame(.error(.busy, .afterBackOff, _)) = try device.next() else {
+        Issue.record("a late login is accepted")
+        return
+      }
+      #expect(try device.next() == .end)
+    }
+    #expect(try second.perform(.getAlias).0 == .ok)
+    #expect(server.app.directory.onlineCount == 1)
+    // Nobody has overtaken it if there is no session.
+    let last = try TestDevice(port: server.port)
+    try last.send(TestDevice.hello)
+    _ = try last.next()
+    let third = try server.back(identity)
+    #expect(try second.next() == .frame(.goAway(.replaced, retryAfter: 0, host: "")))
+    #expect(try third.perform(.getAlias).0 == .ok)
+    try third.send(.operation(sequence: 2, .logout))
+    while try third.next() != .end {}
+    try last.login(server.app.key, identity)
+    _ = try last.expectLogin()
+  }
+
   @Test func reinstallReplacesTheRegistration() throws {
     let server = try TestServer()
     let fingerprint = SystemRandom.bytes(16)

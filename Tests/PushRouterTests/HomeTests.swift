@@ -29,6 +29,80 @@ import Testing
     #expect(world.channel.take() == [.single(waiting, device.number, Self.place)])
   }
 
+  /// Loops 0 and 1 are those of one gateway; each other loop is a gateway of its own.
+  private struct Gateways: HomeRules {
+    func shareGateway(_ one: UInt16, _ other: UInt16) -> Bool { max(one, other) < 2 }
+    var mayDecide: Bool { true }
+  }
+
+  /// Two logins of a device.
+  struct Pair: Sendable {
+    typealias Place = (loop: UInt16, count: UInt32?)
+
+    let first, second: Place
+    let seconds: Int
+    let end: EndReason?
+
+    /// The connections are given by loop and by how many their gateway had accepted before, nil if it does not say;
+    /// then comes how many seconds after the first the second logs in, and how the first is ended, nil if the second is
+    /// refused.
+    init(_ first: Place, _ second: Place, after seconds: Int, _ end: EndReason?) {
+      (self.first, self.second, self.seconds, self.end) = (first, second, seconds, end)
+    }
+  }
+
+  @Test(arguments: [
+    Pair((0, 7), (1, 8), after: 0, .replacedByLogin), Pair((1, 8), (0, 7), after: 0, nil),
+    Pair((1, 8), (0, 7), after: 15, nil), Pair((1, 8), (0, 7), after: 16, .replacedByLogin),
+    Pair((0, 7), (2, 8), after: 15, .loginAgain), Pair((2, 8), (0, 7), after: 15, .loginAgain),
+    Pair((2, 7), (0, 8), after: 16, .replacedByLogin), Pair((0, nil), (1, 8), after: 15, .loginAgain),
+    Pair((0, nil), (0, 8), after: 16, .replacedByLogin),
+    Pair((0, 0x7f_ffff), (0, 0), after: 0, .replacedByLogin),
+    Pair((0, 0x80_0000), (0, 0x7f_ffff), after: 0, nil),
+  ])
+  func `The newer of two connections has the session`(_ pair: Pair) async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    let home = LocalHome(world.router, rules: Gateways())
+    let places = [pair.first, pair.second].enumerated().map { slot, place in
+      Location(
+        loop: place.loop, slot: UInt32(slot),
+        generation: place.count.map { Location.generation(after: $0) } ?? 5)
+    }
+    var answers: [HomeMessage] = []
+    func logIn(_ place: Location, _ secret: [UInt8]) {
+      answers = []
+      let login = DeviceLogin(
+        app: world.app.key, registrationID: device.id, secretHash: SHA256.digest128(secret),
+        isForeground: true, location: place)
+      home.take([.login(login)], answers: &answers)
+    }
+    logIn(places[0], device.secret)
+    world.clock.advance(seconds: pair.seconds)
+    _ = world.channel.take()
+    logIn(places[1], [1])
+    guard case .loginResult(_, .refused(.notRegistered)) = answers.first else {
+      Issue.record("whoever lacks the secret learns of a session: \(answers)")
+      return
+    }
+    logIn(places[1], device.secret)
+    let ends = world.channel.take()
+    guard let end = pair.end else {
+      guard case .loginResult(places[1], .refused(.overtaken)) = answers.first else {
+        Issue.record("\(answers)")
+        return
+      }
+      #expect(ends.isEmpty && world.app.directory.location(of: device.number) == places[0])
+      return
+    }
+    guard case .loginResult(places[1], .accepted) = answers.first else {
+      Issue.record("\(answers)")
+      return
+    }
+    #expect(ends == [.disconnect(places[0], end)])
+    #expect(world.app.directory.location(of: device.number) == places[1])
+  }
+
   @Test func `Logins are answered at once, and so is what is known of memory`() async throws {
     let world = try await TestWorld()
     let device = try await world.register()

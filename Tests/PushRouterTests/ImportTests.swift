@@ -1,4 +1,5 @@
 import PushBase
+import PushCrypto
 import PushDomain
 import PushStorage
 import PushTesting
@@ -41,6 +42,20 @@ import Testing
       ) { done($0) }
     }
     return try result.get()
+  }
+
+  /// The device logs in, as over a connection; what follows from that is stored.
+  @discardableResult
+  private func enter(_ world: TestWorld, _ device: Registrations.Registered) async throws -> Bool {
+    let number = try #require(world.app.directory.find(device.id))
+    let login = DeviceLogin(
+      app: world.app.key, registrationID: device.id, secretHash: SHA256.digest128(device.secret),
+      isForeground: true, location: Location(loop: 0, slot: number.rawValue, generation: 1))
+    var answers: [HomeMessage] = []
+    LocalHome(world.router).take([.login(login)], answers: &answers)
+    try await world.barrier()
+    guard case .loginResult(_, .accepted) = answers.first else { return false }
+    return true
   }
 
   private func aliasHolders(_ world: TestWorld, _ alias: String) -> [RegistrationID?] {
@@ -188,8 +203,8 @@ import Testing
     #expect(outsider.id != id(1))
     let registered = try await register(world, .ios, fingerprint: "new", token: [1])
     #expect(registered.id == id(1))
+    #expect(try await enter(world, registered))
     let device = TestDevice(id: registered.id, secret: registered.secret, number: number)
-    #expect(world.login(device).loop == 0)
     #expect(world.pending(device) == [push.id])
     #expect(aliasHolders(world, "a") == [id(1)] && world.app.directory.hasTag("t", number))
     // From then on it is like any other: the same token again is a new device.
@@ -197,7 +212,8 @@ import Testing
     #expect(aliasHolders(world, "a") == [])
   }
 
-  /// A device that names the ID becomes that registration, once, if the import allowed it.
+  /// A device that names the ID becomes that registration, once, if the import allowed it. Many know an ID: whoever else
+  /// names it changes nothing.
   @Test func adoptionByID() async throws {
     let world = try await TestWorld()
     let old = ImportedID.registrationID("0207870f1b8", in: world.app.key)
@@ -211,11 +227,75 @@ import Testing
     for (name, expected) in [("0207870f1b8", old), (id(1).text, id(1))] {
       let first = try await register(world, .android, fingerprint: "jpush:\(name)")
       #expect(first.id == expected)
-      let number = try #require(world.app.directory.find(expected))
-      #expect(world.login(TestDevice(id: first.id, secret: first.secret, number: number)).loop == 0)
-      #expect(try await register(world, .android, fingerprint: "jpush:\(name)").id != expected)
+      #expect(try await enter(world, first))
+      for platform in [Platform.android, .ios, .android] {
+        let other = try await register(world, platform, fingerprint: "jpush:\(name)")
+        #expect(other.id != expected)
+        #expect(try await enter(world, other))
+      }
+      #expect(try await enter(world, first), "it is still there")
     }
-    #expect(world.app.directory.registrations(alias: "a") == [])
+    #expect(aliasHolders(world, "a") == [old] && aliasHolders(world, "b") == [id(1)])
+    #expect(world.app.directory.registrationCount == 8)
+  }
+
+  /// A device whose connection ends before the answer to its REGISTER sends that again, perhaps without its token or with
+  /// another one, and perhaps to a server that has started anew.
+  @Test(arguments: [false, true])
+  func `A lost answer costs nothing`(isAfterRestart: Bool) async throws {
+    let world = try await TestWorld()
+    let ids = (1...4).map { id($0) }
+    let name = "jpush:\(ids[0].text)"
+    _ = try await make(
+      world,
+      ids.enumerated().map { index, id in
+        ImportedRegistration(
+          registrationID: id, platform: .ios, alias: "a\(index)", tags: ["t"],
+          tokens: [PushToken(.production, [UInt8(index)])])
+      }, .registrationID)
+    let push = try await world.accept(.test()).get()
+    let first: [(fingerprint: String, token: [UInt8])] = [
+      (name, []), ("mine", [1]), ("own", [2]), ("other", [3]),
+    ]
+    let again: [(fingerprint: String, token: [UInt8])] = [
+      (name, []), ("mine", [1]), ("own", []), ("other", [9]),
+    ]
+    var lost: [Registrations.Registered] = []
+    for one in first {
+      lost.append(try await register(world, .ios, fingerprint: one.fingerprint, token: one.token))
+    }
+    #expect(lost.map(\.id) == ids)
+    if isAfterRestart { try await world.restart(isOrderly: false) }
+    for (index, one) in again.enumerated() {
+      let device = try await register(world, .ios, fingerprint: one.fingerprint, token: one.token)
+      #expect(device.id == lost[index].id)
+      #expect(try await !enter(world, lost[index]), "that secret nobody got")
+      #expect(try await enter(world, device))
+      let number = try #require(world.app.directory.find(device.id))
+      let known = TestDevice(id: device.id, secret: device.secret, number: number)
+      #expect(world.pending(known) == [push.id] && world.app.directory.hasTag("t", number))
+      #expect(aliasHolders(world, "a\(index)") == [device.id])
+    }
+    // Each has logged in: who comes with the same now is another install, or the same one that lost what it had.
+    if isAfterRestart { try await world.restart(isOrderly: false) }
+    for (index, one) in again.enumerated() {
+      let other = try await register(world, .ios, fingerprint: one.fingerprint, token: one.token)
+      #expect(other.id != lost[index].id)
+    }
+    #expect(aliasHolders(world, "a0") == [ids[0]], "its ID is no secret")
+    for alias in ["a1", "a2", "a3"] { #expect(aliasHolders(world, alias) == []) }
+  }
+
+  /// One that named an ID of which nothing was imported leaves no trace if its answer is lost.
+  @Test func `Nothing piles up behind an unknown former ID`() async throws {
+    let world = try await TestWorld()
+    for _ in 0..<3 { _ = try await register(world, .android, fingerprint: "jpush:\(id(1).text)") }
+    let device = try await register(world, .android, fingerprint: "jpush:\(id(1).text)")
+    #expect(world.app.directory.registrationCount == 1)
+    #expect(try await enter(world, device))
+    _ = try await register(world, .ios, fingerprint: "jpush:\(id(1).text)")
+    #expect(world.app.directory.registrationCount == 2)
+    #expect(try await enter(world, device))
   }
 
   /// A device that comes before the server has learned of the import gets its registration all the same.

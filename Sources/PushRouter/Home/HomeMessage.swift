@@ -85,6 +85,8 @@ public enum DeviceRefusal: Sendable {
   case notRegistered
   /// The database does not answer.
   case unavailable
+  /// The device has logged in on a newer connection.
+  case overtaken
 }
 
 /// The result of a login.

@@ -2,7 +2,7 @@ import Synchronization
 
 /// What a home has to know of its cluster when it decides about devices.
 public protocol HomeRules: Sendable {
-  /// Whether two loops belong to one gateway, whose messages do not overtake each other.
+  /// Whether two loops belong to one gateway, which knows the order of its connections.
   func shareGateway(_ one: UInt16, _ other: UInt16) -> Bool
   /// Whether this home is known to lead: what is final for a device is said only then.
   var mayDecide: Bool { get }
@@ -15,7 +15,8 @@ struct LoneHome: HomeRules {
 }
 
 /// Decides how a session is ended that a login elsewhere has replaced. GO_AWAY 2 banishes a device until its app is started again, and
-/// a LOGIN that was delayed on its way must not do that to the newer session of the same device.
+/// a LOGIN that was delayed on its way must not do that to the newer session of the same device. Of two connections to one
+/// gateway the one that was accepted later is the newer (`Location.isOlder`); otherwise only time can tell.
 struct Replacements: Sendable {
   /// Seconds after which a replaced session is certainly the older one: no LOGIN is on its way for that long.
   private static let settled: UInt32 = 15
@@ -34,11 +35,17 @@ struct Replacements: Sendable {
 
   private var known: [Key: (since: UInt32, count: Int)] = [:]
 
-  /// How the replaced session of a registration is ended, which began at `began`; moments are Unix seconds.
+  /// Whether a session that began at `began` is older than any LOGIN that comes now; 0 says that it is not known.
+  static func isSettled(_ began: UInt32, now: UInt32) -> Bool {
+    began > 0 && now >= began && now - began > settled
+  }
+
+  /// How the replaced session of a registration is ended, which began at `began`; moments are Unix seconds. `isCertain`
+  /// says that it is the older one.
   mutating func reason(
-    app: UInt32, number: UInt32, began: UInt32, onSameGateway: Bool, now: UInt32
+    app: UInt32, number: UInt32, began: UInt32, isCertain: Bool, now: UInt32
   ) -> EndReason {
-    if onSameGateway || began > 0 && now >= began && now - began > Self.settled { return .replacedByLogin }
+    if isCertain || Self.isSettled(began, now: now) { return .replacedByLogin }
     let key = Key(app: app, number: number)
     if known.count >= Self.mostKnown {
       known = known.filter { now < $0.value.since + Self.window }

@@ -77,19 +77,26 @@ public final class LocalHome: AppHome {
 
   private func connect(_ login: DeviceLogin, in app: App) -> LoginResult {
     guard !app.isDisabled else { return .refused(.appDisabled) }
-    let outcome = app.directory.login(
-      login.registrationID, secretHash: login.secretHash, at: login.location,
-      isForeground: login.isForeground,
-      since: seconds)
+    let now = seconds
+    var outcome = logIn(login, in: app, now: now) { session, began in
+      !Replacements.isSettled(began, now: now) && login.location.isOlder(than: session) == true
+    }
+    if case .overtaken(let session) = outcome {
+      guard !rules.shareGateway(session.loop, login.location.loop) else { return .refused(.overtaken) }
+      outcome = logIn(login, in: app, now: now) { _, _ in false }
+    }
     // Unknown IDs and wrong secrets get the same answer, so that registration IDs cannot be probed.
     guard case .accepted(let number, let replaced, let replacedSince, let newest) = outcome else {
       return refused(.notRegistered)
     }
+    router.registrations.confirm(number, in: app)
     if let replaced, replaced != login.location {
+      let isNewer =
+        replaced.isOlder(than: login.location) == true
+        && rules.shareGateway(replaced.loop, login.location.loop)
       let reason = replacements.withLock {
         $0.reason(
-          app: app.id.rawValue, number: number.rawValue, began: replacedSince,
-          onSameGateway: rules.shareGateway(replaced.loop, login.location.loop), now: seconds)
+          app: app.id.rawValue, number: number.rawValue, began: replacedSince, isCertain: isNewer, now: now)
       }
       router.passthrough.disconnect(
         replaced, reason == .replacedByLogin && !rules.mayDecide ? .loginAgain : reason)
@@ -100,6 +107,14 @@ public final class LocalHome: AppHome {
       router.channels.reached(number, on: platform, in: app)
     }
     return .accepted(device)
+  }
+
+  private func logIn(
+    _ login: DeviceLogin, in app: App, now: UInt32, isLate: (Location, UInt32) -> Bool
+  ) -> LoginOutcome {
+    app.directory.login(
+      login.registrationID, secretHash: login.secretHash, at: login.location,
+      isForeground: login.isForeground, since: now, isLate: isLate)
   }
 
   private func loggedIn(_ number: RegistrationNumber, in app: App, newest: MessageID) -> LoggedIn {

@@ -41,60 +41,22 @@ extension RegistrationRepository<Writing> {
     ) { $0.number() }
   }
 
-  /// Gives an imported registration to the device that comes for it: number, ID, alias and tags stay, the secret is new,
-  /// and whatever the device says of itself replaces what was imported. Nil if none is meant for it.
-  func adopt(app: AppID, _ new: NewRegistration, at now: Timestamp) throws(StorageError)
-    -> RegistrationNumber?
-  {
-    guard let number = try adoptable(app, new) else { return nil }
-    try database.run(
-      """
-      UPDATE registration SET secret_hash = ?3, fingerprint = ?4, app_version = ?5, last_seen_at = ?6, adoption = 0,
-        apns_token = coalesce(?7, apns_token),
-        apns_environment = CASE WHEN ?7 IS NULL THEN apns_environment ELSE ?8 END,
-        apns_token_at = CASE WHEN ?7 IS NULL THEN apns_token_at ELSE ?6 END,
-        token_since = CASE WHEN ?7 IS NULL OR apns_token IS NOT DISTINCT FROM ?7 THEN token_since ELSE ?6 END,
-        token_end = CASE WHEN ?7 IS NULL THEN token_end ELSE 0 END
-      WHERE app_id = ?1 AND number = ?2
-      """, .app(app), .number(number), .blob(new.secretHash), .blob(new.fingerprint), .text(new.appVersion),
-      .time(now), new.ownToken.map { .blob($0.bytes) } ?? .null,
-      .integer(new.ownToken?.service.rawValue ?? 0))
-    return number
-  }
-
-  private func adoptable(_ app: AppID, _ new: NewRegistration) throws(StorageError) -> RegistrationNumber? {
-    if let imported = new.imported {
-      let named = try database.first(
-        """
-        SELECT number FROM registration
-        WHERE registration_id = ? AND app_id = ? AND platform = ? AND adoption = 2
-        """, .blob(imported.stored), .app(app), .integer(new.platform.rawValue)
-      ) { $0.number() }
-      if let named { return named }
-    }
-    guard let token = new.ownToken else { return nil }
-    // SQLite's planner would read all registrations of the app, for every device that registers with a token.
-    return try database.first(
-      """
-      SELECT number FROM registration INDEXED BY registration_apns_token
-      WHERE app_id = ? AND apns_token = ? AND platform = ? AND adoption > 0
-      """, .app(app), .blob(token.bytes), .integer(new.platform.rawValue)
-    ) { $0.number() }
-  }
-
   /// Adds a registration, or gives the device an imported one that is meant for it, and deletes all others of the same app
-  /// with the same fingerprint or one of the same tokens.
+  /// with the same fingerprint or one of the same tokens. A fingerprint that names a former ID is known to others than the device: by
+  /// that only those are deleted that no device has logged in with.
   /// `.constraint` for an unknown app, a registration ID in use, a wrong size of the hash or used-up numbers.
   public func register(app: AppID, _ new: NewRegistration, at now: Timestamp) throws(StorageError)
     -> RegistrationOutcome
   {
     let adopted = try adopt(app: app, new, at: now)
     let kept = adopted.map { Int64($0.rawValue) } ?? -1
+    let adoption: UInt8 = new.imported == nil ? 0 : AdoptionState.newcomer
     var replaced = try database.all(
       """
       DELETE FROM registration WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x'' AND number <> ?3
+        AND adoption >= ?4
       RETURNING number, tags, registration_id, platform
-      """, .app(app), .blob(new.fingerprint), .integer(kept), map: Self.replaced)
+      """, .app(app), .blob(new.fingerprint), .integer(kept), .integer(adoption), map: Self.replaced)
     for token in new.tokens {
       for holder in try transaction.tokens.holders(of: token, app: app) where holder != adopted {
         replaced += try database.all(
@@ -119,12 +81,12 @@ extension RegistrationRepository<Writing> {
     try database.run(
       """
       INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint,
-        apns_environment, apns_token, app_version, created_at, last_seen_at, apns_token_at, token_since)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?10, ?10)
+        apns_environment, apns_token, app_version, created_at, last_seen_at, apns_token_at, token_since, adoption)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?10, ?10, ?11)
       """, .app(app), .number(number), .blob(new.registrationID.stored), .blob(new.secretHash),
       .integer(new.platform.rawValue), .blob(new.fingerprint),
       .integer(new.ownToken?.service.rawValue ?? 0), new.ownToken.map { .blob($0.bytes) } ?? .null,
-      .text(new.appVersion), .time(now))
+      .text(new.appVersion), .time(now), .integer(adoption))
     try tell(new.otherTokens, app: app, number, at: now)
     return RegistrationOutcome(number: number, replaced: replaced.sorted { $0.number < $1.number })
   }
@@ -236,7 +198,7 @@ extension RegistrationRepository<Writing> {
 
 extension NewRegistration {
   /// The token that stands in the registration's own row.
-  fileprivate var ownToken: PushToken? { tokens.first(where: \.slot.isOfRegistration) }
+  var ownToken: PushToken? { tokens.first(where: \.slot.isOfRegistration) }
 
   fileprivate var otherTokens: [PushToken] { tokens.filter { !$0.slot.isOfRegistration } }
 }

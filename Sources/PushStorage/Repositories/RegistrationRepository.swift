@@ -63,7 +63,7 @@ extension RegistrationRepository {
   private static var deliveries: StaticString {
     """
     SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
-      last_end, blocked_at FROM registration
+      last_end, blocked_at, adoption FROM registration
     """
   }
 
@@ -170,7 +170,8 @@ extension RegistrationRepository {
       lastSeenAt: row.time("last_seen_at"),
       token: ServiceID(rawValue: row.integer("apns_environment", as: UInt8.self)),
       lastEnd: ConnectionEnd(rawValue: row.integer("last_end", as: UInt8.self)) ?? .unknown,
-      isBlocked: !row.isNull("blocked_at"))
+      isBlocked: !row.isNull("blocked_at"),
+      isUnconfirmed: row.integer("adoption", as: UInt8.self) >= AdoptionState.given)
   }
 
   private static func registration(_ row: Row) -> RegistrationRow {
