@@ -67,6 +67,7 @@ final class DeviceRequests {
     }
     let install = OperationLimit.Asker.install(request.appKey, fingerprint: request.fingerprint)
     guard peers.operations.take(install, most: limits.registrationsPerTenSeconds, at: second) else {
+      peers.returnRegistration(connections.slab[slot].network, at: second, isFree: true)
       return connections.fail(slot, .busy, .afterBackOff, "too many registrations of one install")
     }
     connections.slab[slot].core.phase = .waiting
@@ -106,9 +107,9 @@ final class DeviceRequests {
     switch refusal {
     case .unavailable:
       connections.fail(slot, .busy, .afterBackOff, "the app cannot be looked up now")
-    case .unknownApp:
     case .overtaken:
       connections.fail(slot, .busy, .afterBackOff, "the device has logged in on a newer connection")
+    case .unknownApp:
       connections.metrics.loginFailures.add()
       connections.fail(slot, .appKeyUnknown, .never, "no app has this key")
     case .appDisabled:

@@ -84,14 +84,15 @@ public final class PeerGuard: Sendable {
   }
 
   /// Gives back what a registration took that was refused, as for an unknown app: such devices must not take the others' share.
-  /// Only as many a minute as there are in it, since to look for an unknown app costs something, too.
-  func returnRegistration(_ network: PeerNetwork, at second: UInt32) {
+  /// Only as many a minute as there are in it, since to look for an unknown app costs something, too; with `isFree` nobody
+  /// looked.
+  func returnRegistration(_ network: PeerNetwork, at second: UInt32, isFree: Bool = false) {
     entries.withLock { entries in
       guard var entry = entries[network], entry.minute == second / 60, entry.registrations < registrations,
-        entry.returned < registrations
+        isFree || entry.returned < registrations
       else { return }
       entry.registrations += 1
-      entry.returned += 1
+      if !isFree { entry.returned += 1 }
       entries[network] = entry
     }
   }

@@ -117,6 +117,23 @@ import Testing
     _ = try server.device()
   }
 
+  /// Behind one carrier's address are thousands of devices.
+  @Test func `An install that is refused leaves the others of its network their share`() throws {
+    var limits = PassthroughLimits()
+    limits.registrationsPerTenSeconds = 1
+    let server = try TestServer(limits: limits, peers: PeerGuard(registrationsPerMinute: 5), loops: 1)
+    for _ in 0..<30 {
+      let device = try TestDevice(port: server.port)
+      let request = RegisterRequest(
+        appKey: server.app.key, platform: .android, fingerprint: [1, 2, 3], appVersion: "")
+      try device.send(TestDevice.hello, .register(request))
+      _ = try device.next()
+      _ = try device.next()
+    }
+    // Of each ten seconds one of these was accepted.
+    _ = try server.device()
+  }
+
   // MARK: Memory of unfinished frames
 
   private static let (crowd, other) = (PeerNetwork(rawValue: 1), PeerNetwork(rawValue: 2))

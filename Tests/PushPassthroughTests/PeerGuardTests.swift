@@ -29,6 +29,11 @@ import Testing
     peers.returnRegistration(one, at: 60)
     for _ in 0..<2 { #expect(peers.mayRegister(one, at: 61)) }
     #expect(!peers.mayRegister(one, at: 62))
+    // What cost nothing comes back always.
+    for _ in 0..<9 {
+      #expect(peers.mayRegister(two, at: 63))
+      peers.returnRegistration(two, at: 63, isFree: true)
+    }
   }
 
   @Test func `Only a network with over twice as many connections as another has too many`() {
