@@ -57,7 +57,7 @@ extension AppGroups {
     _ key: AppKey, in account: AccountID, noting entry: AuditRow
   ) async -> Result<AppGroupRow?, StorageError> {
     await change(key, in: account, noting: entry) { transaction, group throws(StorageError) in
-      try transaction.appGroups.delete(group.id)
+      try transaction.appGroups.delete(group.id, at: entry.at)
     }
   }
 

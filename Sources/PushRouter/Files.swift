@@ -17,6 +17,8 @@ public final class Files: Sendable {
   private let scope: HomeScope
   private let time: any TimeSource
   private let isSweeping = Atomic<Bool>(false)
+  /// The public names of files that are being stored. What else is begun and not complete was left behind by a failure or a crash.
+  private let uploads = Mutex<Set<String>>([])
 
   init(store: Store, scope: HomeScope, time: any TimeSource) {
     self.store = store
@@ -33,18 +35,21 @@ public final class Files: Sendable {
 
   // MARK: Storing
 
-  /// Stores a file, a piece with each commit, so that other work comes in between.
+  /// Stores a file, a piece with each commit, so that other work comes in between. A file that cannot be stored to its end
+  /// takes no place.
   public func store(
     _ file: NewFile, for seconds: Int64, reply: @escaping @Sendable (FileFailure?) -> Void
   ) {
     let now = time.now()
-    store.write { transaction throws(StorageError) in
+    uploads.withLock { _ = $0.insert(file.fileID) }
+    store.write { [self] transaction throws(StorageError) in
       try transaction.files.begin(
-        file, limit: Self.maximumFiles, at: now, expiresAt: now.adding(seconds: seconds))
+        file, limit: Self.maximumFiles, underWay: uploads.withLock { $0 }, at: now,
+        expiresAt: now.adding(seconds: seconds))
     } completion: { [self] result in
       switch result {
-      case .failure: reply(.unavailable)
-      case .success(nil): reply(.tooMany)
+      case .failure: finish(file, nil, .unavailable, reply)
+      case .success(nil): finish(file, nil, .tooMany, reply)
       case .success(let id?): storePiece(0, of: file, id, reply)
       }
     }
@@ -54,15 +59,31 @@ public final class Files: Sendable {
     _ number: Int, of file: NewFile, _ id: Int64, _ reply: @escaping @Sendable (FileFailure?) -> Void
   ) {
     let isLast = number + 1 >= file.pieces.count
+    let now = time.now()
     store.write { transaction throws(StorageError) in
       try transaction.files.addPiece(id, number: number, lines: file.pieces[number])
-      if isLast { try transaction.files.complete(id) }
+      if isLast { try transaction.files.complete(id, at: now) }
     } completion: { [self] result in
       switch result {
-      case .failure: reply(.unavailable)
-      case .success where isLast: reply(nil)
+      case .failure: finish(file, id, .unavailable, reply)
+      case .success where isLast: finish(file, id, nil, reply)
       case .success: storePiece(number + 1, of: file, id, reply)
       }
+    }
+  }
+
+  /// The storing of a file has come to its end, which may be a failure; of one that was begun its part is given up then.
+  private func finish(
+    _ file: NewFile, _ id: Int64?, _ failure: FileFailure?, _ reply: @Sendable (FileFailure?) -> Void
+  ) {
+    uploads.withLock { _ = $0.remove(file.fileID) }
+    reply(failure)
+    guard let id, failure != nil else { return }
+    let now = time.now()
+    store.write { transaction throws(StorageError) in
+      try transaction.files.giveUp(id, at: now)
+    } completion: { _ in
+      // What cannot be stored now, the next upload of the owner or the sweep does.
     }
   }
 

@@ -119,7 +119,7 @@ struct GroupDeleteCommand: Command {
 
   static func run(_ input: Input) throws(Failure) {
     let group = try GroupChange.apply(input) { transaction, group throws(StorageError) in
-      try transaction.appGroups.delete(group)
+      try transaction.appGroups.delete(group, at: SystemTime().now())
       return true
     }
     guard let group else { return }

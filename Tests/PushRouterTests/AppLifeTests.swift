@@ -1,11 +1,11 @@
 import PushBase
 import PushDomain
-import PushStorage
 import PushTesting
 import Synchronization
 import Testing
 
 @testable import PushRouter
+@testable import PushStorage
 
 /// What the operator and developers change about apps.
 @Suite struct AppLifeTests {
@@ -38,6 +38,7 @@ import Testing
     let app = world.app
     _ = try await world.accept(AcceptRequest.test()).get()
     _ = try await world.accept(AcceptRequest.test(), in: other).get()
+    for owner in [app, other] { #expect(await world.router.upload("f", of: owner, pieces: 9) == nil) }
     _ = world.channel.take()
     guard case .success = await delete(world) else {
       Issue.record("not deleted")
@@ -56,6 +57,13 @@ import Testing
       (try t.registrations.count(app: app.id), try t.registrations.count(app: other.id))
     }
     #expect(counts == (0, 1))
+    let pieces = try await world.store.look { t throws(StorageError) in
+      try t.database.all("SELECT owner FROM file_piece LEFT JOIN file ON file.id = file_piece.file") {
+        $0.optionalText("owner")
+      }
+    }
+    #expect(pieces == Array(repeating: other.key.text, count: 9))
+    #expect(await world.router.upload("late", of: app, pieces: 1) == .unavailable)
     let last = try await world.store.look { t throws(StorageError) in try t.pushes.lastID() }
     #expect(
       try await world.store.look { t throws(StorageError) in try t.pushes.find(id: last)?.app } == other.id)

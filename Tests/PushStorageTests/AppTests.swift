@@ -271,7 +271,8 @@ import Testing
   }
 
   private static let purges =
-    PurgeStatements.byApp + PurgeStatements.callbacks + PeriodTable.allCases.map(\.deletion)
+    [PurgeStatements.file] + PurgeStatements.byApp + PurgeStatements.callbacks
+    + PeriodTable.allCases.map(\.deletion)
 
   /// Each step of a deletion holds the writer: none may look at what others have in a table that grows with use.
   @Test(.onSQLite) func purgeSearchesByIndex() throws {

@@ -346,7 +346,7 @@ import Testing
     #expect(try read().plans == [[apps[1]]])
     #expect(try registry.homes()?.rows.filter(\.isDeleted).map(\.app) == [apps[2]])
     #expect(try #require(try registry.shares()).apps == [node: 1])
-    try await store.change { t throws(StorageError) in try t.appGroups.delete(group) }
+    try await store.change { t throws(StorageError) in try t.appGroups.delete(group, at: .start) }
     #expect(try read().groups == [])
   }
 }

@@ -74,7 +74,7 @@ import Testing
       guard let number = try t.files.begin(pieces, limit: 9, at: .start, expiresAt: .start.adding(seconds: 9))
       else { return }
       try t.files.addPiece(number, number: 0, lines: Self.text)
-      try t.files.complete(number)
+      try t.files.complete(number, at: .start)
     }
   }
 
@@ -247,7 +247,7 @@ import Testing
         let number = try t.files.begin(pieces, limit: 9, at: .start, expiresAt: .start.adding(seconds: 9))
       else { return nil }
       try t.files.addPiece(number, number: 0, lines: Self.text)
-      try t.files.complete(number)
+      try t.files.complete(number, at: .start)
       return number
     }
   }

@@ -148,8 +148,9 @@ extension AppGroupRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Deletes a group; its apps and their pushes stay.
-  public func delete(_ id: Int64) throws(StorageError) {
+  /// Deletes a group and ends its files, which go with the next sweep; its apps and their pushes stay.
+  public func delete(_ id: Int64, at now: Timestamp) throws(StorageError) {
+    try transaction.files.endAll(ofGroup: id, at: now)
     try database.run("DELETE FROM app_group_member WHERE group_id = ?", .integer(id))
     try database.run("DELETE FROM app_group WHERE id = ?", .integer(id))
   }

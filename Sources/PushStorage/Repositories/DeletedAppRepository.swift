@@ -2,6 +2,8 @@ import PushBase
 
 /// How far the deletion of an app's rows has come: what has no rows left is not looked at again.
 public struct PurgePosition: Sendable, Equatable {
+  /// Uploaded files come first.
+  var areFilesGone = false
   /// The next of `PurgeStatements.byApp`; behind them come the callbacks, then the tables by period.
   var statement = 0
   /// The next of `PeriodTable`, and the last period in it that is done.
@@ -39,6 +41,10 @@ enum PeriodTable: CaseIterable {
 
 /// What deletes the rows of an app. `?1` is the app, `?2` the number of rows.
 enum PurgeStatements {
+  /// A file that the app `?1` uploaded. Pieces of files are large, and go a few at a time.
+  static let file: StaticString =
+    "SELECT id FROM file WHERE owner = (SELECT app_key FROM app WHERE id = ?1) ORDER BY id LIMIT 1"
+
   /// One for each table whose rows belong to an app, but for pushes and what hangs on them, callbacks and tables by
   /// period (below). Each is to find the app's rows by an index, or in a table that stays small.
   static let byApp: [StaticString] = [
@@ -141,12 +147,19 @@ extension DeletedAppRepository<Writing> {
     try database.run("DELETE FROM home WHERE app_id = ?", .app(app))
   }
 
+  /// Pieces of files, of about 256 KiB, that one call deletes.
+  private static var filePieces: Int { 4 }
+
   /// Deletes about `limit` rows of a deleted app, without its pushes. Returns where the next call continues; nil when
   /// nothing is left.
   public func purge(
     of app: AppID, limit: Int, from position: PurgePosition
   ) throws(StorageError) -> PurgePosition? {
     var (position, left) = (position, limit)
+    if !position.areFilesGone {
+      if try transaction.files.purge(of: app, limit: Self.filePieces) { return position }
+      position.areFilesGone = true
+    }
     while position.statement < PurgeStatements.byApp.count {
       try database.run(PurgeStatements.byApp[position.statement], .app(app), .integer(left))
       left -= database.changes

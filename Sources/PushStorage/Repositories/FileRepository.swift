@@ -55,11 +55,24 @@ extension FileRepository {
 }
 
 extension FileRepository<Writing> {
-  /// Begins to store a file; it is not there before `completeFile`. Nil if the app has as many as `limit` that have not
-  /// ended, those included that are being stored.
+  /// Begins to store a file; it is not there before `complete`. Files of its owner that were begun and are not among those
+  /// that are being stored, by public name, are given up. Nil if the owner has as many as `limit` that have not ended, those
+  /// included that are being stored. `.constraint` if the owner is no app or group, or is deleted.
   public func begin(
-    _ file: NewFile, limit: Int, at now: Timestamp, expiresAt: Timestamp
+    _ file: NewFile, limit: Int, underWay: Set<String> = [], at now: Timestamp, expiresAt: Timestamp
   ) throws(StorageError) -> Int64? {
+    let isOwner = try database.first(
+      """
+      SELECT EXISTS (SELECT 1 FROM app WHERE app_key = ?1 AND deleted_at IS NULL)
+        OR EXISTS (SELECT 1 FROM app_group WHERE group_key = ?1)
+      """, .text(file.owner)
+    ) { $0.bool() }
+    guard isOwner == true else { throw StorageError(.constraint, "a file's owner is gone") }
+    let begun = try database.all(
+      "SELECT id, file_id FROM file WHERE owner = ? AND is_complete = 0 AND expires_at > ?",
+      .text(file.owner), .time(now)
+    ) { (id: $0.integer("id"), name: $0.text("file_id")) }
+    for other in begun where !underWay.contains(other.name) { try giveUp(other.id, at: now) }
     let count = try database.first(
       "SELECT count(*) FROM file WHERE owner = ? AND expires_at > ?", .text(file.owner), .time(now)
     ) { $0.count() }
@@ -72,8 +85,10 @@ extension FileRepository<Writing> {
       .integer(file.count), .integer(file.pieces.count), .time(now), .time(expiresAt))
   }
 
-  /// Adds a piece of a file.
+  /// Adds a piece of a file. `.constraint` if the file is gone.
   public func addPiece(_ file: Int64, number: Int, lines: [UInt8]) throws(StorageError) {
+    let isThere = try database.first("SELECT 1 FROM file WHERE id = ?", .integer(file)) { _ in true }
+    guard isThere == true else { throw StorageError(.constraint, "a file is gone") }
     let lines =
       if let app = try app(of: file) {
         try database.stored(lines, of: app, .file)
@@ -85,9 +100,25 @@ extension FileRepository<Writing> {
       .blob(lines))
   }
 
-  /// All pieces of a file are there: from now on it can be used.
-  public func complete(_ file: Int64) throws(StorageError) {
-    try database.run("UPDATE file SET is_complete = 1 WHERE id = ?", .integer(file))
+  /// All pieces of a file are there: from now on it can be used. `.constraint` if it has ended, so that pieces may be gone.
+  public func complete(_ file: Int64, at now: Timestamp) throws(StorageError) {
+    try database.run(
+      "UPDATE file SET is_complete = 1 WHERE id = ? AND expires_at > ?", .integer(file), .time(now))
+    guard database.changes > 0 else { throw StorageError(.constraint, "a file has ended") }
+  }
+
+  /// Ends a file that could not be stored.
+  public func giveUp(_ file: Int64, at now: Timestamp) throws(StorageError) {
+    try database.run("UPDATE file SET expires_at = ? WHERE id = ?", .time(now), .integer(file))
+  }
+
+  /// Ends all files of a group.
+  func endAll(ofGroup group: Int64, at now: Timestamp) throws(StorageError) {
+    try database.run(
+      """
+      UPDATE file SET expires_at = ?2
+      WHERE owner = (SELECT group_key FROM app_group WHERE id = ?1) AND expires_at > ?2
+      """, .integer(group), .time(now))
   }
 
   /// Ends a file; does nothing for one that has ended or that the app does not have. Its pieces go with the next sweep.
@@ -111,12 +142,25 @@ extension FileRepository<Writing> {
       """, in: rows, .time(end), .time(begin)
     ) { $0.integer() }
     guard let file = found else { return false }
+    try deletePieces(of: file, limit: limit)
+    return true
+  }
+
+  /// Deletes up to `limit` pieces of one of an app's files, whether or not it has ended; the file itself with its last piece.
+  /// Returns whether there may be more to do.
+  func purge(of app: AppID, limit: Int) throws(StorageError) -> Bool {
+    let found = try database.first(PurgeStatements.file, .app(app)) { $0.integer() }
+    guard let file = found else { return false }
+    try deletePieces(of: file, limit: limit)
+    return true
+  }
+
+  private func deletePieces(of file: Int64, limit: Int) throws(StorageError) {
     try database.run(
       """
       DELETE FROM file_piece WHERE file = ?1 AND number IN (
         SELECT number FROM file_piece WHERE file = ?1 ORDER BY number LIMIT ?2)
       """, .integer(file), .integer(limit))
     if database.changes < limit { try database.run("DELETE FROM file WHERE id = ?", .integer(file)) }
-    return true
   }
 }
