@@ -7,6 +7,8 @@ public struct PushReports: Sendable {
   let time: any TimeSource
   let log: Log
   let apps: Apps
+  /// Seconds for which every push is kept.
+  public let retention: Int64
 
   /// The delivery status of a push of an app, from stored data: numbers are up to a second late. Nil if it is unknown,
   /// another app's, or deleted.

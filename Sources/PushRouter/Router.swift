@@ -128,7 +128,8 @@ public final class Router: Sendable {
       housekeeping: housekeeping, imports: imports, time: time)
     groups = AppGroups(store: store, apps: apps)
     history = PushHistories(store: store)
-    reports = PushReports(store: store, time: time, log: log, apps: apps)
+    reports = PushReports(
+      store: store, time: time, log: log, apps: apps, retention: options.retention)
     diagnostics = Diagnostics(store: store, time: time, channels: channels)
     plans = PushPlans(store: store, time: time)
     testDevices = TestDevices(store: store, time: time)

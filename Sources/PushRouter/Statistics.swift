@@ -223,8 +223,9 @@ extension StatisticsRow {
       if ![ChannelEnd.expired, ChannelEnd.withdrawn].contains(reason) { refused += numbers.count }
     case .denied(let numbers, let channel, _): denied[channel, default: 0] += numbers.count
     case .confirmed(let numbers, let channel): denied[channel, default: 0] -= numbers.count
-    // Accepted before.
-    case .arrived: break
+    // Over the direct connection this is what it was acknowledged for.
+    case .arrived(_, .passthrough): break
+    case .arrived(let numbers, let channel): arrived[channel, default: 0] += numbers.count
     case .shown(let numbers): shown += numbers.count
     case .tapped(let numbers): tapped += numbers.count
     case .ended(_, let lastly): if lastly != nil { acknowledged += 1 }

@@ -50,6 +50,8 @@ public struct StatisticsRow: Sendable, Equatable {
   public var accepted: [ChannelID: Int] = [:]
   /// Of these, those for which a receipt said later that it did not arrive.
   public var denied: [ChannelID: Int] = [:]
+  /// Targets that are known to have what a vendor's service brought, by channel.
+  public var arrived: [ChannelID: Int] = [:]
   /// Receipts of each kind.
   public var shown = 0, tapped = 0
   /// Most devices connected at a time.
@@ -75,6 +77,7 @@ public struct StatisticsRow: Sendable, Equatable {
     acknowledged += other.acknowledged
     accepted.merge(other.accepted, uniquingKeysWith: +)
     denied.merge(other.denied, uniquingKeysWith: +)
+    arrived.merge(other.arrived, uniquingKeysWith: +)
     refused += other.refused
     shown += other.shown
     tapped += other.tapped

@@ -138,16 +138,95 @@ import Testing
         #expect(await world.ask("GET", path + bad).code == 20001, "\(path)\(bad)")
       }
     }
+    let (app, hour) = (world.app.id, date.dayNumber * 24 + 5)
+    try await world.store.change { transaction throws(StorageError) in
+      var row = StatisticsRow()
+      (row.accepted[.apns], row.arrived[.apns]) = (3, 2)
+      try transaction.statistics.add(app: app, hour: hour, row)
+    }
     world.clock.advance(seconds: 86_400)
     world.router.finish()
     let day = await world.ask("GET", "/report/push/date/\(date.text)").json["data"]?[date.text]
     #expect(day?["gt"] == ["target_num": 1, "receive_num": 1])
+    #expect(day?["ios"] == ["target_num": 3, "receive_num": 2])
     #expect(
-      day?["total"] == ["target_num": 1, "receive_num": 1, "display_num": 1, "click_num": 1])
+      day?["total"] == ["target_num": 4, "receive_num": 3, "display_num": 1, "click_num": 1])
     let users = await world.ask("GET", "/report/user/date/\(date.text)").json["data"]?[date.text]
     #expect(users?["register_num"]?.int64 == 1 && users?["accumulative_num"] == nil)
     let quota = await world.ask("GET", "/report/push/count").json["data"]?["gt"]
     #expect(quota?["app"] == ["total_num": -1, "remain_num": -1])
     #expect(await world.ask("GET", "/report/online_user").json["data"]?["online_statics"]?.object != nil)
   }
+
+  /// However many they are, and in whatever order tasks are named.
+  @Test func `All pushes of a task are told`() async throws {
+    let world = try await GetuiWorld()
+    let (one, two) = (try await world.register(), try await world.register())
+    var pushes: [MessageID] = []
+    for index in 0..<2100 { pushes.append(try await push(to: [index == 50 ? two : one], world)) }
+    let task = MessageID(pushes[0].rawValue - 1)
+    try await note(pushes, task: task, group: "sale", world)
+    let name = GetuiTaskID(.list, task).text
+    let single = GetuiTaskID(.single, try await push(to: [two], world)).text
+    for names in ["\(name),\(single)", "\(single),\(name)"] {
+      let report = await world.ask("GET", "/report/push/task/\(names)").json["data"]
+      #expect(report?[name]?["total"]?["msg_num"]?.int64 == 2100)
+      #expect(report?[single]?["total"]?["msg_num"]?.int64 == 1)
+    }
+    let group = await world.ask("GET", "/report/push/task_group/sale").json["data"]?["sale"]
+    #expect(group?["total"]?["msg_num"]?.int64 == 2100)
+    let detail = await world.ask("GET", "/task/detail/\(two.text)/\(name)")
+    #expect(detail.json["data"]?["detail"]?.array?.isEmpty == false, "\(detail.message)")
+    let other = try await world.register()
+    #expect(await world.ask("GET", "/task/detail/\(other.text)/\(name)").message.contains("audience"))
+  }
+
+  /// What is swept cannot be counted: nobody is told a part as if it was all.
+  @Test func `Reports go back as far as pushes are kept`() async throws {
+    var routing = RouterOptions()
+    routing.retention = 3 * 86_400
+    let world = try await GetuiWorld(routing: routing)
+    let device = try await world.register()
+    let first = try await push(to: [device], world)
+    world.clock.advance(seconds: 2 * 86_400)
+    let second = try await push(to: [device], world)
+    try await note([first, second], task: MessageID(first.rawValue - 1), group: "sale", world)
+    let name = GetuiTaskID(.list, MessageID(first.rawValue - 1)).text
+    func report(_ path: String) async -> JSONValue? {
+      await world.ask("GET", "/report/push/\(path)").json["data"]
+    }
+    #expect(await report("task/\(name)")?[name]?["total"]?["msg_num"]?.int64 == 2)
+    #expect(await report("task_group/sale")?["sale"]?["total"]?["msg_num"]?.int64 == 2)
+    world.clock.advance(seconds: 86_401)
+    #expect(await report("task/\(name)") == [:])
+    #expect(await report("task_group/sale")?["sale"]?["total"]?["msg_num"]?.int64 == 1)
+    let date = world.router.zone.local(world.clock.now().adding(seconds: -3 * 86_400)).date
+    let early = await world.ask("GET", "/report/push/task_group/sale?startDate=\(date.text)")
+    let next = date.adding(days: 1).text
+    #expect(early.code == 20001 && early.message.hasSuffix("since \(next)"), "\(early.message)")
+    #expect(await report("task_group/sale?startDate=\(next)")?["sale"] != nil)
+  }
+
+  @Test func `An hour is told by its moment when clocks are changed`() async throws {
+    var routing = RouterOptions()
+    routing.zone = AutumnZone()
+    let world = try await GetuiWorld(routing: routing)
+    // 03:30 on the day on which clocks were set back at 03:00.
+    world.clock.advance(seconds: AutumnZone.change + 5400 - world.clock.now().seconds)
+    let local = world.router.zone.local(world.clock.now())
+    let (app, hour) = (world.app.id, local.date.dayNumber * 24 + Int64(local.hour))
+    try await world.store.change { transaction throws(StorageError) in
+      var row = StatisticsRow()
+      row.online = 5
+      try transaction.statistics.add(app: app, hour: hour, row)
+    }
+    let online = await world.ask("GET", "/report/online_user").json["data"]?["online_statics"]
+    #expect(online?.object?.members.map(\.key) == ["\((AutumnZone.change + 3600) * 1000)"])
+  }
+}
+
+/// Berlin in 2026: clocks are set back on 25 October at 01:00 UTC.
+struct AutumnZone: Zone {
+  static let change: Int64 = 1_792_890_000
+  func offset(at second: Int64) -> Int64 { second < Self.change ? 7200 : 3600 }
 }

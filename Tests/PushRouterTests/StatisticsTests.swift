@@ -72,6 +72,23 @@ import Testing
     #expect(try await stored(7)?.online == 5)
   }
 
+  @Test func `What services brought is counted once it is known`() async throws {
+    let (channel, app) = (ChannelID(rawValue: 9), AppID(7))
+    let numbers = [RegistrationNumber(1), RegistrationNumber(2)]
+    let facts: [DeliveryEvent.What] = [
+      .delivered(numbers, channel), .arrived([numbers[0]], channel), .delivered(numbers, .passthrough),
+      .arrived(numbers, .passthrough),
+    ]
+    let events = facts.map { DeliveryEvent(push: MessageID(firstAt: now), app: app, what: $0, at: now) }
+    for _ in 0..<2 {
+      try await world.store.change { [statistics] transaction throws(StorageError) in
+        try statistics.stored(events, in: transaction)
+      }
+    }
+    let row = try #require(try await stored(7))
+    #expect(row.accepted == [channel: 4] && row.arrived == [channel: 2] && row.acknowledged == 4)
+  }
+
   @Test(arguments: [false, true])
   func `Metrics count a target once, also if what stores it runs twice`(rehearses: Bool) async throws {
     let world = try await TestWorld(rehearses: rehearses)

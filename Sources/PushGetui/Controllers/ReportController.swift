@@ -21,9 +21,7 @@ struct ReportController: GetuiController {
   ]
 
   private static let mostTasks = 200
-  /// The most pushes that one answer adds up.
-  private static let mostPushes = 2000
-  /// How far the reports of tasks and of groups go back, in days.
+  /// How far the reports of tasks and of groups go back at most, in days.
   private static let (daysOfTasks, daysOfGroups): (Int64, Int64) = (90, 70)
 
   private var today: LocalDate { router.zone.local(api.time.now()).date }
@@ -32,100 +30,64 @@ struct ReportController: GetuiController {
     router.zone.moment(of: LocalTime(date: LocalDate(dayNumber: number), secondOfDay: 0))
   }
 
+  /// Before it not all pushes are there any more, or reports do not go back so far.
+  private func oldest(days: Int64) -> Timestamp {
+    api.time.now().adding(seconds: -min(days * 86_400, router.reports.retention))
+  }
+
   // MARK: Tasks
 
   private func showTasks(_ call: GetuiCall, _ app: App, withLosses: Bool) {
     call.attempt { () throws(GetuiError) in
       let names = try call.list("taskid", most: Self.mostTasks)
-      let oldest = api.time.now().adding(seconds: -Self.daysOfTasks * 86_400)
-      let asked = names.map { name in
-        // Older and unknown tasks are left out.
-        GetuiTaskID(name).flatMap { $0.id < MessageID(firstAt: oldest) ? nil : $0.id }
+      let oldest = MessageID(firstAt: self.oldest(days: Self.daysOfTasks))
+      // Unknown tasks are left out, and older ones. The push of a scheduled task may be much younger than the task.
+      let asked = names.compactMap { name -> (name: String, id: MessageID)? in
+        guard let task = GetuiTaskID(name), task.kind == .app || task.id >= oldest else { return nil }
+        return (name, task.id)
       }
-      readPushes(of: asked.compactMap { $0 }, in: app.id) { [self] result in
-        guard case .success(let pushes) = result else { return call.fail(.busy) }
-        var rest = pushes[...]
-        let tasks = zip(names, asked).map { name, id in
-          (name: name, pushes: id == nil ? [] : rest.popFirst() ?? [])
-        }
-        figures(of: tasks.flatMap(\.pushes), app) { figures in
-          guard let figures else { return call.fail(.busy) }
-          answer(call, tasks, figures, withLosses)
+      let sums = FigureSums(api: api, app: app, oldest: oldest, sources: asked.map { .task($0.id) })
+      sums.read("taskid") { [self] result in
+        switch result {
+        case .failure(let error): call.fail(error)
+        case .success(let sums): answer(call, zip(asked.map(\.name), sums), withLosses: withLosses)
         }
       }
     }
   }
 
+  /// Writes those sums that there are.
   private func answer(
-    _ call: GetuiCall, _ tasks: [(name: String, pushes: [MessageID])], _ figures: [TaskFigures?],
-    _ withLosses: Bool
+    _ call: GetuiCall, _ sums: some Sequence<(String, TaskFigures?)>, withLosses: Bool = false
   ) {
     call.answer { writer in
       writer.beginObject()
-      var place = 0
-      for task in tasks {
-        let own = figures[place..<place + task.pushes.count].compactMap { $0 }
-        place += task.pushes.count
-        guard !own.isEmpty else { continue }
-        writer.key(task.name)
-        own.reduce(into: TaskFigures()) { $0.add($1) }.write(
-          to: &writer, withLosses: withLosses, router.channels)
+      for case (let name, let sum?) in sums {
+        writer.key(name)
+        sum.write(to: &writer, withLosses: withLosses, router.channels)
       }
       writer.endObject()
     }
   }
 
-  /// Returns the pushes of each task. A task that is not a stored message is itself the push.
-  private func readPushes(
-    of tasks: [MessageID], in app: AppID,
-    _ done: @escaping @Sendable (Result<[[MessageID]], StorageError>) -> Void
-  ) {
-    api.store.read(inTurnOf: app) { transaction throws(StorageError) in
-      var (found, room) = ([[MessageID]](), Self.mostPushes)
-      for task in tasks {
-        let pushes = try transaction.getui.pushes(ofTask: task, app: app, limit: room)
-        found.append(pushes.isEmpty ? [task] : pushes)
-        room = max(0, room - pushes.count)
-      }
-      return found
-    } completion: {
-      done($0)
-    }
-  }
-
-  /// Reads the figures of pushes, in their order; nil for pushes that the app does not have. Nil as a whole if reading fails.
-  private func figures(
-    of pushes: [MessageID], _ app: App, _ done: @escaping @Sendable ([TaskFigures?]?) -> Void
-  ) {
-    router.reports.reports(on: pushes, in: app, as: { TaskFigures($0) }) { done(try? $0.get()) }
-  }
-
   private func showGroup(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let group = call.captures["group_name"] ?? ""
-      let first = today.dayNumber - Self.daysOfGroups
-      let start = max(try day(call, "startDate") ?? first, first)
-      let end = try day(call, "endDate") ?? today.dayNumber
-      guard start <= end else { throw .invalid("startDate") }
-      let (from, to) = (self.start(ofDay: start), self.start(ofDay: end + 1))
-      api.store.read(inTurnOf: app.id) { transaction throws(StorageError) in
-        try transaction.getui.pushes(
-          ofGroup: group, app: app.id, from: MessageID(firstAt: from), below: MessageID(firstAt: to),
-          limit: Self.mostPushes + 1)
-      } completion: { [self] result in
-        guard case .success(let pushes) = result else { return call.fail(.busy) }
-        guard pushes.count <= Self.mostPushes else { return call.fail(.overLimit("group_name")) }
-        figures(of: pushes, app) { figures in
-          guard let figures else { return call.fail(.busy) }
-          let known = figures.compactMap { $0 }
-          call.answer { writer in
-            writer.beginObject()
-            if !known.isEmpty {
-              writer.key(group)
-              known.reduce(into: TaskFigures()) { $0.add($1) }.write(to: &writer, router.channels)
-            }
-            writer.endObject()
-          }
+      let oldest = self.oldest(days: Self.daysOfGroups)
+      let first = try day(call, "startDate").map { start(ofDay: $0) } ?? oldest
+      guard first >= oldest else {
+        let since = router.zone.local(oldest).date.adding(days: 1)
+        throw .invalid("startDate", "there are figures of whole days since \(since.text)")
+      }
+      let end = start(ofDay: (try day(call, "endDate") ?? today.dayNumber) + 1)
+      guard first < end else { throw .invalid("startDate") }
+      let source = FigureSums.Source.group(group, below: MessageID(firstAt: end))
+      FigureSums(api: api, app: app, oldest: MessageID(firstAt: first), sources: [source]).read(
+        "group_name"
+      ) { [self] result in
+        switch result {
+        case .failure(let error): call.fail(error)
+        case .success(let sums): answer(call, zip([group], sums))
         }
       }
     }
@@ -165,7 +127,7 @@ struct ReportController: GetuiController {
           writer.key("total")
           writer.beginObject()
           writer.member("target_num", sum.acknowledged + sum.accepted.values.reduce(0, +))
-          writer.member("receive_num", sum.acknowledged)
+          writer.member("receive_num", sum.acknowledged + sum.arrived.values.reduce(0, +))
           writer.member("display_num", sum.shown)
           writer.member("click_num", sum.tapped)
           writer.endObject()
@@ -178,6 +140,7 @@ struct ReportController: GetuiController {
             writer.key(router.channels.getuiName(channel))
             writer.beginObject()
             writer.member("target_num", count)
+            writer.member("receive_num", sum.arrived[channel] ?? 0)
             writer.endObject()
           }
           writer.endObject()
@@ -247,8 +210,8 @@ struct ReportController: GetuiController {
         writer.key("online_statics")
         writer.beginObject()
         for (hour, row) in rows {
-          let day = start(ofDay: hour / 24)
-          writer.member(String(day.adding(seconds: hour % 24 * 3600).milliseconds), row.online)
+          let time = LocalTime(date: LocalDate(dayNumber: hour / 24), secondOfDay: Int(hour % 24) * 3600)
+          writer.member(String(router.zone.moment(of: time).milliseconds), row.online)
         }
         writer.endObject()
         writer.endObject()

@@ -110,26 +110,41 @@ struct TaskController: GetuiController {
 
   // MARK: At a CID
 
-  /// The most pushes of a stored message that one answer covers.
-  private static let mostPushes = 1000
+  /// Pushes of a stored message that are read at a time.
+  private static let pushesInPage = 2000
+  /// Above all pushes.
+  private static let end = MessageID(UInt64(Int64.max))
 
   /// `GET /task/detail/{cid}/{taskid}`: the known events, in order.
   private func showDetail(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let device = try app.device(call.captures["cid"] ?? "")
       guard let task = GetuiTaskID(call.captures["taskid"] ?? "") else { throw .invalid("taskid") }
-      api.store.read { transaction throws(StorageError) in
-        try transaction.getui.pushes(ofTask: task.id, app: app.id, limit: Self.mostPushes)
-      } completion: { result in
-        guard case .success(let pushes) = result else { return call.fail(.busy) }
-        showDetail(call, pushes.isEmpty ? [task.id] : pushes.reversed(), device, app)
+      showDetail(call, task.id, below: Self.end, device, app)
+    }
+  }
+
+  /// Shows the latest push of a task below an ID that is for a device; a task that has none is itself the push.
+  private func showDetail(
+    _ call: GetuiCall, _ task: MessageID, below end: MessageID, _ device: RegistrationNumber, _ app: App
+  ) {
+    api.store.read(inTurnOf: app.id) { transaction throws(StorageError) in
+      try transaction.getui.latestPushes(ofTask: task, app: app.id, below: end, limit: Self.pushesInPage)
+    } completion: { result in
+      guard case .success(let pushes) = result else { return call.fail(.busy) }
+      let rest = pushes.count == Self.pushesInPage ? pushes.last : nil
+      showDetail(call, pushes.isEmpty && end == Self.end ? [task] : pushes, device, app) {
+        guard let rest else { return call.fail(.invalid("taskid", "the CID is not in its audience")) }
+        showDetail(call, task, below: rest, device, app)
       }
     }
   }
 
-  /// Shows the first of some pushes that is for a device.
-  private func showDetail(_ call: GetuiCall, _ pushes: [MessageID], _ device: RegistrationNumber, _ app: App)
-  {
+  /// Shows the first of some pushes that is for a device, if there is one.
+  private func showDetail(
+    _ call: GetuiCall, _ pushes: [MessageID], _ device: RegistrationNumber, _ app: App,
+    orElse none: @escaping @Sendable () -> Void
+  ) {
     api.store.read(inTurnOf: app.id, each: pushes, upTo: 1) {
       transaction, id throws(StorageError) -> MessageID? in
       guard let push = try transaction.pushes.find(id: id), push.app == app.id else { return nil }
@@ -139,9 +154,7 @@ struct TaskController: GetuiController {
       return isTarget || push.target == device ? id : nil
     } completion: { result in
       guard case .success(let found) = result else { return call.fail(.busy) }
-      guard let push = found.first else {
-        return call.fail(.invalid("taskid", "the CID is not in its audience"))
-      }
+      guard let push = found.first else { return none() }
       showDetail(call, push, device, app)
     }
   }

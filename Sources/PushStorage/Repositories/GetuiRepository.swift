@@ -102,14 +102,27 @@ extension GetuiRepository {
     GetuiAccessRow(app: row.app("app_id"), secret: row.blob("secret"), changedAt: row.time("changed_at"))
   }
 
-  /// The pushes of an app's task below an ID, the oldest first; none for any other push.
+  /// The pushes of an app's task in a range of IDs, the oldest first; none for any other push.
   public func pushes(
-    ofTask task: MessageID, app: AppID, below end: MessageID = MessageID(UInt64(Int64.max)), limit: Int
+    ofTask task: MessageID, app: AppID, from first: MessageID = MessageID(0),
+    below end: MessageID = MessageID(UInt64(Int64.max)), limit: Int
+  ) throws(StorageError) -> [MessageID] {
+    try database.all(
+      """
+      SELECT push_id FROM getui_push WHERE task_id = ? AND app_id = ? AND push_id >= ? AND push_id < ?
+      ORDER BY push_id LIMIT ?
+      """, .message(task), .app(app), .message(first), .message(end), .integer(limit)
+    ) { $0.message() }
+  }
+
+  /// The pushes of an app's task below an ID, the newest first; none for any other push.
+  public func latestPushes(
+    ofTask task: MessageID, app: AppID, below end: MessageID, limit: Int
   ) throws(StorageError) -> [MessageID] {
     try database.all(
       """
       SELECT push_id FROM getui_push WHERE task_id = ? AND app_id = ? AND push_id < ?
-      ORDER BY push_id LIMIT ?
+      ORDER BY push_id DESC LIMIT ?
       """, .message(task), .app(app), .message(end), .integer(limit)
     ) { $0.message() }
   }

@@ -38,11 +38,19 @@ extension StatisticsRepository {
     found.acknowledged = row.count("acknowledged")
     for entry in row.text("accepted").split(separator: " ") {
       let parts = entry.split(separator: "=")
-      guard parts.count == 2, let number = Int(parts[0]), let count = Int(parts[1]),
+      // What arrived stands there under the number of the channel with a mark, and what receipts deny under the negative one.
+      let isArrived = parts.first?.first == "a"
+      guard parts.count == 2, let number = Int(parts[0].dropFirst(isArrived ? 1 : 0)),
+        let count = Int(parts[1]),
         let channel = UInt8(exactly: number.magnitude).map({ ChannelID(rawValue: $0) })
       else { continue }
-      // What receipts deny stands there under the negative number of the channel.
-      if number < 0 { found.denied[channel] = count } else { found.accepted[channel] = count }
+      if isArrived {
+        found.arrived[channel] = count
+      } else if number < 0 {
+        found.denied[channel] = count
+      } else {
+        found.accepted[channel] = count
+      }
     }
     found.refused = row.count("refused")
     found.shown = row.count("shown")
@@ -93,7 +101,7 @@ extension StatisticsRepository<Writing> {
     func texts(_ counts: [ChannelID: Int], _ sign: String) -> [String] {
       counts.sorted { $0.key < $1.key }.map { "\(sign)\($0.key.rawValue)=\($0.value)" }
     }
-    let accepted = texts(sum.accepted, "") + texts(sum.denied, "-")
+    let accepted = texts(sum.accepted, "") + texts(sum.denied, "-") + texts(sum.arrived, "a")
     try database.run(
       """
       INSERT INTO statistics (hour, app_id, pushes, targets, acknowledged, accepted, refused, shown,
