@@ -120,7 +120,7 @@ extension GetuiAPI {
           // The name is claimed first, since another request may have it. A repeated request completes what the first began.
           claim(id, origin, in: app) { [self] result in
             guard case .success(let claim) = result, !claim.isIgnored else { return done(result) }
-            recall(pushes[...], in: app) { done($0.map { _ in claim }) }
+            recall(pushes, in: app) { done($0.map { _ in claim }) }
           }
         }
       }
@@ -264,23 +264,42 @@ extension GetuiAPI {
     .invalid("push_message.revoke.old_task_id", reason)
   }
 
-  /// Recalls pushes, one after the other; of several it passes over those that are gone. Gives the number of nodes that have not
-  /// confirmed it, at most of one of them.
-  func recall(
-    _ pushes: ArraySlice<MessageID>, passingOverUnknown: Bool = false, unconfirmed: Int = 0, in app: App,
+  /// Pushes of a task that are read at a time.
+  private static let recallsInPage = 2000
+
+  /// Recalls all pushes of a stopped task, to which no more come, that can be recalled. A repetition goes on where an error ended it.
+  /// Gives the number of nodes that have not confirmed it, at most of one push.
+  func recallAll(
+    ofTask task: MessageID, from first: MessageID = MessageID(0), unconfirmed: Int = 0, in app: App,
     done: @escaping @Sendable (Result<Int, GetuiError>) -> Void
   ) {
-    guard let first = pushes.first else { return done(.success(unconfirmed)) }
-    router.deliveries.recall(first, in: app) { [self] result in
-      var unconfirmed = unconfirmed
-      switch result {
-      case .success(let recalled): unconfirmed = max(unconfirmed, recalled.unconfirmed)
-      case .failure(let error) where error.httpStatus >= 500: return done(.failure(.busy))
-      case .failure: guard passingOverUnknown else { return done(.failure(.invalid("taskid"))) }
+    let now = time.now()
+    store.read(inTurnOf: app.id) { transaction throws(StorageError) in
+      try transaction.getui.recallablePushes(
+        ofTask: task, app: app.id, from: first, at: now, limit: Self.recallsInPage)
+    } completion: { [self] result in
+      guard case .success(let pushes) = result else { return done(.failure(.busy)) }
+      guard let last = pushes.last else { return done(.success(unconfirmed)) }
+      router.deliveries.recall(pushes[...], in: app) { [self] result in
+        guard case .success(let recalled) = result else { return done(.failure(.busy)) }
+        let most = max(unconfirmed, recalled.unconfirmed)
+        recallAll(
+          ofTask: task, from: MessageID(last.rawValue + 1), unconfirmed: most, in: app, done: done)
       }
-      recall(
-        pushes.dropFirst(), passingOverUnknown: passingOverUnknown, unconfirmed: unconfirmed, in: app,
-        done: done)
+    }
+  }
+
+  /// Recalls pushes, and passes over those that are gone; 20001 if all are. Gives the same number.
+  func recall(
+    _ pushes: [MessageID], in app: App, done: @escaping @Sendable (Result<Int, GetuiError>) -> Void
+  ) {
+    router.deliveries.recall(pushes[...], in: app) { result in
+      switch result {
+      case .failure: done(.failure(.busy))
+      case .success(let recalled):
+        let isUnknown = recalled.known == 0 && !pushes.isEmpty
+        done(isUnknown ? .failure(.invalid("taskid")) : .success(recalled.unconfirmed))
+      }
     }
   }
 }

@@ -146,7 +146,7 @@ struct ListController: GetuiController {
         switch result {
         case .failure(let error): call.fail(error)
         case .success(let pushes):
-          api.recall(pushes[...], in: app) { result in
+          api.recall(pushes, in: app) { result in
             switch result {
             case .failure(let error): call.fail(error)
             case .success: answer(order, call, app)

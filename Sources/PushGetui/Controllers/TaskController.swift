@@ -19,37 +19,43 @@ struct TaskController: GetuiController {
 
   // MARK: Stopping
 
-  /// `DELETE /task/{taskid}`: recalls all pushes of a stored message, which can no longer be sent. Of a scheduled push it
-  /// deletes the schedule, or recalls the push if it was made.
+  /// `DELETE /task/{taskid}`: recalls all pushes of a stored message, which can no longer be sent; a repetition goes on where an
+  /// error ended that. Of a scheduled push it deletes the schedule, or recalls the push if it was made.
   private func stop(_ call: GetuiCall, _ app: App) {
     guard let task = GetuiTaskID(call.captures["taskid"] ?? ""), task.kind != .single else {
       return call.fail(.invalid("taskid"))
     }
     let now = api.time.now()
-    api.store.write(of: app.id) { transaction throws(StorageError) -> [MessageID]? in
+    api.store.write(of: app.id) { transaction throws(StorageError) -> Stopped in
       guard let row = try transaction.getui.task(task.id, app: app.id),
         (row.scheduleID == nil) == (task.kind == .list)
-      else { return task.kind == .app ? [task.id] : nil }
+      else { return task.kind == .app ? .isPush : .unknown }
       if let timed = try transaction.getui.timedTask(task.id, app: app.id), timed.outcome == nil,
         let schedule = timed.schedule
       {
         _ = try transaction.schedules.delete(app: app.id, uuid: schedule.uuid)
       }
       try transaction.getui.stopTask(task.id, app: app.id, at: now)
-      return try transaction.getui.pushes(ofTask: task.id, app: app.id, limit: .max)
+      return .hasPushes
     } completion: { result in
-      switch result {
-      case .failure: call.fail(.busy)
-      case .success(nil): call.fail(.invalid("taskid"))
-      case .success(let pushes?):
-        api.recall(pushes[...], passingOverUnknown: task.kind == .list, in: app) { result in
-          switch result {
-          case .failure(let error): call.fail(error)
-          case .success(let unconfirmed): call.answer(unconfirmedNodes: unconfirmed)
-          }
+      let done = { @Sendable (result: Result<Int, GetuiError>) in
+        switch result {
+        case .failure(let error): call.fail(error)
+        case .success(let unconfirmed): call.answer(unconfirmedNodes: unconfirmed)
         }
       }
+      switch result {
+      case .failure: call.fail(.busy)
+      case .success(.unknown): call.fail(.invalid("taskid"))
+      case .success(.isPush): api.recall([task.id], in: app, done: done)
+      case .success(.hasPushes): api.recallAll(ofTask: task.id, in: app, done: done)
+      }
     }
+  }
+
+  /// What a task is of which nothing more is sent.
+  private enum Stopped: Sendable {
+    case unknown, isPush, hasPushes
   }
 
   // MARK: Scheduled pushes

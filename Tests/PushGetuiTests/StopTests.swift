@@ -1,0 +1,60 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+import PushTesting
+import Testing
+
+@testable import PushGetui
+@testable import PushStorage
+
+/// Stored messages that are stopped after many calls have sent them, and calls that are not answered in time.
+@Suite(.timeLimit(.minutes(1))) struct StopTests {
+  /// Stores a message and sends it to a device some times; gives the task.
+  private func send(_ count: Int, to id: RegistrationID, _ world: GetuiWorld) async throws -> String {
+    let message = #"{"request_id":"request-0001","push_message":{"transmission":"hi"}}"#
+    let stored = await world.ask("POST", "/push/list/message", message)
+    let task = try #require(stored.json["data"]?["taskid"]?.string, "\(stored.message)")
+    let list = #"{"audience":{"cid":["\#(id.text)"]},"taskid":"\#(task)","is_async":true}"#
+    let token = await world.token()
+    for _ in 0..<count {
+      #expect(await world.call("POST", "/push/list/cid", list, token: token).code == 0)
+    }
+    return task
+  }
+
+  @Test func `A task of many pushes is stopped in few steps`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let task = try await send(50, to: id, world)
+    #expect(world.pending(id).count == 50)
+    let before = world.store.statistics.jobs
+    #expect(await world.ask("DELETE", "/task/\(task)").code == 0)
+    #expect(world.pending(id).isEmpty)
+    let after = world.store.statistics.jobs
+    #expect(after - before <= 10)
+    let token = await world.token()
+    // What is taken back is not taken back again.
+    #expect(await world.call("DELETE", "/task/\(task)", token: token).code == 0)
+    #expect(world.store.statistics.jobs - after <= 2)
+    let list = #"{"audience":{"cid":["\#(id.text)"]},"taskid":"\#(task)"}"#
+    #expect(await world.call("POST", "/push/list/cid", list, token: token).code == 22002)
+  }
+
+  /// Nothing is taken back after its end: the housekeeping says how that was.
+  @Test func `Pushes that have ended are left alone`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let task = try await send(3, to: id, world)
+    world.clock.advance(seconds: 7201)
+    world.router.tick()
+    #expect(await world.ask("DELETE", "/task/\(task)").code == 0)
+    let recalled = try await world.store.change { transaction throws(StorageError) in
+      try transaction.database.first("SELECT count(*) FROM outcome WHERE taken_back_at IS NOT NULL") {
+        $0.count()
+      }
+    }
+    #expect(recalled == 0)
+  }
+}
