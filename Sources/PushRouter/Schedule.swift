@@ -22,7 +22,7 @@ public struct Schedule: Sendable {
   /// Whether it fires.
   public var isEnabled: Bool { row.isEnabled }
   /// Whether a request of Getui's API made it, by whose rules its push is read.
-  public var isGetui: Bool { row.cid?.hasPrefix(GetuiOrigin.name(ofRequest: "")) == true }
+  public var isGetui: Bool { row.cid.map { GetuiOrigin.isName($0) } ?? false }
   /// The push object, as JSON.
   public var push: [UInt8] { row.push }
 }

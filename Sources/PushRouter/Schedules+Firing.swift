@@ -65,17 +65,27 @@ extension Schedules {
 
   // MARK: Start
 
-  /// Schedules store local times; their moments may have changed with the server's zone or its rules. Blocks; call before
-  /// anything is served.
+  /// Schedules store local times; their moments may have changed with the server's zone or its rules. Those of Getui's API are for
+  /// moments, whose local times may have. Blocks; call before anything is served.
   func recomputeMoments(in rows: AppRows) throws(StorageError) {
-    let changed = try Store.wait { (done: @escaping @Sendable (Result<[Moments], StorageError>) -> Void) in
+    let changed = try Store.wait { (done: @escaping @Sendable (Result<[Times], StorageError>) -> Void) in
       store.read(
         { transaction throws(StorageError) in
-          var changed: [Moments] = []
-          try transaction.schedules.occurrences(in: rows) { id, next, last in
-            let moments = Moments(
-              schedule: id, next: next.map { zone.moment(of: $0.local) }, last: zone.moment(of: last.local))
-            if moments.next != next?.at || moments.last != last.at { changed.append(moments) }
+          var changed: [Times] = []
+          try transaction.schedules.occurrences(in: rows) { id, cid, next, last in
+            if let cid, GetuiOrigin.isName(cid) {
+              guard let next else { return }
+              let local = zone.local(next.at)
+              let moved = ScheduleRow.Occurrence(local: local, at: next.at)
+              guard moved != next else { return }
+              changed.append(
+                Times(schedule: id, next: moved, last: moved, trigger: ScheduleTrigger.single(local).stored))
+            } else {
+              let times = Times(
+                schedule: id, next: next.map { zone.occurrence($0.local) }, last: zone.occurrence(last.local),
+                trigger: nil)
+              if times.next != next || times.last != last { changed.append(times) }
+            }
           }
           return changed
         }, completion: done)
@@ -85,15 +95,18 @@ extension Schedules {
       store.write(
         { transaction throws(StorageError) in
           for one in changed {
-            try transaction.schedules.setMoments(schedule: one.schedule, next: one.next, last: one.last)
+            try transaction.schedules.setTimes(
+              schedule: one.schedule, next: one.next, last: one.last, trigger: one.trigger)
           }
         }, completion: done)
     }
   }
 
-  private struct Moments: Sendable {
+  private struct Times: Sendable {
     let schedule: Int64
-    let next: Timestamp?
-    let last: Timestamp
+    let next: ScheduleRow.Occurrence?
+    let last: ScheduleRow.Occurrence
+    /// Nil if it stays.
+    let trigger: [UInt8]?
   }
 }

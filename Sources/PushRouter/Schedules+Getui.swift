@@ -43,10 +43,8 @@ extension Schedules {
       guard task.moment > now, task.moment <= now.adding(seconds: Self.getuiWindow) else {
         return .failure(.invalidValue("settings.schedule_time must be within the next 7 days"))
       }
-      let occurrence = zone.occurrence(zone.local(task.moment))
-      guard occurrence.at.seconds == task.moment.seconds else {
-        return .failure(.invalidValue("settings.schedule_time: the clocks show this time twice"))
-      }
+      let occurrence = ScheduleRow.Occurrence(
+        local: zone.local(task.moment), at: Timestamp(milliseconds: task.moment.seconds * 1000))
       guard try transaction.schedules.validCount(app: app.id, at: now) < limit else {
         return .failure(.overLimit("The app has \(limit) schedules, and may not have more"))
       }

@@ -75,8 +75,11 @@ public struct Schedules: Sendable {
         return .failure(.scheduleInvalid("trigger must stay single or periodical, as it is"))
       }
       // What was to happen while it was disabled is not made up for. A trigger that stays as it is leaves an occurrence
-      // alone that has come just now.
-      if trigger != old.trigger || new.isEnabled && !row.isEnabled {
+      // alone that has come just now, and the moment of a request of Getui's API that is still to come: clocks may show its
+      // time twice.
+      let isAgain = new.isEnabled && !row.isEnabled
+      let keepsMoment = old.isGetui && row.next.map { $0.at > now } == true
+      if trigger != old.trigger || isAgain && !keepsMoment {
         let first: LocalTime
         do throws(APIError) { first = try trigger.first(from: now, in: zone) } catch {
           return .failure(error)
@@ -89,9 +92,22 @@ public struct Schedules: Sendable {
         new.last = zone.occurrence(trigger.last ?? next)
       }
       try transaction.schedules.update(new)
+      if old.isGetui { try transaction.getui.moveTask(ofSchedule: row.id, to: new.last.at) }
+      // An occurrence that had come and was not fired yet never will be.
+      if row.isEnabled, let due = row.next, due.at <= now, new.next != due || !new.isEnabled {
+        let error = Self.changedTooLate
+        try transaction.schedules.insertRun(
+          ScheduleRunRow(
+            id: ids.next(), schedule: row.id, occurrence: due.local, at: now, code: error.code,
+            message: error.message, needsRetry: true))
+      }
       return .success(new)
     }
   }
+
+  /// Why nothing was pushed for an occurrence during whose handling the schedule was changed.
+  private static let changedTooLate = APIError.timeout.saying(
+    "Missed: the schedule was changed after the time had come and before the push was made")
 
   /// The first occurrence, not before one, at which a schedule has not fired: the clock may have been set back.
   private func notFired(

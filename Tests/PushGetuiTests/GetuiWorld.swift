@@ -45,10 +45,12 @@ final class GetuiWorld: Sendable {
   }
 
   /// What a server that starts again makes of the database: it knows no more than what is stored.
-  func restarted() throws -> GetuiAPI {
+  func restarted(zone: any Zone = FixedZone.china) throws -> GetuiAPI {
     let database = try TestDatabase(in: database.folder, open: Self.open)
     reopened.withLock { $0.append(database) }
-    let router = Router(store: database.store, scope: .all, time: clock, log: .silent)
+    var options = RouterOptions()
+    options.zone = zone
+    let router = Router(store: database.store, scope: .all, options: options, time: clock, log: .silent)
     try router.load()
     var limits = GatewayLimits()
     limits.rules.renderers = [APNsContentRenderer()]

@@ -198,4 +198,72 @@ import Testing
     #expect(await world.ask("DELETE", "/task/\(list)").message == "taskid is invalid")
     #expect(await Self.state(task, world)?["send_result"] == "do_not_send")
   }
+
+  /// Its time is a moment, whatever the server's clocks show.
+  @Test func `Another zone does not move a push for later`() async throws {
+    let world = try await GetuiWorld()
+    _ = try await world.register()
+    let task = try await Self.schedule(world, in: 300)
+    let due = world.clock.now().adding(seconds: 300)
+    let token = await world.token()
+    let api = try world.restarted(zone: FixedZone(secondsEast: 3600))
+    func state() async -> JSONValue? {
+      await world.call("GET", "/task/schedule/\(task)", token: token, by: api).json["data"]?[task]
+    }
+    #expect(await state()?["push_time"]?.string == String(due.milliseconds))
+    let list = await Self.callJPush(world, "GET", "/v3/schedules").json["schedules"]?.array
+    let local = FixedZone(secondsEast: 3600).local(due).text
+    #expect(list?.first?["trigger"]?["single"]?["time"]?.string == local)
+    world.clock.advance(seconds: 299)
+    for expected in ["do_not_send", "send_success"] {
+      api.gateway.tick()
+      while api.gateway.schedules.isBusy {
+        await awaitCallback { done in api.router.registrations.afterChanges { done(()) } }
+      }
+      #expect(await state()?["send_result"]?.string == expected)
+      world.clock.advance(seconds: 1)
+    }
+  }
+
+  @Test func `A push for later comes at its moment when clocks show its time twice`() async throws {
+    var routing = RouterOptions()
+    routing.zone = AutumnZone()
+    let world = try await GetuiWorld(routing: routing)
+    let id = try await world.register()
+    world.clock.advance(seconds: AutumnZone.change - 3600 - world.clock.now().seconds)
+    // 02:30 for the second time.
+    let task = try await Self.schedule(world, in: 5400)
+    for (seconds, count) in [(1800, 0), (3599, 0), (1, 1)] as [(Int64, Int)] {
+      world.clock.advance(seconds: seconds)
+      await world.tick()
+      #expect(world.pending(id).count == count)
+    }
+    #expect(await Self.state(task, world)?["send_result"] == "send_success")
+  }
+
+  /// It lives as long as its schedule, and a time that it was moved from is no outcome.
+  @Test func `A push for later that JPush's API moves stays a task`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let task = try await Self.schedule(world, in: 300)
+    let list = await Self.callJPush(world, "GET", "/v3/schedules").json["schedules"]
+    let uuid = list?.array?.first?["schedule_id"]
+    world.clock.advance(seconds: 300)
+    let due = world.clock.now().adding(seconds: 60 * 86_400)
+    let time = world.router.zone.local(due).text
+    let answer = await Self.callJPush(
+      world, "PUT", "/v3/schedules/\(uuid?.string ?? "")", #"{"trigger":{"single":{"time":"\#(time)"}}}"#)
+    #expect(answer.status == 200, "\(answer.json)")
+    let (app, number) = (world.app.id, try #require(GetuiTaskID(task)?.id))
+    let row = try await world.store.change { transaction throws(StorageError) in
+      try transaction.getui.task(number, app: app)
+    }
+    #expect(row?.expiresAt.seconds == due.seconds)
+    let state = await Self.state(task, world)
+    #expect(state?["send_result"] == "do_not_send" && state?["status"] == nil)
+    world.clock.advance(seconds: 60 * 86_400)
+    await world.tick()
+    #expect(await Self.state(task, world)?["send_result"] == "send_success")
+    #expect(world.pending(id).count == 1)
+  }
 }

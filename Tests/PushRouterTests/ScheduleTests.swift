@@ -164,4 +164,44 @@ import Testing
       #expect(row?.next == nil && row != nil)
     }
   }
+
+  /// An occurrence that had come when its schedule was changed is told as missed; the new one comes.
+  @Test(arguments: [false, true])
+  func `A change of a schedule that is due is recorded`(isDisabled: Bool) async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    func local(_ seconds: Int64) -> LocalTime {
+      FixedZone.china.local(world.clock.now().adding(seconds: seconds))
+    }
+    let (first, router, app) = (local(10), world.router, world.app)
+    let schedule = try await Self.makeSchedule(.single(first), in: world)
+    func change(_ update: ScheduleUpdate) async throws -> Schedule {
+      try await awaitCallback { done in
+        router.schedules.change(schedule.id, update, in: app) { done($0) }
+      }.get()
+    }
+    func runs() async throws -> [ScheduleRunRow] {
+      try await awaitCallback { done in router.schedules.runs(of: schedule.id, in: app) { done($0) } }.get()
+    }
+    // What is not due yet has no result.
+    _ = try await change(ScheduleUpdate(trigger: .single(local(20))))
+    _ = try await change(ScheduleUpdate(trigger: .single(first)))
+    #expect(try await runs().isEmpty)
+    world.clock.advance(seconds: 10)
+    let due = try #require(try await Self.due(in: world).first)
+    // A new name leaves it alone.
+    _ = try await change(ScheduleUpdate(name: "m"))
+    #expect(try await runs().isEmpty)
+    _ = try await change(
+      isDisabled ? ScheduleUpdate(isEnabled: false) : ScheduleUpdate(trigger: .single(local(10))))
+    #expect(await Self.fire(due, in: world) == .stale)
+    let run = try #require(try await runs().first)
+    #expect(run.code == 1030 && run.needsRetry && run.occurrence == first && run.message.hasPrefix("Missed"))
+    #expect(try await runs().count == 1)
+    world.clock.advance(seconds: 10)
+    let next = try await Self.due(in: world)
+    #expect(next.count == (isDisabled ? 0 : 1))
+    for due in next { _ = await Self.fire(due, in: world) }
+    #expect(world.pending(device).count == next.count)
+  }
 }

@@ -23,6 +23,9 @@ public struct GetuiOrigin: Sendable, Equatable {
     name.hasPrefix(mark) ? String(name.dropFirst(mark.count)) : nil
   }
 
+  /// Whether a name is one of a request of Getui's API.
+  static func isName(_ name: String) -> Bool { name.hasPrefix(mark) }
+
   private static let mark = "g:"
 }
 

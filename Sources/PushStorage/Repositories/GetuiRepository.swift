@@ -222,8 +222,13 @@ extension GetuiRepository {
         uuid: $0.text("uuid"), dueAt: $0.time("last_at"), push: $0.blob("push_json"))
     }
     if let push = found?.push { found?.push = try database.opened(push, of: app, .schedule) }
+    // A time that it was moved from too late is no outcome of the time that it has now.
     let outcome = try database.first(
-      "SELECT code FROM schedule_run WHERE schedule_id = ? ORDER BY msg_id DESC LIMIT 1", .integer(schedule)
+      """
+      SELECT code FROM schedule_run WHERE schedule_id = ?1
+        AND occurrence = (SELECT last_local FROM schedule WHERE id = ?1)
+      ORDER BY msg_id DESC LIMIT 1
+      """, .integer(schedule)
     ) { $0.count("code") }
     if outcome != nil { return GetuiTimedTaskRow(task: task, schedule: found, outcome: outcome) }
     // With its schedule goes what is known of its run; the push says enough.
@@ -243,6 +248,12 @@ extension GetuiRepository<Writing> {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .message(row.id), .app(row.app), .text(row.requestID), .text(row.groupName), .time(row.createdAt),
       .time(row.expiresAt), .optional(row.scheduleID), .optional(row.digest), .blob(body))
+  }
+
+  /// Notes that the schedule of a push for later has another time; nothing if no task stands behind the schedule.
+  public func moveTask(ofSchedule schedule: Int64, to moment: Timestamp) throws(StorageError) {
+    try database.run(
+      "UPDATE getui_task SET expires_at = ? WHERE schedule_id = ?", .time(moment), .integer(schedule))
   }
 
   /// Ends a task: it cannot be sent any more.

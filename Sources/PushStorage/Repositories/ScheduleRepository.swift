@@ -85,18 +85,20 @@ extension ScheduleRepository {
     return page
   }
 
-  /// Calls `body` with the number and the occurrences of each schedule.
+  /// Calls `body` with the number, the request's name and the occurrences of each schedule.
   public func occurrences(
     in rows: AppRows,
-    each body: (_ id: Int64, _ next: ScheduleRow.Occurrence?, _ last: ScheduleRow.Occurrence) -> Void
+    each body: (
+      _ id: Int64, _ cid: String?, _ next: ScheduleRow.Occurrence?, _ last: ScheduleRow.Occurrence
+    ) -> Void
   ) throws(StorageError) {
     let statement = try database.statement(
       """
-      SELECT id, next_local, next_at, last_local, last_at FROM schedule /* own: WHERE own(schedule.app_id) */
+      SELECT id, cid, next_local, next_at, last_local, last_at FROM schedule /* own: WHERE own(schedule.app_id) */
       """, in: rows)
     try statement.each([]) { row in
       guard let last = row.occurrence("last_local", "last_at") else { return }
-      body(row.integer("id"), row.occurrence("next_local", "next_at"), last)
+      body(row.integer("id"), row.optionalText("cid"), row.occurrence("next_local", "next_at"), last)
     }
   }
 
@@ -171,11 +173,16 @@ extension ScheduleRepository<Writing> {
       .optional(next?.at.milliseconds), .integer(id))
   }
 
-  /// Replaces the moments that a schedule's occurrences stand for.
-  public func setMoments(schedule id: Int64, next: Timestamp?, last: Timestamp) throws(StorageError) {
+  /// Replaces the occurrences of a schedule, and its trigger unless it stays.
+  public func setTimes(
+    schedule id: Int64, next: ScheduleRow.Occurrence?, last: ScheduleRow.Occurrence, trigger: [UInt8]?
+  ) throws(StorageError) {
     try database.run(
-      "UPDATE schedule SET next_at = ?, last_at = ? WHERE id = ?", .optional(next?.milliseconds), .time(last),
-      .integer(id))
+      "UPDATE schedule SET next_local = ?, next_at = ?, last_local = ?, last_at = ? WHERE id = ?",
+      .optional(next?.local.count), .optional(next?.at.milliseconds), .integer(last.local.count),
+      .time(last.at), .integer(id))
+    guard let trigger else { return }
+    try database.run("UPDATE schedule SET trigger_json = ? WHERE id = ?", .blob(trigger), .integer(id))
   }
 
   /// Records the outcome of an occurrence. `.constraint` if the ID is taken or there is no such schedule.
