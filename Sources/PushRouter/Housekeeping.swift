@@ -22,6 +22,8 @@ final class Housekeeping: Sendable {
   private let figures: AppFigureBoard
   private let retention: Retention
   private let ticks = Atomic<Int>(0)
+  /// The moment of the last tick, in milliseconds; 0 before the first.
+  private let lastTick = Atomic<Int64>(0)
 
   init(
     store: Store, scope: HomeScope, options: RouterOptions, time: any TimeSource, log: Log, apps: Apps,
@@ -85,12 +87,20 @@ final class Housekeeping: Sendable {
     statistics.flush(to: store)
     figures.tick(loaded)
     audit.step(store, scope, at: now, log: log)
-    if tick % Self.activitySeconds == 0 { activity.flush(loaded, at: now) }
+    saveActivity(of: loaded, isTurn: tick % Self.activitySeconds == 0, at: now)
     if tick % Self.retentionSeconds == 0 {
       retention.sweep(at: now)
       files.sweep(at: now)
     }
     if tick % min(loaded.count / Self.appsInSecond + 1, 5) == 0 { apps.refresh() }
+  }
+
+  /// Saves who used the apps, when it is its turn and when an hour is over: what was done in it belongs to it.
+  private func saveActivity(of loaded: [App], isTurn: Bool, at now: Timestamp) {
+    let last = lastTick.exchange(now.milliseconds, ordering: .relaxed)
+    let before = Timestamp(milliseconds: last)
+    if last != 0, activity.isOtherHour(before, now) { activity.flush(loaded, at: before) }
+    if isTurn { activity.flush(loaded, at: now) }
   }
 
   /// Writes delayed data before the store is closed. Last contacts, which may be one per device, only as long as

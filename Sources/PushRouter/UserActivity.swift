@@ -69,6 +69,11 @@ public struct UserActivity: Sendable {
   private static let daysKept: Int64 = 93
   private static let statisticsKept: Int64 = 400 * 24
 
+  /// Whether two moments are in different hours.
+  func isOtherHour(_ one: Timestamp, _ other: Timestamp) -> Bool {
+    zone.hour(of: one) != zone.hour(of: other)
+  }
+
   /// Stores who used the apps since the last call, for this hour and this day.
   func flush(_ apps: [App], at now: Timestamp) {
     let (hour, day) = (zone.hour(of: now), zone.day(of: now))

@@ -157,6 +157,30 @@ import Testing
     #expect(left == [0, 0, 0])
   }
 
+  /// What was done in the last minute of an hour belongs to it, not to the next one.
+  @Test func `Who used an app is counted for the hour in which that was`() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    try await world.tick()
+    // 22:59:30 by the clocks of China.
+    world.clock.advance(seconds: 3600 - 800 - 30)
+    let place = world.login(device)
+    try await world.tick()
+    world.app.directory.disconnect(device.number, from: place, at: world.clock.seconds)
+    world.clock.advance(seconds: 29)
+    try await world.tick()
+    for _ in 0..<70 {
+      world.clock.advance(seconds: 1)
+      try await world.tick()
+    }
+    let hour = FixedZone.china.hour(of: world.clock.now())
+    let (router, app) = (world.router, world.app)
+    let users = try await awaitCallback { done in
+      router.activity.users(of: app, hours: hour - 1..<hour + 1) { done($0) }
+    }.get()
+    #expect(users.map(\.online) == [[.android: 1], [:]])
+  }
+
   /// The cache holds what came last, within its bound, also of pushes that came again with other content.
   @Test func cacheIsBounded() {
     let cache = ContentCache(byteLimit: 10_000)
