@@ -125,7 +125,7 @@ public final class GetuiAPI: Sendable {
       switch fault {
       case .bodyTooLarge: .overLimit("body")
       case .timeout, .busy, .unserved: .busy
-      case .unanswered: .unanswered
+      case .unanswered: .unanswered(at: target)
       default: .parameter("The request is malformed")
       }
     return .getui(error.httpStatus, error.json())

@@ -1,3 +1,4 @@
+import PushHTTP
 import PushJSON
 
 /// An error of Getui's API: a code, its HTTP status, and a message that names the field. Getui's clients read the body only
@@ -65,8 +66,24 @@ extension GetuiError {
   static func taskInvalid(_ message: String) -> Self { Self(code: 22002, httpStatus: 400, message: message) }
   /// 30019: the server is overloaded or its database failed. The client may try again.
   static let busy = Self(code: 30019, httpStatus: 403, message: "The system is busy, please retry later")
-  /// 30019: there was no answer in time, and the call may have been carried out.
-  static let unanswered = Self(
-    code: 30019, httpStatus: 403,
-    message: "No answer in time. The call may have been carried out: repeat it with the same request_id")
+  /// 30019: there was no answer in time, and the call, which has a `request_id`, may have been carried out.
+  static let unanswered = noAnswer("The call may have been carried out: repeat it with the same request_id")
+  /// 30019: the same of the calls that send a stored message, which have none.
+  static let unansweredList = noAnswer(
+    "The push may have been made, and to repeat the call may push twice: see task/detail/{cid}/{taskid} first"
+  )
+  /// 30019: the same of calls that push nothing.
+  static let unansweredCall = noAnswer("The call may have been carried out")
+  private static func noAnswer(_ advice: String) -> Self {
+    Self(code: 30019, httpStatus: 403, message: "No answer in time. \(advice)")
+  }
+
+  /// The same for a request target.
+  static func unanswered(at target: String) -> Self {
+    guard let path = HTTPTarget(target)?.path.dropFirst(2), path.first == "push" else {
+      return unansweredCall
+    }
+    let list = path.dropFirst()
+    return list.first == "list" && list.dropFirst().first != "message" ? unansweredList : unanswered
+  }
 }

@@ -57,4 +57,18 @@ import Testing
     }
     #expect(recalled == 0)
   }
+
+  /// Who repeats the sending of a list pushes twice: only requests with a name may be told to be repeated.
+  @Test(
+    arguments: [
+      ("push/list/cid", .unansweredList), ("push/list/alias?x=1", .unansweredList),
+      ("push/list/cid_by_tag", .unansweredList), ("push/list/message", .unanswered),
+      ("push/single/batch/cid", .unanswered), ("push/all", .unanswered), ("task/RASL_1", .unansweredCall),
+      ("user/badge/cid/x", .unansweredCall),
+    ] as [(String, GetuiError)])
+  func `Calls are told to be repeated if they have a name`(path: String, expected: GetuiError) {
+    let answer = GetuiAPI.refusal(.unanswered, of: "/v2/0123456789abcdef01234567/\(path)")
+    #expect(answer?.body == expected.json())
+    #expect(expected.message.contains("repeat it with the same request_id") == (expected == .unanswered))
+  }
 }

@@ -158,7 +158,9 @@ struct ListController: GetuiController {
       var request = try api.request(push, to: target)
       request.getui = GetuiOrigin(task: order.task)
       api.accept(request, for: app) { result in
-        if case .failure(let error) = result { return call.fail(error) }
+        if case .failure(let error) = result {
+          return call.fail(error == .unanswered ? .unansweredList : error)
+        }
         answer(order, call, app)
       }
     }
