@@ -135,12 +135,24 @@ public final class Registrations: Sendable {
     change(DeviceChange(tags: edit), of: number, in: app, reply: reply)
   }
 
-  /// Calls `then` on the writer's thread once every earlier change has been made or has failed, so that a query sees
-  /// earlier changes of the same device.
+  /// Calls `then` on the writer's thread once every change that the writer has got has been made or has failed. Large changes of an
+  /// app may still wait for each other.
   public func afterChanges(_ then: @escaping @Sendable () -> Void) {
     store.write { _ throws(StorageError) in
     } completion: { _ in
       then()
+    }
+  }
+
+  /// Whether a registration has a tag, after all earlier changes of the app's registrations, as a device expects after its own.
+  public func hasTag(
+    _ tag: String, _ number: RegistrationNumber, in app: App,
+    reply: @escaping @Sendable (Result<Bool, DeviceFailure>) -> Void
+  ) {
+    takeTurn(of: app, isLarge: false) { [self] done in
+      afterChanges { done(app.directory.hasTag(tag, number)) }
+    } reply: {
+      reply($0.map { .success($0) } ?? .failure(.unavailable))
     }
   }
 
@@ -172,10 +184,13 @@ public final class Registrations: Sendable {
       case .success(let found?): reply(.success(found))
       }
     }
-    if afterChanges {
-      store.write({ transaction throws(StorageError) in try read(transaction.reading) }, completion: finish)
-    } else {
-      store.read({ transaction throws(StorageError) in try read(transaction) }, completion: finish)
+    guard afterChanges else {
+      return store.read({ transaction throws(StorageError) in try read(transaction) }, completion: finish)
+    }
+    takeTurn(of: app, isLarge: false) { [store] done in
+      store.write({ transaction throws(StorageError) in try read(transaction.reading) }, completion: done)
+    } reply: {
+      finish($0 ?? .failure(StorageError(.overloaded, "too many changes wait")))
     }
   }
 

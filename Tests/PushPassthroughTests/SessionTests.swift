@@ -149,6 +149,30 @@ import Testing
     #expect(results[10] == .alias(""))
   }
 
+  /// Changes with many names wait for each other, and what a device asks for behind them waits too.
+  @Test func `What is read after large changes is what they made`() throws {
+    let server = try TestServer()
+    let (device, _) = try server.device()
+    func many(_ name: String) -> [String] { (10..<50).map { "\(name)\($0)" } }
+    let operations: [Operation] = [
+      .setTags(many("a")), .setTags(many("b")), .setAlias("anna"), .getTags, .checkTag("b10"),
+      .checkTag("a10"), .getAlias,
+    ]
+    try device.send(
+      operations.enumerated().map { .operation(sequence: UInt32($0), $1) })
+    var results: [UInt32: ResultPayload] = [:]
+    for _ in operations {
+      guard case .frame(.result(let sequence, .ok, let payload)) = try device.next() else {
+        Issue.record("not a result")
+        return
+      }
+      results[sequence] = try ResultPayload(payload, answering: operations[Int(sequence)].type, code: .ok)
+    }
+    #expect(results[3] == .tags(many("b")))
+    #expect(results[4] == .hasTag(true) && results[5] == .hasTag(false))
+    #expect(results[6] == .alias("anna"))
+  }
+
   @Test(arguments: [
     (Operation.setAlias(""), ResultCode.nothingSet),
     (.setAlias(String(repeating: "a", count: 41)), .aliasTooLong),

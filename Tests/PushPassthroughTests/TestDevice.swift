@@ -156,7 +156,9 @@ final class TestDevice {
 
   // MARK: Frames
 
-  func send(_ frames: ClientFrame...) throws {
+  func send(_ frames: ClientFrame...) throws { try send(frames) }
+
+  func send(_ frames: [ClientFrame]) throws {
     var bytes: [UInt8] = []
     for frame in frames { frame.encode(into: &bytes) }
     try say(bytes)

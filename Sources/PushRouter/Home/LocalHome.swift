@@ -242,7 +242,12 @@ public final class LocalHome: AppHome {
         }
       }
     case .checkTag(let tag):
-      registrations.afterChanges { finish(.hasTag(app.directory.hasTag(tag, number))) }
+      registrations.hasTag(tag, number, in: app) { result in
+        switch result {
+        case .success(let hasTag): finish(.hasTag(hasTag))
+        case .failure(let failure): finish(.failed(failure))
+        }
+      }
     case .setBadge(let badge): registrations.setBadge(badge, of: number, in: app, reply: finish)
     case .setToken(let token): registrations.setTokens([token], of: number, in: app, reply: finish)
     case .tellToken(let told):
