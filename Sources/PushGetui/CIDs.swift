@@ -48,6 +48,8 @@ extension GetuiError {
     switch failure {
     case .aliasFull: self = .parameter("alias has \(RegistrationLimits.devicesPerAlias) cids already")
     case .tooManyTags: self = .overLimit("custom_tag")
+    case .appTagsFull, .newTagsUsedUp:
+      self = .parameter("the app has \(RegistrationLimits.tagsPerApp) tags already")
     case .unknownRegistration, .unknownKey, .invalidToken: self = .unknownTarget
     case .unavailable: self = .busy
     }

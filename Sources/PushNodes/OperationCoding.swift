@@ -159,7 +159,8 @@ enum OperationCoding {
   }
 
   private static let failures: [DeviceFailure] = [
-    .aliasFull, .tooManyTags, .unknownRegistration, .unknownKey, .invalidToken, .unavailable,
+    .aliasFull, .tooManyTags, .appTagsFull, .newTagsUsedUp, .unknownRegistration, .unknownKey,
+    .invalidToken, .unavailable,
   ]
 
   private static func number(of failure: DeviceFailure) -> UInt8 {
@@ -170,6 +171,8 @@ enum OperationCoding {
     case .unknownKey: 19
     case .invalidToken: 20
     case .unavailable: 21
+    case .appTagsFull: 22
+    case .newTagsUsedUp: 23
     }
   }
 

@@ -39,6 +39,8 @@ enum OperationCheck {
     switch failure {
     case .aliasFull: .aliasFull
     case .tooManyTags: .deviceTagsFull
+    case .appTagsFull: .appTagsFull
+    case .newTagsUsedUp: .newTagsUsedUp
     case .unknownRegistration: .userInvalid
     case .unknownKey: .keyMissing
     case .invalidToken: .requestInvalid

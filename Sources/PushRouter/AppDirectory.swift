@@ -39,6 +39,7 @@ public final class AppDirectory: Sendable {
     var foregroundSet = NumberSet()
     /// The registrations that were connected since the last store.
     var activity = Activity()
+    var newTags = NewTagCounts()
     /// The largest ID of all pushes opened so far.
     var newest = MessageID(0)
     /// The registrations whose connection changed since the last store.
@@ -207,24 +208,11 @@ public final class AppDirectory: Sendable {
     return blocked.isEmpty ? recipients : recipients.subtracting(blocked)
   }
 
-  // MARK: Aliases and tags
+  // MARK: Aliases
 
   /// Registrations that have an alias, oldest first.
   public func registrations(alias: String) -> [RegistrationNumber] {
     state.withLock { $0.table.registrations(alias: alias) }
-  }
-
-  /// Names a tag number.
-  public func defineTag(_ name: String, number: UInt32) {
-    state.withLock { $0.table.defineTag(name, number: number) }
-  }
-
-  /// The first tags in use, in order. However many tags there are, it does not take longer.
-  public func firstTags(_ limit: Int) -> [String] { state.withLock { $0.table.firstTags(limit) } }
-
-  /// Whether a registration has a tag.
-  public func hasTag(_ name: String, _ number: RegistrationNumber) -> Bool {
-    state.withLock { $0.table.members(tag: name).contains(number) }
   }
 
   // MARK: Connections

@@ -33,6 +33,8 @@ public struct DeviceChange: Sendable {
   public var mobile: TextEdit?
   /// How many tags it may have afterwards.
   public var tagLimit: Int
+  /// Whether the device asks for it, which may make fewer names of tags than its app's server.
+  public var isByDevice = false
 
   /// How many tags it names.
   var names: Int {
@@ -57,13 +59,16 @@ public struct DeviceChange: Sendable {
   /// What memory must learn of a change that was stored.
   struct Applied: Sendable {
     var names: [(String, UInt32)] = []
+    /// How many of the names are new.
+    var made = 0
     var added: [UInt32] = []
     var removed: [UInt32] = []
   }
 
   /// Stores the change, on the writer's thread: whatever may be refused comes before the first change.
   func apply(
-    to number: RegistrationNumber, app: AppID, at now: Timestamp, in transaction: WriteTransaction
+    to number: RegistrationNumber, app: AppID, making room: TagRoom, at now: Timestamp,
+    in transaction: WriteTransaction
   ) throws(StorageError) -> Result<Applied, DeviceFailure> {
     let places = RegistrationLimits.devicesPerAlias
     let outcome = try transaction.registrations.checkAlias(
@@ -75,8 +80,11 @@ public struct DeviceChange: Sendable {
     }
     var applied = Applied()
     if let tags {
-      guard let change = try numbers(of: tags, app: app, in: transaction, names: &applied.names) else {
-        return .failure(.tooManyTags)
+      let change: TagChange
+      switch try numbers(of: tags, app: app, making: room, in: transaction, &applied) {
+      case .success(let found): change = found
+      case .failure(.app): return .failure(.appTagsFull)
+      case .failure(.maker): return .failure(.newTagsUsedUp)
       }
       switch try transaction.tags.change(
         app: app, number: number, change, limit: tagLimit, at: now)
@@ -94,25 +102,32 @@ public struct DeviceChange: Sendable {
     return .success(applied)
   }
 
-  /// The change in tag numbers; nil when the app has as many tags as it may have.
+  /// The change in tag numbers; names that it adds and that are unknown are made.
   private func numbers(
-    of edit: TagEdit, app: AppID, in transaction: WriteTransaction, names: inout [(String, UInt32)]
-  ) throws(StorageError) -> TagChange? {
-    func known(_ wanted: [String], create: Bool) throws(StorageError) -> [UInt32?] {
-      let numbers = try transaction.tags.numbers(
-        app: app, names: wanted, creatingUpTo: create ? RegistrationLimits.tagsPerApp : nil)
-      for case (let name, let number?) in zip(wanted, numbers) { names.append((name, number)) }
-      return numbers
+    of edit: TagEdit, app: AppID, making room: TagRoom, in transaction: WriteTransaction,
+    _ applied: inout Applied
+  ) throws(StorageError) -> Result<TagChange, TagRefusal> {
+    let (wanted, unwanted): ([String], [String]) =
+      switch edit {
+      case .clean: ([], [])
+      case .set(let tags): (tags, [])
+      case .edit(let add, let remove): (add, remove)
+      }
+    let adding: TagNumbers
+    switch try transaction.tags.numbers(app: app, names: wanted, making: room) {
+    case .success(let found): adding = found
+    case .failure(let refusal): return .failure(refusal)
     }
-    switch edit {
-    case .clean: return .clean
-    case .set(let wanted):
-      let numbers = try known(wanted, create: true)
-      return numbers.contains(nil) ? nil : .set(numbers.compactMap { $0 })
-    case .edit(let add, let remove):
-      let adding = try known(add, create: true)
-      let removing = try known(remove, create: false).compactMap { $0 }
-      return adding.contains(nil) ? nil : .edit(add: adding.compactMap { $0 }, remove: removing)
-    }
+    let removing = try transaction.tags.numbers(app: app, names: unwanted)
+    applied.made = adding.made
+    applied.names += zip(wanted, adding.numbers)
+    for case (let name, let number?) in zip(unwanted, removing) { applied.names.append((name, number)) }
+    let change: TagChange =
+      switch edit {
+      case .clean: .clean
+      case .set: .set(adding.numbers)
+      case .edit: .edit(add: adding.numbers, remove: removing.compactMap { $0 })
+      }
+    return .success(change)
   }
 }

@@ -21,6 +21,7 @@ final class Housekeeping: Sendable {
   private let fallbacks: Fallbacks
   private let figures: AppFigureBoard
   private let retention: Retention
+  private let unusedTags: UnusedTags
   private let ticks = Atomic<Int>(0)
   /// The moment of the last tick, in milliseconds; 0 before the first.
   private let lastTick = Atomic<Int64>(0)
@@ -47,6 +48,7 @@ final class Housekeeping: Sendable {
     self.pushRateLimiter = pushRateLimiter
     self.fallbacks = fallbacks
     self.figures = figures
+    unusedTags = UnusedTags(store: store, imports: imports, limits: options.tags)
     retention = Retention(store: store, scope: scope, options: options, time: time, activity: activity)
   }
 
@@ -78,6 +80,7 @@ final class Housekeeping: Sendable {
       expire(app, at: now)
       deliverDuePacedPushes(of: app, at: now)
       touch(app, at: now)
+      unusedTags.step(app, at: now)
       statistics.online(app.directory.onlineCount, of: app.id, at: now)
     }
     imports.learn()

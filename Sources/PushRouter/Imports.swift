@@ -38,10 +38,16 @@ final class Imports: Sendable {
   private let store: Store
   private let scope: HomeScope
   private let apps: Apps
+  private struct Progress {
+    var last: Int64 = 0
+    /// The import after which the next look begins, if it is an older one.
+    var again = Int64.max
+    /// The import after which the look that is under way began.
+    var underWay = Int64.max
+  }
+
   private let isLearning = Atomic<Bool>(false)
-  private let newest = Atomic<Int64>(0)
-  /// The import after which the next look begins, if it is an older one.
-  private let again = Atomic<Int64>(.max)
+  private let progress = Mutex(Progress())
 
   init(store: Store, scope: HomeScope, apps: Apps) {
     self.store = store
@@ -51,9 +57,12 @@ final class Imports: Sendable {
 
   /// The latest import that memory knows.
   var last: Int64 {
-    get { newest.load(ordering: .acquiring) }
-    set { newest.store(newValue, ordering: .releasing) }
+    get { progress.withLock { $0.last } }
+    set { progress.withLock { $0.last = newValue } }
   }
+
+  /// The import up to which memory knows all.
+  var learned: Int64 { progress.withLock { min($0.last, $0.again, $0.underWay) } }
 
   /// Learns what another process has imported since the last look, a batch after another.
   func learn() {
@@ -62,12 +71,19 @@ final class Imports: Sendable {
   }
 
   /// Looks again at the imports after one: an app has come whose imports were passed over, as it was not this home's.
-  func relearn(after id: Int64) { again.min(id, ordering: .acquiringAndReleasing) }
+  func relearn(after id: Int64) { progress.withLock { $0.again = min($0.again, id) } }
 
-  private func end() { isLearning.store(false, ordering: .releasing) }
+  private func end() {
+    progress.withLock { $0.underWay = .max }
+    isLearning.store(false, ordering: .releasing)
+  }
 
   private func learnNext() {
-    let known = min(last, again.exchange(.max, ordering: .acquiringAndReleasing))
+    let known = progress.withLock { progress in
+      progress.underWay = min(progress.last, progress.again)
+      progress.again = .max
+      return progress.underWay
+    }
     store.read { [rows = scope.rows] transaction throws(StorageError) -> (ImportBatch, AppRow?)? in
       guard let batch = try transaction.imports.next(after: known, in: rows) else { return nil }
       return (batch, try transaction.apps.find(batch.app))

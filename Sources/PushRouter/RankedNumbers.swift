@@ -20,6 +20,12 @@ struct RankedNumbers<Key: Comparable & Sendable>: Sendable {
     if entries[Int(number)].key == nil { entries[Int(number)].key = key }
   }
 
+  /// Takes a number's key away, and takes it off the list.
+  mutating func forget(_ number: UInt32) {
+    remove(number)
+    if Int(number) < entries.count { entries[Int(number)].key = nil }
+  }
+
   /// Lists a number; does nothing if it is listed or has no key.
   mutating func insert(_ number: UInt32) {
     guard Int(number) < entries.count, entries[Int(number)].key != nil,

@@ -1,6 +1,7 @@
 import PushBase
 import PushDomain
 import PushStorage
+import Synchronization
 
 /// What became of an imported registration.
 public enum ImportOutcome: Sendable, Equatable {
@@ -10,8 +11,10 @@ public enum ImportOutcome: Sendable, Equatable {
   case known
   /// As many registrations as allowed have its alias.
   case aliasFull
-  /// It has, or the app has, too many tags.
+  /// It has too many tags.
   case tooManyTags
+  /// The app would have too many tags.
+  case appTagsFull
   /// Another registration of the app has one of its tokens.
   case tokenTaken(by: RegistrationID)
   /// Another app has a registration with its ID.
@@ -29,12 +32,19 @@ public struct RegistrationImport: Sendable {
   private let app: AppID
   private let adoption: Adoption
   private let now: Timestamp
+  private let names: TagNameCount
+  private let tagLimit: Int
 
-  /// An import into an app, at a moment.
-  public init(into app: AppID, adoption: Adoption, at now: Timestamp) {
+  /// An import into an app, at a moment. Imports that follow one another share `names`.
+  public init(
+    into app: AppID, adoption: Adoption, at now: Timestamp, names: TagNameCount = TagNameCount(),
+    tagLimit: Int = RegistrationLimits.tagsPerApp
+  ) {
     self.app = app
     self.adoption = adoption
     self.now = now
+    self.names = names
+    self.tagLimit = tagLimit
   }
 
   /// Adds registrations, at least one, as long as `goesOn` says; the outcome of each that was looked at, in order. What is refused
@@ -76,25 +86,53 @@ public struct RegistrationImport: Sendable {
     {
       return .aliasFull
     }
-    guard let tags = try tagNumbers(one.tags, in: transaction, &known) else { return .tooManyTags }
+    guard Set(one.tags.map { ExactName($0) }).count <= RegistrationLimits.tags else { return .tooManyTags }
+    guard let tags = try tagNumbers(one.tags, in: transaction, &known) else { return .appTagsFull }
     try transaction.imports.insert(one, tags: tags, app: app, number: number, adoption: adoption, at: now)
     return .added
   }
 
-  /// The numbers of tags, made where there are none; nil, and none made, if the registration or the app has too many.
+  /// The numbers of tags, made where there are none; nil, and none made, if the app has too many.
   /// `known` holds those that were asked for before in this transaction.
   private func tagNumbers(
-    _ names: [String], in transaction: WriteTransaction, _ known: inout [ExactName: UInt32]
+    _ tags: [String], in transaction: WriteTransaction, _ known: inout [ExactName: UInt32]
   ) throws(StorageError) -> [UInt32]? {
-    let names = Set(names.map { ExactName($0) })
-    guard names.count <= RegistrationLimits.tags else { return nil }
-    let asked = names.filter { known[$0] == nil }.map(\.text)
-    let found = try transaction.tags.numbers(app: app, names: asked)
-    let new = found.count { $0 == nil }
-    let limit = RegistrationLimits.tagsPerApp
-    if new > 0, try transaction.tags.made(app: app) + new > limit { return nil }
-    let made = try transaction.tags.numbers(app: app, names: asked, creatingUpTo: limit)
-    for (name, number) in zip(asked, made) { known[ExactName(name)] = number }
-    return names.compactMap { known[$0] }.sorted()
+    let tags = Set(tags.map { ExactName($0) })
+    let asked = tags.filter { known[$0] == nil }.map(\.text)
+    let found = try names.numbers(app: app, names: asked, limit: tagLimit, in: transaction)
+    guard let found else { return nil }
+    for (name, number) in zip(asked, found) { known[ExactName(name)] = number }
+    return tags.compactMap { known[$0] }.sorted()
+  }
+}
+
+/// How many tags an app has, for programs that do not have them in memory. Counted when it matters.
+public final class TagNameCount: Sendable {
+  private let known = Mutex((names: 0, next: 0))
+
+  /// Names that come between two counts.
+  private static let step = 1000
+
+  /// None is counted.
+  public init() {}
+
+  /// The numbers of tags, made where there are none; nil, and none made, if the app has too many.
+  fileprivate func numbers(
+    app: AppID, names: [String], limit: Int, in transaction: WriteTransaction
+  ) throws(StorageError) -> [UInt32]? {
+    // Before the first count, as if the app had all names that it ever had.
+    let before = known.withLock { $0 }
+    let room = TagRoom(limit: limit, known: before)
+    if case .success(let found) = try transaction.tags.numbers(app: app, names: names, making: room) {
+      return found.numbers
+    }
+    let next = try transaction.tags.next(app: app)
+    guard before.next == 0 || next >= before.next + Self.step else { return nil }
+    let now = (names: try transaction.tags.count(app: app), next: next)
+    known.withLock { $0 = now }
+    let counted = TagRoom(limit: limit, known: now)
+    guard case .success(let found) = try transaction.tags.numbers(app: app, names: names, making: counted)
+    else { return nil }
+    return found.numbers
   }
 }

@@ -135,10 +135,8 @@ struct RegistrationTable: Sendable {
   var records = ChunkedArray(blank: Record())
   private var byID = HashIndex()
   private var byAlias = HashIndex()
-  private var tagNumbers: [ExactName: UInt32] = [:]
-  private var tagMembers: [UInt32: NumberSet] = [:]
-  /// The tags in use are listed.
-  private var tagNames = RankedNumbers<String>()
+  /// Reached as they are, too.
+  var tags = TagTable()
   private var platformMembers: [Platform: NumberSet] = [:]
   private var tokenHolders = TokenHolders()
   /// Registrations that get no pushes: mostly none.
@@ -274,32 +272,9 @@ struct RegistrationTable: Sendable {
 
   // MARK: Tags and platforms
 
-  /// The first tags in use, in order.
-  func firstTags(_ limit: Int) -> [String] { tagNames.first(limit) }
-
-  func tagNumber(_ name: String) -> UInt32? { tagNumbers[ExactName(name)] }
-
-  mutating func defineTag(_ name: String, number: UInt32) {
-    tagNumbers[ExactName(name)] = number
-    // Only a damaged database has other numbers, for which no memory should be reserved.
-    guard number < RegistrationLimits.tagsPerApp else { return }
-    tagNames.define(number, name)
-    if tagMembers[number]?.isEmpty == false { tagNames.insert(number) }
-  }
-
   mutating func changeTags(of number: RegistrationNumber, added: [UInt32], removed: [UInt32]) {
-    for tag in removed {
-      tagMembers[tag]?.remove(number)
-      if tagMembers[tag]?.isEmpty == true { tagNames.remove(tag) }
-    }
-    for tag in added {
-      tagMembers[tag, default: NumberSet()].insert(number)
-      tagNames.insert(tag)
-    }
-  }
-
-  func members(tag name: String) -> NumberSet {
-    tagNumber(name).flatMap { tagMembers[$0] } ?? NumberSet()
+    for tag in removed { tags.remove(tag, from: number) }
+    for tag in added { tags.add(tag, to: number) }
   }
 
   /// Notes that a registration has a token, or with no service that it has it no more.

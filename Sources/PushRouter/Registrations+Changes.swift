@@ -79,12 +79,14 @@ extension Registrations {
     reply: @escaping @Sendable (Result<Void, RegistrationRefusal>) -> Void
   ) {
     let now = time.now()
+    let day = zone.local(now).date.dayNumber
     let kept = Kept()
-    store.write(of: app.id) { transaction throws(StorageError) -> [DeviceChange.Applied?] in
+    store.write(of: app.id) { [tagLimits] transaction throws(StorageError) -> [DeviceChange.Applied?] in
       kept.refusal.withLock { $0 = nil }
       var (applied, refused): ([DeviceChange.Applied?], [(RegistrationNumber, DeviceFailure)]) = ([], [])
       for one in changes {
-        switch try one.change.apply(to: one.number, app: app.id, at: now, in: transaction) {
+        let room = app.directory.tagRoom(tagLimits, maker: one.change.isByDevice ? one.number : nil, day: day)
+        switch try one.change.apply(to: one.number, app: app.id, making: room, at: now, in: transaction) {
         case .success(let done): applied.append(done)
         case .failure(.unknownRegistration) where passingOverUnknown: applied.append(nil)
         case .failure(let failure): refused.append((one.number, failure))
@@ -93,7 +95,8 @@ extension Registrations {
       if let failure = refused.first?.1 {
         kept.refusal.withLock {
           $0 = RegistrationRefusal(
-            failure: failure, numbers: refused.filter { $0.1 == failure }.map(\.0))
+            failure: failure,
+            numbers: failure == .appTagsFull ? [] : refused.filter { $0.1 == failure }.map(\.0))
         }
         // Undoes what was changed for the others.
         throw StorageError(.constraint, "a registration does not allow a change")
@@ -106,7 +109,8 @@ extension Registrations {
         reply(
           .failure(kept.refusal.withLock { $0 } ?? RegistrationRefusal(failure: .unavailable, numbers: [])))
       case .success(let applied):
-        app.directory.take(zip(changes, applied).compactMap { one, applied in applied.map { (one, $0) } })
+        app.directory.take(
+          zip(changes, applied).compactMap { one, applied in applied.map { (one, $0) } }, on: day)
         reply(.success(()))
       }
     }
@@ -121,11 +125,14 @@ private final class Kept: Sendable {
 extension AppDirectory {
   /// Takes over changes that were stored. With a lock for each, event loops that look up registrations meanwhile would wait at
   /// each of them.
-  fileprivate func take(_ changes: [(RegistrationChange, DeviceChange.Applied)]) {
+  fileprivate func take(_ changes: [(RegistrationChange, DeviceChange.Applied)], on day: Int64) {
     for start in stride(from: 0, to: changes.count, by: Self.takenTogether) {
       state.withLock { state in
         for (one, applied) in changes[start..<min(start + Self.takenTogether, changes.count)] {
-          for (name, tag) in applied.names { state.table.defineTag(name, number: tag) }
+          for (name, tag) in applied.names { state.table.tags.define(name, tag) }
+          if one.change.isByDevice, applied.made > 0 {
+            state.newTags.add(applied.made, of: one.number, on: day)
+          }
           guard state.table.isActive(one.number) else { continue }
           state.table.changeTags(of: one.number, added: applied.added, removed: applied.removed)
           if let alias = one.change.alias { state.table.setAlias(alias.text, of: one.number) }

@@ -9,6 +9,10 @@ public enum DeviceFailure: Error, Sendable {
   case aliasFull
   /// The registration would have too many tags.
   case tooManyTags
+  /// The app would have too many tags, or more than its devices may give it.
+  case appTagsFull
+  /// The device would have made more new tags than it may in a day.
+  case newTagsUsedUp
   /// The registration does not exist (any more).
   case unknownRegistration
   /// There is no key of that name for the registration, or not yet.
@@ -23,7 +27,8 @@ public enum DeviceFailure: Error, Sendable {
 public final class Registrations: Sendable {
   let store: Store
   let time: any TimeSource
-  private let zone: any Zone
+  let zone: any Zone
+  let tagLimits: TagLimits
   private let channels: PluggedChannels
   private let passthrough: Passthrough
   private let writeBehind: WriteBehind
@@ -31,12 +36,13 @@ public final class Registrations: Sendable {
   let turns = Turns<AppID>()
 
   init(
-    store: Store, time: any TimeSource, zone: any Zone, channels: PluggedChannels, passthrough: Passthrough,
-    writeBehind: WriteBehind
+    store: Store, options: RouterOptions, time: any TimeSource, channels: PluggedChannels,
+    passthrough: Passthrough, writeBehind: WriteBehind
   ) {
     self.store = store
     self.time = time
-    self.zone = zone
+    zone = options.zone
+    tagLimits = options.tags
     self.channels = channels
     self.passthrough = passthrough
     self.writeBehind = writeBehind
@@ -127,12 +133,14 @@ public final class Registrations: Sendable {
     change(DeviceChange(alias: alias.map { .set($0) } ?? .clear), of: number, in: app, reply: reply)
   }
 
-  /// Changes tags whose names were checked for form.
+  /// Changes tags, whose names were checked for form, as their device asks for it.
   public func changeTags(
     _ edit: TagEdit, of number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    change(DeviceChange(tags: edit), of: number, in: app, reply: reply)
+    var change = DeviceChange(tags: edit)
+    change.isByDevice = true
+    self.change(change, of: number, in: app, reply: reply)
   }
 
   /// Calls `then` on the writer's thread once every change that the writer has got has been made or has failed. Large changes of an

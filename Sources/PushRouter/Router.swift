@@ -109,7 +109,7 @@ public final class Router: Sendable {
       deliveries: deliveries, callbacks: callbacks, writeBehind: writeBehind, statistics: statistics,
       pushRateLimiter: pushRateLimiter)
     registrations = Registrations(
-      store: store, time: time, zone: zone, channels: channels, passthrough: passthrough,
+      store: store, options: options, time: time, channels: channels, passthrough: passthrough,
       writeBehind: writeBehind)
     loading = Loading(
       store: store, scope: scope, time: time, log: log, apps: table, imports: imports, callbacks: callbacks,

@@ -23,6 +23,8 @@ public struct RouterOptions: Sendable {
   public var lastingPeriod: UInt32 = 3600
   /// Rows that one step of housekeeping changes; a step holds up the pushes that share its commit.
   public var sweepRows = 256
+  /// Names of tags of an app.
+  public var tags = TagLimits()
   /// Schedules that an app may have of which something may still come (JPush: 100).
   public var schedulesPerApp = 100
   /// Seconds by which a schedule may fire late, after the server was down or its clock jumped; but not longer than its

@@ -54,6 +54,8 @@ final class Database {
   var home: AssignedApps?
   /// Of the transaction that is open.
   var sealing = SealingMemory()
+  /// Of the transaction that is open.
+  var tagWork = TagWork()
   /// The apps that seal their contents as the last transaction of the writer left them. The next one takes it to be so, which saves a
   /// question to PostgreSQL for each, and does not begin if it is not: other processes may change it.
   private var knownSealing: Set<AppID>?
@@ -228,6 +230,7 @@ final class Database {
   /// Begins a transaction. All that it reads is of one moment.
   func begin(_ access: DatabaseAccess) throws(StorageError) {
     sealing = SealingMemory()
+    tagWork = TagWork()
     if access == .writing, let postgres {
       sealing.apps = knownSealing
       postgres.expectedSealing = knownSealing?.map(\.rawValue).sorted().map(String.init).joined(

@@ -145,25 +145,20 @@ private enum LostRows {
     }
   }
 
-  /// Numbers of an app's tags have no gaps, and whatever number a registration has is the number of a tag.
+  /// Whatever number a registration has is the number of a tag. There are gaps, where nobody had a tag any more.
   static func tags(_ database: Database) throws(StorageError) -> [String] {
     var present: [Int64: Set<UInt32>] = [:]
     try database.statement("SELECT app_id, number FROM tag").each([]) {
       present[$0.integer("app_id"), default: []].insert($0.integer("number", as: UInt32.self))
     }
-    // Tags of registrations without a name, and gaps in numbers.
-    var lost = present.mapValues { numbers in numbers.max().map { Int($0) + 1 - numbers.count } ?? 0 }
-    let highest = present.compactMapValues { $0.max() }
     var unknown: [Int64: Set<UInt32>] = [:]
     try database.statement("SELECT app_id, tags FROM registration WHERE tags IS NOT NULL").each([]) { row in
       let app = row.integer("app_id")
-      let highest = highest[app]
-      for number in TagList.decode(row, "tags") where highest.map({ number > $0 }) ?? true {
+      for number in TagList.decode(row, "tags") where present[app]?.contains(number) != true {
         unknown[app, default: []].insert(number)
       }
     }
-    for (app, numbers) in unknown { lost[app, default: 0] += numbers.count }
-    lost = lost.filter { $0.value > 0 }
+    let lost = unknown.mapValues(\.count)
     guard !lost.isEmpty else { return [] }
     let apps = try database.all("SELECT id, app_key FROM app WHERE deleted_at IS NULL") {
       (id: $0.integer("id"), key: $0.text("app_key"))

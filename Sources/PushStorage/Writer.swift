@@ -204,6 +204,7 @@ final class Writer {
 
   /// Runs a job's body and undoes what it did.
   private func rehearse(_ job: WriteJob, in transaction: WriteTransaction) throws(StorageError) {
+    let tagWork = database.tagWork
     try database.runLater("SAVEPOINT rehearsal")
     _ = job.run(transaction)
     // As before a savepoint of a job.
@@ -211,6 +212,7 @@ final class Writer {
     try database.run("ROLLBACK TO SAVEPOINT rehearsal")
     try database.run("RELEASE SAVEPOINT rehearsal")
     database.sealing = SealingMemory()
+    database.tagWork = tagWork
   }
 
   // MARK: Checkpoints

@@ -57,6 +57,10 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable {
   public static let aliasFull = ResultCode(6027)
   /// The requested key does not exist, or not yet.
   public static let keyMissing = ResultCode(6040)
+  /// The app has as many tags as its devices may give it.
+  public static let appTagsFull = ResultCode(6043)
+  /// The device has made as many new tags as it may in a day.
+  public static let newTagsUsedUp = ResultCode(6044)
   /// The bytes were no frame, or the frame was not allowed at this point.
   public static let protocolError = ResultCode(9001)
   /// Client and server have no protocol version in common.

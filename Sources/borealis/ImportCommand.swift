@@ -95,6 +95,7 @@ private struct ImportWork {
   let adoption: Adoption
   let isDryRun: Bool
 
+  private let names = TagNameCount()
   private var columns: ImportColumns?
   private var waiting: [(line: Int, registration: ImportedRegistration)] = []
   private var batch = Self.batchBesideServer
@@ -191,7 +192,8 @@ private struct ImportWork {
       case .known: known += 1
       case .aliasFull:
         refuse(one.line, "the alias belongs to \(RegistrationLimits.devicesPerAlias) devices already")
-      case .tooManyTags: refuse(one.line, "the device, or the app, has too many tags")
+      case .tooManyTags: refuse(one.line, "the device has more than \(RegistrationLimits.tags) tags")
+      case .appTagsFull: refuse(one.line, "the app has \(RegistrationLimits.tagsPerApp) tags already")
       case .tokenTaken(let id): refuse(one.line, "the token belongs to \(id.text)")
       case .foreign: refuse(one.line, "the registration ID belongs to another app")
       case .numbersUsedUp: refuse(one.line, "the app has used up its numbers, or is deleted")
@@ -201,13 +203,14 @@ private struct ImportWork {
 
   /// Stores registrations in a commit, some of them if all would take too long for a running server.
   private func outcomes(_ registrations: [ImportedRegistration]) throws(Failure) -> [ImportOutcome] {
-    let (app, adoption, isDryRun) = (app.id, adoption, isDryRun)
+    let (app, adoption, isDryRun, names) = (app.id, adoption, isDryRun, names)
     let mostTime = folder.mayBeServed ? Self.longestCommit : .max
     let found = Mutex<[ImportOutcome]>([])
     do throws(StorageError) {
       try Store.wait { done in
         store.write { transaction throws(StorageError) in
-          let work = RegistrationImport(into: app, adoption: adoption, at: SystemTime().now())
+          let work = RegistrationImport(
+            into: app, adoption: adoption, at: SystemTime().now(), names: names)
           let start = SystemTime().monotonic()
           let outcomes = try work.add(registrations, in: transaction) {
             SystemTime().monotonic() &- start < mostTime

@@ -75,6 +75,22 @@ import Testing
     #expect(await world.call("GET", "/v3/devices/\(id.text)").json?["alias"] == .null)
   }
 
+  /// No device is to blame.
+  @Test func `The app's tags have a limit of their own`() async throws {
+    var routing = RouterOptions()
+    routing.tags.ofApp = 2
+    let world = try await GatewayWorld(routing: routing)
+    let ids = try await world.registerMany(2)
+    let list = #"{"registration_ids":{"add":[\#(Self.list(ids))]}}"#
+    for tag in ["a", "b"] { #expect(await world.call("POST", "/v3/tags/\(tag)", list).outcome == "200") }
+    let one = await world.call("POST", "/v3/devices/\(ids[0].text)", #"{"tags":{"add":["c"]}}"#)
+    for answer in [one, await world.call("POST", "/v3/tags/c", list)] {
+      #expect(answer.outcome == "400 7002" && answer.json?["error"]?["illegal_rids"] == nil)
+      #expect(answer.json?["error"]?["message"]?.string?.contains("The app would have more than") == true)
+    }
+    #expect(await tags(of: ids[0], in: world) == ["a", "b"])
+  }
+
   /// Two calls over the same devices at once: each is made as a whole, so that all devices end alike.
   @Test func twoAtOnce() async throws {
     let world = try await GatewayWorld()

@@ -199,6 +199,17 @@ import Testing
     }
   }
 
+  @Test func `An app has only so many tags`() async throws {
+    var routing = RouterOptions()
+    routing.tags.ofApp = 1
+    let world = try await GetuiWorld(routing: routing)
+    let cid = try await world.register()
+    let path = "/user/custom_tag/cid/\(cid.text)"
+    let answer = await world.ask("POST", path, #"{"custom_tag":["a","b"]}"#)
+    #expect(answer.code == 20001 && answer.json["msg"]?.string?.contains("the app has") == true)
+    #expect(await world.ask("POST", path, #"{"custom_tag":["a"]}"#).code == 0)
+  }
+
   @Test func `A CID that was imported names its registration`() async throws {
     let world = try await GetuiWorld()
     let old = "c0ffee00c0ffee00c0ffee00c0ffee00"

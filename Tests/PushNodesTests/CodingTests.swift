@@ -33,8 +33,8 @@ import Testing
   @Test func `Results are read as written`() throws {
     let results: [OperationResult] = [
       .done, .alias(nil), .alias("a"), .tags([]), .tags(["a", ""]), .hasTag(true), .hasTag(false), .key([1]),
-      .failed(.aliasFull), .failed(.tooManyTags), .failed(.unknownRegistration), .failed(.unknownKey),
-      .failed(.invalidToken), .failed(.unavailable),
+      .failed(.aliasFull), .failed(.tooManyTags), .failed(.appTagsFull), .failed(.newTagsUsedUp),
+      .failed(.unknownRegistration), .failed(.unknownKey), .failed(.invalidToken), .failed(.unavailable),
     ]
     for result in results {
       let read = try #require(OperationCoding.decodeResult(OperationCoding.encode(result)))

@@ -223,6 +223,18 @@ import Testing
     #expect(try device.perform(.checkTag(tags[999])) == (.ok, .hasTag(true)))
   }
 
+  @Test func `A device makes a thousand new tags a day`() throws {
+    let server = try TestServer()
+    let (device, _) = try server.device()
+    let tags = (1000..<2000).map { "\($0)" }
+    #expect(try device.perform(.setTags(tags)).0 == .ok)
+    #expect(try device.perform(.addTags(["x"])).0 == .newTagsUsedUp)
+    #expect(try device.perform(.setTags(["1500"])).0 == .ok)
+    let (other, _) = try server.device()
+    #expect(try other.perform(.addTags(["x"])).0 == .ok)
+    #expect(try device.perform(.addTags(["x"])).0 == .ok)
+  }
+
   @Test func `An acknowledgement behind a RECALL is passed over`() throws {
     let server = try TestServer()
     let (device, identity) = try server.device()

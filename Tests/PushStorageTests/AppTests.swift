@@ -155,7 +155,7 @@ import Testing
           id: MessageID(UInt64(index + 1)), app: owner, target: nil, expiresAt: .start)
       }
       for owner in [app, other] {
-        _ = try t.tags.numbers(app: owner, names: ["a", "b"], creatingUpTo: 100)
+        _ = try t.tags.numbers(app: owner, names: ["a", "b"], making: TagRoom(limit: 100))
         try t.pushes.insertCID(app: owner, cid: "x", id: MessageID(1), sendno: 1, at: .start)
         try t.channelQueue.insert(
           id: MessageID(owner == app ? 1 : 2), app: owner, channel: .apns, expiresAt: .start)

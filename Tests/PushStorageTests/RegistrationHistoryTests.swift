@@ -48,7 +48,7 @@ import Testing
     defer { store.close() }
     let app = try await store.addApp()
     let history = try await store.change { transaction throws(StorageError) in
-      _ = try transaction.tags.numbers(app: app, names: ["a", "b"], creatingUpTo: 100)
+      _ = try transaction.tags.numbers(app: app, names: ["a", "b"], making: TagRoom(limit: 100))
       let number = try transaction.registrations.register(app: app, .some(token: [1]), at: Self.at(10)).number
       _ = try transaction.registrations.setAlias(
         app: app, number: number, alias: "zoë", limit: 10, at: Self.at(20))

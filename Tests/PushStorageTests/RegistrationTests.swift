@@ -129,9 +129,13 @@ import Testing
     let zero = RegistrationNumber(0)
     let outcomes = try await store.change { transaction throws(StorageError) in
       #expect(try transaction.tags.numbers(app: app, names: ["a", "b"]) == [nil, nil])
+      let room = TagRoom(limit: 100)
       #expect(
-        try transaction.tags.numbers(app: app, names: ["a", "b", "a"], creatingUpTo: 100) == [0, 1, 0])
-      #expect(try transaction.tags.numbers(app: app, names: ["c", "b"], creatingUpTo: 100) == [2, 1])
+        try transaction.tags.numbers(app: app, names: ["a", "b", "a"], making: room)
+          == .success(TagNumbers(numbers: [0, 1, 0], made: 2)))
+      #expect(
+        try transaction.tags.numbers(app: app, names: ["c", "b"], making: room)
+          == .success(TagNumbers(numbers: [2, 1], made: 1)))
       func change(_ change: TagChange) throws(StorageError) -> TagOutcome {
         try transaction.tags.change(app: app, number: zero, change, limit: 2, at: .start)
       }
@@ -154,13 +158,54 @@ import Testing
     #expect(names == ["0 a", "1 b", "2 c"])
   }
 
+  @Test func `Names are made as long as there is room for all of them, and deleted unless they are used`()
+    async throws
+  {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    let zero = RegistrationNumber(0)
+    try await store.change { transaction throws(StorageError) in
+      func numbers(
+        _ names: [String], _ room: TagRoom
+      ) throws(StorageError) -> Result<TagNumbers, TagRefusal> {
+        try transaction.tags.numbers(app: app, names: names, making: room)
+      }
+      let made = TagNumbers(numbers: [0, 1, 2], made: 3)
+      #expect(try numbers(["a", "b", "c"], TagRoom(limit: 2)) == .failure(.app))
+      #expect(try numbers(["a", "b", "c"], TagRoom(limit: 3)) == .success(made))
+      #expect(try numbers(["a", "d"], TagRoom(limit: 3)) == .failure(.app))
+      // Two of them are gone, as is known; the third has come since then.
+      #expect(
+        try numbers(["d"], TagRoom(limit: 1, known: (names: 0, next: 2))) == .failure(.app))
+      let left = TagRoom(limit: 9, maker: (zero, 2))
+      #expect(try numbers(["d", "e", "f"], left) == .failure(.maker))
+      #expect(try numbers(["d", "a"], left) == .success(TagNumbers(numbers: [3, 0], made: 1)))
+      #expect(try numbers(["e", "f"], left) == .failure(.maker))
+      #expect(try numbers(["e"], left) == .success(TagNumbers(numbers: [4], made: 1)))
+      // The first was given to a registration just now, the last tells the next number.
+      _ = try transaction.tags.change(
+        app: app, number: zero, .edit(add: [0], remove: []), limit: 9, at: .start)
+      #expect(try transaction.tags.remove(app: app, numbers: [0, 1, 3, 4]) == [1, 3])
+      #expect(try numbers(["f"], TagRoom(limit: 9)) == .success(TagNumbers(numbers: [5], made: 1)))
+    }
+    let left = try await store.look { transaction throws(StorageError) in
+      (try transaction.tags.all(app: app).map(\.number), try transaction.tags.count(app: app))
+    }
+    #expect(left.0 == [0, 2, 4, 5] && left.1 == 4)
+  }
+
   @Test(.onSQLite) func `A new tag costs the same however many there are`() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }
     let app = try await store.addApp(registrations: 1)
-    let steps = try (0..<100).map { name in
-      try machineSteps(
-        of: "\(TagNames.insert)", ["\(app.rawValue)", "'\(name)'", "1000"], in: folder.database)
+    var steps: [Int32] = []
+    for name in 0..<100 {
+      try await store.change { transaction throws(StorageError) in
+        _ = try transaction.tags.numbers(app: app, names: ["\(name)"], making: TagRoom(limit: 1000))
+      }
+      steps.append(
+        try machineSteps(of: "\(TagNames.highest)", ["\(app.rawValue)"], in: folder.database))
     }
     #expect(steps[99] == steps[9])
   }

@@ -155,6 +155,12 @@ extension Words {
         "标签包含非法字符：仅支持字母、数字、中文、_ 和 @!#$&*+=.|￥")
     ),
     ("code6006", Phrase("a tag is over 40 bytes", "标签超过 40 字节")),
+    ("code6018", Phrase("the device would have over 1000 tags", "该设备的标签将超过 1000 个")),
+    ("code6043", Phrase("devices can add no more tags to this app", "该应用的标签已满，设备不能再新增标签")),
+    (
+      "code6044",
+      Phrase("the device has made 1000 new tags today", "该设备今天已新建 1000 个标签")
+    ),
     ("code6011", Phrase("too many operations: wait a few seconds", "操作过于频繁，请稍候")),
     (
       "aliasFull",

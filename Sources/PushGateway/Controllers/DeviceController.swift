@@ -297,6 +297,9 @@ struct DeviceController: GatewayController {
     switch failure {
     case .aliasFull: .deviceAliasFull
     case .tooManyTags: .deviceInvalid("A registration would have more than 1000 tags; nothing was changed")
+    case .appTagsFull, .newTagsUsedUp:
+      .deviceInvalid(
+        "The app would have more than \(RegistrationLimits.tagsPerApp) tags; nothing was changed")
     case .unknownRegistration: .deviceInvalid("The registration ID is unknown")
     case .unknownKey: .deviceInvalid("The key is unknown")
     case .invalidToken: .deviceInvalid("The token is invalid")

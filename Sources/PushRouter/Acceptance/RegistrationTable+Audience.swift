@@ -23,11 +23,11 @@ extension RegistrationTable {
       if found == nil { found = members } else { found?.formIntersection(members) }
     }
     if !filter.tags.isEmpty { narrow(union(ofTags: filter.tags)) }
-    for tag in filter.tagsAnd { narrow(members(tag: tag)) }
+    for tag in filter.tagsAnd { narrow(tags.members(tag)) }
     // Tags that must be absent say nothing of who is there.
     if !platforms.isSuperset(of: .all) || found == nil { narrow(members(platforms: platforms)) }
     guard var result = found else { return .few([]) }
-    for tag in filter.tagsNot { result.subtract(members(tag: tag)) }
+    for tag in filter.tagsNot { result.subtract(tags.members(tag)) }
     return Recipients(result)
   }
 
@@ -49,8 +49,8 @@ extension RegistrationTable {
   ) -> [RegistrationNumber] {
     guard filter.hasTags else { return numbers }
     let (any, all, none) = (
-      filter.tags.map { members(tag: $0) }, filter.tagsAnd.map { members(tag: $0) },
-      filter.tagsNot.map { members(tag: $0) }
+      filter.tags.map { tags.members($0) }, filter.tagsAnd.map { tags.members($0) },
+      filter.tagsNot.map { tags.members($0) }
     )
     return numbers.filter { number in
       (any.isEmpty || any.contains { $0.contains(number) }) && all.allSatisfy { $0.contains(number) }
@@ -58,10 +58,10 @@ extension RegistrationTable {
     }
   }
 
-  private func union(ofTags tags: [String]) -> NumberSet {
-    guard let first = tags.first else { return NumberSet() }
-    var union = members(tag: first)
-    for tag in tags.dropFirst() { union.formUnion(members(tag: tag)) }
+  private func union(ofTags names: [String]) -> NumberSet {
+    guard let first = names.first else { return NumberSet() }
+    var union = tags.members(first)
+    for tag in names.dropFirst() { union.formUnion(tags.members(tag)) }
     return union
   }
 }

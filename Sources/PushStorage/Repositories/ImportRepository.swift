@@ -24,6 +24,13 @@ extension ImportRepository {
         id: $0.integer("id"), app: $0.app("app_id"), first: $0.number("first"), count: $0.count("count"))
     }
   }
+
+  /// Whether there is an import into an app after one.
+  public func hasNext(after id: Int64, into app: AppID) throws(StorageError) -> Bool {
+    try database.first(
+      "SELECT 1 FROM import_batch WHERE id > ? AND app_id = ? LIMIT 1", .integer(id), .app(app)
+    ) { _ in true } ?? false
+  }
 }
 
 extension ImportRepository<Writing> {
@@ -68,6 +75,7 @@ extension ImportRepository<Writing> {
   ) throws(StorageError) {
     var times = TagTimes(tags: [], [], lost: [])
     times.change(added: tags, removed: [], at: now)
+    database.tagWork.noteGiven(tags, in: app)
     let own = one.tokens.first(where: \.slot.isOfRegistration)
     // The secret is one that nobody has. A token that was told at an unknown time is older than any word of its service.
     try database.run(

@@ -34,11 +34,22 @@ extension TagRepository {
     }
   }
 
-  /// How many tags an app has had, those that are gone included: their numbers are not given again.
-  public func made(app: AppID) throws(StorageError) -> Int {
-    try database.first("SELECT coalesce(max(number) + 1, 0) FROM tag WHERE app_id = ?", .app(app)) {
-      $0.count()
-    } ?? 0
+  /// How many tags an app has. Reads all of them.
+  public func count(app: AppID) throws(StorageError) -> Int {
+    try database.first("SELECT count(*) FROM tag WHERE app_id = ?", .app(app)) { $0.count() } ?? 0
+  }
+
+  /// The number of the next new name. Numbers only grow, since the name with the highest one is never deleted: whatever was stored of
+  /// a number never means another name.
+  public func next(app: AppID) throws(StorageError) -> Int {
+    try database.first(TagNames.highest, .app(app)) { $0.count() + 1 } ?? 0
+  }
+
+  /// The numbers of tag names, in their order; nil for unknown ones.
+  public func numbers(app: AppID, names: [String]) throws(StorageError) -> [UInt32?] {
+    try database.firsts(
+      "SELECT number FROM tag WHERE app_id = ? AND name = ?", names.map { [.app(app), .text($0)] }
+    ) { $0.integer(as: UInt32.self) }
   }
 
   /// All tags of an app, by number.
@@ -63,22 +74,47 @@ extension TagRepository {
 }
 
 extension TagRepository<Writing> {
-  /// The numbers of tag names, in their order. An unknown one is nil, or is given one as long as the app has fewer than
-  /// `limit` tags.
+  /// The numbers of tag names, in their order; unknown ones are made. If there is no room for all of them, none is.
   public func numbers(
-    app: AppID, names: [String], creatingUpTo limit: Int? = nil
-  ) throws(StorageError) -> [UInt32?] {
-    var numbers: [UInt32?] = []
-    for name in names {
-      var number = try number(app: app, name: name)
-      if number == nil, let limit {
-        number = try database.first(TagNames.insert, .app(app), .text(name), .integer(limit)) {
-          $0.integer(as: UInt32.self)
+    app: AppID, names: [String], making room: TagRoom
+  ) throws(StorageError) -> Result<TagNumbers, TagRefusal> {
+    let found = try numbers(app: app, names: names)
+    var known: [ExactName: UInt32] = [:]
+    var new: [ExactName] = []
+    for (name, number) in zip(names, found) where known[ExactName(name)] == nil {
+      if number == nil { new.append(ExactName(name)) }
+      known[ExactName(name)] = number ?? .max
+    }
+    if !new.isEmpty {
+      if let maker = room.maker {
+        guard database.tagWork.made(by: maker.number, in: app) + new.count <= maker.left else {
+          return .failure(.maker)
         }
       }
-      numbers.append(number)
+      let next = try next(app: app)
+      guard room.known.names + next - room.known.next + new.count <= room.limit,
+        next + new.count <= Int(UInt32.max)
+      else { return .failure(.app) }
+      for (index, name) in new.enumerated() {
+        known[name] = UInt32(next + index)
+        try database.runLater(
+          "INSERT INTO tag (app_id, number, name) VALUES (?, ?, ?)", .app(app), .integer(next + index),
+          .text(name.text))
+      }
+      if let maker = room.maker { database.tagWork.noteMade(new.count, by: maker.number, in: app) }
     }
-    return numbers
+    return .success(TagNumbers(numbers: names.compactMap { known[ExactName($0)] }, made: new.count))
+  }
+
+  /// Deletes names of tags that no registration has, and returns their numbers: none that an earlier job of the same transaction
+  /// has given to a registration, and not the highest, which tells the next one.
+  public func remove(app: AppID, numbers: [UInt32]) throws(StorageError) -> [UInt32] {
+    let next = try next(app: app)
+    let unused = numbers.filter { Int($0) + 1 < next && !database.tagWork.isGiven($0, in: app) }
+    for number in unused {
+      try database.runLater("DELETE FROM tag WHERE app_id = ? AND number = ?", .app(app), .integer(number))
+    }
+    return unused
   }
 
   /// Changes the tags of a registration, which may have at most `limit`.
@@ -104,6 +140,7 @@ extension TagRepository<Writing> {
     if after.count > limit, after.count > before.count { return .tooMany }
     let added = after.subtracting(before).sorted()
     let removed = before.subtracting(after).sorted()
+    database.tagWork.noteGiven(added, in: app)
     if !added.isEmpty || !removed.isEmpty {
       var times = row.times
       times.change(added: added, removed: removed, at: now)
@@ -118,12 +155,6 @@ extension TagRepository<Writing> {
 
 /// The names of an app's tags.
 enum TagNames {
-  /// Gives a name the next number. With `max(number)`, SQLite would read through all of the app's names.
-  static let insert: StaticString = """
-    INSERT INTO tag (app_id, number, name)
-    SELECT ?1, next, ?2 FROM (
-      SELECT coalesce((SELECT number FROM tag WHERE app_id = ?1 ORDER BY number DESC LIMIT 1) + 1, 0) AS next
-    ) AS free
-    WHERE next < ?3 RETURNING number
-    """
+  /// The highest number. With `max(number) + 1`, SQLite would read through all of the app's names.
+  static let highest: StaticString = "SELECT number FROM tag WHERE app_id = ?1 ORDER BY number DESC LIMIT 1"
 }
