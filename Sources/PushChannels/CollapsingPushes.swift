@@ -21,43 +21,85 @@ struct CollapsingPushes: Sendable {
   /// So many of them are known; each may have a set of all of an app's devices.
   private static let remembered = 32
 
-  private var open: [CollapseKey: [LegKey]] = [:]
+  private struct Place: Hashable, Sendable {
+    let key: CollapseKey
+    let number: RegistrationNumber
+  }
+
+  private var open: [CollapseKey: Set<LegKey>] = [:]
+  // Thousands of open pushes may have one ID, each to another device.
+  private var few: [Place: [LegKey]] = [:]
+  private var many: [CollapseKey: [LegKey]] = [:]
   private var ended: [Ended] = []
 
-  private var isEmpty: Bool { open.isEmpty }
-
   mutating func insert(_ push: ActivePush) {
-    if let key = push.collapseKey { open[key, default: []].append(push.key) }
+    guard let key = push.collapseKey else { return }
+    open[key, default: []].insert(push.key)
+    guard !push.isLarge else { return many[key, default: []].append(push.key) }
+    for number in push.targets.members() {
+      few[Place(key: key, number: number), default: []].append(push.key)
+    }
   }
 
   mutating func remove(_ push: ActivePush) {
     guard let key = push.collapseKey else { return }
-    open[key]?.removeAll { $0 == push.key }
-    if open[key]?.isEmpty == true { open[key] = nil }
+    takeOut(push, key)
     guard !push.accepted.isEmpty else { return }
     ended.append(Ended(key: key, push: push.id, accepted: push.accepted))
     if ended.count > Self.remembered { ended.removeFirst() }
   }
 
-  private func others(of leg: LegKey, _ open: [LegKey: ActivePush]) -> [LegKey] {
-    guard !isEmpty, let key = open[leg]?.collapseKey, let legs = self.open[key], legs.count > 1 else {
-      return []
-    }
-    return legs.filter { $0 != leg }
+  /// The targets of one have changed.
+  mutating func replace(_ before: ActivePush, by after: ActivePush) {
+    guard let key = before.collapseKey else { return }
+    takeOut(before, key)
+    insert(after)
   }
 
-  /// Open ones that are older.
-  func older(than leg: LegKey, _ open: [LegKey: ActivePush]) -> [LegKey] {
-    others(of: leg, open).filter { $0.push < leg.push }
+  private mutating func takeOut(_ push: ActivePush, _ key: CollapseKey) {
+    open[key]?.remove(push.key)
+    if open[key]?.isEmpty == true { open[key] = nil }
+    guard !push.isLarge else {
+      many[key]?.removeAll { $0 == push.key }
+      if many[key]?.isEmpty == true { many[key] = nil }
+      return
+    }
+    for number in push.targets.members() {
+      let place = Place(key: key, number: number)
+      few[place]?.removeAll { $0 == push.key }
+      if few[place]?.isEmpty == true { few[place] = nil }
+    }
+  }
+
+  /// Open ones that may be for a device, itself included; empty if there is no other.
+  private func all(like leg: LegKey, for number: RegistrationNumber, _ open: [LegKey: ActivePush]) -> [LegKey]
+  {
+    guard !self.open.isEmpty, let key = open[leg]?.collapseKey, self.open[key].map({ $0.count > 1 }) == true
+    else { return [] }
+    let own = few[Place(key: key, number: number)] ?? []
+    return many[key].map { own + $0 } ?? own
+  }
+
+  /// Open ones that are older and may be for a device.
+  func older(than leg: LegKey, for number: RegistrationNumber, _ open: [LegKey: ActivePush]) -> [LegKey] {
+    all(like: leg, for: number, open).filter { $0.push < leg.push }
   }
 
   /// For whom the service has taken newer ones, also such as have ended; not what is in a request now.
   func overtaken(_ leg: LegKey, _ open: [LegKey: ActivePush], _ inFlight: InFlightRequests) -> NumberSet {
     var found = NumberSet()
-    guard let key = open[leg]?.collapseKey else { return found }
+    guard let push = open[leg], let key = push.collapseKey else { return found }
     for ended in ended where ended.key == key && ended.push > leg.push { found.formUnion(ended.accepted) }
-    for newer in others(of: leg, open) where newer.push > leg.push {
-      if let accepted = open[newer]?.accepted { found.formUnion(accepted) }
+    if push.isLarge {
+      for newer in self.open[key] ?? [] where newer.push > leg.push {
+        if let accepted = open[newer]?.accepted { found.formUnion(accepted) }
+      }
+    } else {
+      for number in push.targets.members() {
+        for newer in all(like: leg, for: number, open) where newer.push > leg.push {
+          if open[newer]?.accepted.contains(number) == true { found.insert(number) }
+        }
+      }
     }
     if let asked = inFlight.numbers(of: leg.push)[leg.leg] { found.subtract(asked) }
     return found
@@ -65,7 +107,7 @@ struct CollapsingPushes: Sendable {
 
   /// Whether a newer push that takes the place of this one is in a request now: its answer decides.
   func mustWait(_ delivery: Delivery, _ open: [LegKey: ActivePush], _ inFlight: InFlightRequests) -> Bool {
-    others(of: delivery.key, open).contains {
+    all(like: delivery.key, for: delivery.row.number, open).contains {
       $0.push > delivery.key.push && inFlight.contains($0, delivery.row.number)
     }
   }
@@ -82,7 +124,8 @@ extension ActivePush {
 extension QueueState {
   /// The service has taken a push for a device: older ones whose place it takes are not sent after it.
   mutating func overtake(_ leg: LegKey, _ number: RegistrationNumber) {
-    for older in collapsing.older(than: leg, open) where open[older]?.awaits(number) == true {
+    for older in collapsing.older(than: leg, for: number, open)
+    where open[older]?.awaits(number) == true {
       if inFlight.contains(older, number) {
         open[older]?.overtaken.insert(number)
       } else {
@@ -90,6 +133,7 @@ extension QueueState {
       }
     }
   }
+
   /// The same for a part that has come, or has got more devices, after newer ones were taken.
   mutating func catchUp(_ leg: LegKey) {
     let overtaken = collapsing.overtaken(leg, open, inFlight)

@@ -54,6 +54,7 @@ extension QueueState {
     }
     fallingBack.remove(before)
     fallingBack.insert(after)
+    collapsing.replace(before, by: after)
     catchUp(leg)
     return true
   }

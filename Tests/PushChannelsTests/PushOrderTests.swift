@@ -29,6 +29,23 @@ import Testing
     #expect(state.open[LegKey(push: MessageID(11), leg: DeliveryLeg.main)]?.left == 2)
   }
 
+  /// As with news that a sender sends to each device by itself: none of them is another's, and no push looks at all.
+  @Test func `Pushes with one ID to different devices leave each other alone`() {
+    var state = QueueState(channel: .apns)
+    for id in 1...4 as ClosedRange<UInt64> {
+      state.add(QueuedPush(id, to: 1, from: UInt32(id), collapse: "x"))
+    }
+    state.add(QueuedPush(5, to: 1, from: 2, collapse: "x"))
+    let other = LegKey(push: MessageID(5), leg: DeliveryLeg.main)
+    state.finish(other, RegistrationNumber(2), ChannelEnd.delivered)
+    #expect(Set(state.open.keys.map(\.push.rawValue)) == [1, 3, 4])
+    // A push to many takes the place of all that are older.
+    state.add(QueuedPush(6, to: 20, collapse: "x"))
+    let large = LegKey(push: MessageID(6), leg: DeliveryLeg.main)
+    state.finish(large, RegistrationNumber(3), ChannelEnd.delivered)
+    #expect(Set(state.open.keys.map(\.push.rawValue)) == [1, 4, 6])
+  }
+
   @Test func `What is looked up late does not set an older number`() {
     var state = QueueState(channel: .apns)
     state.knowsCredentials = true

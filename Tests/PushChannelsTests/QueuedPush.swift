@@ -15,15 +15,15 @@ struct QueuedPush {
   let push: ChannelPush
   let parts: [QueuedPart]
 
-  /// A push to the first numbers.
+  /// A push to as many numbers, the first ones unless told otherwise.
   init(
-    _ id: UInt64, to count: UInt32, fallsBack: Bool = false, collapse: String? = nil,
+    _ id: UInt64, to count: UInt32, from start: UInt32 = 0, fallsBack: Bool = false, collapse: String? = nil,
     badge: BadgeChange = .unchanged
   ) {
     let row = AppRow(
       id: AppID(1), key: AppKey(high: 1, low: 1), name: "", secretHash: [], createdAt: Self.start,
       nextNumber: 0, isDisabled: false)
-    let numbers = (0..<count).map { RegistrationNumber($0) }
+    let numbers = (start..<start + count).map { RegistrationNumber($0) }
     let targets: Recipients = count > 10 ? .many(NumberSet(numbers)) : .few(numbers)
     let stored = StoredPush(content: PushContent(variants: []), elsewhere: targets.numbers)
     push = ChannelPush(
