@@ -100,7 +100,7 @@ extension GatewaySide {
           isForeground: login.isForeground, since: now), at: location)
       let loggedIn = LoggedIn(
         app: app, number: accepted.number, platform: Platform(rawValue: accepted.platform),
-        newest: accepted.newest, pending: Int(accepted.pending), isInOrder: true)
+        newest: accepted.newest, pending: Int(accepted.pending), mayWait: accepted.mayWait, isInOrder: true)
       local.send(.loginResult(location, .accepted(loggedIn)), to: location.loop)
     }
   }

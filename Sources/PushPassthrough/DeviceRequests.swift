@@ -157,7 +157,7 @@ final class DeviceRequests {
           heartbeat: connections.slab[slot].core.heartbeat, ackDelay: limits.ackDelay,
           serverTime: connections.time.now(),
           pending: UInt32(clamping: login.pending)))
-      if login.pending > 0 || mayLack(login) { sending.catchUp(slot) }
+      if login.mayWait || mayLack(login) { sending.catchUp(slot) }
     }
   }
 

@@ -107,9 +107,13 @@ extension AppDirectory {
 
   /// About how many pushes wait for a registration: of pushes to more than 64 only some hundreds of the
   /// newest are looked at.
-  public func pendingCount(for number: RegistrationNumber) -> Int {
+  public func pendingCount(for number: RegistrationNumber) -> Int { lookAtPending(of: number).count }
+
+  /// The same; `isComplete` says whether these were all. If not, others may wait, also with a count of 0.
+  func lookAtPending(of number: RegistrationNumber) -> (count: Int, isComplete: Bool) {
     state.withLock { state in
-      state.table.isActive(number) ? state.ledger.pendingCount(for: number, in: state.table) : 0
+      guard state.table.isActive(number), !state.table.blocked.contains(number) else { return (0, true) }
+      return state.ledger.pendingCount(for: number, in: state.table)
     }
   }
 

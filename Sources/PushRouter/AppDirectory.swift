@@ -311,7 +311,7 @@ public final class AppDirectory: Sendable {
         cameSeconds: state.table.records[number.rawValue].cameAt,
         awaySeconds: state.table.records[number.rawValue].awaySince,
         goneBySeconds: isStopped ? state.start : 0, lastEnd: end,
-        waiting: state.ledger.pendingCount(for: number, in: state.table))
+        waiting: state.ledger.pendingCount(for: number, in: state.table).count)
     }
   }
 

@@ -46,10 +46,12 @@ extension DeliveryLedger {
   }
 
   /// About how many pushes wait for a registration: dead ones may be among them, and of pushes to many only
-  /// some hundreds of the newest are looked at.
-  mutating func pendingCount(for number: RegistrationNumber, in table: RegistrationTable) -> Int {
-    Int(table.records[number.rawValue].pending.count)
-      + groups.count(waitingFor: number, looks: Self.looks) { $0.isDue(for: number) }.count
+  /// some hundreds of the newest are looked at. `isComplete` says whether these were all.
+  mutating func pendingCount(
+    for number: RegistrationNumber, in table: RegistrationTable
+  ) -> (count: Int, isComplete: Bool) {
+    let fanned = groups.count(waitingFor: number, looks: Self.looks) { $0.isDue(for: number) }
+    return (Int(table.records[number.rawValue].pending.count) + fanned.count, fanned.isComplete)
   }
 
   /// How many of the pushes up to one wait for a registration and are alive; nil if that is more than a

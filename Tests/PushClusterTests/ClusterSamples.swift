@@ -102,8 +102,9 @@ enum ClusterSamples {
       .loginResult(
         SessionLoginResult(
           handle: handle,
-          outcome: .accepted(.init(number: number, order: 5, newest: id, pending: 2, platform: 1)))),
-      handleHex + "01" + numberHex + "05" + idHex + "02" + "01"
+          outcome: .accepted(
+            .init(number: number, order: 5, newest: id, pending: 2, platform: 1, mayWait: true)))),
+      handleHex + "01" + numberHex + "05" + idHex + "02" + "01" + "01"
     ),
     (
       .loginResult(SessionLoginResult(handle: handle, outcome: .refused(1011))), handleHex + "00" + "03f3"
@@ -214,6 +215,14 @@ enum ClusterSamples {
       "07" + "01" + "ac02" + "01" + numberHex + nextHex + "02" + idHex + "05" + nextHex + "c801"
     ),
     (.replay(ReplayRequest(after: id)), idHex),
+    (
+      .loginResult(
+        SessionLoginResult(
+          handle: handle,
+          outcome: .accepted(
+            .init(number: number, order: 5, newest: id, pending: 2, platform: 1, mayWait: true)))),
+      handleHex + "01" + numberHex + "05" + idHex + "02" + "01"
+    ),
     (.replayed(ReplayEnd(through: next, answers: nil)).following(id), idHex + nextHex),
   ]
 

@@ -390,7 +390,7 @@ final class SimulatedNode {
       let isKnown = home.sessions[peer]?.contains { $0.handle == login.handle } ?? false
       if !isKnown { homes[app]?.sessions[peer, default: []].insert(session) }
       let accepted = SessionLoginResult.Accepted(
-        number: number, order: 1, newest: MessageID(0), pending: 0, platform: 1)
+        number: number, order: 1, newest: MessageID(0), pending: 0, platform: 1, mayWait: false)
       let result = SessionLoginResult(handle: login.handle, outcome: .accepted(accepted))
       send(app, home.epoch, .loginResult(result), to: peer, now: now)
     case .close(let close): remove(close.handle, app, peer)

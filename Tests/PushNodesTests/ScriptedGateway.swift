@@ -261,7 +261,7 @@ final class ScriptedGateway {
       note(slot, "is let in: \(login)")
       sessions[slot]?.login = login
       sessions[slot]?.core.logIn(login, second: 0)
-      if login.pending > 0 || !isAtOnce && !login.isInOrder { catchUp(slot) }
+      if login.mayWait || !isAtOnce && !login.isInOrder { catchUp(slot) }
     }
   }
 

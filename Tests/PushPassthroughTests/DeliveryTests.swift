@@ -92,6 +92,28 @@ import Testing
     #expect(try server.back(identity).pushes(1).map(\.id) == [id])
   }
 
+  /// Of pushes to many a login counts the newest. An older one that waits comes with this login, not with the one after it.
+  @Test func whatIsTooOldToBeCountedComesWithTheLogin() throws {
+    let server = try TestServer()
+    let (first, identity) = try server.device()
+    let (_, other) = try server.device()
+    _ = try first.perform(.logout)
+    let numbers = try [identity, other].map { try #require(server.app.directory.find($0.id)) }
+    let oldest = try server.push("oldest", to: Self.to(other.id))
+    let ids = (0..<700).map { MessageID(oldest.rawValue + $0) }
+    for id in ids {
+      _ = server.app.directory.open(
+        id, .many(FanOutPush(id: id, expires: .max, targets: NumberSet(numbers))))
+    }
+    server.router.deliveries.acknowledge(Array(ids.dropFirst()), by: numbers[0], in: server.app)
+    let device = try TestDevice(port: server.port)
+    try device.send(TestDevice.hello)
+    try device.login(server.app.key, identity)
+    _ = try device.next()
+    #expect(try device.expectLogin() == 0)
+    #expect(try device.pushes(1).map(\.id) == [oldest])
+  }
+
   @Test func acknowledgementsOfOthersAndUnknownOnesChangeNothing() throws {
     let server = try TestServer()
     let (_, identity) = try server.device()

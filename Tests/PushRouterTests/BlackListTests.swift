@@ -22,7 +22,7 @@ import Testing
     let first = try await world.push()
     try await block(true, [devices[0]], world)
     #expect(world.app.directory.isBlocked(devices[0].number))
-    #expect(world.pending(devices[0]) == [])
+    #expect(world.pending(devices[0]) == [] && world.app.directory.pendingCount(for: devices[0].number) == 0)
     let second = try await world.push()
     #expect(world.pending(devices[1]) == [first, second])
     await #expect(throws: APIError.noTarget) {

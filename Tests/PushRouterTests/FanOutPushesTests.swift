@@ -101,6 +101,13 @@ import Testing
     let count = directory.pendingCount(for: RegistrationNumber(0))
     #expect(count >= DeliveryLedger.looks && count < DeliveryLedger.looks + 64)
     #expect(directory.pendingCount(for: RegistrationNumber(7)) == 0)
+    // It says if it did not get to the oldest.
+    _ = directory.acknowledge(Self.ids(2...9000), by: RegistrationNumber(1))
+    for isComplete in [false, true] {
+      let look = directory.lookAtPending(of: RegistrationNumber(1))
+      #expect(look.count == (isComplete ? 1 : 0) && look.isComplete == isComplete)
+      #expect(Self.pages(1, in: directory).flatMap { $0 } == [1])
+    }
     // How many of those that were sent still wait is counted as long as a window is not full of them.
     let sent = MessageID(600)
     #expect(directory.waitingCount(for: RegistrationNumber(0), through: sent, at: 50) == 600)

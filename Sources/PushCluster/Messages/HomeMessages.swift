@@ -15,16 +15,20 @@ public struct SessionLoginResult: MessageBody {
     public let pending: UInt32
     /// What the device runs on; 0 if it is not known.
     public let platform: UInt8
+    /// Whether any may wait, also if none was counted.
+    public let mayWait: Bool
 
     /// All fields.
     public init(
-      number: RegistrationNumber, order: UInt64, newest: MessageID, pending: UInt32, platform: UInt8
+      number: RegistrationNumber, order: UInt64, newest: MessageID, pending: UInt32, platform: UInt8,
+      mayWait: Bool
     ) {
       self.number = number
       self.order = order
       self.newest = newest
       self.pending = pending
       self.platform = platform
+      self.mayWait = mayWait
     }
   }
 
@@ -57,6 +61,7 @@ public struct SessionLoginResult: MessageBody {
       output.append(id: login.newest)
       output.appendVarint(UInt64(login.pending))
       output.append(login.platform)
+      output.append(flag: login.mayWait)
     case .refused(let code):
       output.append(flag: false)
       output.appendBigEndian(code)
@@ -69,11 +74,16 @@ public struct SessionLoginResult: MessageBody {
       outcome = .refused(try reader.integer(in: bytes))
       return
     }
+    let number = try reader.number(in: bytes)
+    let order = try reader.varint(in: bytes)
+    let newest = try reader.id(in: bytes)
+    let pending = try reader.smallVarint(in: bytes)
+    let platform = try reader.integer(UInt8.self, in: bytes)
+    // The version before does not say it.
+    let mayWait = reader.rest.isEmpty ? pending > 0 : try reader.flag(in: bytes)
     outcome = .accepted(
       Accepted(
-        number: try reader.number(in: bytes), order: try reader.varint(in: bytes),
-        newest: try reader.id(in: bytes), pending: try reader.smallVarint(in: bytes),
-        platform: try reader.integer(in: bytes)))
+        number: number, order: order, newest: newest, pending: pending, platform: platform, mayWait: mayWait))
   }
 }
 

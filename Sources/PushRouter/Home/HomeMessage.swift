@@ -106,8 +106,10 @@ public struct LoggedIn: Sendable {
   public let platform: Platform?
   /// Pushes up to this one were accepted before the login.
   public let newest: MessageID
-  /// About how many pushes wait for it.
+  /// About how many pushes wait for it, for display.
   public let pending: Int
+  /// Whether any may wait: the count looks at the newest only.
+  public let mayWait: Bool
   /// Whether what was accepted after the login comes behind this answer, also when that comes by mail. Otherwise it may have come before,
   /// and found no session.
   public let isInOrder: Bool
@@ -115,13 +117,14 @@ public struct LoggedIn: Sendable {
   /// All fields.
   public init(
     app: AppID, number: RegistrationNumber, platform: Platform?, newest: MessageID, pending: Int,
-    isInOrder: Bool = false
+    mayWait: Bool, isInOrder: Bool = false
   ) {
     self.app = app
     self.number = number
     self.platform = platform
     self.newest = newest
     self.pending = pending
+    self.mayWait = mayWait
     self.isInOrder = isInOrder
   }
 }

@@ -118,9 +118,10 @@ public final class LocalHome: AppHome {
   }
 
   private func loggedIn(_ number: RegistrationNumber, in app: App, newest: MessageID) -> LoggedIn {
-    LoggedIn(
+    let pending = app.directory.lookAtPending(of: number)
+    return LoggedIn(
       app: app.id, number: number, platform: app.directory.identity(number)?.platform, newest: newest,
-      pending: app.directory.pendingCount(for: number))
+      pending: pending.count, mayWait: pending.count > 0 || !pending.isComplete)
   }
 
   /// The answer to a login that was accepted before and is asked for again; nil if the session is not the registration's any more.
