@@ -46,16 +46,14 @@ extension DeviceSession {
   /// A push was sent.
   mutating func noteSent(_ id: MessageID) {
     sentThrough = id
-    unsettled += 1
-    forgetOutOfTurn()
-  }
-
-  /// Those that were sent out of order, and by now in order as well, need not be known.
-  private mutating func forgetOutOfTurn() {
+    addUnsettled()
     guard let extras else { return }
-    extras.forgetOutOfTurn(through: sentThrough)
+    extras.forgetLeft(id)
+    extras.forgetOutOfTurn(through: id)
     shrink()
   }
+
+  private mutating func addUnsettled() { if unsettled < .max { unsettled += 1 } }
 
   /// There was no room for a push; returns whether that is new.
   mutating func fallBehind() -> Bool {
@@ -77,23 +75,37 @@ extension DeviceSession {
 
   private func wasSentOutOfTurn(_ id: MessageID) -> Bool { extras?.sentOutOfTurn.contains(id) == true }
 
-  /// Decides about a push out of order. If it is not sent, it waits for its turn, or for the next login.
-  func offerOutOfTurn(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> Offer {
+  /// Decides about a push out of order. If it is not sent, it is remembered, and read with what waits as soon as there is room, or
+  /// the app is in the foreground.
+  mutating func offerOutOfTurn(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> Offer {
     // A new home may not know that it was sent.
-    if wasSentOutOfTurn(id) { return .left }
-    return isReceptive && hasRoom(queued: cost, limits) ? .sent : .left
+    guard phase == .loggedIn, !isLeaving, !wasSentOutOfTurn(id) else { return .left }
+    let isReceptive = isReceptive
+    if isReceptive, hasRoom(queued: cost, limits) { return .sent }
+    extend().noteLeft(id)
+    // The question may have been answered before it was left.
+    if isCatchingUp { hasMissed = true }
+    return isReceptive && !isCatchingUp ? .behind : .left
   }
 
   /// A push was sent out of order, which says nothing about older ones.
   mutating func noteSentOutOfTurn(_ id: MessageID) {
+    addUnsettled()
     if sentThrough < id { extend().noteOutOfTurn(id) }
-    noteSent(sentThrough)
+    extras?.forgetLeft(id)
+    shrink()
   }
+
+  private func isLeft(_ id: MessageID) -> Bool { extras?.left[id] != nil }
 
   // MARK: Recall
 
   /// A push was recalled; returns whether to tell the device. A push that may be being read for it is not sent.
   mutating func noteRecall(_ id: MessageID) -> Bool {
+    if let extras {
+      extras.forgetLeft(id)
+      shrink()
+    }
     if sentThrough >= id || wasSentOutOfTurn(id) { return true }
     guard isCatchingUp else { return false }
     extend().noteRecalled(id)
@@ -120,30 +132,43 @@ extension DeviceSession {
     return isBehind && unsettled <= limits.unsettled / 2
   }
 
-  /// Only this many of the pushes sent in order still wait: the others were recalled or have ended.
+  /// Only this many of the pushes up to the newest sent in order still wait, those that were left among them: the others were recalled
+  /// or have ended.
   mutating func recount(waiting count: Int) {
     let outOfTurn = extras?.sentOutOfTurn.count ?? 0
-    unsettled = min(unsettled, UInt16(clamping: count + outOfTurn + Int(unstored)))
+    let left = extras?.left.keys.count { $0 <= sentThrough } ?? 0
+    unsettled = min(unsettled, UInt16(clamping: max(0, count - left) + outOfTurn + Int(unstored)))
   }
 
   // MARK: Kept pushes
 
-  /// Starts to catch up: `.sent` if the stored pushes after `sentThrough` are to be read now.
+  /// The push after which the stored ones are read: up to it nothing is left to be sent.
+  var readThrough: MessageID {
+    guard let first = extras?.left.keys.min(), first <= sentThrough else { return sentThrough }
+    return MessageID(max(1, first.rawValue) - 1)
+  }
+
+  /// Starts to catch up: `.sent` if the stored pushes after `readThrough` are to be read now.
   mutating func beginCatchUp(queued cost: Int, _ limits: PassthroughLimits) -> Offer {
     guard phase == .loggedIn, !isCatchingUp, isReceptive else { return .left }
     guard hasRoom(queued: cost, limits) else { return .behind }
     isBehind = false
     hasMissed = false
     isCatchingUp = true
+    extras?.beginReadingLeft()
     return .sent
   }
 
   /// There are no more stored pushes. Returns whether to ask again, since a push arrived after the question.
   mutating func endCatchUp() -> Bool {
     isCatchingUp = false
+    extras?.forgetLeft(readThrough: MessageID(.max))
     endReading()
     return hasMissed
   }
+
+  /// Whether only another login brings all that wait, more having been left than are remembered: the rest has been sent.
+  var mustLoginAgain: Bool { extras?.hasForgottenLeft == true && isReceptive }
 
   /// Stored pushes were read and are offered one by one now; false if they are outdated.
   mutating func beginKept() -> Bool {
@@ -157,7 +182,7 @@ extension DeviceSession {
 
   /// Decides about a stored push.
   func offerKept(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> Offer {
-    guard sentThrough < id else { return .left }
+    guard sentThrough < id || isLeft(id) else { return .left }
     if let extras, extras.sentOutOfTurn.contains(id) || extras.recalled.contains(id) { return .left }
     return hasRoom(queued: cost, limits) ? .sent : .behind
   }
@@ -179,7 +204,10 @@ extension DeviceSession {
   /// All stored pushes up to this one were handled.
   mutating func noteLooked(through id: MessageID) {
     sentThrough = max(sentThrough, id)
-    forgetOutOfTurn()
+    guard let extras else { return }
+    extras.forgetLeft(readThrough: id)
+    extras.forgetOutOfTurn(through: sentThrough)
+    shrink()
   }
 
   /// The session has ended: nothing more is sent.

@@ -31,13 +31,19 @@ final class PushSending {
   }
 
   /// Sends a push that was held back until now, although newer ones were sent on this connection, or older ones still
-  /// wait. If that is not possible it waits for its turn, or for the next login.
+  /// wait. If that is not possible it is read with what waits, as soon as it is.
   func deliverOutOfTurn(_ push: LivePush, _ slot: UInt32) {
     let cost = connections.slab[slot].connection.queue.cost
-    guard connections.slab[slot].core.offerOutOfTurn(push.id, queued: cost, limits) == .sent,
-      let frame = encode(push.id, push.push, slot)
-    else { return }
-    connections.slab[slot].core.noteSentOutOfTurn(push.id)
+    switch connections.slab[slot].core.offerOutOfTurn(push.id, queued: cost, limits) {
+    case .left: break
+    case .behind: fallBehind(slot)
+    case .sent: sendOutOfTurn(push.id, push.push, slot)
+    }
+  }
+
+  private func sendOutOfTurn(_ id: MessageID, _ push: StoredPush, _ slot: UInt32) {
+    guard let frame = encode(id, push, slot) else { return }
+    connections.slab[slot].core.noteSentOutOfTurn(id)
     connections.counts.pushFrames += 1
     connections.send(slot, frame)
   }
@@ -186,7 +192,7 @@ final class PushSending {
     case .left: break
     case .behind: fallBehind(slot)
     case .sent:
-      let after = connections.slab[slot].core.sentThrough
+      let after = connections.slab[slot].core.readThrough
       connections.tell(.pull(bound, after: after, limit: limits.catchUpBatch))
     }
   }
@@ -194,7 +200,12 @@ final class PushSending {
   /// The home has returned stored pushes of a session.
   func pulled(_ pushes: PulledPushes, _ slot: UInt32) {
     switch pushes {
-    case .nothing: if connections.slab[slot].core.endCatchUp() { catchUp(slot) }
+    case .nothing:
+      if connections.slab[slot].core.endCatchUp() {
+        catchUp(slot)
+      } else if connections.slab[slot].core.mustLoginAgain {
+        connections.goAway(slot, .drain)
+      }
     case .unavailable:
       connections.slab[slot].core.keptWasUnread()
       unserved.append(connections.token(slot))
@@ -215,6 +226,7 @@ final class PushSending {
       switch connections.slab[slot].core.offerKept(one.id, queued: cost, limits) {
       case .left: continue
       case .behind: return false
+      case .sent where connections.slab[slot].core.isOutOfTurn(one.id): sendOutOfTurn(one.id, one.push, slot)
       case .sent:
         if let frame = encode(one.id, one.push, slot) {
           noteSent(one.id, slot)

@@ -14,17 +14,22 @@ final class SessionExtras {
   var skipped = 0
   /// Pushes sent out of order, above the largest one sent in order.
   var sentOutOfTurn: Set<MessageID> = []
+  /// Pushes that were held back and could not be sent when their moment had come, to be read with what waits; true for those that
+  /// waited already when the current reading began.
+  private(set) var left: [MessageID: Bool] = [:]
   /// Pushes recalled while they may be being read for this session.
   var recalled: Set<MessageID> = []
   /// Whether the pushes being read are outdated: more were recalled than are remembered.
   var isReadVoid = false
+  /// Whether more were left than are remembered: only another login brings them.
+  private(set) var hasForgottenLeft = false
   /// When the device reported pushes that it has not acknowledged yet.
   var reported: [MessageID: Timestamp] = [:]
 
   /// Whether it is empty.
   var isEmpty: Bool {
     partial.isEmpty && webSocket == nil && skipped == 0 && sentOutOfTurn.isEmpty && recalled.isEmpty
-      && !isReadVoid && reported.isEmpty
+      && !isReadVoid && reported.isEmpty && left.isEmpty && !hasForgottenLeft
   }
 
   /// Stores bytes of a frame until the rest arrives, which is overdue at a second. In place: the array grows by doubling.
@@ -52,6 +57,25 @@ final class SessionExtras {
     if !sentOutOfTurn.isEmpty { sentOutOfTurn = sentOutOfTurn.filter { id < $0 } }
   }
 
+  /// Pushes that were left, and are remembered.
+  static var mostLeft: Int { 64 }
+
+  /// Remembers a push that could not be sent now.
+  func noteLeft(_ id: MessageID) {
+    if left[id] != nil || left.count < Self.mostLeft { left[id] = false } else { hasForgottenLeft = true }
+  }
+
+  /// A push was sent, or will not be.
+  func forgetLeft(_ id: MessageID) { if !left.isEmpty { left[id] = nil } }
+
+  /// What waits is read from the first of them on.
+  func beginReadingLeft() { for id in left.keys { left[id] = true } }
+
+  /// What waited when the reading began is sent up to a push, or ended.
+  func forgetLeft(readThrough id: MessageID) {
+    if !left.isEmpty { left = left.filter { id < $0.key || !$0.value } }
+  }
+
   /// Recalls that are remembered while contents are being read.
   private static var mostRecalled: Int { 256 }
 
@@ -69,7 +93,7 @@ final class SessionExtras {
   /// Nothing more is sent on the session.
   func forgetDelivery() {
     forgetRecalled()
-    (sentOutOfTurn, reported) = ([], [:])
+    (sentOutOfTurn, reported, left, hasForgottenLeft) = ([], [:], [:], false)
   }
 
   /// Most receipts that are remembered until the acknowledgement of their push.

@@ -284,15 +284,22 @@ final class ScriptedGateway {
       note(slot, "is offered \(push.id.rawValue)\(push.isLate ? " late" : ""): \(description(of: slot))")
     }
     if push.isLate, push.mayOvertake || session.core.isOutOfTurn(push.id) {
-      guard session.core.offerOutOfTurn(push.id, queued: 0, limits) == .sent else { return }
-      session.core.noteSentOutOfTurn(push.id)
-      // A new home does not know which of them were sent.
-      session.sent.remove(push.id)
-      send(push.id, &session)
+      switch session.core.offerOutOfTurn(push.id, queued: 0, limits) {
+      case .sent: sendOutOfTurn(push.id, &session)
+      case .behind: _ = session.core.fallBehind()
+      case .left: break
+      }
     } else if session.core.offer(push.id, isLate: push.isLate, queued: 0, limits) == .sent {
       session.core.noteSent(push.id)
       send(push.id, &session)
     }
+  }
+
+  private func sendOutOfTurn(_ id: MessageID, _ session: inout Session) {
+    session.core.noteSentOutOfTurn(id)
+    // A new home does not know which of them were sent.
+    session.sent.remove(id)
+    send(id, &session)
   }
 
   private func send(_ id: MessageID, _ session: inout Session) {
@@ -312,7 +319,7 @@ final class ScriptedGateway {
     else { return }
     let bound = BoundSession(app: login.app, number: login.number, location: location)
     note(slot, "asks: \(description(of: slot))")
-    tell([.pull(bound, after: sessions[slot]?.core.sentThrough ?? MessageID(0), limit: limits.catchUpBatch)])
+    tell([.pull(bound, after: sessions[slot]?.core.readThrough ?? MessageID(0), limit: limits.catchUpBatch)])
   }
 
   private func pulled(_ pushes: PulledPushes, _ slot: UInt32) {
@@ -325,6 +332,10 @@ final class ScriptedGateway {
         return catchUp(slot)
       }
       for one in kept where session.core.offerKept(one.id, queued: 0, limits) == .sent {
+        guard !session.core.isOutOfTurn(one.id) else {
+          sendOutOfTurn(one.id, &session)
+          continue
+        }
         session.core.noteSent(one.id)
         send(one.id, &session)
         session.core.noteLooked(through: one.id)

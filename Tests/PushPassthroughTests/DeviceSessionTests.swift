@@ -284,7 +284,9 @@ import Testing
     #expect(session.offerOutOfTurn(MessageID(5), queued: 0, limits) == .sent)
     session.noteSentOutOfTurn(MessageID(5))
     #expect(session.sentThrough == MessageID(6) && session.extras == nil)
-    #expect(session.offerOutOfTurn(MessageID(5), queued: 0, limits) == .left, "the window is full")
+    #expect(session.offerOutOfTurn(MessageID(5), queued: 0, limits) == .behind, "the window is full")
+    #expect(session.readThrough == MessageID(4) && session.extras?.left.count == 1)
+    #expect(session.noteRecall(MessageID(5)) && session.extras == nil)
     session.unsettled = 0
     // While older ones are being read, a newer one is remembered until these are through.
     #expect(session.beginCatchUp(queued: 0, limits) == .sent && session.isOutOfTurn(MessageID(9)))
@@ -434,16 +436,11 @@ private struct DeliveryWorld {
       finishReading()
       tick()
     }
-    // What was released when there was no room for it waits for the next login.
-    expected.removeAll { kept.contains($0) && !sent.contains($0) && released.contains($0) }
-    kept.removeAll { released.contains($0) }
     #expect(kept.isEmpty && session.unsettled == 0 && !session.isBehind && !session.isCatchingUp)
     // What went out of its turn is remembered until a newer push is sent.
     session.noteSent(MessageID(.max))
     #expect(session.extras == nil)
   }
-
-  private var released: Set<MessageID> = []
 
   private mutating func accept() {
     let id = MessageID(nextID)
@@ -488,9 +485,15 @@ private struct DeliveryWorld {
     let id = held.remove(at: Int(random.next() % UInt64(held.count)))
     kept.append(id)
     kept.sort()
-    released.insert(id)
     guard session.isOutOfTurn(id) else { return offer(id) }
-    guard session.offerOutOfTurn(id, queued: queued, limits) == .sent else { return }
+    switch session.offerOutOfTurn(id, queued: queued, limits) {
+    case .sent: sendOutOfTurn(id)
+    case .behind: _ = session.fallBehind()
+    case .left: break
+    }
+  }
+
+  private mutating func sendOutOfTurn(_ id: MessageID) {
     session.noteSentOutOfTurn(id)
     outOfTurn.insert(id)
     note(id)
@@ -551,7 +554,7 @@ private struct DeliveryWorld {
     if offer == .behind { _ = session.fallBehind() }
     // Answered at once, heard later: also an empty answer may be out of date by then.
     if offer == .sent {
-      reading = Array(kept.filter { $0 > session.sentThrough }.prefix(limits.catchUpBatch))
+      reading = Array(kept.filter { $0 > session.readThrough }.prefix(limits.catchUpBatch))
     }
   }
 
@@ -570,6 +573,7 @@ private struct DeliveryWorld {
         _ = session.fallBehind()
         session.endReading()
         return
+      case .sent where session.isOutOfTurn(id): sendOutOfTurn(id)
       case .sent:
         #expect(session.isReceptive && inTurn ?? MessageID(0) < id)
         inTurn = id

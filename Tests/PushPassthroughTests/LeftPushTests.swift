@@ -1,0 +1,86 @@
+import PushBase
+import PushDomain
+import PushNet
+import PushWire
+import Testing
+
+@testable import PushPassthrough
+@testable import PushRouter
+
+/// Pushes that could not be sent when their moment came: they come on the same connection nevertheless.
+@Suite struct LeftPushTests {
+  private static func to(_ id: RegistrationID) -> Audience {
+    .filter(AudienceFilter(registrationIDs: [id.text]))
+  }
+
+  /// A push that has waited for something else, and now waits for a device over its connection.
+  private struct Held {
+    let id: MessageID
+    let server: TestServer
+
+    /// Accepted now.
+    init(_ server: TestServer, for other: RegistrationID) throws {
+      self.server = server
+      id = try server.push("held", to: LeftPushTests.to(other))
+    }
+
+    /// Its moment has come.
+    func release(to identity: TestDevice.Identity) throws {
+      let number = try #require(server.app.directory.find(identity.id))
+      let dispatch = server.app.directory.open(id, .few([number], expires: .max, isToOne: false))
+      let push = try #require(server.router.deliveries.contents.find(id))
+      let live = LivePush(app: server.app.id, id: id, push: push, isLate: true)
+      server.router.deliveries.passthrough.send(live, of: server.app, to: dispatch.reachable)
+    }
+  }
+
+  @Test func `What becomes due while an app is in the background comes with the foreground`() throws {
+    let server = try TestServer()
+    let (device, identity) = try server.device(platform: .ios)
+    let held = try Held(server, for: server.device().1.id)
+    let newer = try server.push("newer", to: Self.to(identity.id))
+    #expect(try device.pushes(1).map(\.id) == [newer])
+    _ = try device.perform(.appState(.background))
+    try held.release(to: identity)
+    // Behind it.
+    try device.ping()
+    _ = try device.perform(.appState(.foreground))
+    #expect(try device.pushes(1).map(\.id) == [held.id])
+    let last = try server.push("last", to: Self.to(identity.id))
+    #expect(try device.pushes(1).map(\.id) == [last], "once")
+  }
+
+  @Test func `What becomes due while a window is full comes when there is room`() throws {
+    var limits = PassthroughLimits()
+    limits.unsettled = 2
+    let server = try TestServer(limits: limits)
+    let (device, identity) = try server.device()
+    let held = try Held(server, for: server.device().1.id)
+    let sent = try (0..<2).map { try server.push("\($0)", to: Self.to(identity.id)) }
+    #expect(try device.pushes(2).map(\.id) == sent)
+    try held.release(to: identity)
+    try device.ping()
+    try device.acknowledge(sent)
+    #expect(try device.pushes(1).map(\.id) == [held.id])
+    try device.acknowledge([held.id])
+    let last = try server.push("last", to: Self.to(identity.id))
+    #expect(try device.pushes(1).map(\.id) == [last], "once")
+  }
+
+  @Test func `Whoever missed more than is remembered logs in again and gets all`() throws {
+    let server = try TestServer()
+    let (device, identity) = try server.device(platform: .ios)
+    let (_, other) = try server.device()
+    let held = try (0...SessionExtras.mostLeft).map { _ in try Held(server, for: other.id) }
+    let newer = try server.push("newer", to: Self.to(identity.id))
+    _ = try device.pushes(1)
+    _ = try device.perform(.appState(.background))
+    for one in held { try one.release(to: identity) }
+    try device.ping()
+    _ = try device.perform(.appState(.foreground))
+    let arrived = try device.pushes(SessionExtras.mostLeft).map(\.id)
+    #expect(arrived == held.dropLast().map(\.id))
+    #expect(try device.next() == .frame(.goAway(.drain, retryAfter: 0, host: "")))
+    #expect(try server.back(identity).pushes(held.count + 1).map(\.id) == held.map(\.id) + [newer])
+  }
+}
