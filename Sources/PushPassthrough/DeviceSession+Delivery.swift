@@ -114,6 +114,11 @@ extension DeviceSession {
 
   // MARK: Acknowledgements
 
+  /// The device acknowledges a push. One that was not sent on this connection makes no room for others: it counts until it is settled.
+  mutating func noteAcknowledged(_ id: MessageID) {
+    if sentThrough < id, !wasSentOutOfTurn(id) { addUnsettled() }
+  }
+
   /// This many of the acknowledgements are about to be stored.
   mutating func noteUnstored(_ count: Int) { unstored = UInt16(clamping: Int(unstored) + count) }
 

@@ -129,6 +129,7 @@ final class PushSending {
       newestWhileAway: connections.slab[slot].core.newestWhileAway)
     let now = connections.time.now()
     for (index, id) in ids.enumerated() {
+      connections.slab[slot].core.noteAcknowledged(id)
       let age = index < ages.count ? ages[index] : nil
       connections.apps[app].acknowledgements.add(
         connections.slab[slot].core.arrival(id, age: age, at: now))

@@ -502,6 +502,7 @@ private struct DeliveryWorld {
   private mutating func acknowledge() {
     guard let id = onDevice.first else { return }
     onDevice.removeFirst()
+    session.noteAcknowledged(id)
     guard let place = kept.firstIndex(of: id) else {
       // It was taken back meanwhile: there is nothing to store about it.
       settled(1)

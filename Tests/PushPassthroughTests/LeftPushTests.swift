@@ -83,4 +83,41 @@ import Testing
     #expect(try device.next() == .frame(.goAway(.drain, retryAfter: 0, host: "")))
     #expect(try server.back(identity).pushes(held.count + 1).map(\.id) == held.map(\.id) + [newer])
   }
+
+  // MARK: The window
+
+  @Test func `What was not sent on a connection makes no room on it`() throws {
+    var limits = PassthroughLimits()
+    limits.unsettled = 2
+    var session = DeviceSessionTests.session(.loggedIn)
+    session.platform = Platform.android.rawValue
+    for id in 5...6 as ClosedRange<UInt64> { session.noteSent(MessageID(id)) }
+    for id in 100...101 as ClosedRange<UInt64> { session.noteAcknowledged(MessageID(id)) }
+    // Nobody waited for them.
+    _ = session.settle(2, limits)
+    #expect(session.unsettled == 2 && !session.hasRoom(queued: 0, limits))
+    // One that an earlier connection brought counts until it is stored.
+    session.noteAcknowledged(MessageID(7))
+    session.noteUnstored(1)
+    session.noteStored(1)
+    _ = session.settle(1, limits)
+    #expect(session.unsettled == 2)
+    session.noteAcknowledged(MessageID(5))
+    _ = session.settle(1, limits)
+    #expect(session.unsettled == 1 && session.extras == nil)
+  }
+
+  @Test func `A device that acknowledges what it does not have gets no more than others`() throws {
+    var limits = PassthroughLimits()
+    limits.unsettled = 4
+    let server = try TestServer(limits: limits)
+    let (device, identity) = try server.device()
+    let ids = try (0..<8).map { try server.push("\($0)", to: Self.to(identity.id)) }
+    #expect(try device.pushes(4).map(\.id) == Array(ids[..<4]))
+    try device.acknowledge((1...100).map { MessageID(ids[7].rawValue + $0) })
+    // Nothing comes before these answers.
+    for _ in 0..<3 { _ = try device.perform(.checkTag("a")) }
+    try device.acknowledge(Array(ids[..<4]))
+    #expect(try device.pushes(4).map(\.id) == Array(ids[4...]))
+  }
 }
