@@ -34,11 +34,12 @@ final class DeviceRequests {
       let aged = (0..<list.count).map { list[$0, in: bytes] }
       sending.acknowledge(aged.map(\.messageID), ages: aged.map(\.age), slot)
     case .note(let list):
-      let receipts = (0..<list.count).map { index in
+      guard let bound = connections.bound(slot) else { return }
+      let receipts = (0..<takeReceipts(list.count, slot)).map { index in
         let receipt = list[index, in: bytes]
         return DeviceReceipt(id: receipt.messageID, isTap: receipt.kind == .tapped)
       }
-      guard let bound = connections.bound(slot), takesReceipts(receipts.count, slot) else { return }
+      guard !receipts.isEmpty else { return }
       // A push that it has just acknowledged counts by the acknowledgement.
       sending.sendAcknowledgements()
       connections.slab[slot].core.noteReported(receipts.map(\.id), at: connections.time.now())
@@ -47,12 +48,12 @@ final class DeviceRequests {
     }
   }
 
-  /// Counts a session's receipts; false if it has sent too many.
-  private func takesReceipts(_ count: Int, _ slot: UInt32) -> Bool {
-    let sum = receiptCounts[slot, default: 0] + count
-    guard sum <= limits.receiptsPerSecond else { return false }
-    receiptCounts[slot] = sum
-    return true
+  /// Counts a session's receipts; returns how many of them it may still send.
+  private func takeReceipts(_ count: Int, _ slot: UInt32) -> Int {
+    let before = receiptCounts[slot, default: 0]
+    let taken = min(count, max(0, limits.receiptsPerSecond - before))
+    if taken > 0 { receiptCounts[slot] = before + taken }
+    return taken
   }
 
   /// The work of once a second.

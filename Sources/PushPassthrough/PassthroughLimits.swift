@@ -22,8 +22,8 @@ public struct PassthroughLimits: Sendable {
   public var connections = 2_000_000
   /// Alias, tag and similar operations of one registration in ten seconds, on all of its connections.
   public var operationsPerTenSeconds: UInt32 = 100
-  /// Receipts of one session from one tick to the next, as many as the home takes of a device: what comes beyond is dropped before it
-  /// goes anywhere.
+  /// Receipts of one session from one tick to the next: what comes beyond is dropped before it goes anywhere. The home, whose
+  /// seconds are others, takes twice as many words of a device.
   public var receiptsPerSecond = 512
   /// Registrations of one install in ten seconds.
   public var registrationsPerTenSeconds: UInt32 = 10

@@ -26,6 +26,7 @@ final class NotingHome: AppHome {
   enum Kind { case acknowledgements, operation, receipts }
 
   let kinds = Mutex<[Kind]>([])
+  let receiptCount = Mutex(0)
   private let home: LocalHome
 
   init(_ home: LocalHome) { self.home = home }
@@ -35,7 +36,9 @@ final class NotingHome: AppHome {
       switch message {
       case .acknowledgements: kinds.withLock { $0.append(.acknowledgements) }
       case .operation: kinds.withLock { $0.append(.operation) }
-      case .receipts: kinds.withLock { $0.append(.receipts) }
+      case .receipts(_, let receipts):
+        kinds.withLock { $0.append(.receipts) }
+        receiptCount.withLock { $0 += receipts.count }
       default: break
       }
     }

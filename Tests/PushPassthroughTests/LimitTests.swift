@@ -86,11 +86,21 @@ import Testing
     let device = try server.device().0
     var frames: [UInt8] = []
     for id: UInt64 in 1...40 { ClientFrame.encodeReceipt([Receipt(.shown, MessageID(id))], into: &frames) }
+    let many = (1...9).map { Receipt(.tapped, MessageID($0)) }
     ClientFrame.operation(sequence: 1, .checkTag("a")).encode(into: &frames)
     // All of it is read at once, so that no second ends in between.
     try device.write(frames)
     _ = try device.next()
     #expect(noting?.kinds.withLock { $0 } == [.receipts, .receipts, .receipts, .receipts, .operation])
+    // Of a frame that crosses the limit the first are taken.
+    let other = try server.device().0
+    frames = []
+    for receipts in [[many[0]], many, many] { ClientFrame.encodeReceipt(receipts, into: &frames) }
+    ClientFrame.operation(sequence: 1, .checkTag("a")).encode(into: &frames)
+    try other.write(frames)
+    _ = try other.next()
+    #expect(noting?.kinds.withLock { $0.suffix(3) } == [.receipts, .receipts, .operation])
+    #expect(noting?.receiptCount.withLock { $0 } == 8)
     #expect(PassthroughLimits().receiptsPerSecond >= 2 * WireLimits.receiptsPerFrame.upperBound)
   }
 
