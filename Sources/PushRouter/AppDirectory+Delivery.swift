@@ -128,6 +128,11 @@ extension AppDirectory {
     }
   }
 
+  /// Which of some pushes wait for any device.
+  func open(among ids: [MessageID]) -> Set<MessageID> {
+    state.withLock { state in Set(ids.filter { state.ledger.isOpen($0) }) }
+  }
+
   /// Takes acknowledgements of several devices; returns what they mean for the pushes that waited for them.
   func acknowledge(_ batch: AcknowledgementBatch) -> TakenAcknowledgements {
     state.withLock { state in

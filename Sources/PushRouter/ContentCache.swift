@@ -114,6 +114,11 @@ final class ContentCache: Sendable {
     return push
   }
 
+  /// Which of some pushes have their contents here.
+  func known(among ids: [MessageID]) -> Set<MessageID> {
+    state.withLock { state in Set(ids.filter { state.places[$0] != nil }) }
+  }
+
   /// Adds a push with its encoded content, or puts it in the place of what was known of it.
   func insert(
     _ id: MessageID, _ content: [UInt8], _ strategy: Strategy, elsewhere: NumberSet?,

@@ -110,7 +110,10 @@ public final class Deliveries: Sendable {
     let oldest = MessageID(firstAt: now.adding(seconds: -receiptLifetime))
     // Of what was never accepted nothing can be said.
     let known = oldest...max(oldest, ids.newest)
-    writeBehind.note(words.filter { known.contains($0.id) }, by: number, of: app.id, at: moment ?? now)
+    let sound = words.filter { known.contains($0.id) }
+    writeBehind.note(sound, by: number, of: app.id, at: moment ?? now) { [contents] ids in
+      contents.known(among: ids).union(app.directory.open(among: ids))
+    }
   }
 
   // MARK: What channels say

@@ -33,6 +33,9 @@ struct DeviceReports: Sendable {
   /// None.
   init() {}
 
+  /// Whose they are, each device once for each of its words.
+  var speakers: [RegistrationNumber] { said.values.flatMap(\.numbers) }
+
   /// Adds others.
   mutating func add(_ other: DeviceReports) {
     for (kind, words) in other.said {
@@ -46,13 +49,13 @@ struct DeviceReports: Sendable {
 
   // MARK: Storing
 
-  /// Stores words of devices, each once, without those of devices whose push it was not. Returns what is new by them.
-  /// `cost` grows by the bytes of the sets that were read for it.
+  /// Stores words of devices, each once, without those of devices whose push it was not. Returns what is new by them, nil if the
+  /// app has no such push. `cost` grows by the bytes of the sets that were read for it.
   func store(
     _ key: Key, in transaction: WriteTransaction, cost: inout Int
-  ) throws(StorageError) -> [DeliveryEvent] {
+  ) throws(StorageError) -> [DeliveryEvent]? {
     guard let audience = try transaction.deliveries.audience(of: key.id), audience.app == key.app else {
-      return []
+      return nil
     }
     cost += (audience.targets?.count ?? 0) + (audience.own?.count ?? 0)
     let single = audience.target.map { NumberSet([$0]) }

@@ -30,23 +30,57 @@ extension WriteBehind {
     var tries = 0
   }
 
+  /// What a device says of a push.
+  typealias Word = (id: MessageID, kind: DeviceReports.Kind)
+
+  /// A device that says something.
   struct Speaker: Hashable, Sendable {
     let app: AppID
     let number: RegistrationNumber
-    let kind: DeviceReports.Kind
+  }
+
+  /// How often devices named pushes that the database does not know, in a minute.
+  struct UnknownPushes: Sendable {
+    /// Devices that are remembered.
+    static let most = 65_536
+    /// From so many words on a device is believed only about pushes known in memory, until the minute is over. A device that
+    /// comes back after long, and whose pushes have been deleted, names some.
+    static let tolerated = 256
+
+    private var counts: [Speaker: Int] = [:]
+    private var until = Timestamp(milliseconds: 0)
+
+    mutating func note(_ speakers: [Speaker], at now: Timestamp) {
+      if until <= now || until > now.adding(seconds: 60) {
+        counts = [:]
+        until = now.adding(seconds: 60)
+      }
+      for speaker in speakers where counts[speaker] != nil || counts.count < Self.most {
+        counts[speaker, default: 0] += 1
+      }
+    }
+
+    func makeDoubtful(_ speaker: Speaker, at now: Timestamp) -> Bool {
+      guard let count = counts[speaker] else { return false }
+      return count >= Self.tolerated && now < until
+    }
   }
 
   struct Waiting: Sendable {
     var ends = FIFO<End>()
     var partly: [MessageID: Partly] = [:]
-    var words: [DeviceReports.Key: DeviceReports] = [:]
+    var words: [AppID: [MessageID: DeviceReports]] = [:]
+    /// The apps that have any, in the order in which they are written.
+    private var turns = FIFO<AppID>()
     /// Words that the database refused for the sake of some of them: each push's go alone.
     var suspects = FIFO<Suspect>()
-    /// How many these are, and how many of them, of how many pushes, are each app's.
-    var wordCount = 0
-    var shares: [AppID: (words: Int, pushes: Int)] = [:]
-    /// How many of each kind a device has said since the last flush.
+    /// How many these are, of how many pushes, and how many of both are each app's.
+    private(set) var wordCount = 0
+    private(set) var wordyCount = 0
+    private var shares: [AppID: (words: Int, pushes: Int)] = [:]
+    /// How many words a device has said since the last flush.
     var spoken: [Speaker: Int] = [:]
+    var unknownPushes = UnknownPushes()
     /// Whose acknowledgements these are.
     var credits: [StoredAcknowledgements] = []
     /// A flush is under way, and another one is wanted after it.
@@ -59,17 +93,43 @@ extension WriteBehind {
       partly.removeValue(forKey: id).map { (id, $0) }
     }
 
-    /// Whether there is room for another word of an app.
-    func hasRoom(for key: DeviceReports.Key) -> Bool {
+    /// Takes words of a device as far as there is room; returns those that have none unless their pushes are known in memory.
+    mutating func take(_ words: [Word], by speaker: Speaker, areKnown: Bool, at now: Timestamp) -> [Word] {
+      var left: [Word] = []
+      var count = spoken[speaker] ?? 0
+      for (id, kind) in words {
+        guard count + left.count < WriteBehind.wordsOfDevice else { break }
+        let key = DeviceReports.Key(id: id, app: speaker.app)
+        guard hasRoom(for: key, isKnown: areKnown) else {
+          left.append((id, kind))
+          continue
+        }
+        add(DeviceReports(kind, speaker.number, at: now), key)
+        count += 1
+      }
+      if count > 0 { spoken[speaker] = count }
+      return left
+    }
+
+    /// As many of a device's words as it may still say, none of them taken.
+    func unspoken(_ words: [Word], by speaker: Speaker) -> [Word] {
+      Array(words.prefix(max(0, WriteBehind.wordsOfDevice - (spoken[speaker] ?? 0))))
+    }
+
+    /// Whether there is room for another word of an app: about pushes that are not known in memory half of it.
+    func hasRoom(for key: DeviceReports.Key, isKnown: Bool) -> Bool {
       let share = shares[key.app] ?? (0, 0)
-      guard wordCount < WriteBehind.wordLimit, share.words < WriteBehind.wordLimit / 4 else { return false }
-      return words.count < WriteBehind.wordyPushes && share.pushes < WriteBehind.wordyPushes / 4
-        || words[key] != nil
+      let part = isKnown ? 1 : 2
+      let mostWords = WriteBehind.wordLimit / part
+      guard wordCount < mostWords, share.words < mostWords / 4 else { return false }
+      let mostPushes = WriteBehind.wordyPushes / part
+      return wordyCount < mostPushes && share.pushes < mostPushes / 4 || words[key.app]?[key.id] != nil
     }
 
     mutating func add(_ new: DeviceReports, _ key: DeviceReports.Key) {
-      count(new.count, pushes: words[key] == nil ? 1 : 0, of: key.app)
-      words[key, default: DeviceReports()].add(new)
+      if words[key.app] == nil { turns.append(key.app) }
+      count(new.count, pushes: words[key.app]?[key.id] == nil ? 1 : 0, of: key.app)
+      words[key.app, default: [:]][key.id, default: DeviceReports()].add(new)
     }
 
     mutating func add(_ suspect: Suspect) {
@@ -83,23 +143,30 @@ extension WriteBehind {
       return taken
     }
 
+    /// Takes the words of some pushes, at most of half as many of one app if others have any: apps take turns.
     mutating func takeReports(_ limit: Int) -> [(key: DeviceReports.Key, words: DeviceReports)] {
-      let taken = words.prefix(limit).map { (key: $0.key, words: $0.value) }
-      for (key, gone) in taken {
-        words[key] = nil
-        count(-gone.count, pushes: -1, of: key.app)
+      var taken: [(key: DeviceReports.Key, words: DeviceReports)] = []
+      while taken.count < limit, let app = turns.popFirst() {
+        let most = turns.isEmpty ? limit - taken.count : min(limit - taken.count, max(1, limit / 2))
+        for id in Array((words[app] ?? [:]).keys.prefix(most)) {
+          guard let gone = words[app]?.removeValue(forKey: id) else { continue }
+          count(-gone.count, pushes: -1, of: app)
+          taken.append((DeviceReports.Key(id: id, app: app), gone))
+        }
+        if words[app]?.isEmpty == false { turns.append(app) } else { words[app] = nil }
       }
       return taken
     }
 
     private mutating func count(_ words: Int, pushes: Int, of app: AppID) {
       wordCount += words
+      wordyCount += pushes
       let share = shares[app] ?? (0, 0)
       shares[app] = share.pushes + pushes > 0 ? (share.words + words, share.pushes + pushes) : nil
     }
 
     /// Of how many pushes something waits, those counted again of which several things do.
-    var pushCount: Int { ends.count + partly.count + words.count + suspects.count }
+    var pushCount: Int { ends.count + partly.count + wordyCount }
 
     var hasBatch: Bool { ends.count >= WriteBehind.batch && !isHeldUp }
   }

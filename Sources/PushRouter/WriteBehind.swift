@@ -16,11 +16,12 @@ final class WriteBehind: Sendable {
   /// Batches in one flush, so that they cannot fill the writer's queue.
   static let batches = 160
   /// What devices say of pushes besides acknowledging them in time: beyond so many words, and pushes, the newest are lost. An
-  /// app may have a quarter of them: what its devices make up loses nobody else's.
+  /// app may have a quarter of them: what its devices make up loses nobody else's. Half of each is kept for pushes that are known
+  /// in memory: what devices make up loses no words about these.
   static let wordLimit = 1_000_000
   static let wordyPushes = 100_000
-  /// Words of a kind that a device may say between two flushes.
-  static let wordsOfDevice = 256
+  /// Words that a device may say between two flushes: the receipts of two seconds, or those of one and the largest ACK.
+  static let wordsOfDevice = 1024
   /// Bytes of audiences in one job: about one push to very many, or a batch of pushes to some hundred each.
   private static let jobCost = 1 << 16
 
@@ -91,22 +92,25 @@ final class WriteBehind: Sendable {
     note(change, of: app, at: now)
   }
 
-  /// Records a device's reports about pushes.
+  /// Records a device's reports about pushes. `known` says which of some pushes are known in memory; it is asked only when words
+  /// about others are not taken any more.
   func note(
     _ words: [(id: MessageID, kind: DeviceReports.Kind)], by number: RegistrationNumber, of app: AppID,
-    at now: Timestamp
+    at now: Timestamp, known: ([MessageID]) -> Set<MessageID> = { _ in [] }
   ) {
     guard !words.isEmpty else { return }
-    waiting.withLock { waiting in
-      for (id, kind) in words {
-        let key = DeviceReports.Key(id: id, app: app)
-        let speaker = Speaker(app: app, number: number, kind: kind)
-        guard waiting.spoken[speaker, default: 0] < Self.wordsOfDevice, waiting.hasRoom(for: key) else {
-          continue
-        }
-        waiting.add(DeviceReports(kind, number, at: now), key)
-        waiting.spoken[speaker, default: 0] += 1
-      }
+    let speaker = Speaker(app: app, number: number)
+    let current = time.now()
+    let left = waiting.withLock { waiting in
+      waiting.unknownPushes.makeDoubtful(speaker, at: current)
+        ? waiting.unspoken(words, by: speaker)
+        : waiting.take(words, by: speaker, areKnown: false, at: now)
+    }
+    guard !left.isEmpty else { return }
+    let known = known(left.map { $0.id })
+    let sound = left.filter { known.contains($0.id) }
+    if !sound.isEmpty {
+      _ = waiting.withLock { $0.take(sound, by: speaker, areKnown: true, at: now) }
     }
   }
 
@@ -278,23 +282,30 @@ final class WriteBehind: Sendable {
 
   /// Writes words of devices. What would make the job too long goes into another, behind what waits for the writer.
   private func write(_ batch: ArraySlice<(key: DeviceReports.Key, words: DeviceReports)>, jobCost: Int) {
-    store.write { [journal, scope] transaction throws(StorageError) -> Int in
+    store.write { [journal, scope] transaction throws(StorageError) -> (next: Int, unknown: [Speaker]) in
       var events: [DeliveryEvent] = []
+      var unknown: [Speaker] = []
       var (cost, next) = (0, batch.startIndex)
       while next < batch.endIndex, cost < jobCost {
         if scope.hasLeft(batch[next].key.app) {
           next += 1
           continue
         }
-        events += try batch[next].words.store(batch[next].key, in: transaction, cost: &cost)
+        let (key, words) = batch[next]
+        if let new = try words.store(key, in: transaction, cost: &cost) {
+          events += new
+        } else {
+          unknown += words.speakers.map { Speaker(app: key.app, number: $0) }
+        }
         next += 1
       }
       try journal.stored(events, in: transaction)
-      return next
+      return (next, unknown)
     } completion: { [self] result in
       switch result {
-      case .success(batch.endIndex): break
-      case .success(let next): write(batch[next...], jobCost: jobCost)
+      case .success(let (next, unknown)):
+        if !unknown.isEmpty { waiting.withLock { $0.unknownPushes.note(unknown, at: time.now()) } }
+        if next < batch.endIndex { write(batch[next...], jobCost: jobCost) }
       case .failure(let error):
         let isOwnFault = isOwnFault(error)
         waiting.withLock { waiting in
@@ -311,7 +322,8 @@ final class WriteBehind: Sendable {
     store.write { [journal, scope] transaction throws(StorageError) in
       guard !scope.hasLeft(suspect.key.app) else { return }
       var cost = 0
-      try journal.stored(try suspect.words.store(suspect.key, in: transaction, cost: &cost), in: transaction)
+      let events = try suspect.words.store(suspect.key, in: transaction, cost: &cost)
+      try journal.stored(events ?? [], in: transaction)
     } completion: { [self] result in
       guard case .failure(let error) = result else { return }
       var again = suspect
