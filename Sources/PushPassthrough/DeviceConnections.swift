@@ -225,7 +225,7 @@ final class DeviceConnections {
   }
 
   /// Ends a session, with a last frame if there is one.
-  func end(_ slot: UInt32, _ farewell: DeviceSession.Farewell) {
+  func end(_ slot: UInt32, _ farewell: SessionFarewell) {
     if farewell.isFault { metrics.protocolErrors.add() }
     if let word = farewell.word { send(slot, word) }
     finish(slot, farewell.end, farewell.code)

@@ -22,7 +22,7 @@ final class DeviceRequests {
   }
 
   /// Carries out what follows from a frame of a device.
-  func perform(_ step: DeviceSession.Step, in bytes: Span<UInt8>, _ slot: UInt32) {
+  func perform(_ step: SessionStep, in bytes: Span<UInt8>, _ slot: UInt32) {
     switch step {
     case .send(let frame): connections.send(slot, frame)
     case .sendControl(let bytes): connections.sendControl(slot, bytes)

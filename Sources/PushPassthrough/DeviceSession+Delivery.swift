@@ -6,16 +6,6 @@ import PushWire
 /// Decides which pushes are sent on a session, and when: each once, in the order of their IDs, within the window of
 /// unacknowledged pushes and the socket's queue.
 extension DeviceSession {
-  /// The decision about a push.
-  enum Offer: Equatable {
-    /// It is sent now.
-    case sent
-    /// It is not sent now: it was sent before, or waits for its turn.
-    case left
-    /// There is no room: this session falls behind.
-    case behind
-  }
-
   /// Whether the session's app takes pushes over the direct connection now, by the routing table.
   var isReceptive: Bool {
     guard !isLeaving, let platform = Platform(rawValue: platform) else { return false }
@@ -31,7 +21,7 @@ extension DeviceSession {
   /// flight, gets it later.
   mutating func offer(
     _ id: MessageID, isLate: Bool, queued cost: Int, _ limits: PassthroughLimits
-  ) -> Offer {
+  ) -> PushOffer {
     guard sentThrough < id else { return .left }
     // It was on its way to this loop before the session took pushes. The home has said since what waits: it may have been recalled.
     guard isLate ? !wasSentOutOfTurn(id) : newestWhileAway < id else { return .left }
@@ -77,7 +67,7 @@ extension DeviceSession {
 
   /// Decides about a push out of order. If it is not sent, it is remembered, and read with what waits as soon as there is room, or
   /// the app is in the foreground.
-  mutating func offerOutOfTurn(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> Offer {
+  mutating func offerOutOfTurn(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> PushOffer {
     // A new home may not know that it was sent.
     guard phase == .loggedIn, !isLeaving, !wasSentOutOfTurn(id) else { return .left }
     let isReceptive = isReceptive
@@ -102,10 +92,8 @@ extension DeviceSession {
 
   /// A push was recalled; returns whether to tell the device. A push that may be being read for it is not sent.
   mutating func noteRecall(_ id: MessageID) -> Bool {
-    if let extras {
-      extras.forgetLeft(id)
-      shrink()
-    }
+    extras?.forgetLeft(id)
+    shrink()
     if sentThrough >= id || wasSentOutOfTurn(id) { return true }
     guard isCatchingUp else { return false }
     extend().noteRecalled(id)
@@ -154,7 +142,7 @@ extension DeviceSession {
   }
 
   /// Starts to catch up: `.sent` if the stored pushes after `readThrough` are to be read now.
-  mutating func beginCatchUp(queued cost: Int, _ limits: PassthroughLimits) -> Offer {
+  mutating func beginCatchUp(queued cost: Int, _ limits: PassthroughLimits) -> PushOffer {
     guard phase == .loggedIn, !isCatchingUp, isReceptive else { return .left }
     guard hasRoom(queued: cost, limits) else { return .behind }
     isBehind = false
@@ -186,7 +174,7 @@ extension DeviceSession {
   }
 
   /// Decides about a stored push.
-  func offerKept(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> Offer {
+  func offerKept(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> PushOffer {
     guard sentThrough < id || isLeft(id) else { return .left }
     if let extras, extras.sentOutOfTurn.contains(id) || extras.recalled.contains(id) { return .left }
     return hasRoom(queued: cost, limits) ? .sent : .behind
@@ -209,9 +197,8 @@ extension DeviceSession {
   /// All stored pushes up to this one were handled.
   mutating func noteLooked(through id: MessageID) {
     sentThrough = max(sentThrough, id)
-    guard let extras else { return }
-    extras.forgetLeft(readThrough: id)
-    extras.forgetOutOfTurn(through: sentThrough)
+    extras?.forgetLeft(readThrough: id)
+    extras?.forgetOutOfTurn(through: sentThrough)
     shrink()
   }
 

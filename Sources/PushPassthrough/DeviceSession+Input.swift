@@ -44,7 +44,7 @@ extension DeviceSession {
   /// Takes the next frame of the bytes read; nil when there is none. Call until then, or until the session ends.
   mutating func next(
     in input: inout DeviceInput, _ moment: Moment, now: @autoclosure () -> Timestamp
-  ) -> Step? {
+  ) -> SessionStep? {
     while true {
       if phase == .closing {
         input.frames = 0..<0
@@ -82,7 +82,7 @@ extension DeviceSession {
 
   private mutating func nextFrame(
     in input: inout DeviceInput, _ moment: Moment, now: @autoclosure () -> Timestamp
-  ) -> Step? {
+  ) -> SessionStep? {
     let source = input.source
     let range = input.frames
     switch scanFrame(
@@ -149,7 +149,7 @@ extension DeviceSession {
   // MARK: WebSocket
 
   private enum Unwrapped {
-    case step(Step)
+    case step(SessionStep)
     /// `frames` has more bytes, or is at an end of a message.
     case piece
     case nothing
@@ -180,18 +180,18 @@ extension DeviceSession {
       case .close:
         extras.webSocket?.isClosed = true
         guard phase != .closing else { return .piece }
-        return .step(.end(Farewell(word: nil, end: .closedByPeer)))
+        return .step(.end(SessionFarewell(word: nil, end: .closedByPeer)))
       case nil: return .nothing
       }
     } catch {
       extras.webSocket?.isBroken = true
       guard phase != .closing else { return .nothing }
-      return .step(.end(Farewell(word: nil, end: .protocolError, code: error.code, isFault: true)))
+      return .step(.end(SessionFarewell(word: nil, end: .protocolError, code: error.code, isFault: true)))
     }
   }
 
   /// A message has complete frames, at least one.
-  private mutating func endMessage() -> Step? {
+  private mutating func endMessage() -> SessionStep? {
     let hasBytes = extras?.webSocket?.hasBytes ?? false
     extras?.webSocket?.hasBytes = false
     guard phase != .closing, !hasBytes || hasPartial else { return nil }

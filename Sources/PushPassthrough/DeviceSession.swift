@@ -23,29 +23,6 @@ struct DeviceSession {
     case closing
   }
 
-  /// The step that follows from received bytes.
-  enum Step {
-    case send(ServerFrame)
-    /// A control frame of the WebSocket.
-    case sendControl([UInt8])
-    case register(RegisterRequest)
-    case logIn(LoginRequest)
-    case acknowledge(AckList)
-    case acknowledgeWithAges(AgedAckList)
-    case note(ReceiptList)
-    case perform(UInt32, Operation)
-    case end(Farewell)
-  }
-
-  /// How a session ends: its last frame if any, the recorded reason, and the code for a WebSocket.
-  struct Farewell {
-    let word: ServerFrame?
-    let end: ConnectionEnd
-    var code = WebSocketCloseCode.normal
-    /// The device violated the protocol.
-    var isFault = false
-  }
-
   /// Nil for nearly all.
   var extras: SessionExtras?
   /// The largest message ID written to it.
@@ -88,14 +65,14 @@ struct DeviceSession {
       ? limits.queuedBytes + 4 * WireLimits.maxFrame : 4 * WireLimits.maxFrameBeforeLogin
   }
 
-  func malformed() -> Step { .end(refusal(.protocolError, .afterBackOff, "malformed frame")) }
+  func malformed() -> SessionStep { .end(refusal(.protocolError, .afterBackOff, "malformed frame")) }
 
   func heartbeatDeadline(from second: UInt32) -> UInt32 {
     second &+ UInt32(clamping: WireLimits.heartbeatDeadline(interval: heartbeat))
   }
 
   /// Takes a frame.
-  mutating func take(_ frame: ClientFrame, now: @autoclosure () -> Timestamp) -> Step {
+  mutating func take(_ frame: ClientFrame, now: @autoclosure () -> Timestamp) -> SessionStep {
     switch (phase, frame) {
     case (.greeting, .hello(let hello)): return greet(hello, now())
     case (.greeting, _): return .end(refusal(.protocolError, .afterBackOff, "HELLO comes first"))
@@ -114,7 +91,7 @@ struct DeviceSession {
     }
   }
 
-  private mutating func greet(_ hello: Hello, _ now: Timestamp) -> Step {
+  private mutating func greet(_ hello: Hello, _ now: Timestamp) -> SessionStep {
     let known = WireLimits.versions
     let version = min(hello.maxVersion, known.upperBound)
     guard version >= hello.minVersion, known.contains(version) else {
@@ -129,7 +106,7 @@ struct DeviceSession {
   // MARK: Login
 
   /// A registration was stored, or could not be (nil). Does nothing if the session no longer waits for it.
-  mutating func registered(_ answer: ServerFrame?) -> Step? {
+  mutating func registered(_ answer: ServerFrame?) -> SessionStep? {
     guard phase == .waiting else { return nil }
     guard let answer else {
       return .end(refusal(.busy, .afterBackOff, "registrations cannot be stored now"))
@@ -157,18 +134,19 @@ struct DeviceSession {
   // MARK: The end
 
   /// Refuses a connection with ERROR; after LOGIN_OK, ends the session instead.
-  func refusal(_ code: ResultCode, _ reconnect: ReconnectRule, _ message: String) -> Farewell {
+  func refusal(_ code: ResultCode, _ reconnect: ReconnectRule, _ message: String) -> SessionFarewell {
     let isFault = code == .protocolError
     guard phase != .loggedIn else {
-      return Farewell(
+      return SessionFarewell(
         word: .goAway(.protocolError, retryAfter: 0, host: ""), end: .protocolError, isFault: isFault)
     }
-    return Farewell(word: .error(code, reconnect, message: message), end: .protocolError, isFault: isFault)
+    return SessionFarewell(
+      word: .error(code, reconnect, message: message), end: .protocolError, isFault: isFault)
   }
 
   /// Ends a session for a reason of the server.
-  static func farewell(_ reason: CloseReason, retryAfter: UInt32 = 0) -> Farewell {
-    Farewell(
+  static func farewell(_ reason: CloseReason, retryAfter: UInt32 = 0) -> SessionFarewell {
+    SessionFarewell(
       word: .goAway(reason, retryAfter: retryAfter, host: ""), end: ConnectionEnd(reason),
       code: reason == .drain ? .goingAway : .normal)
   }
@@ -182,7 +160,7 @@ struct DeviceSession {
   }
 
   /// How a session ends whose deadline has passed; nil if it is closed without a frame.
-  func overdue(hasQueued: Bool) -> Farewell? {
+  func overdue(hasQueued: Bool) -> SessionFarewell? {
     switch phase {
     case .greeting, .greeted, .waiting: refusal(.loginTimeout, .afterBackOff, "no login in time")
     case .loggedIn: hasQueued ? nil : Self.farewell(.heartbeatMissed)

@@ -42,7 +42,7 @@ import Testing
   }
 
   /// A step in a word.
-  static func word(_ step: DeviceSession.Step?) -> String {
+  static func word(_ step: SessionStep?) -> String {
     switch step {
     case nil: "nothing"
     case .send(.pong): "pong"
