@@ -128,7 +128,8 @@ public protocol Channel: AnyObject, Sendable {
   func resume(_ id: MessageID, of app: App, by holder: PushHolder)
   /// A push was recalled or replaced: stops sending it. Returns for how many devices it still waited.
   func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int
-  /// Tells devices that got a recalled push, and have not shown it yet, to remove it.
+  /// Tells devices that got a recalled push, and have not shown it yet, to remove it. A channel to a service is asked only if that
+  /// has taken the push for a device, or may be taking it; so it is with `overridden`.
   func recall(_ id: MessageID, of app: App, audience: NumberSet)
   /// A push was replaced, by one that goes to `own` over the direct connection and to `here` over this channel: takes its
   /// notification from devices where the new one does not take its place.

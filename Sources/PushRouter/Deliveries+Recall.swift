@@ -12,21 +12,21 @@ extension Deliveries {
   ) {
     let (now, holder) = (time.now(), PushHolder())
     writeBehind.flushEnds()
-    store.write(of: app.id) { [self] transaction throws(StorageError) -> NumberSet? in
+    store.write(of: app.id) { [self] transaction throws(StorageError) -> (NumberSet, Set<ChannelID>)? in
       guard let push = try transaction.pushes.find(id: id), push.app == app.id else { return nil }
-      try withdraw(id, of: app, .recalled, at: now, by: holder, in: transaction)
+      let takers = try withdraw(id, of: app, .recalled, at: now, by: holder, in: transaction)
       if let note { try transaction.audit.add(note) }
-      if let target = push.target { return NumberSet([target]) }
-      return push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
+      if let target = push.target { return (NumberSet([target]), takers) }
+      return (push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet(), takers)
     } completion: { [self] result in
       switch result {
       case .failure(let error):
         channels.resume(id, of: app, by: holder)
         reply(.failure(error.apiError))
       case .success(nil): reply(.failure(.invalidValue("msg_id is unknown")))
-      case .success(let audience?):
+      case .success(let (audience, takers)?):
         let count = channels.withdraw(id, of: app, .recalled, at: now)
-        for plugged in channels.all { plugged.channel.recall(id, of: app, audience: audience) }
+        channels.recall(id, of: app, audience: audience, takenBy: takers)
         passthrough.confirmRecall(id, of: app) { unconfirmed in
           reply(.success(Recalled(waiting: count, unconfirmed: unconfirmed)))
         }
@@ -34,12 +34,14 @@ extension Deliveries {
     }
   }
 
-  /// Stores that a push is recalled, with the devices that are known to have it.
+  /// Stores that a push is recalled, with the devices that are known to have it. Returns the channels whose services have taken it,
+  /// or may be taking it.
+  @discardableResult
   func withdraw(
     _ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp, by holder: PushHolder,
     in transaction: WriteTransaction
-  ) throws(StorageError) {
-    guard let rows = try transaction.deliveries.targets(of: id) else { return }
+  ) throws(StorageError) -> Set<ChannelID> {
+    guard let rows = try transaction.deliveries.targets(of: id) else { return [] }
     let isInTime = now < rows.push.expiresAt
     let hold = channels.hold(id, of: app, by: holder)
     let refused = isInTime ? try withdrawFromQueue(rows, of: app, hold, at: now, in: transaction) : []
@@ -56,6 +58,7 @@ extension Deliveries {
     let ended = EndedPush(id, isInTime ? status : .expired, progress: progress)
     try settle(ended, of: app, at: now, in: transaction)
     try transaction.reckon(id, at: now)
+    return hold.channels.union(rows.takers)
   }
 
   /// Stores that devices without a result of a service will not get the push.
@@ -87,5 +90,24 @@ extension Deliveries {
     try ended.saveDropped(in: transaction)
     guard over.isEmpty else { return }
     try journal.stored([DeliveryEvent(ended, app: app.id, at: now)], in: transaction)
+  }
+}
+
+extension ChannelHold {
+  /// The channels that can no longer take all of it back.
+  fileprivate var channels: Set<ChannelID> {
+    Set((Array(answered) + Array(inFlight)).filter { !$0.value.isEmpty }.map(\.key.channel))
+  }
+}
+
+extension TargetRows {
+  /// The channels whose services have taken the push for a device. What a device has shown, its channel's service had, whatever was
+  /// heard from that.
+  fileprivate var takers: Set<ChannelID> {
+    let isSeen =
+      shown != nil || tapped != nil || !ofServices.isEmpty || outcome?.shownAt != nil
+      || outcome?.tappedAt != nil
+    let legs = push.legs.map(\.leg).filter { isSeen || results[$0]?[ChannelEnd.delivered] != nil }
+    return Set(legs.map(\.channel))
   }
 }

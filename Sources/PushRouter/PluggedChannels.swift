@@ -97,10 +97,18 @@ public final class PluggedChannels: Sendable {
     for plugged in all { plugged.channel.resume(id, of: app, by: holder) }
   }
 
-  /// A push was replaced by one that goes its ways.
-  func overridden(_ id: MessageID, of app: App, by plan: RoutePlan) {
+  /// A push that some channels' services have taken was recalled: devices are to remove it.
+  func recall(_ id: MessageID, of app: App, audience: NumberSet, takenBy takers: Set<ChannelID>) {
+    for plugged in all where plugged.id == .passthrough || takers.contains(plugged.id) {
+      plugged.channel.recall(id, of: app, audience: audience)
+    }
+  }
+
+  /// A push that some channels' services have taken was replaced by one that goes its ways.
+  func overridden(_ id: MessageID, of app: App, by plan: RoutePlan, takenBy takers: Set<ChannelID>) {
+    guard !takers.isEmpty else { return }
     let own = plan.own.numbers
-    for plugged in all where plugged.id != .passthrough {
+    for plugged in all where takers.contains(plugged.id) {
       let here = plan[DeliveryLeg(plugged.id)].numbers
       plugged.channel.overridden(id, of: app, own: own, here: here)
     }

@@ -59,6 +59,10 @@ struct ScriptedVendor: Vendor {
     private let all = Mutex<[(moment: Timestamp, token: [UInt8])]>([])
     func add(_ moment: Timestamp, _ token: [UInt8]) { all.withLock { $0.append((moment, token)) } }
     var tokens: [String] { all.withLock { $0.map { String(decoding: $0.token, as: UTF8.self) } } }
+    /// The pushes that are to be taken back from devices, once for each request.
+    var recalls: [MessageID] { taken.withLock { $0 } }
+    private let taken = Mutex<[MessageID]>([])
+    func addRecall(_ id: MessageID) { taken.withLock { $0.append(id) } }
     var list: [Timestamp] { all.withLock { $0.map(\.moment) } }
     func count(to token: String) -> Int { all.withLock { $0.count { $0.token == Array(token.utf8) } } }
   }
@@ -100,6 +104,12 @@ struct ScriptedVendor: Vendor {
   }
   func probe(_ credential: [UInt8], access: AccessToken) -> HTTPPost? {
     HTTPPost(url: url, body: [])
+  }
+  var canRecall: Bool { true }
+  func endsRecall(_ answer: HTTPAnswer) -> Bool { answer.status == 200 }
+  func request(_ recall: VendorRecall, with credential: [UInt8], access: AccessToken) -> HTTPPost? {
+    moments.addRecall(recall.push)
+    return HTTPPost(url: url, body: [])
   }
   func prepared(_ answer: HTTPAnswer, _ content: Content, with credential: [UInt8]) -> VendorOutcome {
     let outcome = interpret(answer)

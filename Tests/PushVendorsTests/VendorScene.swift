@@ -28,7 +28,7 @@ final class VendorScene {
   /// `script` says what the vendor answers to the requests that bring something to devices, from 1 on.
   init(
     services: [ServiceID] = [.only], mostTokens: Int = 1, fewestTokens: Int = 1, prepares: Bool = false,
-    site: String? = nil, _ script: @escaping @Sendable (Int) -> TestReceiver.Act
+    site: String? = nil, log: Log = .silent, _ script: @escaping @Sendable (Int) -> TestReceiver.Act
   ) async throws {
     database = try TestDatabase(readers: 1)
     let (store, clock) = (database.store, clock)
@@ -43,7 +43,7 @@ final class VendorScene {
     app = try await router.makeApp(in: store)
     parts = VendorParts(
       router: router, store: store, transport: transport, keys: .init(open: { .success(keys) }),
-      metrics: Metrics(), site: site, time: clock, log: .silent)
+      metrics: Metrics(), site: site, time: clock, log: log)
     channel = VendorChannel(
       ScriptedVendor(
         url: server.url, services: services, mostTokens: mostTokens, fewestTokens: fewestTokens,
@@ -88,10 +88,19 @@ final class VendorScene {
     app.directory.find(id).map { app.directory.pendingCount(for: $0) } ?? 0
   }
 
-  func push(to audience: String = #""all""#) async throws -> MessageID {
-    let text = #"{"platform":"all","audience":\#(audience),"notification":{"android":{"alert":"x"}}}"#
+  func push(
+    to audience: String = #""all""#, _ parts: String = #""notification":{"android":{"alert":"x"}}"#,
+    in other: App? = nil
+  ) async throws -> MessageID {
+    let text = #"{"platform":"all","audience":\#(audience),\#(parts)}"#
     let request = try PushRequest.parse(try parseJSON(Array(text.utf8)), rules: PushRules())
-    return try await router.acceptance.accept(AcceptRequest(request), for: app).get().id
+    return try await router.acceptance.accept(AcceptRequest(request), for: other ?? app).get().id
+  }
+
+  func recall(_ id: MessageID, in other: App? = nil) async throws {
+    _ = try await awaitCallback { done in
+      router.deliveries.recall(id, in: other ?? app) { done($0) }
+    }.get()
   }
 
   /// Lets seconds go by, as the server does.

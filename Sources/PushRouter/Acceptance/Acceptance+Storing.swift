@@ -105,7 +105,7 @@ extension Acceptance {
         digest: request.getui?.digest?.stored)
     }
     if let old = request.overrides {
-      try deliveries.withdraw(
+      push.takersOfOld = try deliveries.withdraw(
         old, of: app, .overridden, at: push.now, by: push.holder, in: transaction)
       try transaction.pushes.markReplaced(old, by: id)
     }
@@ -126,7 +126,7 @@ extension Acceptance {
   func deliver(_ accepted: AcceptedPush, _ push: NewPush, in app: App) {
     if let old = push.request.overrides {
       _ = channels.withdraw(old, of: app, .overridden, at: push.now)
-      channels.overridden(old, of: app, by: push.plan)
+      channels.overridden(old, of: app, by: push.plan, takenBy: push.takersOfOld)
     }
     open(accepted.id, push, in: app)
   }

@@ -7,6 +7,8 @@ struct NewPush: Sendable {
   let request: AcceptRequest
   /// Holds the push that it overrides while it is being stored.
   let holder = PushHolder()
+  /// The channels whose services have that one, or may have it.
+  var takersOfOld: Set<ChannelID> = []
   /// Members of the audience.
   let audienceCount: Int
   /// Which way it goes to whom.

@@ -27,7 +27,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
   let parts: VendorParts
   let table: VendorCredentials<V>
   let checks: CredentialChecks<String>
-  private let recalls: VendorRecalls<V>
+  let recalls: VendorRecalls<V>
   /// What its service tells afterwards; nil if it does not.
   let receiver: VendorReceipts<V>?
   private let state = Mutex(State())
@@ -327,11 +327,14 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
   }
 
   /// Takes the notification of a push back from all devices that got it.
-  public func recall(_ id: MessageID, of app: App, audience: NumberSet) { recalls.add(id, of: app) }
+  public func recall(_ id: MessageID, of app: App, audience: NumberSet) {
+    recalls.add(id, of: app, canSend: serves(app))
+  }
 
   /// Takes it back where its replacement comes another way, or has another number on the device.
   public func overridden(_ id: MessageID, of app: App, own: NumberSet, here: NumberSet) {
-    if !own.isEmpty || !here.isEmpty { recalls.add(id, of: app, from: own, replaced: here) }
+    guard !own.isEmpty || !here.isEmpty else { return }
+    recalls.add(id, of: app, from: own, replaced: here, canSend: serves(app))
   }
 
   /// What a reason of the service means.

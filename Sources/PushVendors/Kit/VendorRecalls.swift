@@ -25,8 +25,38 @@ final class VendorRecalls<V: Vendor>: Sendable {
     var isRunning = false
   }
 
-  /// The most pushes; more are not taken back from devices.
-  private static var most: Int { 1024 }
+  private struct State: Sendable {
+    var entries: [AppID: [MessageID: Entry]] = [:]
+    var count = 0
+    /// Those that are being looked up, or wait for an answer.
+    var running = 0
+
+    mutating func change(_ app: AppID, _ id: MessageID, _ body: (inout Entry) -> Void) {
+      guard var entry = entries[app]?[id] else { return }
+      body(&entry)
+      entries[app]?[id] = entry
+    }
+
+    mutating func remove(_ app: AppID, _ id: MessageID) {
+      guard entries[app]?.removeValue(forKey: id) != nil else { return }
+      count -= 1
+      if entries[app]?.isEmpty == true { entries[app] = nil }
+    }
+
+    /// The newest entry of the app with the most, if that has more than one with so many.
+    func newest(ofMoreThan few: Int) -> Entry? {
+      guard let largest = entries.values.max(by: { $0.count < $1.count }), largest.count > few else {
+        return nil
+      }
+      return largest.values.filter { !$0.isRunning }.max { $0.id < $1.id }
+    }
+  }
+
+  /// The most pushes. When there are as many, each app has room for as many as any other: one with more gives way.
+  static var most: Int { 4096 }
+  /// The most that are looked up at a time, and those of one app: a service that does not answer leaves room for other apps.
+  private static var mostRunning: Int { 256 }
+  private static var mostRunningOfApp: Int { 64 }
   /// Seconds after the recall at which its devices are looked up: answers to requests under way come late.
   private static var passes: [Int64] { [1, 30, 120] }
   /// Seconds after which it is given up.
@@ -36,7 +66,7 @@ final class VendorRecalls<V: Vendor>: Sendable {
 
   private let vendor: V
   private let parts: VendorParts
-  private let entries = Mutex<[Entry]>([])
+  private let state = Mutex(State())
 
   /// Starts without any.
   init(_ vendor: V, _ parts: VendorParts) {
@@ -44,22 +74,42 @@ final class VendorRecalls<V: Vendor>: Sendable {
     self.parts = parts
   }
 
-  /// Takes the notification of a push back from all devices that got it; with `from` and `replaced` see `Entry`.
-  func add(_ id: MessageID, of app: App, from: NumberSet? = nil, replaced: NumberSet? = nil) {
+  /// Takes the notification of a push back from all devices that got it; with `from` and `replaced` see `Entry`. What cannot be taken
+  /// back is logged: without a credential nothing can be sent.
+  func add(
+    _ id: MessageID, of app: App, from: NumberSet? = nil, replaced: NumberSet? = nil, canSend: Bool = true
+  ) {
     guard vendor.canRecall else { return }
+    guard canSend else { return tell(id, "the app has no credential") }
     let now = seconds
     let entry = Entry(
       app: app, id: id, from: from, replaced: replaced, begunAt: now, due: now + Self.passes[0])
-    let hasRoom = entries.withLock { entries in
-      guard entries.count < Self.most else { return false }
-      if !entries.contains(where: { $0.id == id }) { entries.append(entry) }
-      return true
+    let left = state.withLock { state -> MessageID? in
+      let own = state.entries[app.id]
+      guard own?[id] == nil else { return nil }
+      var left: MessageID?
+      if state.count >= Self.most {
+        // One that has one more than this app would only change places with it.
+        guard let other = state.newest(ofMoreThan: (own?.count ?? 0) + 1) else { return id }
+        state.remove(other.app.id, other.id)
+        left = other.id
+      }
+      state.entries[app.id, default: [:]][id] = entry
+      state.count += 1
+      return left
     }
-    guard !hasRoom else { return }
-    parts.log.warning(
-      "too many recalls: a notification stays on devices",
-      ["channel": .text(vendor.info.name), "msg_id": .text(id.text)])
+    if let left { tell(left, "too many recalls at a time") }
   }
+
+  private func tell(_ id: MessageID, _ reason: String) {
+    parts.metrics.count("recall_dropped", of: vendor.info.name)
+    parts.log.warning(
+      "a recalled notification may stay on devices",
+      ["channel": .text(vendor.info.name), "msg_id": .text(id.text), "reason": .text(reason)])
+  }
+
+  /// How many of an app are to be taken back.
+  func count(of app: App) -> Int { state.withLock { $0.entries[app.id]?.count ?? 0 } }
 
   /// What sends for an app; nil if nothing can be sent now.
   typealias Sender = @Sendable (AppID) -> VendorDispatcher<V>?
@@ -69,20 +119,33 @@ final class VendorRecalls<V: Vendor>: Sendable {
 
   /// Call once a second.
   func tick(_ sender: @escaping Sender) {
-    for entry in takeDue(at: seconds) { look(up: entry, sender) }
+    let (over, due) = state.withLock { Self.take(from: &$0, at: seconds) }
+    for entry in over { tell(entry.id, "not all of it was taken back within ten minutes") }
+    for entry in due { look(up: entry, sender) }
   }
 
-  /// Those that are to be looked up now; `finish` is called for each.
-  private func takeDue(at now: Int64) -> [Entry] {
-    entries.withLock { entries in
-      entries.removeAll { !$0.isRunning && now > $0.begunAt + Self.longest }
-      var taken: [Entry] = []
-      for place in entries.indices where !entries[place].isRunning && entries[place].due <= now {
-        entries[place].isRunning = true
-        taken.append(entries[place])
-      }
-      return taken
+  /// Those that are given up, and those that are to be looked up now; `finish` is called for each of these.
+  private static func take(from state: inout State, at now: Int64) -> (over: [Entry], due: [Entry]) {
+    var (over, due): ([Entry], [Entry]) = ([], [])
+    let apps = state.entries.map { app, entries in
+      let idle = entries.values.filter { !$0.isRunning }
+      return (app, idle, running: entries.count - idle.count)
     }
+    for (app, idle, running) in apps.sorted(by: { $0.running < $1.running }) {
+      for entry in idle where now > entry.begunAt + longest {
+        over.append(entry)
+        state.remove(app, entry.id)
+      }
+      let room = min(mostRunning - state.running, mostRunningOfApp - running)
+      let next = idle.filter { $0.due <= now && now <= $0.begunAt + longest }
+        .sorted { $0.due < $1.due }.prefix(max(0, room))
+      for entry in next {
+        state.change(app, entry.id) { $0.isRunning = true }
+        state.running += 1
+        due.append(entry)
+      }
+    }
+    return (over, due)
   }
 
   /// What has come of a step.
@@ -96,27 +159,33 @@ final class VendorRecalls<V: Vendor>: Sendable {
   }
 
   private func finish(_ entry: Entry, _ step: Step) {
-    let (id, now) = (entry.id, seconds)
-    entries.withLock { entries in
-      guard let place = entries.firstIndex(where: { $0.id == id }) else { return }
-      entries[place].isRunning = false
-      switch step {
-      case .done(let numbers):
-        entries[place].done.formUnion(NumberSet(numbers))
-        entries[place].due = now
-      case .failed: entries[place].due = now + Self.pause
-      case .passed:
-        entries[place].passes += 1
-        guard entries[place].passes < Self.passes.count else {
-          entries.remove(at: place)
-          return
+    let (app, id, now) = (entry.app.id, entry.id, seconds)
+    state.withLock { state in
+      state.running -= 1
+      var isOver = false
+      state.change(app, id) { entry in
+        entry.isRunning = false
+        switch step {
+        case .done(let numbers):
+          entry.done.formUnion(NumberSet(numbers))
+          entry.due = now
+        case .failed: entry.due = now + Self.pause
+        case .passed:
+          entry.passes += 1
+          isOver = entry.passes >= Self.passes.count
+          if !isOver { entry.due = entry.begunAt + Self.passes[entry.passes] }
         }
-        entries[place].due = entries[place].begunAt + Self.passes[entries[place].passes]
       }
+      if isOver { state.remove(app, id) }
     }
   }
 
-  func forget(_ app: App) { entries.withLock { $0.removeAll { $0.app === app } } }
+  func forget(_ app: App) {
+    state.withLock { state in
+      guard let gone = state.entries.removeValue(forKey: app.id) else { return }
+      state.count -= gone.count
+    }
+  }
 
   /// Some devices of a push: those that are left, and what their tokens are.
   private struct Found: Sendable {
