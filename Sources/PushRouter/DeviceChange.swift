@@ -23,12 +23,30 @@ public enum TextEdit: Sendable {
   var text: String? { if case .set(let text) = self { text } else { nil } }
 }
 
+/// A change of a registration's alias.
+public enum AliasEdit: Sendable {
+  /// It goes, whatever it is.
+  case clear
+  /// It goes if it is this one when the change is made: another one, set in the meantime, stays.
+  case remove(String)
+  /// It is replaced.
+  case set(String)
+
+  /// The new alias, nil for none.
+  var text: String? { if case .set(let text) = self { text } else { nil } }
+
+  /// Whether it leaves an alias, or none, as it is.
+  fileprivate func keeps(_ present: String?) -> Bool {
+    if case .remove(let alias) = self { present?.hasSameBytes(as: alias) != true } else { false }
+  }
+}
+
 /// What changes about one registration; nil leaves a thing as it is.
 public struct DeviceChange: Sendable {
   /// The change of its tags.
   public var tags: TagEdit?
   /// The change of its alias.
-  public var alias: TextEdit?
+  public var alias: AliasEdit?
   /// The change of its mobile number.
   public var mobile: TextEdit?
   /// How many tags it may have afterwards.
@@ -47,7 +65,7 @@ public struct DeviceChange: Sendable {
 
   /// Makes a change.
   public init(
-    tags: TagEdit? = nil, alias: TextEdit? = nil, mobile: TextEdit? = nil,
+    tags: TagEdit? = nil, alias: AliasEdit? = nil, mobile: TextEdit? = nil,
     tagLimit: Int = RegistrationLimits.tags
   ) {
     self.tagLimit = tagLimit
@@ -63,6 +81,14 @@ public struct DeviceChange: Sendable {
     var made = 0
     var added: [UInt32] = []
     var removed: [UInt32] = []
+    /// The change of the alias that was made.
+    var alias: AliasEdit?
+  }
+
+  /// Whether there was nothing to do: all it was for was to remove an alias that is another one by now.
+  func wasIdle(_ applied: Applied?) -> Bool {
+    guard case .remove = alias, tags == nil, mobile == nil else { return false }
+    return applied?.alias == nil
   }
 
   /// Stores the change, on the writer's thread: whatever may be refused comes before the first change.
@@ -71,14 +97,14 @@ public struct DeviceChange: Sendable {
     in transaction: WriteTransaction
   ) throws(StorageError) -> Result<Applied, DeviceFailure> {
     let places = RegistrationLimits.devicesPerAlias
+    var applied = Applied()
     let outcome = try transaction.registrations.checkAlias(
       app: app, number: number, alias: alias?.text, limit: places)
     switch outcome {
     case .unknownRegistration: return .failure(.unknownRegistration)
     case .full: return .failure(.aliasFull)
-    case .ok: break
+    case .ok(let previous): applied.alias = alias.flatMap { $0.keeps(previous) ? nil : $0 }
     }
-    var applied = Applied()
     if let tags {
       let change: TagChange
       switch try numbers(of: tags, app: app, making: room, in: transaction, &applied) {
@@ -94,7 +120,7 @@ public struct DeviceChange: Sendable {
       case .ok(let added, let removed): (applied.added, applied.removed) = (added, removed)
       }
     }
-    if let alias {
+    if let alias = applied.alias {
       _ = try transaction.registrations.setAlias(
         app: app, number: number, alias: alias.text, limit: places, at: now)
     }

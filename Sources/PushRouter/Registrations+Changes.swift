@@ -25,7 +25,7 @@ public struct RegistrationRefusal: Error, Sendable {
 
 extension Registrations {
   /// Applies validated changes of tags, alias and mobile number: all of them or none. With `entry` the same commit writes
-  /// the audit log.
+  /// the audit log, unless all there was to do was to remove an alias that is another one by now.
   public func change(
     _ change: DeviceChange, of number: RegistrationNumber, in app: App, noting entry: AuditRow? = nil,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
@@ -101,7 +101,9 @@ extension Registrations {
         // Undoes what was changed for the others.
         throw StorageError(.constraint, "a registration does not allow a change")
       }
-      if let entry { try transaction.audit.add(entry) }
+      if let entry, zip(changes, applied).contains(where: { !$0.change.wasIdle($1) }) {
+        try transaction.audit.add(entry)
+      }
       return applied
     } completion: { result in
       switch result {
@@ -135,7 +137,7 @@ extension AppDirectory {
           }
           guard state.table.isActive(one.number) else { continue }
           state.table.changeTags(of: one.number, added: applied.added, removed: applied.removed)
-          if let alias = one.change.alias { state.table.setAlias(alias.text, of: one.number) }
+          if let alias = applied.alias { state.table.setAlias(alias.text, of: one.number) }
         }
       }
     }

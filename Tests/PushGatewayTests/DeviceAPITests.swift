@@ -3,6 +3,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushStorage
 import PushTesting
 import Testing
 
@@ -114,6 +115,29 @@ import Testing
     #expect(await world.call("DELETE", "/v3/aliases/zoe").body == Array("{}".utf8))
     #expect(await listed("") == #"{"registration_ids":[]}"#)
     #expect(await world.call("DELETE", "/v3/aliases/nobody").outcome == "200")
+  }
+
+  /// Its change is on the way to the database when the call looks for who has the alias.
+  @Test(.timeLimit(.minutes(1)), arguments: ["DELETE", "POST"])
+  func `Removing an alias leaves the one that a device has set meanwhile`(method: String) async throws {
+    let world = try await GatewayWorld()
+    let (id, other) = (try await world.register(), try await world.register())
+    let number = try #require(world.app.directory.find(id))
+    for id in [id, other] { #expect(await update(world, id, #"{"alias":"zoe"}"#) == "200") }
+    let gate = Semaphore()
+    world.store.write { _ throws(StorageError) in
+      gate.wait()
+      // It may run again.
+      gate.signal()
+    } completion: { _ in
+    }
+    world.router.registrations.setAlias("bob", of: number, in: world.app) { _ in }
+    let body = #"{"registration_ids":{"remove":["\#(id.text)","\#(other.text)"]}}"#
+    #expect(await world.call(method, "/v3/aliases/zoe", body) { gate.signal() }.outcome == "200")
+    #expect(world.app.directory.registrations(alias: "bob") == [number])
+    #expect(await shown(world, id) == #"{"tags":[],"alias":"bob","mobile":null}"#)
+    #expect(await shown(world, other) == #"{"tags":[],"alias":null,"mobile":null}"#)
+    #expect(world.app.directory.registrations(alias: "zoe").isEmpty)
   }
 
   /// Tags are given to many, checked, listed and deleted from all, however many have them.

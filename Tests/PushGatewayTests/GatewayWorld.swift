@@ -72,10 +72,11 @@ final class GatewayWorld: Sendable {
 
   // MARK: Requests
 
-  /// Makes a request of an app, by default with its secret.
+  /// Makes a request of an app, by default with its secret. `goOn` is called when the gateway has begun with it.
   func call(
     _ method: String, _ target: String, _ body: String = "", as other: App? = nil,
-    authorization: String? = "right", from peer: IPAddress? = nil, headers: HTTPHeaders = HTTPHeaders()
+    authorization: String? = "right", from peer: IPAddress? = nil, headers: HTTPHeaders = HTTPHeaders(),
+    then goOn: @escaping @Sendable () -> Void = {}
   ) async -> HTTPResponse {
     var headers = headers
     if authorization == "right" {
@@ -86,6 +87,7 @@ final class GatewayWorld: Sendable {
     let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
     return await awaitCallback { done in
       gateway.handle(request, CallReply(requestID: "request-7", peer: peer) { done($0) })
+      goOn()
     }
   }
 

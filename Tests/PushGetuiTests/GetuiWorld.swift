@@ -76,10 +76,11 @@ final class GetuiWorld: Sendable {
 
   // MARK: Requests
 
-  /// Makes a request below `/v2/{appId}`.
+  /// Makes a request below `/v2/{appId}`. `goOn` is called when the API has begun with it.
   func call(
     _ method: String, _ path: String, _ body: String = "", token: String? = nil, of other: App? = nil,
-    by api: GetuiAPI? = nil, from peer: IPAddress? = nil, headers: HTTPHeaders = HTTPHeaders()
+    by api: GetuiAPI? = nil, from peer: IPAddress? = nil, headers: HTTPHeaders = HTTPHeaders(),
+    then goOn: @escaping @Sendable () -> Void = {}
   ) async -> HTTPResponse {
     var headers = headers
     if let token { headers.append("token", token) }
@@ -89,6 +90,7 @@ final class GetuiWorld: Sendable {
     return await awaitCallback { done in
       (api ?? self.api).handle(
         request, GetuiReply(requestID: "request-7", peer: peer) { done($0) })
+      goOn()
     }
   }
 

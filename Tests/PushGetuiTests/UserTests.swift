@@ -39,6 +39,30 @@ import Testing
     #expect(await world.ask("GET", "/user/alias/cid/\(cid.text)").json["data"] == [:])
   }
 
+  /// Its change is on the way to the database when the call looks for who has the alias.
+  @Test(arguments: [false, true])
+  func `Releasing an alias leaves the one that a device has set meanwhile`(isOfAll: Bool) async throws {
+    let world = try await GetuiWorld()
+    let (cid, other) = (try await world.register(), try await world.register())
+    #expect(await world.ask("POST", "/user/alias", list([(cid, "anna"), (other, "anna")])).code == 0)
+    let token = await world.token()
+    #expect(await world.call("GET", "/user/cid/alias/anna", token: token).code == 0)
+    let gate = Semaphore()
+    world.store.write { _ throws(StorageError) in
+      gate.wait()
+      // It may run again.
+      gate.signal()
+    } completion: { _ in
+    }
+    world.router.registrations.setAlias("bob", of: try number(cid, world), in: world.app) { _ in }
+    let body = isOfAll ? "" : list([(cid, "anna"), (other, "anna")])
+    let path = isOfAll ? "/user/alias/anna" : "/user/alias"
+    #expect(await world.call("DELETE", path, body, token: token) { gate.signal() }.code == 0)
+    #expect(world.app.directory.registrations(alias: "bob") == [try number(cid, world)])
+    #expect(await world.ask("GET", "/user/alias/cid/\(cid.text)").json["data"]?["alias"] == "bob")
+    #expect(await world.ask("GET", "/user/alias/cid/\(other.text)").json["data"] == [:])
+  }
+
   @Test func `The eleventh device of an alias is refused, and nothing of the request is changed`()
     async throws
   {

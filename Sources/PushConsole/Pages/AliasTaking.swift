@@ -4,15 +4,16 @@ import PushHTTP
 import PushRouter
 import PushStorage
 
-/// Removes a device's alias: an alias has at most ten devices, and unused ones keep it.
+/// Removes a device's alias: an alias has at most ten devices, and unused ones keep it. The form names the alias that the page
+/// showed: one that the device has set since then stays.
 extension DevicePage {
   /// The button, for those who may send.
-  var takeAliasForm: HTML {
+  func takeAliasForm(_ alias: String) -> HTML {
     guard call.role ?? .viewer >= .sender else { return .none }
     return """
       <details class="sure"><summary>\(call(Words.takeAlias))</summary>
       <form method="post" action="/console/apps/\(app.key.text)/devices/\(file.row.registrationID.text)/alias/remove">
-      \(Forms.token(call))<p>\(call(Words.takeAliasText))</p>
+      \(Forms.token(call))<input type="hidden" name="alias" value="\(alias)"><p>\(call(Words.takeAliasText))</p>
       <button class="small danger">\(call(Words.takeAlias))</button></form></details>
       """
   }
@@ -29,13 +30,17 @@ struct AliasPages: Controller {
     guard let app = call.app, let visitor = call.visitor,
       let id = call.capture("rid").flatMap({ RegistrationID($0) }), let number = app.directory.find(id)
     else { return call.missing }
+    let (alias, page) = (call.text("alias") ?? "", "/console/apps/\(app.key.text)/devices/\(id.text)")
+    guard app.directory.registrations(alias: alias).contains(number) else {
+      return call.redirect(to: page, notice: .aliasChanged)
+    }
     let entry = call.entry("device.alias", id.text, by: visitor, app: app.id)
     let result = await awaitCallback {
-      router.registrations.change(DeviceChange(alias: .clear), of: number, in: app, noting: entry, reply: $0)
+      let goes = DeviceChange(alias: .remove(alias))
+      router.registrations.change(goes, of: number, in: app, noting: entry, reply: $0)
     }
     switch result {
-    case .success:
-      return call.redirect(to: "/console/apps/\(app.key.text)/devices/\(id.text)", notice: .aliasTaken)
+    case .success: return call.redirect(to: page, notice: .aliasTaken)
     case .failure(.unavailable): return call.unavailable
     case .failure: return call.missing
     }

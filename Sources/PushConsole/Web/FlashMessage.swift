@@ -11,6 +11,7 @@ enum FlashMessage: String, CaseIterable {
   case callbacksOff = "callbacks-off"
   case callbacksPrivate = "callbacks-private"
   case aliasTaken = "alias-taken"
+  case aliasChanged = "alias-changed"
   case draftLost = "draft-lost"
   case recallUnconfirmed = "recall-unconfirmed"
 
@@ -33,6 +34,7 @@ enum FlashMessage: String, CaseIterable {
     case .callbacksOff: Words.callbackIsOff
     case .callbacksPrivate: Words.callbackPrivate
     case .aliasTaken: Words.aliasTaken
+    case .aliasChanged: Words.aliasChanged
     case .draftLost: Words.draftLost
     case .recallUnconfirmed: Words.recallUnconfirmed
     }
@@ -41,7 +43,7 @@ enum FlashMessage: String, CaseIterable {
   /// Whether the message reports a problem.
   var isBad: Bool {
     switch self {
-    case .again, .older, .callbacksPrivate, .unsent, .draftLost, .recallUnconfirmed: true
+    case .again, .older, .callbacksPrivate, .unsent, .draftLost, .aliasChanged, .recallUnconfirmed: true
     default: false
     }
   }

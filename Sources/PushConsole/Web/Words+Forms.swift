@@ -28,6 +28,8 @@ extension Words {
   static let takeAliasText = Phrase(
     "Pushes to this alias will no longer reach this device.", "发送到该别名的推送将不再到达此设备。")
   static let aliasTaken = Phrase("The device's alias was removed.", "该设备的别名已移除。")
+  static let aliasChanged = Phrase(
+    "Not removed: the device no longer has that alias.", "未移除：该设备已不再使用该别名。")
   static let recallUnconfirmed = Phrase(
     "Recalled, but a node of the cluster has not confirmed it yet. It is told again until it does; until then its devices may still show the notification.",
     "已撤回，但集群中有节点尚未确认。系统会持续通知该节点直至确认；在此之前，其设备仍可能展示该通知。")

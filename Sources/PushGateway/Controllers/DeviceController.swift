@@ -106,7 +106,7 @@ struct DeviceController: GatewayController {
 
   /// `GET /v3/aliases/{alias}`.
   private func showAlias(_ call: GatewayCall) {
-    guard let members = aliasMembers(call) else { return }
+    guard let members = aliasMembers(call)?.members else { return }
     var writer = JSONWriter()
     writer.beginObject()
     let isNew =
@@ -138,28 +138,34 @@ struct DeviceController: GatewayController {
 
   private typealias Member = (number: RegistrationNumber, id: RegistrationID, platform: Platform)
 
-  private func aliasMembers(_ call: GatewayCall) -> [Member]? {
+  private func aliasMembers(_ call: GatewayCall) -> (alias: String, members: [Member])? {
     guard let app = call.app, let platforms = call.platforms(),
       let alias = call.name(
         "alias", allowHyphen: limits.rules.allowHyphen, withoutSuffix: Self.looseQuery)
     else { return nil }
-    return app.directory.registrations(alias: alias).compactMap { number -> Member? in
+    let members = app.directory.registrations(alias: alias).compactMap { number -> Member? in
       guard let identity = app.directory.identity(number), platforms.contains(identity.platform) else {
         return nil
       }
       return (number, identity.id, identity.platform)
     }
+    return (alias, members)
   }
 
   /// `DELETE /v3/aliases/{alias}`; an unknown alias is no error.
   private func deleteAlias(_ call: GatewayCall) {
-    guard let app = call.app, let members = aliasMembers(call) else { return }
-    change(members.map { RegistrationChange($0.number, DeviceChange(alias: .clear)) }, in: app, for: call)
+    guard let app = call.app, let (alias, members) = aliasMembers(call) else { return }
+    let goes = DeviceChange(alias: .remove(alias))
+    // A device that registered again in the meantime has lost it as well.
+    change(
+      members.map { RegistrationChange($0.number, goes) }, in: app, passingOverUnknown: true, for: call)
   }
 
   /// `POST /v3/aliases/{alias}`: removes the alias from some registrations; that one does not have it is no error.
   private func updateAlias(_ call: GatewayCall) {
-    guard let app = call.app, let members = aliasMembers(call), let json = call.body() else { return }
+    guard let app = call.app, let (alias, members) = aliasMembers(call), let json = call.body() else {
+      return
+    }
     let update: DeviceListUpdate
     do throws(APIError) {
       update = try DeviceListUpdate.parseForAlias(json)
@@ -170,7 +176,7 @@ struct DeviceController: GatewayController {
     guard registrations(update.remove, call) != nil else { return }
     let leaving = Set(update.remove)
     let changes = members.filter { leaving.contains($0.id) }
-      .map { RegistrationChange($0.number, DeviceChange(alias: .clear)) }
+      .map { RegistrationChange($0.number, DeviceChange(alias: .remove(alias))) }
     change(changes, in: app, for: call)
   }
 
@@ -276,12 +282,14 @@ struct DeviceController: GatewayController {
   private static let batch = 200
 
   /// Makes up to some thousand changes in one commit: all of them, or none. An error names the devices that caused it.
-  private func change(_ changes: [RegistrationChange], in app: App, for call: GatewayCall) {
+  private func change(
+    _ changes: [RegistrationChange], in app: App, passingOverUnknown: Bool = false, for call: GatewayCall
+  ) {
     guard !changes.isEmpty else {
       call.answerEmpty()
       return
     }
-    router.registrations.change(changes, in: app) { result in
+    router.registrations.change(changes, in: app, passingOverUnknown: passingOverUnknown) { result in
       switch result {
       case .success: call.answerEmpty()
       case .failure(let refusal) where refusal.numbers.isEmpty: call.fail(Self.error(refusal.failure))
@@ -317,15 +325,12 @@ extension DeviceChange {
         case .clear: .clean
         case .change(let add, let remove): .edit(add: add, remove: remove)
         }
-      }, alias: update.alias.map { TextEdit($0) }, mobile: update.mobile.map { TextEdit($0) })
+      }, alias: update.alias.map { $0.text.map { AliasEdit.set($0) } ?? .clear },
+      mobile: update.mobile.map { $0.text.map { TextEdit.set($0) } ?? .clear })
   }
 }
 
-extension TextEdit {
-  fileprivate init(_ text: DeviceUpdate.Text) {
-    switch text {
-    case .clear: self = .clear
-    case .set(let text): self = .set(text)
-    }
-  }
+extension DeviceUpdate.Text {
+  /// The new text, nil for none.
+  fileprivate var text: String? { if case .set(let text) = self { text } else { nil } }
 }

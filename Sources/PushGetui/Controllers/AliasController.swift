@@ -64,20 +64,26 @@ struct AliasController: GetuiController {
         holders[ExactName(entry.alias)] = known
         return known.contains(entry.device)
       }
-      change(bound.map { RegistrationChange($0.device, DeviceChange(alias: .clear)) }, call, app)
+      change(bound.map { RegistrationChange($0.device, DeviceChange(alias: .remove($0.alias))) }, call, app)
     }
   }
 
   private func unbindAll(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
-      let devices = app.directory.registrations(alias: try alias(call))
-      change(devices.map { RegistrationChange($0, DeviceChange(alias: .clear)) }, call, app)
+      let alias = try alias(call)
+      let (devices, goes) = (app.directory.registrations(alias: alias), DeviceChange(alias: .remove(alias)))
+      // A device that registered again in the meantime has lost it as well.
+      change(devices.map { RegistrationChange($0, goes) }, passingOverUnknown: true, call, app)
     }
   }
 
-  private func change(_ changes: [RegistrationChange], _ call: GetuiCall, _ app: App) {
+  private func change(
+    _ changes: [RegistrationChange], passingOverUnknown: Bool = false, _ call: GetuiCall, _ app: App
+  ) {
     guard !changes.isEmpty else { return call.answer() }
-    router.registrations.change(changes, in: app) { call.answer($0.mapError(\.failure)) }
+    router.registrations.change(changes, in: app, passingOverUnknown: passingOverUnknown) {
+      call.answer($0.mapError(\.failure))
+    }
   }
 
   private func showAlias(_ call: GetuiCall, _ app: App) {
