@@ -65,6 +65,13 @@ public struct PushOptions: Equatable, Sendable {
 }
 
 extension PushOptions {
+  /// Gives a push that names no time to live at most so many seconds.
+  public mutating func limitDefaultTimeToLive(to seconds: Int) {
+    guard !hasTimeToLive, timeToLive > seconds else { return }
+    timeToLive = seconds
+    fallbackAfter = fallbackAfter.flatMap { seconds > 2 ? min($0, seconds - 2) : nil }
+  }
+
   /// Members that only steer vendors' channels and JPush's console, which aren't there: checked and passed
   /// over.
   private static let vendorFlags = ["test_message", "need_backup", "auto_truncation", "mkt_enable"]
@@ -86,7 +93,9 @@ extension PushOptions {
 
   /// Reads the member `options` of a push object.
   static func parse(_ push: Fields, rules: PushRules) throws(APIError) -> PushOptions {
-    guard let fields = try push.fields("options") else { return PushOptions() }
+    var options = PushOptions()
+    options.timeToLive = rules.defaultTimeToLive
+    guard let fields = try push.fields("options") else { return options }
     if rules.strictKeys { try fields.allow(rules.isGetui ? knownOfGetui : known) }
     let bigPushDuration = Int(try fields.integer("big_push_duration", in: 0...Int64(longestPacing)) ?? 0)
     try refuse(
@@ -97,7 +106,6 @@ extension PushOptions {
     if let version = try fields.string("notification_3rd_ver"), version != "v1", version != "v2" {
       throw fields.invalid("notification_3rd_ver", "must be v1 or v2")
     }
-    var options = PushOptions()
     options.bigPushDuration = bigPushDuration
     options.encryption = try PushEncryption.parse(fields)
     // It is said of the audience (`Audience.testDevices`).

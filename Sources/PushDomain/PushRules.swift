@@ -9,6 +9,8 @@ public struct PushRules: Sendable {
   public var strictKeys: Bool
   /// The largest `time_to_live`, in seconds.
   public var maximumTimeToLive: Int
+  /// The `time_to_live` of a push that names none, in seconds.
+  public var defaultTimeToLive = PushOptions.defaultTimeToLive
 
   /// Bytes that `notification.ios` may have as JSON. The APNs payload must also fit Apple's own limit.
   public var maximumIOSNotification: Int
@@ -29,6 +31,14 @@ public struct PushRules: Sendable {
     self.maximumTimeToLive = maximumTimeToLive
     self.maximumIOSNotification = maximumIOSNotification
     self.renderers = renderers
+  }
+
+  /// These for an app whose plan allows so many seconds; nil for any.
+  public func limited(to longest: Int?) -> PushRules {
+    guard let longest, longest < defaultTimeToLive else { return self }
+    var rules = self
+    rules.defaultTimeToLive = longest
+    return rules
   }
 
   /// These for the objects that requests of Getui's API become: Apple's limit is the only one of an iOS notification.

@@ -5,6 +5,7 @@ import PushHTTP
 import PushHTTPServer
 import PushJSON
 import PushRouter
+import PushStorage
 
 /// Limits of the HTTP APIs. The defaults suit a private installation; JPush's free plan has 600 and 10.
 public struct GatewayLimits: Sendable {
@@ -118,6 +119,8 @@ public final class Gateway: Sendable {
 
   /// The rules of push objects and names.
   public var pushRules: PushRules { limits.rules }
+  /// Those for pushes of an app.
+  public func pushRules(of app: App) -> PushRules { limits.rules.limited(to: app.plan.maxTimeToLive) }
 
   /// Bytes of the largest body that any request may have.
   public static func largestBody(_ limits: GatewayLimits) -> Int {

@@ -89,7 +89,8 @@ final class ScheduleRunner: Sendable {
 
   /// The push object, validated by the current rules.
   private func request(_ due: DueSchedule) -> Result<PushRequest, APIError> {
-    let rules = due.schedule.isGetui ? rules.forGetui : rules
+    let own = rules.limited(to: due.app?.plan.maxTimeToLive)
+    let rules = due.schedule.isGetui ? own.forGetui : own
     return Result { () throws(APIError) in try ScheduledPush(stored: due.schedule.push, rules: rules).request
     }
   }

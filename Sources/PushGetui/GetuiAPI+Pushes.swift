@@ -51,7 +51,9 @@ enum TargetName: String, Sendable {
 extension GetuiAPI {
   /// Reads the body of a call that makes tasks of a kind.
   func read(_ body: GetuiFields, as kind: GetuiTaskID.Kind, for app: App) throws(GetuiError) -> PushBody {
-    try PushBody(body, as: kind, zone: router.zone) { tokens.digest(of: $0, for: app) }
+    try PushBody(body, as: kind, longestLife: app.plan.maxTimeToLive, zone: router.zone) {
+      tokens.digest(of: $0, for: app)
+    }
   }
 
   /// Makes the push for acceptance from a push object without audience.

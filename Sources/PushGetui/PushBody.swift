@@ -31,9 +31,11 @@ struct PushBody: Sendable {
     "request_id", "group_name", "task_name", "settings", "audience", "push_message", "push_channel",
   ]
 
-  /// Reads the body of a call that creates tasks of a kind. `zone` is the server's time zone; `digest` computes a digest.
+  /// Reads the body of a call that creates tasks of a kind. `longestLife` are the seconds that the app's plan allows, nil for any;
+  /// `zone` is the server's time zone; `digest` computes a digest.
   init(
-    _ body: GetuiFields, as kind: GetuiTaskID.Kind, zone: any Zone, digest: ([UInt8]) -> RequestDigest?
+    _ body: GetuiFields, as kind: GetuiTaskID.Kind, longestLife: Int?, zone: any Zone,
+    digest: ([UInt8]) -> RequestDigest?
   ) throws(GetuiError) {
     try body.allow(Self.members)
     let requestID = try body.required("request_id")
@@ -51,7 +53,7 @@ struct PushBody: Sendable {
     }
     guard isPlain else { throw .invalid("group_name") }
     _ = try body.text("task_name")
-    let settings = try PushSettings(body, isToMany: kind == .app)
+    let settings = try PushSettings(body, isToMany: kind == .app, longestLife: longestLife)
     moment = settings.moment
     timeToLive = settings.timeToLive
     isCostly = kind == .app && !settings.activity.isEmpty
@@ -103,7 +105,8 @@ struct PushSettings {
     "st", "sn", "hw", "hwq", "ho", "hoshw", "xm", "xmg", "op", "opg", "vv", "mz", "hx", "fcm", "wx",
   ]
 
-  init(_ body: GetuiFields, isToMany: Bool) throws(GetuiError) {
+  init(_ body: GetuiFields, isToMany: Bool, longestLife: Int?) throws(GetuiError) {
+    if let longestLife { timeToLive = min(timeToLive, Int64(longestLife)) }
     guard let fields = try body.fields("settings") else { return }
     try fields.allow([
       "ttl", "strategy", "speed", "schedule_time", "custom_callback", "filter_notify_off", "active_days",

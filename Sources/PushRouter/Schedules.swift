@@ -170,7 +170,7 @@ public struct Schedules: Sendable {
 
   /// Why an app's plan does not allow a push.
   func planFault(_ push: ScheduledPush, _ app: App) -> APIError? {
-    app.plan.fault(timeToLive: push.request.options.timeToLive).map {
+    app.plan.fault(push.request.options).map {
       .scheduleInvalid("push: \($0.message)")
     }
   }

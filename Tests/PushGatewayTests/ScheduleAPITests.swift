@@ -160,18 +160,19 @@ import Testing
     let world = try await GatewayWorld()
     _ = try await world.register()
     try await world.setPlan(PlanRow(name: "small", broadcasts: 1, maxTimeToLive: 3600))
-    let day = await world.makeSchedule(world.single(in: 60))
-    #expect(day == "400 8100", "a day to live is more than the plan's")
+    let long = String(GatewayWorld.schedulePush.dropLast() + #","options":{"time_to_live":3601}}"#)
+    #expect(await world.makeSchedule(world.single(in: 60), push: long) == "400 8100")
     let push = String(GatewayWorld.schedulePush.dropLast() + #","options":{"time_to_live":3600}}"#)
     let ids = [
-      await world.makeSchedule(world.single(in: 60), push: push),
+      // A day to live is more than the plan's, and nobody has asked for it.
+      await world.makeSchedule(world.single(in: 60)),
       await world.makeSchedule(world.single(in: 61), push: push),
     ]
     world.clock.advance(seconds: 61)
     await world.tick()
     #expect(await world.runs(of: ids[0]) == ["0"])
     #expect(await world.runs(of: ids[1]) == ["2008"], "one push to everybody is all that the plan gives")
-    let late = await world.call("PUT", "/v3/schedules/\(ids[1])", #"{"push":\#(GatewayWorld.schedulePush)}"#)
+    let late = await world.call("PUT", "/v3/schedules/\(ids[1])", #"{"push":\#(long)}"#)
     #expect(late.outcome == "400 8100")
   }
 

@@ -25,6 +25,35 @@ import Testing
     ).ids
   }
 
+  /// Two hours are what a push lives that says nothing, and more than the plan allows.
+  @Test func `A push without ttl keeps to the plan's, and a stored message that nobody could get is refused`()
+    async throws
+  {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let app = world.app
+    try await world.store.change { transaction throws(StorageError) in
+      try transaction.plans.set(PlanRow(name: "small", maxTimeToLive: 3600))
+      _ = try transaction.apps.setPlan(app: app.id, "small")
+    }
+    while app.plan.name != "small" { world.router.tick() }
+    func body(_ number: Int, _ settings: String = "", to audience: String = "") -> String {
+      #"{"request_id":"request-000\#(number)",\#(audience)\#(settings)"push_message":{"transmission":"hi"}}"#
+    }
+    let (long, target) = (#""settings":{"ttl":3600001},"#, #""audience":{"cid":["\#(id.text)"]},"#)
+    #expect(await world.ask("POST", "/push/single/cid", body(1, to: target)).code == 0)
+    #expect(await world.ask("POST", "/push/single/cid", body(2, long, to: target)).code == 20001)
+    #expect(await world.ask("POST", "/push/list/message", body(3, long)).code == 20001)
+    let stored = await world.ask("POST", "/push/list/message", body(4))
+    let task = try #require(stored.json["data"]?["taskid"]?.string)
+    #expect(await world.ask("POST", "/push/list/cid", #"{\#(target)"taskid":"\#(task)"}"#).code == 0)
+    #expect(world.pending(id).count == 2)
+    for push in world.pending(id) {
+      let row = try #require(try await world.stored(push))
+      #expect(row.expiresAt.seconds - row.createdAt.seconds == 3600)
+    }
+  }
+
   @Test func `A push to one CID is kept for it, and a repeated request is done once`() async throws {
     let world = try await GetuiWorld()
     let (id, other) = (try await world.register(), try await world.register())

@@ -118,6 +118,31 @@ import Testing
     #expect(await code(AcceptRequest.test(to: [device], timeToLive: 100_000)) == nil)
   }
 
+  /// The plan says how long a push lives at most; a day is what a push lives that says nothing.
+  @Test func `A push that names no time to live keeps to the plan's`() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    let audience = Audience.devices([device.id])
+    let content = PushContent(variants: [ContentVariant(platforms: .all, message: Array("{}".utf8))])
+    func life(_ seconds: Int?) async throws -> Int64? {
+      let request = AcceptRequest(to: audience, content, timeToLive: seconds)
+      guard let id = try? await world.accept(request).get().id else { return nil }
+      let row = try await world.store.look { t throws(StorageError) in try t.pushes.find(id: id) }
+      return row.map { $0.expiresAt.seconds - $0.createdAt.seconds }
+    }
+    #expect(try await life(nil) == 86_400)
+    try await put(world, on: PlanRow(name: "small", maxTimeToLive: 3600))
+    #expect(try await life(nil) == 3600)
+    #expect(try await life(60) == 60)
+    #expect(try await life(3601) == nil)
+    let validated = await awaitCallback { done in
+      world.router.acceptance.validate(AcceptRequest(to: audience, content), for: world.app) { done($0) }
+    }
+    #expect(try validated.get().targets == 1)
+    try await put(world, on: PlanRow(name: "long", maxTimeToLive: 100_000))
+    #expect(try await life(nil) == 86_400)
+  }
+
   /// An update of a Live Activity goes to those who have its token, whatever else is not said.
   @Test func activitiesAreNoBroadcasts() async throws {
     let world = try await TestWorld()

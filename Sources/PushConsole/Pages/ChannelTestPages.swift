@@ -27,16 +27,16 @@ struct ChannelTestPages: Controller {
   }
 
   /// The push as the form has it, to a device.
-  private func form(_ call: PageCall, to id: String = "", on platform: Platform? = nil) -> PushForm {
-    var form = PushForm()
+  private func form(_ call: PageCall, to id: String, on platform: Platform, of app: App) -> PushForm {
+    var form = PushForm(for: app)
     (form.names, form.title, form.text) = (id, call.field("title"), call.field("text"))
-    if let platform { form.platforms = [platform] }
+    form.platforms = [platform]
     return form
   }
 
   /// Whom the channel can bring a notification.
   private func reach(of channel: any ChannelCredentials, in app: App) -> ChannelReach? {
-    var form = PushForm()
+    var form = PushForm(for: app)
     (form.audience, form.title, form.text) = (.everybody, "x", "x")
     guard let sample = try? PushRequest.parse(form.json, rules: gateway.pushRules) else { return nil }
     return router.channels.reach(of: channel.info.id, sample.content, in: app, limit: Self.listed)
@@ -96,7 +96,7 @@ struct ChannelTestPages: Controller {
       let platform = app.directory.identity(number)?.platform
     else { return show(call, problem: Words.testUnknownDevice, status: 422) }
     guard reach.contains(number) else { return show(call, problem: Words.testNoToken, status: 422) }
-    var object = form(call, to: id.text, on: platform).json.object ?? JSONObject()
+    var object = form(call, to: id.text, on: platform, of: app).json.object ?? JSONObject()
     var options = object["options"]?.object ?? JSONObject()
     // The vendor's channel only.
     options.set("strategy", 2)

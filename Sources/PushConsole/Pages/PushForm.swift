@@ -3,6 +3,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushStorage
 
 /// What the test-push page asks for, and the push object that it stands for: the same JSON that an app server would send.
 struct PushForm: Sendable, Equatable {
@@ -21,13 +22,19 @@ struct PushForm: Sendable, Equatable {
   var title = ""
   var text = ""
   /// For how long it is kept for those who are away; nil if what was typed is no number from 0 to `mostHours`.
-  var hours: Int? = 24
+  var hours: Int?
   var extras = PushExtras()
 
   /// As many as the push object may say (`options.time_to_live`).
   static let mostHours = 240
 
-  init() {}
+  /// A day, or the whole hours that an app's plan allows.
+  private static func usualHours(of app: App?) -> Int {
+    min(24, max(1, (app?.plan.maxTimeToLive ?? 86_400) / 3600))
+  }
+
+  /// An empty one.
+  init(for app: App? = nil) { hours = Self.usualHours(of: app) }
 
   init(_ call: PageCall) {
     kind = Kind(rawValue: call.field("kind")) ?? .notification
@@ -41,7 +48,9 @@ struct PushForm: Sendable, Equatable {
     text = call.field("text").replacing("\r\n", with: "\n")
     extras = PushExtras(call)
     let typed = call.field("hours")
-    hours = typed.isEmpty ? 24 : Int(typed).flatMap { (0...Self.mostHours).contains($0) ? $0 : nil }
+    hours =
+      typed.isEmpty
+      ? Self.usualHours(of: call.app) : Int(typed).flatMap { (0...Self.mostHours).contains($0) ? $0 : nil }
   }
 
   /// Whether the audience fields have a value.

@@ -53,7 +53,7 @@ struct PushPages: Controller {
       return call.redirect(to: "/console/apps/\(app.key.text)/push?draft=\(PushDrafts.newID())\(rest)")
     }
     let draft = await drafts.draft(id, of: call)
-    var form = draft?.form ?? PushForm()
+    var form = draft?.form ?? PushForm(for: app)
     if let device, draft == nil { form.names = device }
     var notice = draft?.problem.map { Layout.Notice(text: call($0), isBad: true) }
     if draft?.isHeld == true { notice = Layout.Notice(text: call(Words.draftHeld), isBad: true) }
@@ -218,7 +218,7 @@ struct PushPages: Controller {
     } catch {
       let problem = (error as? APIError).map { PushWords.phrase($0) } ?? Words.notFound
       let notice = Layout.Notice(text: call(problem), isBad: true)
-      return call.show(pushFormPage(call, PushForm(), PushDrafts.newID(), notice), status: 422)
+      return call.show(pushFormPage(call, PushForm(for: app), PushDrafts.newID(), notice), status: 422)
     }
     guard Gateway.isCID(draft.cid, issuedTo: app.key) else {
       return call.show(Failures.foreignForm(call), status: 403)
@@ -257,7 +257,7 @@ struct PushPages: Controller {
     var push = object.object ?? JSONObject()
     push.set("cid", .string(cid))
     return AcceptRequest(
-      try PushRequest.parse(.object(push), rules: gateway.pushRules, audience: audience),
+      try PushRequest.parse(.object(push), rules: gateway.pushRules(of: app), audience: audience),
       from: .person(visitor.person.id), object: JSONWriter.serialize(object),
       note: call.entry("push.send", "", by: visitor, app: app.id))
   }

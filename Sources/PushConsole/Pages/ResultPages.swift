@@ -137,7 +137,7 @@ struct ResultPages: Controller {
       return call.missing
     }
     let parsed = Result { () throws(APIError) in
-      try PushRequest.parse(json, rules: gateway.pushRules, audience: .any)
+      try PushRequest.parse(json, rules: gateway.pushRules(of: push.app), audience: .any)
     }
     switch parsed {
     case .failure(let error): return refuseAgain(call, push, error)

@@ -156,7 +156,7 @@ struct VirtualDevicePages: Controller {
   /// A notification to the one device, by its platform's part of the push object.
   private func pushToVirtualDevice(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor else { return call.missing }
-    var form = PushForm()
+    var form = PushForm(for: app)
     form.platforms = [Platform(name: call.field("platform")) ?? .android]
     (form.names, form.title, form.text) = (
       call.field("registration_id"), call.field("title"), call.field("text")

@@ -122,7 +122,7 @@ struct BatchPushController: GatewayController {
     audience.set(key, .array([.string(name)]))
     push.set("audience", .object(audience))
     return AcceptRequest(
-      try PushRequest.parse(.object(push), rules: limits.rules), isBatch: true,
+      try PushRequest.parse(.object(push), rules: gateway.pushRules(of: app)), isBatch: true,
       object: JSONWriter.serialize(.object(push)))
   }
 }

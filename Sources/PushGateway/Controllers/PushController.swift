@@ -23,7 +23,7 @@ struct PushController: GatewayController {
     }
     let parsed: PushRequest
     do throws(APIError) {
-      parsed = try PushRequest.parse(json, rules: limits.rules, audience: audience)
+      parsed = try PushRequest.parse(json, rules: gateway.pushRules(of: app), audience: audience)
     } catch {
       gateway.refused.add()
       call.fail(error)

@@ -29,17 +29,26 @@ struct ListController: GetuiController {
       }
       let body = try api.read(fields, as: .list, for: app)
       // A message that every later push would refuse is refused now.
-      if case .push(let push) = body.content { _ = try api.request(push, to: .everybody) }
+      var fault: GetuiError?
+      if case .push(let push) = body.content {
+        let request = try api.request(push, to: .everybody)
+        fault = api.router.acceptance.fault(request, in: app).map { GetuiError($0) }
+      }
       let (now, router, stored) = (api.time.now(), api.router, body.content.stored)
       let expires = now.adding(seconds: max(60, body.timeToLive))
       let (requestID, origin) = (body.requestID, body.origin)
-      api.store.write(of: app.id) { transaction throws(StorageError) -> MessageID? in
+      api.store.write(of: app.id) {
+        [fault] transaction throws(StorageError) -> Result<MessageID, GetuiError> in
         if let known = try transaction.getui.task(requestID: requestID, app: app.id) {
           // A scheduled push without a digest would match every request.
-          return known.scheduleID == nil && known.isSame(as: origin.digest) ? known.id : nil
+          let isSame = known.scheduleID == nil && known.isSame(as: origin.digest)
+          return isSame ? .success(known.id) : .failure(GetuiError(.requestRepeated))
         }
         let name = GetuiOrigin.name(ofRequest: requestID)
-        guard try transaction.pushes.lookupCID(app: app.id, cid: name) == nil else { return nil }
+        guard try transaction.pushes.lookupCID(app: app.id, cid: name) == nil else {
+          return .failure(GetuiError(.requestRepeated))
+        }
+        if let fault { return .failure(fault) }
         let id = router.nextMessageID()
         try transaction.getui.insertTask(
           GetuiTaskRow(
@@ -47,12 +56,11 @@ struct ListController: GetuiController {
             expiresAt: expires, digest: origin.digest?.stored, body: stored))
         try transaction.pushes.insertCID(
           app: app.id, cid: name, id: id, sendno: 0, at: now, digest: origin.digest?.stored)
-        return id
+        return .success(id)
       } completion: { result in
-        switch result {
-        case .failure: call.fail(.busy)
-        case .success(nil): call.fail(GetuiError(.requestRepeated))
-        case .success(let id?):
+        switch result.mapError({ _ in .busy }).flatMap({ $0 }) {
+        case .failure(let error): call.fail(error)
+        case .success(let id):
           call.answer { writer in
             writer.beginObject()
             writer.member("taskid", GetuiTaskID(.list, id).text)

@@ -3,13 +3,17 @@ import PushDomain
 import PushStorage
 
 extension Acceptance {
+  /// Why a request is refused whoever it is for: by the app's plan, or by a channel. Nil if nothing is wrong.
+  public func fault(_ request: AcceptRequest, in app: App) -> APIError? {
+    app.plan.fault(request.push.options) ?? channels.fault(request, in: app)
+  }
+
   /// Checks a request as `accept` does, without storing or delivering anything.
   public func validate(
     _ request: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
-    let seconds = request.push.options.timeToLive
-    if let fault = app.plan.fault(timeToLive: seconds) ?? channels.fault(request, in: app) {
+    if let fault = fault(request, in: app) {
       reply(.failure(fault))
       return
     }
@@ -106,9 +110,9 @@ extension AcceptRequest {
 }
 
 extension PlanRow {
-  /// Why a plan does not allow a push.
-  func fault(timeToLive: Int) -> APIError? {
-    guard let most = maxTimeToLive, timeToLive > most else { return nil }
+  /// Why a plan does not allow a push. One that names no time to live lives as long as the plan allows.
+  func fault(_ options: PushOptions) -> APIError? {
+    guard let most = maxTimeToLive, options.hasTimeToLive, options.timeToLive > most else { return nil }
     return .invalidValue("options.time_to_live is more than the \(most) of the app's plan")
   }
 }

@@ -8,10 +8,12 @@ extension Acceptance {
   /// Divides the audience of a part by routes. 1011 when no device matches and there is nothing else to do.
   func route(_ part: inout AcceptancePart) {
     guard case .resolved(let audience) = part.state else { return }
-    let (app, wishes) = (part.app, part.request.push.options)
+    let (app, limits) = (part.app, part.app.plan)
     var request = part.request
+    if let most = limits.maxTimeToLive { request.push.options.limitDefaultTimeToLive(to: most) }
+    let wishes = request.push.options
     guard !audience.isEmpty || request.push.cid != nil else { return part.state = .refused(.noTarget) }
-    if let fault = app.plan.fault(timeToLive: wishes.timeToLive) ?? channels.fault(request, in: app) {
+    if let fault = limits.fault(wishes) ?? channels.fault(request, in: app) {
       return part.state = .refused(fault)
     }
     if wishes.speed > 0, let fault = request.pace(to: audience.count) {
