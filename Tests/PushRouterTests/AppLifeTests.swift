@@ -143,6 +143,20 @@ import Testing
     #expect(try await life(nil) == 86_400)
   }
 
+  /// What was accepted stays so, whatever is said of another push like it.
+  @Test func `A repeated push gets its first answer after the plan has changed`() async throws {
+    let world = try await TestWorld()
+    _ = try await world.register()
+    let first = try await world.accept(.test(cid: "once")).get()
+    try await put(world, on: PlanRow(name: "small", maxTimeToLive: 3600))
+    #expect(try await world.accept(.test(cid: "once")).get() == first)
+    guard case .failure(let error) = await world.accept(.test(cid: "other")) else {
+      Issue.record("accepted")
+      return
+    }
+    #expect(error.code == 1003)
+  }
+
   /// An update of a Live Activity goes to those who have its token, whatever else is not said.
   @Test func activitiesAreNoBroadcasts() async throws {
     let world = try await TestWorld()

@@ -131,7 +131,8 @@ public final class Acceptance: Sendable {
     }
   }
 
-  /// The audience does not exist (any more): a repeated request gets its first answer nevertheless.
+  /// The audience does not exist (any more), or the push is one that is not accepted (any more): a repeated request gets its first
+  /// answer nevertheless.
   private func refuse<Kind: AcceptanceKind>(
     _ kind: Kind, _ error: APIError, _ reply: @escaping @Sendable (Result<Kind.Answer, APIError>) -> Void
   ) {
@@ -204,7 +205,7 @@ public final class Acceptance: Sendable {
     _ reply: @escaping @Sendable (Result<Kind.Answer, APIError>) -> Void
   ) {
     var parts = admitted
-    for index in parts.indices { route(&parts[index]) }
+    // For those that have no speed the name was looked up before they asked for it.
     if !kind.keepsRefusals, let error = parts.lazy.compactMap(\.refusal).first {
       giveBack(parts)
       return reply(.failure(error))
@@ -220,6 +221,11 @@ public final class Acceptance: Sendable {
         // That nothing is taken for a while the log tells once, not for each call.
         if !error.isPassing { kind.note(error, in: log) }
         reply(.failure(error.apiError))
+    for index in parts.indices { route(&parts[index]) }
+    if !kind.keepsRefusals, let error = parts.lazy.compactMap(\.refusal).first {
+      giveBack(parts)
+      return refuse(kind, error, reply)
+    }
       case .success(let (answer, stored)):
         for (part, routed) in zip(stored, parts) {
           guard case .accepted(let accepted, let push) = part.state else {
