@@ -149,10 +149,10 @@ extension Gateway {
     return limiter.take(app.id.rawValue, upTo: count, quota: quota, at: time.monotonic())
   }
 
-  /// Counts the pushes of one call of another API besides the call itself; returns for how many there are calls left in this
-  /// minute.
-  public func takeMorePushes(_ count: Int, of app: App) -> Int {
-    takePushes(count, of: app)?.granted ?? count
+  /// Takes pushes back that were counted and are not made.
+  func giveBack(_ count: Int, to app: App) -> RateLimiter.Budget? {
+    guard let limiter = rates[.push], let quota = quota(.push, app.plan) else { return nil }
+    return limiter.giveBack(count, to: app.id.rawValue, quota: quota, at: time.monotonic())
   }
 
   /// Counts a push that was not requested with the app's key as one call; false if there is none left in this minute.

@@ -68,6 +68,17 @@ public final class RateLimiter: Sendable {
     }
   }
 
+  /// Takes calls back that were counted and not made.
+  func giveBack(_ count: Int, to caller: UInt32, quota: Int, at now: UInt64) -> Budget {
+    state.withLock { state in
+      if var window = state.windows[caller], now &- window.start < Self.length {
+        window.count = max(0, window.count - count)
+        state.windows[caller] = window
+      }
+    }
+    return look(caller, quota: quota, at: now)
+  }
+
   /// What a caller has left, without counting a call.
   func look(_ caller: UInt32, quota: Int, at now: UInt64) -> Budget {
     state.withLock { state in

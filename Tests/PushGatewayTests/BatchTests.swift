@@ -89,6 +89,25 @@ import Testing
     #expect(world.pending(device).count == 7)
   }
 
+  /// A client that got 2002 for some entries sends the whole batch again.
+  @Test func `A batch that is repeated is complete in the end`() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    try await world.setPlan(PlanRow(name: "small", pushCalls: 5))
+    let entry = "{\"target\":\"\(device.text)\",\"platform\":\"all\",\"notification\":{\"alert\":\"x\"}}"
+    let cids = (1...8).map { "\(world.app.key.text)-\($0)" }
+    let body = Self.batch(cids.map { ($0, entry) })
+    for (sent, left) in [(5, "0"), (8, "2"), (8, "1")] {
+      let response = await world.call("POST", Self.byID, body)
+      let found = Self.outcomes(response)
+      let expected = Array(repeating: "sent", count: sent) + Array(repeating: "2002", count: 8 - sent)
+      #expect(cids.map { found[$0] } == expected)
+      #expect(response.headers["x-rate-limit-remaining"] == left)
+      world.clock.advance(seconds: sent == 8 ? 0 : 62)
+    }
+    #expect(world.pending(device).count == 8)
+  }
+
   @Test func `By alias, each device of it gets the push`() async throws {
     let world = try await GatewayWorld()
     let devices = try await world.registerMany(3)

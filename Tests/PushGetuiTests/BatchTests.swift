@@ -102,6 +102,20 @@ import Testing
     #expect(await world.ask("POST", "/push/single/batch/cid", Self.batch(messages)).code == 10005)
   }
 
+  @Test func `A batch that is repeated is complete in the end`() async throws {
+    var limits = GatewayLimits()
+    limits.pushCallsPerMinute = 3
+    let world = try await GetuiWorld(limits: limits)
+    let id = try await world.register()
+    let messages = (1...5).map { Self.message("request-000\($0)", id.text) }
+    for waiting in [3, 5, 5] {
+      let tasks = Self.tasks(await world.ask("POST", "/push/single/batch/cid", Self.batch(messages)))
+      #expect(tasks.keys.count { $0.hasPrefix("RASS") } == waiting && tasks.count == 5)
+      #expect(world.pending(id).count == waiting)
+      world.clock.advance(seconds: 62)
+    }
+  }
+
   @Test(arguments: [
     (#"{"msg_list":[]}"#, "msg_list can not be empty"), (#"{"is_async":true}"#, "msg_list can not be empty"),
     (#"{"msg_list":{}}"#, "msg_list type error"),

@@ -52,18 +52,16 @@ struct BatchPushController: GatewayController {
     _ entries: [JSONObject.Member], _ call: GatewayCall, _ app: App, by key: String,
     _ done: @escaping @Sendable () -> Void
   ) {
-    // The call itself was counted as the first of them.
+    let admission = gateway.admitBatch(entries.map(\.key), of: app)
     var call = call
-    let more = gateway.takePushes(entries.count - 1, of: app)
-    if let more { call.budget = more.budget }
-    let allowed = more.map { $0.granted + 1 } ?? entries.count
+    if let budget = admission.budget { call.budget = budget }
     // All are queued for the writer before the first is answered, so that they share its commits.
     let answers = BatchAnswers(entries.map(\.key)) { [call] in
       done()
       call.answer(200, $0)
     }
     for (index, entry) in entries.enumerated() {
-      guard index < allowed else {
+      guard admission.isAdmitted[index] else {
         gateway.limited.add()
         gateway.refused.add()
         answers.set(index, .failure(.rateExceeded))

@@ -113,8 +113,7 @@ struct SingleController: GetuiController {
     if !hasPlace { call.fail(.busy) }
   }
 
-  /// Accepts or refuses each message separately. The call was already counted as the first message. Calls `done` after the last of
-  /// them, or throws.
+  /// Accepts or refuses each message separately. Calls `done` after the last of them, or throws.
   private func accept(
     _ call: GetuiCall, _ app: App, by name: TargetName, _ done: @escaping @Sendable () -> Void
   ) throws(GetuiError) {
@@ -124,7 +123,8 @@ struct SingleController: GetuiController {
     guard let list = try fields.array("msg_list", most: Self.mostMessages), !list.isEmpty else {
       throw .missing("msg_list")
     }
-    let allowed = 1 + api.gateway.takeMorePushes(list.count - 1, of: app)
+    let ids = list.map { $0.object?["request_id"]?.string.map { GetuiOrigin.name(ofRequest: $0) } }
+    let admission = api.gateway.admitBatch(ids, of: app)
     var (names, shown): (Set<String>, Set<String>) = ([], [])
     // All messages are passed to the writer before the first one is answered, so that they share commits.
     let answers = BatchAnswers(count: list.count) { [call] in
@@ -142,7 +142,7 @@ struct SingleController: GetuiController {
         }
         let named = object["audience"]?[name.rawValue]?.array?.first?.string
         entry.target = named.flatMap { BatchEntry.canShow($0) ? $0 : nil }
-        guard index < allowed else { throw .callsLimited }
+        guard admission.isAdmitted[index] else { throw .callsLimited }
         let body = try api.read(message, as: .single, for: app)
         guard names.insert(body.requestID).inserted else { throw GetuiError(.requestRepeated) }
         let target = try Self.target(message, by: name, in: app)

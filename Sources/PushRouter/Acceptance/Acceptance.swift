@@ -71,6 +71,17 @@ public final class Acceptance: Sendable {
     }
   }
 
+  /// Which of some names of pushes an app has used before; none if the database cannot be read. `found` is called on a reader's
+  /// thread.
+  public func findNames(_ names: [String], of app: App, _ found: @escaping @Sendable (Set<ExactName>) -> Void)
+  {
+    store.read { transaction throws(StorageError) in
+      try transaction.pushes.knownCIDs(names, app: app.id)
+    } completion: { result in
+      found((try? result.get()) ?? [])
+    }
+  }
+
   // MARK: Resolving
 
   /// Fixes the audience in one app after the other. What may be otherwise at the next try is a failure of all: it must not
@@ -210,6 +221,11 @@ public final class Acceptance: Sendable {
       giveBack(parts)
       return reply(.failure(error))
     }
+    for index in parts.indices { route(&parts[index]) }
+    if !kind.keepsRefusals, let error = parts.lazy.compactMap(\.refusal).first {
+      giveBack(parts)
+      return refuse(kind, error, reply)
+    }
     store.write { [parts] transaction throws(StorageError) in
       var parts = parts
       let answer = try kind.store(&parts, by: self, in: transaction)
@@ -221,11 +237,6 @@ public final class Acceptance: Sendable {
         // That nothing is taken for a while the log tells once, not for each call.
         if !error.isPassing { kind.note(error, in: log) }
         reply(.failure(error.apiError))
-    for index in parts.indices { route(&parts[index]) }
-    if !kind.keepsRefusals, let error = parts.lazy.compactMap(\.refusal).first {
-      giveBack(parts)
-      return refuse(kind, error, reply)
-    }
       case .success(let (answer, stored)):
         for (part, routed) in zip(stored, parts) {
           guard case .accepted(let accepted, let push) = part.state else {

@@ -343,4 +343,12 @@ extension PushRepository {
         targetCount: $0.integer("target_count", as: UInt32.self), digest: $0.optionalBlob("digest"))
     }
   }
+
+  /// Those of some `cid`s that an app has used.
+  public func knownCIDs(_ cids: [String], app: AppID) throws(StorageError) -> Set<ExactName> {
+    let rows = try database.firsts(
+      "SELECT msg_id FROM cid WHERE app_id = ?1 AND cid = ?2", cids.map { [.app(app), .text($0)] }
+    ) { _ in true }
+    return Set(zip(cids, rows).filter { $1 != nil }.map { ExactName($0.0) })
+  }
 }
