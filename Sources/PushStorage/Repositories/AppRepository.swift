@@ -43,10 +43,10 @@ extension AppRepository {
     ) { $0.count() } ?? 0
   }
 
-  /// The pushes to everybody that an app has sent on a day, counted from 1970-01-01.
+  /// The pushes to everybody that an app has sent on a day, counted from 1970-01-01, as `countBroadcast` counts them.
   public func broadcasts(of app: AppID, on day: Int64) throws(StorageError) -> Int {
     try database.first(
-      "SELECT count FROM broadcast_count WHERE app_id = ? AND day = ?", .app(app), .integer(day)
+      "SELECT count FROM broadcast_count WHERE app_id = ?1 AND day IN (?2, ?2 + 1)", .app(app), .integer(day)
     ) { Int(clamping: $0.integer()) } ?? 0
   }
 
@@ -176,15 +176,17 @@ extension AppRepository<Writing> {
   }
 
   /// Counts a broadcast, unless the app has had `limit` of them on this day (counted from 1970-01-01) already; returns whether
-  /// it was counted.
+  /// it was counted. The day before the last one counts as that: a clock, or its zone, may go back over midnight, and must not give
+  /// the same day twice. One further back has a count of its own, since the last one was that of a wrong clock.
   public func countBroadcast(app: AppID, day: Int64, limit: Int) throws(StorageError) -> Bool {
     guard limit > 0 else { return false }
     try database.run(
       """
       INSERT INTO broadcast_count (app_id, day, count) VALUES (?1, ?2, 1)
       ON CONFLICT (app_id) DO UPDATE SET
-        count = CASE WHEN broadcast_count.day = ?2 THEN broadcast_count.count + 1 ELSE 1 END, day = ?2
-      WHERE broadcast_count.day <> ?2 OR broadcast_count.count < ?3
+        count = CASE WHEN broadcast_count.day IN (?2, ?2 + 1) THEN broadcast_count.count + 1 ELSE 1 END,
+        day = CASE WHEN broadcast_count.day = ?2 + 1 THEN broadcast_count.day ELSE ?2 END
+      WHERE broadcast_count.day NOT IN (?2, ?2 + 1) OR broadcast_count.count < ?3
       """, .app(app), .integer(day), .integer(limit))
     return database.changes > 0
   }
