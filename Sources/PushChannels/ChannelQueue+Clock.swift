@@ -25,6 +25,6 @@ extension QueueState {
   mutating func followClock(back seconds: Int64) {
     later = Dictionary(later.map { ($0.key - seconds, $0.value) }, uniquingKeysWith: +)
     removed.followClock(back: seconds)
-    for push in held.keys { held[push]?.until -= seconds }
+    held.followClock(back: seconds)
   }
 }

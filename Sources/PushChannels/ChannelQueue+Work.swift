@@ -17,6 +17,7 @@ extension ChannelQueue {
     case readAgain([Delivery], at: UInt64)
     case arm([Delivery])
     case load(after: MessageID, skipped: MessageID)
+    case look(LeftPushes.Page)
     case takeOver([MessageID])
     case save([ChannelAnswers])
   }
@@ -42,6 +43,7 @@ extension ChannelQueue {
       case .readAgain(let deliveries, let moment): readAgain(deliveries, at: moment)
       case .arm(let deliveries): arm(deliveries)
       case .load(let id, let skipped): load(after: id, skipped: skipped)
+      case .look(let page): look(through: page)
       case .takeOver(let ids): takeOver(ids)
       case .save(let finished): save(finished)
       }
@@ -165,17 +167,10 @@ extension ChannelQueue {
 
   /// `skipped` was the newest push left in the database when this began: it and all before it are read.
   private func load(after id: MessageID, skipped: MessageID) {
-    let (app, channel, triedOnce) = (app.id, channel, triedOnce)
-    store.read { transaction throws(StorageError) in
-      (
-        rows: try transaction.channelQueue.open(
-          of: channel, app: app, after: id, limit: Bounds.pushes / 4, triedOnce: triedOnce),
-        pacingMinutes: try transaction.pacedPushes.all(in: .of(app))
-      )
-    } completion: { [self] result in
+    pushes.load(after: id, limit: Bounds.pushes / 4) { [self] result in
       state.withLock { state in
         state.isLoading = false
-        defer { if !state.isTakingOver { state.withdrawn = [] } }
+        defer { state.forgetWithdrawn() }
         guard case .success(let (rows, pacingMinutes)) = result else {
           state.isHeldUp = true
           return
@@ -195,19 +190,10 @@ extension ChannelQueue {
 
   /// Reads pushes of which the channel has taken over devices.
   private func takeOver(_ ids: [MessageID]) {
-    let (app, channel, triedOnce) = (app.id, channel, triedOnce)
-    store.read { transaction throws(StorageError) in
-      var rows: [OpenChannelPush] = []
-      for id in ids {
-        let row = try transaction.channelQueue.find(id, of: channel, app: app, triedOnce: triedOnce)
-        // One that is over by now, or was recalled, is not there any more.
-        if let row, !row.isWithdrawn { rows.append(row) }
-      }
-      return rows
-    } completion: { [self] result in
+    pushes.find(ids) { [self] result in
       state.withLock { state in
         state.isTakingOver = false
-        defer { if !state.isLoading { state.withdrawn = [] } }
+        defer { state.forgetWithdrawn() }
         guard case .success(let rows) = result else {
           for id in ids { state.takenOver.append(id) }
           state.isHeldUp = true
@@ -222,18 +208,40 @@ extension ChannelQueue {
   private func takeOver(_ row: OpenChannelPush, _ state: inout QueueState) {
     let push = ChannelPush(row.push, channel, app: app)
     guard let push, case let parts = parts(push), !parts.isEmpty else { return end(row.push.id, in: &state) }
-    let results = row.results.mapValues { $0.compactMapValues { NumberSet(serialized: $0) } }
-    if !state.takeOver(push, parts, results: results, tried: row.tried, at: time.now()) {
+    if !state.takeOver(push, parts, results: outcomes(row), tried: row.tried, at: time.now()) {
       state.takenOver.append(row.push.id)
     }
+  }
+
+  /// Looks for pushes in the database whose devices have come.
+  private func look(through page: LeftPushes.Page) {
+    pushes.look(through: page) { [self] result in
+      // Whoever is away again gets it from the service.
+      let found = (try? result.get())?.pushes.filter { app.directory.isReachable($0.number) } ?? []
+      let now = time.now()
+      let ends = found.compactMap { row, number -> (ChannelAnswers, RegistrationNumber)? in
+        guard let push = ChannelPush(row.push, channel, app: app) else { return nil }
+        return ChannelAnswers(
+          push, of: channel, parts(push), results: outcomes(row), connected: number, at: now
+        ).map { ($0, number) }
+      }
+      state.withLock { state in
+        for (end, number) in ends { state.handOver(end, to: number) }
+        state.left.turn(result)
+        state.forgetWithdrawn()
+      }
+      advance()
+    }
+  }
+
+  private func outcomes(_ row: OpenChannelPush) -> LegOutcomes {
+    row.results.mapValues { $0.compactMapValues { NumberSet(serialized: $0) } }
   }
 
   private func add(_ row: OpenChannelPush, _ pacingMinutes: Int64?, to state: inout QueueState) {
     let push = ChannelPush(row.push, channel, app: app, pacingMinutes: pacingMinutes)
     guard let push, case let parts = parts(push), !parts.isEmpty else { return end(row.push.id, in: &state) }
-    state.add(
-      push, parts, results: row.results.mapValues { $0.compactMapValues { NumberSet(serialized: $0) } },
-      tried: row.tried, at: time.now())
+    state.add(push, parts, results: outcomes(row), tried: row.tried, at: time.now())
     guard row.isWithdrawn else { return }
     // An earlier run had requests in flight when it ended.
     for leg in state.legs(of: row.push.id) {
@@ -252,14 +260,10 @@ extension ChannelQueue {
 
   /// Ends expired pushes in the database, for an app whose queue is stopped.
   private func sweep(at now: Timestamp) {
-    let (app, channel, triedOnce) = (app.id, channel, triedOnce)
-    store.read { transaction throws(StorageError) in
-      try transaction.channelQueue.expired(
-        of: channel, app: app, at: now, limit: Bounds.batch, triedOnce: triedOnce)
-    } completion: { [self] result in
+    pushes.expired(at: now, limit: Bounds.batch) { [self] result in
       guard case .success(let rows) = result, !rows.isEmpty else { return }
       state.withLock { state in
-        for row in rows where state.legs(of: row.push.id).isEmpty {
+        for row in rows where state.legs(of: row.push.id).isEmpty && !state.isBeingSaved(row.push.id) {
           add(row, nil, to: &state)
           for leg in state.legs(of: row.push.id) { state.expire(leg) }
         }
@@ -275,7 +279,9 @@ extension ChannelQueue {
       state.withLock { state in
         state.isSaving = false
         state.saving = []
-        if !isStored {
+        if isStored {
+          state.left.stored(finished)
+        } else {
           state.finished += finished
           state.isHeldUp = true
         }
@@ -310,8 +316,9 @@ extension ChannelQueue {
       state.giveUpRemoved(at: now.seconds)
       state.release(at: now)
       state.takeDue(at: now.seconds)
-      state.held = state.held.filter { $0.value.until > now.seconds }
+      state.held.giveUp(at: now.seconds)
       state.forgetChanges()
+      state.left.tick(isSpilled: state.isSpilled, before: now.adding(seconds: -Bounds.patience))
       return state.targetsWithWork
     }
     saveProgress()

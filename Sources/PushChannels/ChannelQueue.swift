@@ -45,8 +45,8 @@ public final class ChannelQueue: Sendable {
   /// The app.
   public let app: App
   let channel: ChannelID
-  let triedOnce: Set<UInt8>
   let store: Store
+  let pushes: StoredPushes
   let deliveries: Deliveries
   let time: any TimeSource
   let log: Log
@@ -63,8 +63,8 @@ public final class ChannelQueue: Sendable {
   ) {
     self.app = app
     self.channel = channel
-    self.triedOnce = triedOnce
     self.store = store
+    pushes = StoredPushes(channel: channel, app: app.id, triedOnce: triedOnce, store: store)
     self.deliveries = deliveries
     self.time = time
     self.log = log
@@ -109,7 +109,7 @@ public final class ChannelQueue: Sendable {
   /// Sends no more of a push; returns how many devices it still waited for, as far as it is in memory.
   public func withdraw(_ id: MessageID) -> Int {
     let (count, over, wasAsked) = state.withLock { state in
-      if state.isLoading || state.isTakingOver { state.withdrawn.insert(id) }
+      if state.isReadingPushes { state.withdrawn.insert(id) }
       return state.withdraw(id)
     }
     // The service may have responded since results were last saved. The end itself is stored already, unless requests
@@ -134,7 +134,9 @@ public final class ChannelQueue: Sendable {
   }
 
   /// A recall that held the push did not happen.
-  public func resume(_ id: MessageID, by holder: PushHolder) { state.withLock { $0.resume(id, by: holder) } }
+  public func resume(_ id: MessageID, by holder: PushHolder) {
+    state.withLock { $0.held.resume(id, by: holder) }
+  }
 
   /// Registrations have other tokens than before, or were removed. Their tokens are read again; requests that were not
   /// sent yet come back for that.
@@ -148,6 +150,7 @@ public final class ChannelQueue: Sendable {
   public func reached(_ number: RegistrationNumber) {
     let moment = time.now().adding(seconds: -Bounds.patience)
     let hasFailed = state.withLock { state in
+      if state.isSpilled { state.left.came(number) }
       guard !state.fallingBack.isEmpty else { return false }
       state.reached(number, waitingSince: moment)
       return !state.failed.isEmpty

@@ -63,10 +63,19 @@ extension QueueState {
   /// may be on its way.
   mutating func reached(_ number: RegistrationNumber, waitingSince moment: Timestamp) {
     for leg in fallingBack.legs(for: number) {
-      guard let push = open[leg], leg.push.time <= moment, held[leg.push] == nil, push.awaits(number),
+      guard let push = open[leg], leg.push.time <= moment, !held.contains(leg.push), push.awaits(number),
         inFlight.numbers(of: leg.push)[leg.leg]?.contains(number) != true
       else { continue }
       fail(leg, number, ChannelEnd.connected)
     }
+  }
+
+  /// Hands a push that is only in the database over to the direct connection, for its one device.
+  mutating func handOver(_ end: ChannelAnswers, to number: RegistrationNumber) {
+    // It may have been recalled, or be about to be, since it was read.
+    guard !withdrawn.contains(end.id), !held.contains(end.id) else { return }
+    failed.add([number], of: end.id)
+    finished.append(end)
+    left.end(end.id)
   }
 }

@@ -28,7 +28,7 @@ extension QueueState {
         again.append(delivery)
         continue
       }
-      guard held[delivery.key.push] == nil, !collapsing.mustWait(delivery, open, inFlight) else {
+      guard !held.contains(delivery.key.push), !collapsing.mustWait(delivery, open, inFlight) else {
         tryAgain(delivery, at: now.seconds + 1)
         continue
       }

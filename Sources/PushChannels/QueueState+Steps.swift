@@ -10,40 +10,31 @@ extension QueueState {
   mutating func nextSteps() -> [ChannelQueue.Step] {
     guard !isHeldUp else { return [] }
     var steps: [ChannelQueue.Step] = []
-    if !isReadingAgain, let deliveries = takeBatch(\.again) {
+    if !isReadingAgain, let deliveries = again.takeBatch(of: open) {
       isReadingAgain = true
       steps.append(.readAgain(deliveries, at: changes.now))
     }
-    if !isArming, let deliveries = takeBatch(\.arming) {
+    if !isArming, let deliveries = arming.takeBatch(of: open) {
       isArming = true
       steps.append(.arm(deliveries))
     }
-    if mayLookUp, laterCount + again.count < ChannelQueue.Bounds.later + ChannelQueue.Bounds.laterOfFew {
-      let waiting = ready.values.reduce((few: 0, many: 0)) {
-        ($0.few + $1.few.count, $0.many + $1.many.count)
-      }
-      if !isFetchingFew, waiting.few < ChannelQueue.Bounds.ready,
+    let hasRoom = laterCount + again.count < ChannelQueue.Bounds.later + ChannelQueue.Bounds.laterOfFew
+    if mayLookUp, hasRoom {
+      if !isFetchingFew, ready.waiting.few < ChannelQueue.Bounds.ready,
         let batch = ChannelQueue.Batch(isLarge: false, of: &self)
       {
         isFetchingFew = true
         steps.append(.fetch(batch))
       }
-      if !isFetchingMany, waiting.many < ChannelQueue.Bounds.ready,
+      if !isFetchingMany, ready.waiting.many < ChannelQueue.Bounds.ready,
         laterCount + again.count < ChannelQueue.Bounds.later,
         let batch = ChannelQueue.Batch(isLarge: true, of: &self)
       {
         isFetchingMany = true
         steps.append(.fetch(batch))
       }
-      if isSpilled, !isLoading, open.count < ChannelQueue.Bounds.pushes / 2 {
-        isLoading = true
-        steps.append(.load(after: loadedThrough, skipped: skippedThrough))
-      }
-      if !isTakingOver, !isLoading, let ids = takeTakenOver() {
-        isTakingOver = true
-        steps.append(.takeOver(ids))
-      }
     }
+    if knowsCredentials { addReads(to: &steps, hasRoom: hasRoom) }
     if !finished.isEmpty, !isSaving {
       let batch = finished.takeFirst(ChannelQueue.Bounds.saved) { [failed] in failed.mayEnd($0.id) }
       isSaving = !batch.isEmpty
@@ -53,6 +44,28 @@ extension QueueState {
     return steps
   }
 
+  /// Pushes are read while the credentials are stopped as well: devices may connect.
+  private mutating func addReads(to steps: inout [ChannelQueue.Step], hasRoom: Bool) {
+    if isSpilled, !isLoading {
+      if !hasRoom || open.count >= ChannelQueue.Bounds.pushes / 2 {
+        if let page = left.next(above: loadedThrough) { steps.append(.look(page)) }
+      } else if left.isSettled {
+        isLoading = true
+        steps.append(.load(after: loadedThrough, skipped: skippedThrough))
+      }
+    }
+    if hasRoom, !isTakingOver, !isLoading, let ids = takeTakenOver() {
+      isTakingOver = true
+      steps.append(.takeOver(ids))
+    }
+  }
+
+  /// Whether pushes are being read, of which some may be recalled meanwhile.
+  var isReadingPushes: Bool { isLoading || isTakingOver || left.isReading }
+
+  /// Reading has ended.
+  mutating func forgetWithdrawn() { if !isReadingPushes { withdrawn = [] } }
+
   /// Pushes of which devices were taken over and that may be read now. Not what is read with others anyway, and not yet what is being
   /// saved: what is stored of it is not all that is known. Called while nothing is being read.
   private mutating func takeTakenOver() -> [MessageID]? {
@@ -61,12 +74,11 @@ extension QueueState {
       guard open.count + ids.count < ChannelQueue.Bounds.pushesTakenOver, let id = takenOver.popFirst() else {
         break
       }
-      if isBeingSaved(id) { takenOver.append(id) } else if !isYetToLoad(id) { ids.append(id) }
+      let isYetToLoad = isSpilled && id > loadedThrough
+      if isBeingSaved(id) { takenOver.append(id) } else if !isYetToLoad { ids.append(id) }
     }
     return ids.isEmpty ? nil : ids
   }
-
-  private func isYetToLoad(_ id: MessageID) -> Bool { isSpilled && id > loadedThrough }
 
   /// Whether a push has ended, and that is not stored yet.
   func isBeingSaved(_ id: MessageID) -> Bool {
@@ -89,15 +101,6 @@ extension QueueState {
       if open[leg]?.left == 0 { end(leg) }
     }
     return true
-  }
-
-  /// The first ones whose pushes still exist; nil if there are none.
-  private mutating func takeBatch(_ queue: WritableKeyPath<Self, FIFO<Delivery>>) -> [Delivery]? {
-    var deliveries: [Delivery] = []
-    while deliveries.count < ChannelQueue.Bounds.batch, let next = self[keyPath: queue].popFirst() {
-      if open[next.key] != nil { deliveries.append(next) }
-    }
-    return deliveries.isEmpty ? nil : deliveries
   }
 
   mutating func take(_ part: ChannelQueue.Batch.Part, _ rows: [TokenRow], readAt: UInt64) {
@@ -185,5 +188,16 @@ extension QueueState {
       // Its token may belong to another registration by now.
       for delivery in deliveries { again.append(delivery) }
     }
+  }
+}
+
+extension FIFO<Delivery> {
+  /// Takes the first ones whose pushes still exist; nil if there are none.
+  fileprivate mutating func takeBatch(of open: [LegKey: ActivePush]) -> [Delivery]? {
+    var deliveries: [Delivery] = []
+    while deliveries.count < ChannelQueue.Bounds.batch, let next = popFirst() {
+      if open[next.key] != nil { deliveries.append(next) }
+    }
+    return deliveries.isEmpty ? nil : deliveries
   }
 }

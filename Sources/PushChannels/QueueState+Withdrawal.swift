@@ -15,24 +15,14 @@ extension QueueState {
     }
     let inFlight = inFlight.numbers(of: id)
     for (leg, numbers) in inFlight { hold.inFlight[DeliveryLeg(channel, leg)] = numbers }
-    var held = held[id] ?? HeldPush()
-    held.holders.insert(holder)
-    for (leg, numbers) in inFlight { held.inFlight[leg, default: NumberSet()].formUnion(numbers) }
-    held.until = second
-    self.held[id] = held
+    held.hold(id, by: holder, inFlight: inFlight, until: second)
     return hold
-  }
-
-  /// Resumes a push, unless another recall holds it.
-  mutating func resume(_ id: MessageID, by holder: PushHolder) {
-    held[id]?.holders.remove(holder)
-    if held[id]?.holders.isEmpty == true { held[id] = nil }
   }
 
   /// Recalls a push; requests in flight still get their responses. Returns for how many devices the push waited, the
   /// parts that end with this, and whether requests were in flight when the recall began.
   mutating func withdraw(_ id: MessageID) -> (count: Int, over: [ActivePush], wasAsked: Bool) {
-    let held = held.removeValue(forKey: id)?.inFlight ?? [:]
+    let held = held.remove(id)
     let inFlight = inFlight.numbers(of: id)
     let legs = legs(of: id)
     guard !inFlight.isEmpty else {

@@ -29,13 +29,11 @@ struct ReadyDeliveries: Sendable {
   mutating func removeAll() -> [Delivery] { few.removeAll() + many.removeAll() }
 }
 
-/// A push that is being recalled.
-struct HeldPush: Sendable {
-  var holders: Set<PushHolder> = []
-  /// The registrations with requests in flight when that began, by leg.
-  var inFlight: [UInt8: NumberSet] = [:]
-  /// When to resume if the outcome is not reported.
-  var until: Int64 = 0
+extension [ServiceID: ReadyDeliveries] {
+  /// Those of pushes to few devices, and of pushes to many.
+  var waiting: (few: Int, many: Int) {
+    values.reduce((few: 0, many: 0)) { ($0.few + $1.few.count, $0.many + $1.many.count) }
+  }
 }
 
 /// The state of an app's queue to a channel in memory, and its transitions, without I/O.
@@ -60,8 +58,7 @@ struct QueueState: Sendable {
   var isArming = false
   var changes = TokenChanges()
   var inFlight = InFlightRequests()
-  /// Pushes that are being recalled: nothing of them is sent.
-  var held: [MessageID: HeldPush] = [:]
+  var held = HeldPushes()
   /// Whether `targets` and `stopped` are complete.
   var knowsCredentials = false
   var targets: [ServiceID: any ServiceTarget] = [:]
@@ -75,7 +72,9 @@ struct QueueState: Sendable {
   var skippedThrough = MessageID(0)
   var isSpilled = true
   var isLoading = false
-  /// Pushes recalled during a load, which may not have seen that.
+  /// Which of these go over the direct connection.
+  var left = LeftPushes()
+  /// Pushes recalled while pushes are read, which may not have seen that.
   var withdrawn: Set<MessageID> = []
   /// Pushes of which the channel has taken over devices, which are to be read.
   var takenOver = FIFO<MessageID>()

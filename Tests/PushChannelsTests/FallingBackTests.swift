@@ -1,5 +1,7 @@
 import PushBase
 import PushDomain
+import PushRouter
+import PushStorage
 import Testing
 
 @testable import PushChannels
@@ -21,5 +23,69 @@ import Testing
     #expect(state.failed[MessageID(7)] == [late, RegistrationNumber(0)])
     state.expire(at: QueuedPush.start.adding(seconds: 3601))
     #expect(state.open.isEmpty && state.fallingBack.isEmpty)
+  }
+
+  private static func page(_ left: inout LeftPushes, above id: UInt64 = 0) -> MessageID? {
+    left.next(above: MessageID(id))?.after
+  }
+
+  @Test func `A pass goes on after the ends of what it has found are stored`() {
+    var left = LeftPushes()
+    left.came(RegistrationNumber(1))
+    #expect(Self.page(&left) == nil, "it begins with a second")
+    left.tick(isSpilled: true, before: QueuedPush.start)
+    #expect(Self.page(&left, above: 5) == MessageID(5))
+    #expect(!left.isSettled && Self.page(&left) == nil, "one page at a time")
+    left.end(MessageID(8))
+    left.turn(.success(LeftPushes.Found(next: MessageID(9))))
+    #expect(!left.isSettled && Self.page(&left) == nil)
+    left.stored([ChannelAnswers(id: MessageID(8), channel: .apns, results: [:], news: [:], isFinal: true)])
+    #expect(left.isSettled && Self.page(&left) == MessageID(9))
+    // It is looked through again, but not at once.
+    left.turn(.failure(StorageError(.overloaded, "")))
+    #expect(left.isSettled && Self.page(&left) == nil)
+    left.tick(isSpilled: true, before: QueuedPush.start)
+    #expect(Self.page(&left) == MessageID(9))
+    // Who comes meanwhile has the next pass.
+    left.came(RegistrationNumber(2))
+    left.turn(.success(LeftPushes.Found()))
+    #expect(Self.page(&left) == nil && !left.isIdle)
+    left.tick(isSpilled: true, before: QueuedPush.start)
+    let page = left.next(above: MessageID(0))
+    #expect(page?.after == MessageID(0) && page?.devices.members() == [RegistrationNumber(2)])
+    left.turn(.success(LeftPushes.Found(next: MessageID(9))))
+    left.tick(isSpilled: false, before: QueuedPush.start)
+    #expect(left.isIdle)
+  }
+
+  @Test func `A pass leaves most of each second to others`() {
+    var left = LeftPushes()
+    left.came(RegistrationNumber(1))
+    for _ in 0..<2 {
+      left.tick(isSpilled: true, before: QueuedPush.start)
+      var pages = 0
+      while Self.page(&left) != nil {
+        pages += 1
+        left.turn(.success(LeftPushes.Found(next: MessageID(UInt64(pages)))))
+      }
+      #expect(pages == 16)
+    }
+  }
+
+  @Test(arguments: [false, true]) func `What is being recalled is not handed over`(isHeld: Bool) {
+    var state = QueueState(channel: .apns)
+    let end = ChannelAnswers(id: MessageID(7), channel: .apns, results: [:], news: [:], isFinal: true)
+    let holder = PushHolder()
+    if isHeld {
+      _ = state.hold(MessageID(7), by: holder, until: 60)
+    } else {
+      state.withdrawn = [MessageID(7)]
+    }
+    state.handOver(end, to: RegistrationNumber(1))
+    #expect(state.failed.isEmpty && state.finished.isEmpty && state.left.isSettled)
+    if isHeld { state.held.resume(MessageID(7), by: holder) } else { state.forgetWithdrawn() }
+    state.handOver(end, to: RegistrationNumber(1))
+    #expect(state.failed[MessageID(7)] == [RegistrationNumber(1)] && state.finished.count == 1)
+    #expect(!state.left.isSettled)
   }
 }

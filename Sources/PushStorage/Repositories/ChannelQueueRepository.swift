@@ -25,6 +25,25 @@ extension ChannelQueueRepository {
       of: channel, app: app, after: MessageID(0), endingBy: now, limit: limit, triedOnce: triedOnce)
   }
 
+  /// The oldest pushes of an app that a channel's service has not answered for all devices of, above an ID, at most `limit`, with the
+  /// targets of their main leg where these take at most so many bytes. Costs two small rows for each.
+  public func targets(
+    of channel: ChannelID, app: AppID, after id: MessageID, limit: Int, setBytes: Int
+  ) throws(StorageError) -> [(id: MessageID, targets: [UInt8]?)] {
+    try database.all(
+      """
+      SELECT channel_pending.msg_id AS msg_id,
+        CASE WHEN length(channel_targets.targets) <= ? THEN channel_targets.targets END AS targets
+      FROM channel_pending LEFT JOIN channel_targets
+        ON channel_targets.msg_id = channel_pending.msg_id AND channel_targets.channel = channel_pending.channel
+        AND channel_targets.leg = ? AND channel_targets.outcome = ''
+      WHERE channel_pending.app_id = ? AND channel_pending.channel = ? AND channel_pending.msg_id > ?
+      ORDER BY channel_pending.msg_id LIMIT ?
+      """, .integer(setBytes), .integer(DeliveryLeg.main), .app(app), .integer(channel.rawValue),
+      .message(id), .integer(limit)
+    ) { ($0.message("msg_id"), $0.optionalBlob("targets")) }
+  }
+
   /// A push of an app that a channel's service has not answered for all devices of; nil if there is none of this ID.
   public func find(
     _ id: MessageID, of channel: ChannelID, app: AppID, triedOnce: Set<UInt8> = []
