@@ -37,7 +37,7 @@ extension Gateway {
     let asked = names.compactMap { $0 }.filter { $0.utf8.count <= 256 && !$0.utf8.contains(0) }
     let found = Mutex<Set<ExactName>>([])
     let isRead = Semaphore()
-    router.acceptance.findNames(asked, of: app) { known in
+    router.usedNames(asked, of: app) { known in
       found.withLock { $0 = known }
       isRead.signal()
     }

@@ -62,26 +62,6 @@ public final class Acceptance: Sendable {
     }
   }
 
-  /// The result of the first request with the same `cid`, nil if unknown: it takes no speed, and must not wait for any.
-  func findFirst<Kind: AcceptanceKind>(_ kind: Kind, _ found: @escaping @Sendable (Kind.Answer?) -> Void) {
-    store.read { transaction throws(StorageError) in
-      try kind.first(in: transaction)
-    } completion: { result in
-      found((try? result.get()) ?? nil)
-    }
-  }
-
-  /// Which of some names of pushes an app has used before; none if the database cannot be read. `found` is called on a reader's
-  /// thread.
-  public func findNames(_ names: [String], of app: App, _ found: @escaping @Sendable (Set<ExactName>) -> Void)
-  {
-    store.read { transaction throws(StorageError) in
-      try transaction.pushes.knownCIDs(names, app: app.id)
-    } completion: { result in
-      found((try? result.get()) ?? [])
-    }
-  }
-
   // MARK: Resolving
 
   /// Fixes the audience in one app after the other. What may be otherwise at the next try is a failure of all: it must not

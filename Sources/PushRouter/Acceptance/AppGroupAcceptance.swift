@@ -93,7 +93,7 @@ extension Acceptance {
       run(kind, parts, reply)
     }
     guard kind.isNamed else { return begin() }
-    findFirst(kind) { first in
+    kind.findFirst(in: store) { first in
       if let first { reply(.success(first)) } else { begin() }
     }
   }

@@ -50,7 +50,7 @@ extension Acceptance {
     guard kind.isNamed, app.plan.speed != nil else {
       return run(kind, [AcceptancePart(app, request)], reply)
     }
-    findFirst(kind) { [self] first in
+    kind.findFirst(in: store) { [self] first in
       guard let first else { return run(kind, [AcceptancePart(app, request)], reply) }
       reply(.success(first))
     }

@@ -356,9 +356,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
       ($0.failedAt ?? .init(milliseconds: 0)) < ($1.failedAt ?? .init(milliseconds: 0))
     }
     (status.lastFailure, status.lastFailureAt) = (failed?.failure, failed?.failedAt)
-    if let rest = dispatchers.lazy.compactMap(\.rest).first {
-      status.problem = status.problem ?? Phrase(problem: rest)
-    }
+    status.problem = status.problem ?? dispatchers.lazy.compactMap(\.rest).first.map { Phrase(problem: $0) }
     return [status]
   }
 
