@@ -36,7 +36,6 @@ extension Deliveries {
 
   /// Stores that a push is recalled, with the devices that are known to have it. Returns the channels whose services have taken it,
   /// or may be taking it.
-  @discardableResult
   func withdraw(
     _ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp, by holder: PushHolder,
     in transaction: WriteTransaction

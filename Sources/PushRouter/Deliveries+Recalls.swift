@@ -58,12 +58,12 @@ extension Deliveries {
     let (now, holder) = (time.now(), PushHolder())
     writeBehind.flushEnds()
     store.write(of: app.id) { [self] transaction throws(StorageError) in
-      var found: [(id: MessageID, audience: NumberSet)] = []
+      var found: [(id: MessageID, audience: NumberSet, takers: Set<ChannelID>)] = []
       for id in ids {
         guard let push = try transaction.pushes.find(id: id), push.app == app.id else { continue }
-        try withdraw(id, of: app, .recalled, at: now, by: holder, in: transaction)
+        let takers = try withdraw(id, of: app, .recalled, at: now, by: holder, in: transaction)
         let targets = push.targets.flatMap { NumberSet(serialized: $0) }
-        found.append((id, push.target.map { NumberSet([$0]) } ?? targets ?? NumberSet()))
+        found.append((id, push.target.map { NumberSet([$0]) } ?? targets ?? NumberSet(), takers))
       }
       return found
     } completion: { [self] result in
@@ -72,9 +72,9 @@ extension Deliveries {
         for id in ids { channels.resume(id, of: app, by: holder) }
         done(.failure(error.apiError))
       case .success(let found):
-        for (id, audience) in found {
+        for (id, audience, takers) in found {
           _ = channels.withdraw(id, of: app, .recalled, at: now)
-          for plugged in channels.all { plugged.channel.recall(id, of: app, audience: audience) }
+          channels.recall(id, of: app, audience: audience, takenBy: takers)
         }
         done(.success(found.map(\.id)))
       }
