@@ -15,26 +15,20 @@ extension DeviceConnections {
 
   /// Closes those who hold most until an eighth is free, if queues hold too much. Their pushes are stored: whoever reads gets them
   /// with the next login. Only between walks over sessions.
-  func boundQueues() {
-    guard queued.cost > limits.queuedBytesInAll else { return }
-    for slot in queued.holders(at: second, holder) {
-      guard queued.cost > limits.queuedBytesInAll / 8 * 7 else { return }
-      metrics.slowDevices.add()
-      close(slot, .tooSlow)
-    }
-  }
+  func boundQueues() { bound(\.queued, to: limits.queuedBytesInAll, metrics.slowDevices) }
 
   /// The same for incomplete frames.
-  func boundUnfinished() {
-    guard unfinished.cost > limits.unfinishedBytes else { return }
-    for slot in unfinished.holders(at: second, holder) {
-      guard unfinished.cost > limits.unfinishedBytes / 8 * 7 else { return }
-      metrics.protocolErrors.add()
+  func boundUnfinished() { bound(\.unfinished, to: limits.unfinishedBytes, metrics.protocolErrors) }
+
+  private func bound(_ held: KeyPath<DeviceConnections, HeldMemory>, to most: Int, _ closed: Counter) {
+    guard self[keyPath: held].cost > most else { return }
+    let holders = self[keyPath: held].holders(at: second) {
+      HeldMemory.Holder(network: slab[$0].network, app: slab[$0].app)
+    }
+    for slot in holders {
+      guard self[keyPath: held].cost > most / 8 * 7 else { return }
+      closed.add()
       close(slot, .tooSlow)
     }
-  }
-
-  private func holder(_ slot: UInt32) -> HeldMemory.Holder {
-    HeldMemory.Holder(network: slab[slot].network, app: slab[slot].app)
   }
 }
