@@ -12,26 +12,37 @@ extension Deliveries {
   ) {
     let (now, holder) = (time.now(), PushHolder())
     writeBehind.flushEnds()
-    store.write(of: app.id) { [self] transaction throws(StorageError) -> (NumberSet, Set<ChannelID>)? in
-      guard let push = try transaction.pushes.find(id: id), push.app == app.id else { return nil }
-      let takers = try withdraw(id, of: app, .recalled, at: now, by: holder, in: transaction)
-      if let note { try transaction.audit.add(note) }
-      if let target = push.target { return (NumberSet([target]), takers) }
-      return (push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet(), takers)
+    store.write(of: app.id) { [self] transaction throws(StorageError) -> TakenBack? in
+      let taken = try takeBack(id, of: app, at: now, by: holder, in: transaction)
+      if taken != nil, let note { try transaction.audit.add(note) }
+      return taken
     } completion: { [self] result in
       switch result {
       case .failure(let error):
         channels.resume(id, of: app, by: holder)
         reply(.failure(error.apiError))
       case .success(nil): reply(.failure(.invalidValue("msg_id is unknown")))
-      case .success(let (audience, takers)?):
+      case .success(let taken?):
         let count = channels.withdraw(id, of: app, .recalled, at: now)
-        channels.recall(id, of: app, audience: audience, takenBy: takers)
+        channels.recall(id, of: app, audience: taken.audience, takenBy: taken.takers)
         passthrough.confirmRecall(id, of: app) { unconfirmed in
           reply(.success(Recalled(waiting: count, unconfirmed: unconfirmed)))
         }
       }
     }
+  }
+
+  /// Whom a push that was taken back was for, and the channels whose services have taken it, or may be taking it.
+  typealias TakenBack = (audience: NumberSet, takers: Set<ChannelID>)
+
+  /// Stores that a push is recalled; nil if the app has no such push.
+  func takeBack(
+    _ id: MessageID, of app: App, at now: Timestamp, by holder: PushHolder, in transaction: WriteTransaction
+  ) throws(StorageError) -> TakenBack? {
+    guard let push = try transaction.pushes.find(id: id), push.app == app.id else { return nil }
+    let takers = try withdraw(id, of: app, .recalled, at: now, by: holder, in: transaction)
+    let targets = push.targets.flatMap { NumberSet(serialized: $0) }
+    return (push.target.map { NumberSet([$0]) } ?? targets ?? NumberSet(), takers)
   }
 
   /// Stores that a push is recalled, with the devices that are known to have it. Returns the channels whose services have taken it,

@@ -58,12 +58,10 @@ extension Deliveries {
     let (now, holder) = (time.now(), PushHolder())
     writeBehind.flushEnds()
     store.write(of: app.id) { [self] transaction throws(StorageError) in
-      var found: [(id: MessageID, audience: NumberSet, takers: Set<ChannelID>)] = []
+      var found: [(id: MessageID, taken: TakenBack)] = []
       for id in ids {
-        guard let push = try transaction.pushes.find(id: id), push.app == app.id else { continue }
-        let takers = try withdraw(id, of: app, .recalled, at: now, by: holder, in: transaction)
-        let targets = push.targets.flatMap { NumberSet(serialized: $0) }
-        found.append((id, push.target.map { NumberSet([$0]) } ?? targets ?? NumberSet(), takers))
+        let taken = try takeBack(id, of: app, at: now, by: holder, in: transaction)
+        if let taken { found.append((id, taken)) }
       }
       return found
     } completion: { [self] result in
@@ -72,9 +70,9 @@ extension Deliveries {
         for id in ids { channels.resume(id, of: app, by: holder) }
         done(.failure(error.apiError))
       case .success(let found):
-        for (id, audience, takers) in found {
+        for (id, taken) in found {
           _ = channels.withdraw(id, of: app, .recalled, at: now)
-          channels.recall(id, of: app, audience: audience, takenBy: takers)
+          channels.recall(id, of: app, audience: taken.audience, takenBy: taken.takers)
         }
         done(.success(found.map(\.id)))
       }
