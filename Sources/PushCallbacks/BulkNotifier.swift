@@ -45,7 +45,7 @@ final class BulkNotifier: Sendable {
   private let time: any TimeSource
   private let log: Log
   private let stored: @Sendable () -> Void
-  private let isBusy = Atomic<Bool>(false)
+  private let isWorking = Atomic<Bool>(false)
   /// Whether the last attempt failed: of what lasts one line in the log is enough.
   private let hasFailed = Atomic<Bool>(false)
 
@@ -58,9 +58,12 @@ final class BulkNotifier: Sendable {
     self.stored = stored
   }
 
+  /// Whether something is being read or stored.
+  var isBusy: Bool { isWorking.load(ordering: .acquiring) }
+
   /// Called once a second: works step by step until nothing is left.
   func tick() {
-    if !isBusy.exchange(true, ordering: .acquiringAndReleasing) { look(Walk()) }
+    if !isWorking.exchange(true, ordering: .acquiringAndReleasing) { look(Walk()) }
   }
 
   private func look(_ walk: Walk) {
@@ -85,7 +88,7 @@ final class BulkNotifier: Sendable {
     if walk.place > 0 { return look(walk) }
     if walk.hasStored { return look(Walk()) }
     hasFailed.store(false, ordering: .relaxed)
-    isBusy.store(false, ordering: .releasing)
+    isWorking.store(false, ordering: .releasing)
   }
 
   /// Each app has an equal share of a step.
@@ -179,7 +182,7 @@ final class BulkNotifier: Sendable {
     if !hasFailed.exchange(true, ordering: .relaxed) {
       log.error("cannot write callback events for many registrations", ["reason": .text("\(error)")])
     }
-    isBusy.store(false, ordering: .releasing)
+    isWorking.store(false, ordering: .releasing)
   }
 }
 

@@ -34,7 +34,7 @@ public final class CallbackService: Sendable {
   let log: Log
   let addresses: AddressGuard
   let trials = Mutex<Set<AppID>>([])
-  private let bulk: BulkNotifier
+  let bulk: BulkNotifier
   private let metrics: CallbackMetrics
   let retention: Int64
   private let ticks = Atomic<Int>(0)

@@ -1,5 +1,4 @@
 import PushBase
-import PushCallbacks
 import PushCrypto
 import PushDomain
 import PushHTTP
@@ -7,6 +6,7 @@ import PushJSON
 import PushTesting
 import Synchronization
 
+@testable import PushCallbacks
 @testable import PushGateway
 @testable import PushRouter
 @testable import PushStorage
@@ -181,7 +181,7 @@ final class HomeWorld: Sendable {
     router.tick()
     gateway.tick()
     callbacks.tick()
-    while gateway.schedules.isBusy {
+    while gateway.schedules.isBusy || callbacks.bulk.isBusy || router.deliveries.fallbacks.isBusy {
       await awaitCallback { done in router.registrations.afterChanges { done(()) } }
     }
     try await settle()

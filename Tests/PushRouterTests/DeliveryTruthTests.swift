@@ -190,10 +190,7 @@ private struct TruthRun {
     // The first may come too early, while an end is on its way into the database.
     for _ in 0..<3 where !isStored.withLock({ $0 }) {
       let gate = Gate()
-      world.store.write { _ throws(StorageError) in
-        gate.wait()
-      } completion: { _ in
-      }
+      gate.hold(world.store)
       router.deliveries.withdraw(id, in: app, from: .apns, for: [number]) { stored in
         isStored.withLock { $0 = stored }
       }

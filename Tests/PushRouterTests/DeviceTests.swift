@@ -53,10 +53,7 @@ import Testing
     let replaced = await awaitCallback { done in
       // Holds the writer until both are there.
       let gate = Gate()
-      world.store.write { _ throws(StorageError) in
-        gate.wait()
-      } completion: { _ in
-      }
+      gate.hold(world.store)
       world.router.registrations.register(
         in: world.app, platform: .ios, fingerprint: [1], tokens: [], appVersion: ""
       ) { done($0) }

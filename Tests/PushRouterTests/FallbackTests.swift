@@ -285,10 +285,7 @@ import Testing
     try await fallback.run(9)
     let gate = Gate()
     world.clock.advance(seconds: 1)
-    world.store.write { _ throws(StorageError) in
-      gate.wait()
-    } completion: { _ in
-    }
+    gate.hold(world.store)
     world.router.tick()
     _ = try await world.store.look { transaction throws(StorageError) in try transaction.pushes.lastID() }
     try await fallback.acknowledge(id, anna, bert)

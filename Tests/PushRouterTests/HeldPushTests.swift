@@ -98,10 +98,7 @@ private final class RestingApple: FakeAPNs {
     let (apple, router, app) = (apple, world.router, world.app)
     try await world.run(script: "ALTER TABLE audit RENAME TO away")
     let (go, done) = (Gate(), Gate())
-    world.store.write { _ throws(StorageError) in
-      go.wait()
-    } completion: { _ in
-    }
+    go.hold(world.store)
     let answers = Mutex<[Bool]>([])
     let note = AuditRow(
       at: world.clock.now(), account: nil, person: nil, who: "", action: "", target: "", address: "")

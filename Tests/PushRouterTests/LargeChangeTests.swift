@@ -16,10 +16,7 @@ import Testing
   /// The results of changes that come while the writer stands still, in the order in which they are made.
   private func results(of wanted: [Wanted], in world: TestWorld) async -> [(name: String, isMade: Bool)] {
     let gate = Gate()
-    world.store.write { _ in
-      gate.wait()
-    } completion: { _ in
-    }
+    gate.hold(world.store)
     let (results, ended) = AsyncStream<(name: String, isMade: Bool)>.makeStream()
     for one in wanted {
       world.router.registrations.change(one.changes, in: one.app) { [name = one.name] result in

@@ -90,10 +90,7 @@ import Testing
     let world = try await world(ofApp: 20, byDevices: 12, newPerDay: 8)
     let devices = try await world.registerMany(2)
     let gate = Gate()
-    world.store.write { _ in
-      gate.wait()
-    } completion: { _ in
-    }
+    gate.hold(world.store)
     let results = await withTaskGroup(of: Result<Void, DeviceFailure>.self) { group in
       for number in 0..<20 {
         group.addTask { [router = world.router, app = world.app] in
@@ -170,10 +167,7 @@ import Testing
     world.clock.advance(seconds: Self.keptSeconds)
     // The deletion and a change wait for the writer at the same time.
     let gate = Gate()
-    world.store.write { _ in
-      gate.wait()
-    } completion: { _ in
-    }
+    gate.hold(world.store)
     let (router, app) = (world.router, world.app)
     async let change = Self.add(["a"], by: device, router, app)
     while world.store.statistics.waiting < 1 { await Task.yield() }

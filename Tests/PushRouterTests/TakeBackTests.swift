@@ -119,10 +119,7 @@ import Testing
   ) async throws -> Bool {
     let gate = Gate()
     let stored = Mutex<Bool?>(nil)
-    world.store.write { _ throws(StorageError) in
-      gate.wait()
-    } completion: { _ in
-    }
+    gate.hold(world.store)
     world.router.deliveries.withdraw(id, in: world.app, from: .apns, for: numbers) { isStored in
       stored.withLock { $0 = isStored }
     }
