@@ -145,8 +145,8 @@ public final class ChannelQueue: Sendable {
     for (target, tags) in recalled { target.recall(tags) }
   }
 
-  /// A device has connected: what has waited for its service for some seconds goes over the connection, where the strategy lets the
-  /// direct connection bring what a service refuses.
+  /// A device can be reached over the direct connection: what has waited for its service for some seconds goes there, where the
+  /// strategy lets that connection bring what a service refuses.
   public func reached(_ number: RegistrationNumber) {
     let moment = time.now().adding(seconds: -Bounds.patience)
     let hasFailed = state.withLock { state in

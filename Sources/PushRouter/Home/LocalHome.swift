@@ -26,9 +26,13 @@ public final class LocalHome: AppHome {
     case .close(let session, let end):
       directory(of: session)?.disconnect(session.number, from: session.location, at: seconds, end: end)
     case .state(let session, let isForeground, let wantsNewest):
-      let newest = directory(of: session)?
-        .setForeground(isForeground, of: session.number, at: session.location)
-      if let newest, wantsNewest { answers.append(.stateTaken(session.location, newest: newest)) }
+      guard let app = router.apps.loaded(session.app),
+        let newest = app.directory.setForeground(isForeground, of: session.number, at: session.location),
+        wantsNewest
+      else { return }
+      answers.append(.stateTaken(session.location, newest: newest))
+      let platform = app.directory.identity(session.number)?.platform
+      noteReached(session.number, on: platform, isForeground: isForeground, in: app)
     case .acknowledgements(let app, let batch): take(batch, of: app, &answers)
     case .flushSoon: router.deliveries.flushSoon()
     case .receipts(let session, let receipts):
@@ -102,11 +106,17 @@ public final class LocalHome: AppHome {
         replaced, reason == .replacedByLogin && !rules.mayDecide ? .loginAgain : reason)
     }
     let device = loggedIn(number, in: app, newest: newest)
-    let state: AppState = login.isForeground ? .foreground : .background
-    if let platform = device.platform, Routing.isReachable(platform, isOnline: true, state) {
-      router.channels.reached(number, on: platform, in: app)
-    }
+    noteReached(number, on: device.platform, isForeground: login.isForeground, in: app)
     return .accepted(device)
+  }
+
+  /// What waits for a vendor goes over the connection, if the app on the device takes it from there now.
+  private func noteReached(
+    _ number: RegistrationNumber, on platform: Platform?, isForeground: Bool, in app: App
+  ) {
+    let state: AppState = isForeground ? .foreground : .background
+    guard let platform, Routing.isReachable(platform, isOnline: true, state) else { return }
+    router.channels.reached(number, on: platform, in: app)
   }
 
   private func logIn(

@@ -28,11 +28,13 @@ import Testing
     return queue
   }
 
-  private func connect(_ number: RegistrationNumber, _ scene: QueueScene) throws -> Location {
+  private func connect(
+    _ number: RegistrationNumber, _ scene: QueueScene, isForeground: Bool = true
+  ) throws -> Location {
     let id = try #require(scene.app.directory.identity(number)?.id)
     let location = Location(loop: 0, slot: number.rawValue, generation: 1)
     let outcome = scene.app.directory.bind(
-      id, number, at: location, isForeground: true, replacing: nil, since: 0)
+      id, number, at: location, isForeground: isForeground, replacing: nil, since: 0)
     guard case .bound = outcome else { throw CredentialWorld.Missing() }
     return location
   }
@@ -73,6 +75,28 @@ import Testing
     queue.tick()
     try await eventually { queue.queue.state.withLock { !$0.isSpilled && !$0.isLoading } }
     #expect(queue.queue.state.withLock { $0.open.isEmpty })
+  }
+
+  /// Its connection stays what it was.
+  @Test func `An iPhone whose app comes to the foreground gets what waits`() async throws {
+    let scene = try await QueueScene()
+    let number = try await scene.register(1)
+    for environment in [APNsEnvironment.production, .sandbox] {
+      scene.queue.set(nil, isStopped: true, for: environment)
+    }
+    let old = try await scene.push(options: Self.ownIfRefused)
+    try await pass(scene.queue, scene)
+    scene.world.clock.advance(seconds: 10)
+    let location = try connect(number, scene, isForeground: false)
+    let session = BoundSession(app: scene.app.id, number: number, location: location)
+    let home = LocalHome(scene.router)
+    for isForeground in [false, true] {
+      var answers: [HomeMessage] = []
+      home.take(
+        [.state(session, isForeground: isForeground, wantsNewest: isForeground)], answers: &answers)
+      try await pass(scene.queue, scene)
+      #expect(brought(scene, number) == (isForeground ? [old] : []))
+    }
   }
 
   /// More than is read of a page.

@@ -27,6 +27,7 @@ private final class QueueDelivery: Channel {
   func tokensChanged(of numbers: [RegistrationNumber], in app: App) {
     queue(app).tokensChanged(of: numbers)
   }
+  func reached(_ number: RegistrationNumber, in app: App) { queue(app).reached(number) }
   func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold {
     queue(app).hold(id, by: holder)
   }
