@@ -44,35 +44,35 @@ extension Registrations {
     reply: @escaping @Sendable (Result<Void, RegistrationRefusal>) -> Void
   ) {
     let isLarge = changes.count > 1 || changes.contains { $0.change.names > Self.fewNames }
-    takeTurn(of: app, isLarge: isLarge) { [self] in
+    let isByDevice = changes.contains { $0.change.isByDevice }
+    takeTurn(of: app, isLarge: isLarge, isByDevice: isByDevice) { [self] in
       store(changes, in: app, passingOverUnknown: passingOverUnknown, noting: entry, reply: $0)
     } reply: {
       reply($0 ?? .failure(RegistrationRefusal(failure: .unavailable, numbers: [])))
     }
   }
 
-  /// Makes a change once the app's large ones that came before are made. The reply is nil if too many wait.
+  /// Makes a change once the app's large ones that came before are made. The reply is nil if too many wait; of those that devices ask
+  /// for, half as many are too many.
   func takeTurn<Answer: Sendable>(
-    of app: App, isLarge: Bool,
+    of app: App, isLarge: Bool, isByDevice: Bool,
     _ change: @escaping @Sendable (_ reply: @escaping @Sendable (Answer) -> Void) -> Void,
     reply: @escaping @Sendable (Answer?) -> Void
   ) {
-    let hasPlace = turns.run(
-      for: app.id, alone: isLarge, waiting: isLarge ? Turns<AppID>.mostWaiting : Self.mostWaiting
-    ) { done in
+    let places = isLarge ? Turns<AppID>.mostWaiting : Self.mostWaiting
+    let hasPlace = turns.run(for: app.id, alone: isLarge, waiting: isByDevice ? places / 2 : places) { done in
       change {
-        if isLarge { done() }
+        done()
         reply($0)
       }
-      if !isLarge { done() }
     }
     if !hasPlace { reply(nil) }
   }
 
   /// Tag names of a change that delays others no more than any.
   private static let fewNames = 32
-  /// Changes of an app that wait for a large one before.
-  private static let mostWaiting = 4096
+  /// Small changes, and reads that go behind them, of an app that wait for a large one before.
+  private static let mostWaiting = 8192
 
   private func store(
     _ changes: [RegistrationChange], in app: App, passingOverUnknown: Bool, noting entry: AuditRow?,

@@ -125,12 +125,14 @@ public final class Registrations: Sendable {
 
   // MARK: Alias, tags, mobile number
 
-  /// Sets (or with nil clears) an alias that was checked for form.
+  /// Sets (or with nil clears) an alias that was checked for form, as its device asks for it.
   public func setAlias(
     _ alias: String?, of number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    change(DeviceChange(alias: alias.map { .set($0) } ?? .clear), of: number, in: app, reply: reply)
+    var change = DeviceChange(alias: alias.map { .set($0) } ?? .clear)
+    change.isByDevice = true
+    self.change(change, of: number, in: app, reply: reply)
   }
 
   /// Changes tags, whose names were checked for form, as their device asks for it.
@@ -157,7 +159,7 @@ public final class Registrations: Sendable {
     _ tag: String, _ number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Bool, DeviceFailure>) -> Void
   ) {
-    takeTurn(of: app, isLarge: false) { [self] done in
+    takeTurn(of: app, isLarge: false, isByDevice: true) { [self] done in
       afterChanges { done(app.directory.hasTag(tag, number)) }
     } reply: {
       reply($0.map { .success($0) } ?? .failure(.unavailable))
@@ -195,7 +197,7 @@ public final class Registrations: Sendable {
     guard afterChanges else {
       return store.read({ transaction throws(StorageError) in try read(transaction) }, completion: finish)
     }
-    takeTurn(of: app, isLarge: false) { [store] done in
+    takeTurn(of: app, isLarge: false, isByDevice: true) { [store] done in
       store.write({ transaction throws(StorageError) in try read(transaction.reading) }, completion: done)
     } reply: {
       finish($0 ?? .failure(StorageError(.overloaded, "too many changes wait")))
@@ -220,7 +222,7 @@ public final class Registrations: Sendable {
     _ isBlocked: Bool, _ numbers: [RegistrationNumber], in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    takeTurn(of: app, isLarge: numbers.count > 1) { [self] done in
+    takeTurn(of: app, isLarge: numbers.count > 1, isByDevice: false) { [self] done in
       let now = time.now()
       store.write(of: app.id) { transaction throws(StorageError) in
         for number in numbers {
@@ -241,7 +243,7 @@ public final class Registrations: Sendable {
     _ badge: BadgeChange, of numbers: [RegistrationNumber], in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    takeTurn(of: app, isLarge: numbers.count > 1) { [self] done in
+    takeTurn(of: app, isLarge: numbers.count > 1, isByDevice: false) { [self] done in
       store.write(of: app.id) { transaction throws(StorageError) in
         for number in numbers {
           guard let row = try transaction.registrations.find(app: app.id, number: number),

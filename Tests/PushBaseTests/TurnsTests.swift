@@ -51,4 +51,32 @@ import Testing
     for name in ["2", "3", "5"] { end(name) }
     #expect(order == ["1", "2", "3", "5"])
   }
+
+  @Test func `What need not be alone does not take the places of what must be`() {
+    #expect(run("1", of: 1) && run("2", of: 1, waiting: 1) && run("light", of: 1, alone: false, waiting: 1))
+    #expect(!run("3", of: 1, waiting: 1) && !run("none", of: 1, alone: false, waiting: 1))
+    end("1")
+    #expect(run("3", of: 1, waiting: 1) && !run("none", of: 1, alone: false, waiting: 1))
+    end("2")
+    #expect(run("behind", of: 1, alone: false, waiting: 1))
+    end("3")
+    #expect(order == ["1", "2", "light", "3", "behind"])
+  }
+
+  /// One inside the other they would not fit into a thread's stack.
+  @Test(arguments: [false, true]) func `Very many that are done at once`(isAlone: Bool) {
+    let count = Mutex(0)
+    #expect(run("first", of: 1))
+    for _ in 0..<300_000 {
+      let isTaken = turns.run(for: 1, alone: isAlone, waiting: .max) { done in
+        count.withLock { $0 += 1 }
+        done()
+      }
+      guard isTaken else { break }
+    }
+    #expect(count.withLock { $0 } == 0)
+    end("first")
+    #expect(count.withLock { $0 } == 300_000)
+    #expect(run("last", of: 1) && order.last == "last")
+  }
 }
