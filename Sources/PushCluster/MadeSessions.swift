@@ -26,8 +26,9 @@ struct MadeSessions: Sendable {
 
   /// Watches no more.
   func end() {
-    Self.watchedThreads.subtract(1, ordering: .relaxed)
+    // In this order: sessions that are freed are looked for as long as somebody may finish them.
     Self.sessions.withLock { $0[thread] = nil }
+    Self.watchedThreads.subtract(1, ordering: .relaxed)
   }
 
   /// Lets every further read from the thread's sessions find their end. Any thread: whoever reads at this moment may not notice, and has

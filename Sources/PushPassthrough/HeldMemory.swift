@@ -15,6 +15,9 @@ struct HeldMemory {
     var since: UInt32
   }
 
+  /// Seconds above which all are equally old, some 18 hours: a queue that is never empty may be older than a product of it can be.
+  private static let longestAge = 1 << 16
+
   private var entries: [UInt32: Entry] = [:]
   /// Bytes of all of them.
   private(set) var cost = 0
@@ -42,7 +45,7 @@ struct HeldMemory {
     }
     return all.map { slot, entry, holder in
       let shared = (networks[holder.network] ?? 0) + (apps[holder.app] ?? 0)
-      let age = Int(second &- min(entry.since, second)) + 1
+      let age = min(Int(second &- min(entry.since, second)) + 1, Self.longestAge)
       return (crowd: shared.bitWidth - shared.leadingZeroBitCount, held: entry.cost * age * age, slot: slot)
     }
     .sorted { ($1.crowd, $1.held, $0.slot) < ($0.crowd, $0.held, $1.slot) }

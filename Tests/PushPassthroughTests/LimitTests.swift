@@ -281,4 +281,13 @@ import Testing
     #expect(together.first == 7 && together.last == 60)
     #expect(Set(apart) == Set(together) && apart.count == 51)
   }
+
+  /// A queue that has not been empty for a hundred years.
+  @Test func `Those who held it for longest have no age that cannot be counted`() {
+    var frames = HeldMemory()
+    frames.note(1, cost: 1 << 20, since: 0)
+    frames.note(2, cost: 1 << 19, since: 0)
+    frames.note(3, cost: 1 << 20, since: .max)
+    #expect(frames.holders(at: .max) { _ in .init(network: Self.crowd, app: 0) } == [1, 2, 3])
+  }
 }
