@@ -96,8 +96,8 @@ extension DeviceCore {
       bytes.append(contentsOf: operations[index].frame)
     }
     send(bytes, at: now)
-    for number in tooLarge { finish(number, ResultCode(rawValue: 6026)) }
-    for number in tooNew { finish(number, .requestInvalid) }
+    for number in tooLarge { finish(number, ResultCode(rawValue: 6026), at: now) }
+    for number in tooNew { finish(number, .requestInvalid, at: now) }
   }
 
   mutating func take(result number: UInt32, _ code: ResultCode, _ payload: [UInt8], at now: UInt64) {
@@ -108,7 +108,7 @@ extension DeviceCore {
       return
     }
     if code == .ok { note(pending.operation) }
-    finish(number, code, value)
+    finish(number, code, value, at: now)
     if pending.operation == .logout, code == .ok {
       flushAcks(at: now)
       end(.stopped, .never, at: now)
@@ -124,11 +124,13 @@ extension DeviceCore {
     actions.append(.event(.operationResult(result)))
   }
 
-  private mutating func finish(_ number: UInt32, _ code: ResultCode, _ value: ResultPayload = .none) {
+  private mutating func finish(
+    _ number: UInt32, _ code: ResultCode, _ value: ResultPayload = .none, at now: UInt64
+  ) {
     guard let index = operations.firstIndex(where: { $0.sequence == number }) else { return }
     let pending = operations.remove(at: index)
     report(number, pending.operation, code, value)
-    noteRestored(number, code)
+    if restoration.ended(number, code, at: now) { noteRestored() }
   }
 
   /// Ends the operations that match, in the order they were submitted.
@@ -155,7 +157,7 @@ extension DeviceCore {
       sequence &+= 1
       var frame: [UInt8] = []
       guard ClientFrame.operation(sequence: sequence, operation).encode(into: &frame) else { continue }
-      restoring.insert(sequence)
+      restoration.begun(sequence)
       restored.append(
         PendingOperation(
           sequence: sequence, operation: operation, frame: frame, deadline: now &+ Self.operationTime))
@@ -163,12 +165,8 @@ extension DeviceCore {
     operations.insert(contentsOf: restored, at: 0)
   }
 
-  /// Any answer of the server counts: what it refuses now it would refuse again.
-  private mutating func noteRestored(_ number: UInt32, _ code: ResultCode) {
-    guard restoring.remove(number) != nil else { return }
-    // Without an answer all of them are sent again after the next login.
-    if code == .timeout { restoring = [] }
-    guard restoring.isEmpty, code != .timeout else { return }
+  /// The server has what it takes.
+  private mutating func noteRestored() {
     knowsOtherTokens = true
     guard !wishes.areKnownToServer else { return }
     wishes.areKnownToServer = true
@@ -192,7 +190,7 @@ extension DeviceCore {
     case .waiting(let until): next = min(next, until)
     case .connecting, .greeting: next = min(next, attemptSince &+ Self.loginTime)
     case .session:
-      next = min(next, pingDue, ackDue ?? .max)
+      next = min(next, pingDue, ackDue ?? .max, restoration.again ?? .max)
       if let pongDue, !isPaused { next = min(next, pongDue) }
     case .draining: next = min(next, drainSince &+ Self.drainTime, ackDue ?? .max)
     }
@@ -202,9 +200,17 @@ extension DeviceCore {
   /// Time has passed.
   public mutating func tick(at now: UInt64) -> [DeviceAction] {
     while let late = operations.first(where: { $0.deadline <= now }) {
-      if late.operation == .logout { end(.stopped, .never, at: now) } else { finish(late.sequence, .timeout) }
+      if late.operation == .logout {
+        end(.stopped, .never, at: now)
+      } else {
+        finish(late.sequence, .timeout, at: now)
+      }
     }
     if let ackDue, ackDue <= now { flushAcks(at: now) }
+    if phase == .session, restoration.isDue(at: now, isIdle: operations.isEmpty) {
+      restoreWishes(at: now)
+      sendWaiting(at: now)
+    }
     switch phase {
     case .stopped: break
     case .waiting(let until): if until <= now { connect(at: now) }

@@ -66,8 +66,8 @@ public struct DeviceCore: Sendable {
   var channelTokens: [ToldToken] = []
   /// Whether they were sent for the current registration.
   var knowsOtherTokens = true
-  /// The operations in flight that set up a new registration like the old one.
-  var restoring: Set<UInt32> = []
+  /// The operations that set up a new registration like the old one.
+  var restoration = Restoration()
 
   var backOff: BackOff
   var nextServer: ServerAddress?
@@ -242,8 +242,8 @@ extension DeviceCore {
     acks = []
     ackDue = nil
     pongDue = nil
-    operations.removeAll { restoring.contains($0.sequence) }
-    restoring = []
+    operations.removeAll { restoration.inFlight.contains($0.sequence) }
+    restoration = Restoration()
     for index in operations.indices { operations[index].isSent = false }
     let wait: UInt64? =
       switch rule {

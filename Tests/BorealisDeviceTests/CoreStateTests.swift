@@ -147,7 +147,7 @@ import Testing
     var numbers: [UInt32] = []
     for case .operation(let number, _) in frames { numbers.append(number) }
     #expect(run.sentTypes == [.setAlias, .setTags, .setAlias] && numbers.last == own)
-    run.receive(Wire.result(numbers[0]) + Wire.result(numbers[1], .busy))
+    run.receive(Wire.result(numbers[0]) + Wire.result(numbers[1], .tagIllegal))
     #expect(run.core.wishes == DeviceWishes(alias: "a", tags: ["y", "x"]))
     run.receive(Wire.result(own))
     #expect(run.core.wishes.alias == "b")
