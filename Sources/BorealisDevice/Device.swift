@@ -76,7 +76,8 @@ public final class Device: Sendable {
     await awaitCallback { done in hub.post(.close(key, { done(()) })) }
   }
 
-  /// The network has changed: a device that waits for its next attempt connects immediately.
+  /// The network has changed: a device that waits for its next attempt connects immediately, and one that is connected asks
+  /// the server at once whether the connection still works.
   public func networkChanged() { hub.post(.networkChanged(key)) }
 
   /// The app has shown or processed a push. Call it for every `push` event: only then does the device acknowledge the

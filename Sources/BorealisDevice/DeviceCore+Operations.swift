@@ -232,7 +232,7 @@ extension DeviceCore {
     return takeActions()
   }
 
-  private mutating func ping(at now: UInt64) {
+  mutating func ping(at now: UInt64) {
     var bytes: [UInt8] = []
     ClientFrame.ping.encode(into: &bytes)
     send(bytes, at: now)

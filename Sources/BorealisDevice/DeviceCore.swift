@@ -139,9 +139,13 @@ extension DeviceCore {
     return takeActions()
   }
 
-  /// The network has changed: does not wait any longer.
+  /// The network has changed: does not wait any longer, and asks with a PING whether a session's connection still works.
   public mutating func networkChanged(at now: UInt64) -> [DeviceAction] {
-    if case .waiting = phase { connect(at: now) }
+    switch phase {
+    case .waiting: connect(at: now)
+    case .session: ping(at: now)
+    default: break
+    }
     return takeActions()
   }
 
@@ -242,6 +246,8 @@ extension DeviceCore {
     acks = []
     ackDue = nil
     pongDue = nil
+    // The pause ends with the connection, and nobody else says so.
+    isPaused = false
     operations.removeAll { restoration.inFlight.contains($0.sequence) }
     restoration = Restoration()
     for index in operations.indices { operations[index].isSent = false }

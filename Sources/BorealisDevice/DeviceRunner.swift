@@ -157,10 +157,8 @@ extension DeviceRunner {
       // Pushes that wait for a key must not stop reading, or the key would not arrive.
       let inHand = core.inHandCount - held.count
       let isPaused = inHand >= (connection.isPaused ? Self.mostInHand / 2 + 1 : Self.mostInHand)
-      if isPaused != connection.isPaused {
-        connection.isPaused = isPaused
-        core.readingPaused(isPaused, at: driver.now)
-      }
+      connection.isPaused = isPaused
+      core.readingPaused(isPaused, at: driver.now)
       driver.settle(&connection, key, generation)
     }
     let asked = core.isLoggedIn ? [held.deadline, telling.again] : []

@@ -154,6 +154,34 @@ import Testing
     #expect(run.events.count == 1)
   }
 
+  /// The connection may end while reading is paused: the next one is read from the beginning.
+  @Test func aPauseEndsWithTheConnection() {
+    var run = CoreRun.loggedIn(heartbeat: 30)
+    run.core.readingPaused(true, at: run.now)
+    run.lost()
+    run.waitForAttempt()
+    run.connected()
+    run.receive(CoreRun.helloOK + CoreRun.loginOK(heartbeat: 30))
+    _ = run.take()
+    run.wait(30_000 + DeviceCore.pongTime)
+    #expect(run.sentTypes == [.ping])
+    guard case .disconnected(.heartbeatTimeout, retryIn: .some) = run.events.first else {
+      Issue.record("no time-out")
+      return
+    }
+  }
+
+  @Test func aChangeOfTheNetworkIsAReasonToAsk() {
+    var run = CoreRun.loggedIn(heartbeat: 30)
+    run.actions += run.core.networkChanged(at: run.now)
+    #expect(run.sentTypes == [.ping])
+    run.wait(DeviceCore.pongTime)
+    guard case .disconnected(.heartbeatTimeout, retryIn: .some) = run.events.first else {
+      Issue.record("no time-out")
+      return
+    }
+  }
+
   @Test func operationsWaitForTheLoginAndKeepTheirOrder() {
     var run = CoreRun()
     run.start()
