@@ -131,7 +131,7 @@ extension DeviceCore {
       if let end = Self.showBefore(content) {
         // Neither shown nor acknowledged: the server has another channel bring it, and sends again what is left.
         if isOver(end) { return actions.append(.event(.leftToChannel(push.messageID))) }
-        urgent.insert(push.messageID)
+        urgent[push.messageID] = end
       }
       inHand[push.messageID] = now
       let copy = DevicePush(
@@ -152,8 +152,26 @@ extension DeviceCore {
   }
 
   /// Whether a moment of the server's time may be over.
-  private func isOver(_ moment: Int64) -> Bool {
-    serverAhead.map { Int64(clamping: steady) &+ $0 >= moment } ?? false
+  private func isOver(_ moment: Int64) -> Bool { timeUntil(moment) == 0 }
+
+  /// The milliseconds until a moment of the server's time may be over; nil if that time is not known.
+  private func timeUntil(_ moment: Int64) -> UInt64? {
+    serverAhead.map { ahead in
+      let now = Int64(clamping: steady) &+ ahead
+      return moment > now ? UInt64(bitPattern: moment &- now) : 0
+    }
+  }
+
+  /// The milliseconds for which the app may still get a push in hand; nil if no other channel brings its notification.
+  func timeToShow(_ id: MessageID) -> UInt64? { urgent[id].flatMap { timeUntil($0) } }
+
+  /// Leaves a push in hand, which the app has not got, to the channel that brings its notification: true if it is too late for
+  /// the app to get it. It is as if it had not come: what is left of it comes again.
+  mutating func leaveToChannel(_ id: MessageID) -> Bool {
+    guard timeToShow(id) == 0 else { return false }
+    urgent[id] = nil
+    inHand[id] = nil
+    return true
   }
 
   /// A push that the app has already stays until it is handled; another copy is a duplicate.
@@ -171,7 +189,7 @@ extension DeviceCore {
     }
     acks.append((id, came))
     if ackDue == nil { ackDue = now + ackDelay }
-    if urgent.remove(id) != nil { ackDue = now }
+    if urgent.removeValue(forKey: id) != nil { ackDue = now }
     if acks.count >= WireLimits.acksPerFrame.upperBound { flushAcks(at: now) }
   }
 

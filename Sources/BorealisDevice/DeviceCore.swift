@@ -48,8 +48,9 @@ public struct DeviceCore: Sendable {
   var inHand: [MessageID: UInt64] = [:]
   /// Since when the clock has run without a pause: it stops while the process is stopped.
   var clockSince: UInt64 = 0
-  /// Pushes in hand whose acknowledgements must not wait: another channel brings what is not acknowledged in time.
-  var urgent: Set<MessageID> = []
+  /// Pushes in hand whose acknowledgements must not wait, with the server's time, in milliseconds, from which on another
+  /// channel brings their notification.
+  var urgent: [MessageID: Int64] = [:]
   /// Milliseconds on a clock that goes on while the process is stopped or the machine suspended; the caller sets it
   /// before it passes bytes in.
   public var steady: UInt64 = 0
@@ -186,7 +187,7 @@ extension DeviceCore {
   public mutating func storageFailed(notTaken ids: [MessageID] = [], at now: UInt64) -> [DeviceAction] {
     for id in ids {
       inHand[id] = nil
-      urgent.remove(id)
+      urgent[id] = nil
     }
     switch phase {
     case .greeting:

@@ -99,8 +99,8 @@ public enum DeviceEvent: Hashable, Sendable {
   case disconnected(DisconnectReason, retryIn: UInt64?)
   /// A push to show or process; the app calls `handled` afterwards.
   case push(DevicePush)
-  /// A push came so late that another channel brings its notification, as its sender asked for: there is nothing to
-  /// show or to handle.
+  /// A push, or the key for its content, came so late that another channel brings its notification, as its sender asked
+  /// for: there is nothing to show or to handle.
   case leftToChannel(MessageID)
   /// The content of a push cannot be deciphered and never will be: 6040 the device's key is gone, or a
   /// shared one did not come while the push was kept, 6041 it is not of the

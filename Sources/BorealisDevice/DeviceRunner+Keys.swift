@@ -34,6 +34,7 @@ extension DeviceRunner {
   /// Does what the time has come for.
   func keysDeadlineReached() {
     guard keys != nil else { return }
+    leaveLate()
     for (id, key) in held.ended(at: driver.now) {
       events.yield(.unreadable(id, key: key, code: .keyMissing))
       drop(id)
@@ -42,6 +43,23 @@ extension DeviceRunner {
     guard core.isLoggedIn else { return }
     if telling.isDue(at: driver.now) { sendKey() }
     for key in held.due(at: driver.now) { ask(for: key) }
+  }
+
+  /// Leaves pushes whose key did not come in time to the channels that bring their notifications.
+  func leaveLate() {
+    guard held.count > 0 else { return }
+    core.steady = driver.steady
+    for id in held.ids where core.leaveToChannel(id) {
+      _ = held.remove(id)
+      events.yield(.leftToChannel(id))
+    }
+  }
+
+  /// When the next of them is too late.
+  func nextLate() -> UInt64? {
+    guard held.count > 0 else { return nil }
+    core.steady = driver.steady
+    return held.ids.compactMap { core.timeToShow($0) }.min().map { driver.now &+ min($0, 1 << 40) }
   }
 
   /// Forgets old keys that no push needs any more, with their bytes. If that fails, the bytes go when the file is next rewritten.
@@ -140,6 +158,7 @@ extension DeviceRunner {
     if case .key(let sealed) = result.value, let record = keys?.take(id, sealed: sealed) {
       // If it cannot be stored, the next run requests it again.
       _ = state.store(record)
+      leaveLate()
       for push in held.release(id) { read(push) }
       return settle()
     }

@@ -59,7 +59,10 @@ final class DeviceRunner {
 
   func start() { perform(core.start(at: driver.now)) }
   func stop() { perform(core.stop(at: driver.now)) }
-  func resumed() { perform(core.resumed(at: driver.now)) }
+  func resumed() {
+    leaveLate()
+    perform(core.resumed(at: driver.now))
+  }
   func networkChanged() { perform(core.networkChanged(at: driver.now)) }
   func handled(_ id: MessageID) { perform(core.pushHandled(id, at: driver.now)) }
   func report(_ receipt: Receipt) { perform(core.report(receipt, at: driver.now)) }
@@ -162,7 +165,7 @@ extension DeviceRunner {
       driver.settle(&connection, key, generation)
     }
     let asked = core.isLoggedIn ? [held.deadline, telling.again] : []
-    let deadline = ([core.nextDeadline, held.end] + asked).compactMap { $0 }.min()
+    let deadline = ([core.nextDeadline, held.end, nextLate()] + asked).compactMap { $0 }.min()
     driver.schedule(self, deadline)
   }
 }
@@ -248,6 +251,8 @@ extension DeviceRunner {
       switch connection.read(into: &driver.buffer) {
       case .bytes(let count):
         core.steady = driver.steady
+        // Before what is left of them comes.
+        leaveLate()
         perform(core.received(Array(driver.buffer[..<count]), at: driver.now))
       case .nothing: return settle()
       case .ended: return lost("the server closed")

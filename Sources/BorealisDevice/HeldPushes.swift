@@ -75,7 +75,10 @@ struct HeldPushes: Sendable {
     waits.removeValue(forKey: key)?.pushes.map(\.push) ?? []
   }
 
-  /// A push was recalled; true if it was held.
+  /// The pushes that are held.
+  var ids: [MessageID] { waits.values.flatMap { $0.pushes.map(\.push.messageID) } }
+
+  /// A push was recalled, or is left to another channel; true if it was held.
   mutating func remove(_ id: MessageID) -> Bool {
     for key in Array(waits.keys) {
       guard let index = waits[key]?.pushes.firstIndex(where: { $0.push.messageID == id }) else { continue }

@@ -32,6 +32,42 @@ import Testing
     return ServerFrame.encodePush(messageID: MessageID(id), offline: false, content: Array(content.utf8))
   }
 
+  /// A push that waits for a key is left to the channel that brings its notification, at the moment from which on it does.
+  @Test func tooLateForItsKey() async throws {
+    let device = try device()
+    device.start()
+    async let played: Void = server.play { server in
+      let peer = try server.accept()
+      try peer.welcome(version: 4)
+      try peer.answer()
+      // A second after the time in HELLO_OK.
+      let key = ContentKey()
+      let data = Base64.encode(key.seal(Array(#"{"alert":"hi"}"#.utf8)))
+      let encrypted = #"{"alg":"aes128gcm","key":"\#(key.id.text)","data":"\#(data)","ttl":3600}"#
+      let content = #"{"show_before":1800000001000,"notification":{"encrypted":\#(encrypted)}}"#
+      try peer.send(
+        ServerFrame.encodePush(messageID: MessageID(5), offline: false, content: Array(content.utf8)))
+      // The key does not come; nor does an acknowledgement before the app has seen that the push is left.
+      while let next = try peer.next() {
+        guard case .operation(_, let operation) = next.frame else {
+          throw TestServer.Failed(reason: "\(next.frame)")
+        }
+        if operation == .setBadge(1) { break }
+      }
+      try peer.send(CoreRun.push(5))
+      #expect(try peer.acknowledged(1) == [5])
+    }
+    var events = EventReader(device)
+    while let event = await events.next(), event != .leftToChannel(MessageID(5)) {}
+    async let isSignalled: Void? = try? await device.setBadge(1)
+    let push = try await events.push()
+    #expect(push.messageID == MessageID(5) && !push.isRedelivered)
+    device.handled(push.messageID)
+    try await played
+    await device.close()
+    _ = await isSignalled
+  }
+
   /// Without another login the key is told again; a rotation that is refused changes nothing, and leaves nothing in the file.
   @Test func refusalsOfKeys() async throws {
     let device = try device()

@@ -1,7 +1,8 @@
-import BorealisDevice
 import PushBase
 import PushWire
 import Testing
+
+@testable import BorealisDevice
 
 /// Pushes whose notification another channel brings if the device does not acknowledge them in time.
 @Suite struct FallbackTests {
@@ -60,6 +61,23 @@ import Testing
     run.core.steady += 1
     run.receive(push(6, showBefore: Self.login + 1000))
     #expect(run.pushes == [5])
+  }
+
+  @Test func `One that the app has not got in time is left to the channel too`() {
+    var run = run()
+    run.receive(push(5, showBefore: Self.login + 1000) + CoreRun.push(6))
+    #expect(run.pushes == [5, 6])
+    run.core.steady += 999
+    #expect(run.core.timeToShow(MessageID(5)) == 1 && run.core.timeToShow(MessageID(6)) == nil)
+    let early = run.core.leaveToChannel(MessageID(5))
+    run.core.steady += 1
+    let late = [5, 5, 6].map { run.core.leaveToChannel(MessageID($0)) }
+    #expect(!early && late == [true, false, false] && run.core.inHandCount == 1)
+    _ = run.take()
+    run.receive(CoreRun.push(5))
+    run.handle(5)
+    run.wait(1000)
+    #expect(run.pushes == [5] && run.acknowledged == [5])
   }
 
   @Test(arguments: [#"{"show_before":,"message":{}}"#, #"{"show_before":99999999999999999999,"message":{}}"#])

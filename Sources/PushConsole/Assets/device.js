@@ -487,7 +487,7 @@ const BorealisDevice = (() => {
           return;
         }
         // Nor is what came so late that another channel brings it: the server sends again what is left.
-        if (Date.now() + this.#ahead >= (push.content.show_before ?? Infinity)) return;
+        if (this.#timeToShow(push) <= 0) return;
         if (this.claim || this.#isSealed(push)) {
           this.#openLater(push, came);
           return;
@@ -496,6 +496,9 @@ const BorealisDevice = (() => {
       }
       acknowledged.push({ id, isNew });
     }
+
+    // Milliseconds until another channel brings its notification.
+    #timeToShow(push) { return (push.content.show_before ?? Infinity) - Date.now() - this.#ahead; }
 
     #show(push, shown) {
       if (push.content.override) {
@@ -584,6 +587,8 @@ const BorealisDevice = (() => {
     async #open(push, came) {
       // The same push may have come again meanwhile, in another session.
       if (this.state.hasHandled(push.id)) return this.#finish(push, []);
+      // Its key may have come too late.
+      if (this.#timeToShow(push) <= 0) return;
       try {
         const { content, key } = this.#isSealed(push) ? await this.#keys.read(push.content) : push;
         const isOurs = !this.claim || await this.claim(push.id);
@@ -609,7 +614,7 @@ const BorealisDevice = (() => {
       this.#finish(push, []);
     }
 
-    // Not acknowledged before its key is there, or its time is over.
+    // Not acknowledged before its key is there, or its time is over. Left alone once another channel brings its notification.
     #hold(push, key) {
       if (!this.isOnline) return;
       const parts = [push.content.notification, push.content.message];
@@ -617,11 +622,11 @@ const BorealisDevice = (() => {
       const isFirst = !this.#held.has(key);
       if (isFirst) this.#held.set(key, { pushes: [], pause: FIRST_PAUSE_MS });
       const held = { ...push };
-      const wait = Math.min(Math.max(life * 1000, LEAST_WAIT_MS), 2 ** 31 - 1);
+      const [kept, left] = [Math.max(life * 1000, LEAST_WAIT_MS), this.#timeToShow(push)];
       held.timer = setTimeout(() => {
         this.#release(key, held);
-        this.#giveUp(push, BorealisContent.KEY_GONE);
-      }, wait);
+        if (kept < left) this.#giveUp(push, BorealisContent.KEY_GONE);
+      }, Math.min(kept, left, 2 ** 31 - 1));
       this.#held.get(key).pushes.push(held);
       this.listener.waits(push, key);
       if (isFirst) this.#ask(key);
