@@ -116,6 +116,7 @@ extension DeviceCore {
   /// nevertheless, since it is still recorded as in hand and would be marked as redelivered.
   public mutating func pushHandled(_ id: MessageID, at now: UInt64) -> [DeviceAction] {
     let came = inHand.removeValue(forKey: id)
+    inHandEarlier.remove(id)
     handled.insert(id)
     acknowledge(id, came: came, at: now)
     if let ackDue, ackDue <= now { flushAcks(at: now) }
@@ -136,7 +137,7 @@ extension DeviceCore {
       inHand[push.messageID] = now
       let copy = DevicePush(
         messageID: push.messageID, isOffline: push.isOffline,
-        isRedelivered: inHandEarlier.remove(push.messageID) != nil, content: content)
+        isRedelivered: inHandEarlier.contains(push.messageID), content: content)
       actions.append(.deliver(copy))
     }
   }

@@ -57,7 +57,7 @@ public struct DeviceCore: Sendable {
   /// That clock when HELLO was sent, and how much the server's time may be ahead of it.
   var helloSent: UInt64 = 0
   var serverAhead: Int64?
-  /// Pushes that an earlier run had in hand when it ended.
+  /// Pushes that an earlier run had in hand when it ended, until they are handled.
   var inHandEarlier: Set<MessageID>
   /// Alias and tags to set again after a new registration.
   public internal(set) var wishes: DeviceWishes

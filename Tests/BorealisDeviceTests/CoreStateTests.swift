@@ -28,6 +28,18 @@ import Testing
     #expect(run.pushes == [1])
   }
 
+  /// Nor is what an earlier run may have shown new then.
+  @Test func theMarkOutlivesAFailureToNote() {
+    var run = CoreRun.loggedIn(inHand: [MessageID(1)])
+    run.receive(CoreRun.push(1))
+    _ = run.take()
+    run.actions += run.core.storageFailed(notTaken: [MessageID(1)], at: run.now)
+    run.waitForAttempt()
+    run.connected()
+    run.receive(CoreRun.helloOK + CoreRun.loginOK() + CoreRun.push(1))
+    #expect(run.delivered.map(\.isRedelivered) == [true])
+  }
+
   @Test func aliasAndTagsAreKept() {
     var run = CoreRun.loggedIn()
     let steps: [(PushWire.Operation, DeviceWishes)] = [
