@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// It holds the registration and its secret, the fingerprint of the install, alias and tags, and which pushes the app got
 /// and handled. It grows by records with a checksum and is rewritten (to a file beside it, synced, then renamed) when it
-/// becomes too long; a record that a crash cut off is dropped at the next start. Only one store can have a file open;
-/// only its owner may read it.
+/// becomes too long. A record that a crash cut off is dropped at the next start, and one that is damaged is passed over. Records
+/// that only another version of the library knows are kept. Only one store can have a file open; only its owner may read it.
 ///
 /// ## Each push once
 /// A push passes four steps, in this order:
@@ -52,14 +52,25 @@ public final class DeviceStore: Sendable {
     content = Mutex(Content(file: file, stored: stored, compactSize: 0))
   }
 
-  /// Adds up all records before the first damaged one.
+  /// Adds up all undamaged records, and tells where the last one ends.
   private static func sum(_ bytes: [UInt8]) -> (stored: [UInt32: StoredDevice], end: Int) {
     var stored: [UInt32: StoredDevice] = [:]
-    var end = 0
-    while let (device, record) = StateRecord.decode(bytes, at: &end) {
-      stored[device, default: StoredDevice()].apply(record)
+    var (at, end) = (0, 0)
+    while true {
+      let start = at
+      if let (device, record) = StateRecord.decode(bytes, at: &at) {
+        if let record {
+          stored[device, default: StoredDevice()].apply(record)
+        } else {
+          stored[device, default: StoredDevice()].others += bytes[start..<at]
+        }
+        end = at
+      } else if let next = StateRecord.next(in: bytes, after: start) {
+        at = next
+      } else {
+        return (stored, end)
+      }
     }
-    return (stored, end)
   }
 
   /// The stored state of a device, which gets a fingerprint if it has none: one with its former registration ID, if it
@@ -109,6 +120,7 @@ public final class DeviceStore: Sendable {
     var compact: [UInt8] = []
     for (device, stored) in sum(bytes).stored.sorted(by: { $0.key < $1.key }) {
       for record in stored.records { record.encode(device: device, into: &compact) }
+      compact += stored.others
     }
     let isDone = content.file.replace(with: compact)
     content.compactSize = content.file.size

@@ -5,7 +5,7 @@ import PushWire
 ///
 ///     device u32, kind u8, count of payload bytes u32, payload, CRC-32 of all before u32
 ///
-/// Numbers are big-endian. A partly written record fails its CRC and ends the file.
+/// Numbers are big-endian. A partly written or damaged record fails its CRC.
 enum StateRecord: Hashable, Sendable {
   case fingerprint([UInt8])
   case identity(AppKey, DeviceIdentity)
@@ -36,10 +36,10 @@ enum StateRecord: Hashable, Sendable {
     output.append(contentsOf: writer.bytes)
   }
 
-  /// Reads the record that starts at `start` and moves `start` past it; nil, without moving it, when there is no complete
-  /// and undamaged record.
-  static func decode(_ bytes: [UInt8], at start: inout Int) -> (device: UInt32, record: StateRecord)? {
-    guard bytes.count - start >= headBytes else { return nil }
+  /// Reads the record that starts at `start` and moves `start` past it. A record that only other versions know is nil. Nil for
+  /// all, without moving `start`, when there is no complete and undamaged record.
+  static func decode(_ bytes: [UInt8], at start: inout Int) -> (device: UInt32, record: StateRecord?)? {
+    guard bytes.count - start >= headBytes + checkBytes else { return nil }
     var head = ByteReader(Array(bytes[start..<start + headBytes]))
     guard let device = head.read(UInt32.self), let kind = head.read(UInt8.self),
       let count = head.read(UInt32.self), bytes.count - start - headBytes - checkBytes >= Int(count)
@@ -48,9 +48,17 @@ enum StateRecord: Hashable, Sendable {
     var check = ByteReader(Array(bytes[payloadEnd..<payloadEnd + checkBytes]))
     guard check.read(UInt32.self) == CRC32.of(bytes[start..<payloadEnd]) else { return nil }
     var payload = ByteReader(Array(bytes[start + headBytes..<payloadEnd]))
-    guard let record = StateRecord(kind: kind, &payload), payload.remaining == 0 else { return nil }
     start = payloadEnd + checkBytes
-    return (device, record)
+    let record = StateRecord(kind: kind, &payload)
+    return (device, payload.remaining == 0 ? record : nil)
+  }
+
+  /// Where the first complete and undamaged record after a damaged one starts; nil if there is none.
+  static func next(in bytes: [UInt8], after start: Int) -> Int? {
+    (start..<bytes.count).dropFirst().first {
+      var end = $0
+      return decode(bytes, at: &end) != nil
+    }
   }
 }
 

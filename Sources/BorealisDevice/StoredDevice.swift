@@ -22,6 +22,8 @@ struct StoredDevice: Sendable {
   var notified = RecentMessages()
   /// Keys for end-to-end encryption, oldest first.
   var keys: [KeyRecord] = []
+  /// Records, as they are in the file, that only other versions of the library know.
+  var others: [UInt8] = []
 
   mutating func apply(_ record: StateRecord) {
     switch record {

@@ -86,6 +86,67 @@ import Testing
     #expect(TemporaryFolder.bytes(folder.file("state")) == whole)
   }
 
+  /// Whichever byte is damaged, only its record is lost, not what follows it.
+  @Test func damagedRecordsArePassedOver() throws {
+    var store: DeviceStore? = try DeviceStore(path: path)
+    let fingerprint = try #require(store?.load(0)).fingerprint
+    let wishes = DeviceWishes(alias: "u_1", tags: ["a", "b"])
+    var ends = [TemporaryFolder.bytes(path).count]
+    for record in [
+      .identity(CoreRun.appKey, CoreRun.identity), .wishes(wishes), .handled([MessageID(1), MessageID(2)]),
+      .inHand([MessageID(3)]),
+    ] as [StateRecord] {
+      store?.append([record], for: 0)
+      ends.append(TemporaryFolder.bytes(path).count)
+    }
+    store = nil
+    let whole = TemporaryFolder.bytes(path)
+    for place in StateFile.header.count..<whole.count {
+      var damaged = whole
+      damaged[place] ^= 1 << UInt8(place % 8)
+      try TemporaryFolder.write(damaged, to: folder.file("damaged"))
+      for _ in 0..<2 {
+        let stored = try DeviceStore(path: folder.file("damaged")).load(0)
+        let lost = ends.firstIndex { place < $0 }
+        #expect((stored.fingerprint == fingerprint) == (lost != 0))
+        #expect((stored.identity == CoreRun.identity) == (lost != 1))
+        #expect((stored.wishes == wishes) == (lost != 2))
+        #expect((stored.handled.oldestFirst == [MessageID(1), MessageID(2)]) == (lost != 3))
+        #expect((stored.inHand == [MessageID(3)]) == (lost != 4))
+        if lost == 0 { break }
+      }
+    }
+  }
+
+  /// A later version may have written records of kinds that this one does not know.
+  @Test func recordsOfOtherVersionsAreKept() throws {
+    var store: DeviceStore? = try DeviceStore(path: path)
+    let fingerprint = try #require(store?.load(0)).fingerprint
+    store = nil
+    var other = ByteWriter()
+    other.write(0 as UInt32)
+    other.write(99 as UInt8)
+    other.write(3 as UInt32)
+    other.write(bytes: [1, 2, 3] as [UInt8])
+    other.write(CRC32.of(other.bytes[...]))
+    var handled: [UInt8] = []
+    StateRecord.handled([MessageID(7)]).encode(device: 0, into: &handled)
+    try TemporaryFolder.write(TemporaryFolder.bytes(path) + other.bytes + handled, to: path)
+    for isRewritten in [false, true] {
+      store = try DeviceStore(path: path)
+      let stored = try #require(store?.load(0))
+      #expect(stored.fingerprint == fingerprint && stored.handled.oldestFirst == [MessageID(7)])
+      #expect(stored.others == other.bytes)
+      if !isRewritten {
+        let size = TemporaryFolder.bytes(path).count
+        // This writes the file anew.
+        #expect(store?.drop([], for: 0) == true)
+        #expect(TemporaryFolder.bytes(path).count == size)
+      }
+      store = nil
+    }
+  }
+
   @Test func longFilesAreRewritten() throws {
     var store: DeviceStore? = try DeviceStore(path: path)
     let fingerprint = try #require(store?.load(3)).fingerprint
