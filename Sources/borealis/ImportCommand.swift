@@ -13,8 +13,9 @@ struct ImportCommand: Command {
   static let details = """
     Adds the registrations in FILE to the app with the key --app. A running server knows them within a second or two. The
     first line names the columns: registration_id and platform (android, ios, hmos, quickapp), and any of alias, tags
-    (separated by ;), apns_token, apns_environment (production, the default, or sandbox) and mobile. For each channel there
-    may be token.NAME with the device's token, and service.NAME with the service that it belongs to.
+    (separated by ;), apns_token, apns_environment (production, the default, or sandbox) and mobile. For each channel, such
+    as fcm or huawei, there may be token.NAME with the device's token, and beside token.apns there may be service.apns with
+    production or sandbox.
 
     With --from getui the columns are Getui's: cid and phone_type (android, ios, harmony, or Getui's numbers 1 and 2), and
     any of alias, custom_tag (separated by spaces), device_token and apns_environment. Getui's API still accepts the CIDs.
