@@ -73,8 +73,12 @@ public struct PushContent: Equatable, Sendable {
 
   /// The platforms that get anything.
   public var platforms: PlatformSet {
-    let own = variants.reduce(into: PlatformSet()) { $0.formUnion($1.platforms) }
-    return forChannels.reduce(into: own) { $0.formUnion($1.platforms) }
+    forChannels.reduce(into: passthroughPlatforms) { $0.formUnion($1.platforms) }
+  }
+
+  /// The platforms that get anything over the direct connection.
+  public var passthroughPlatforms: PlatformSet {
+    variants.reduce(into: PlatformSet()) { $0.formUnion($1.platforms) }
   }
 
   /// What the devices of a platform get; nil if nothing.

@@ -5,7 +5,9 @@ import PushJSON
 public struct PushRequest: Equatable, Sendable {
   /// The sender's idempotency key; that it was issued to this app is not checked here.
   public var cid: String?
-  /// The platforms of the push; may include platforms without content, unless the content is only for APNs.
+  /// The platforms that the sender named.
+  public let namedPlatforms: PlatformSet
+  /// The platforms whose devices can be targets: those named for which the content has something.
   public var platforms: PlatformSet
   /// The audience.
   public var audience: Audience
@@ -16,14 +18,14 @@ public struct PushRequest: Equatable, Sendable {
   /// What is reported to the app server.
   public var callback: PushCallback?
 
-  /// Puts a push together.
+  /// Puts a push together; `platforms` are those that the sender named.
   public init(
     cid: String? = nil, platforms: PlatformSet, audience: Audience, content: PushContent,
     options: PushOptions = PushOptions(), callback: PushCallback? = nil
   ) {
     self.cid = cid
-    self.platforms =
-      content.variants.isEmpty ? platforms.intersection(content.platforms) : platforms
+    namedPlatforms = platforms
+    self.platforms = platforms.intersection(content.platforms)
     self.audience = audience
     self.content = content
     self.options = options

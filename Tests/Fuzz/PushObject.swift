@@ -30,7 +30,8 @@ import PushWire
 private func check(_ push: PushRequest, _ rules: PushRules) {
   check(PushContent(decoding: push.content.encode()) == push.content, "content survives the database")
   check(!push.content.platforms.isEmpty, "someone gets something")
-  check(push.content.platforms.isSubset(of: push.platforms), "nobody gets what was not for them")
+  check(push.content.platforms.isSubset(of: push.namedPlatforms), "nobody gets what was not for them")
+  check(push.platforms == push.content.platforms, "only platforms with content have targets")
   check((0...rules.maximumTimeToLive).contains(push.options.timeToLive), "the time to live keeps its limit")
   check(push.audience != .filter(AudienceFilter()), "an audience has a condition")
   for platform in Platform.allCases {

@@ -2,6 +2,7 @@ import PushBase
 import PushDomain
 import PushGateway
 import PushHTTP
+import PushJSON
 import PushRouter
 import PushStorage
 import PushTesting
@@ -49,6 +50,31 @@ import Testing
       }
     }
     #expect(throws: APIError.blacklisted) { try refused.get() }
+  }
+
+  @Test func `A push for iPhones alone is counted and sent to iPhones alone`() async throws {
+    var limits = GatewayLimits()
+    limits.pushCallsPerMinute = 2
+    let world = try ConsoleWorld(limits: limits)
+    let owner = try await world.owner()
+    let app = try await world.app(of: .standard)
+    let android = try await world.device(in: app)
+    _ = try await world.device(in: app, platform: .ios)
+    _ = await owner.open("/console/")
+    func send(_ cid: Int, to audience: String = "\"all\"") async throws -> HTTPResponse {
+      let body = #"{"platform":"all","audience":\#(audience),"notification":{"ios":{"alert":"x"}}}"#
+      let request = try PushRequest.parse(try parseJSON(Array(body.utf8)))
+      #expect(AudienceSize(request, in: app)?.total == (cid == 2 ? 0 : 1))
+      return await owner.post(
+        "/console/apps/\(app.key.text)/push", ["body": body, "cid": "\(app.key.text)-\(cid)"])
+    }
+    #expect(try await send(1).status == 303)
+    let number = try #require(app.directory.find(android))
+    #expect(app.directory.pending(for: number, after: MessageID(0), at: 0, limit: 10).ids == [])
+    let nobody = try await send(2, to: #"{"registration_id":["\#(android.text)"]}"#)
+    #expect(nobody.status == 422)
+    let limited = try await send(3)
+    #expect(limited.status == 429 && String(decoding: limited.body, as: UTF8.self).contains("Send now (1)"))
   }
 
   /// In each language, and about the form's fields rather than those of a push object.

@@ -207,6 +207,28 @@ func list(_ count: Int) -> String { (0..<count).map { #""n\#($0)""# }.joined(sep
     #expect(PushContent(decoding: request.content.encode()) == request.content)
   }
 
+  @Test(
+    arguments: [
+      (#""notification":{"ios":{"alert":"x"}}"#, [.ios]),
+      (#""notification":{"android":{"alert":"x"},"hmos":{"alert":"x"}}"#, [.android, .hmos]),
+      (#""notification":{"quickapp":{"alert":"x","title":"t","page":"p"}}"#, [.quickapp]),
+      (#""notification":{"alert":"x","ios":{"badge":1}}"#, Platform.allCases),
+      (#""notification":{"ios":{"alert":"x"}},"message":{"msg_content":"y"}"#, Platform.allCases),
+      (#""message":{"msg_content":"y"}"#, Platform.allCases),
+      (#""notification":{"voip":{"a":1}}"#, [.ios]),
+      (#""notification":{"android":{"alert":"x"},"voip":{"a":1}}"#, [.android, .ios]),
+      (
+        #""live_activity":{"ios":{"event":"start","attributes-type":"T","attributes":{},"content-state":{},"#
+          + #""alert":{"title":"x","body":"y"}}}"#, [.ios]
+      ),
+    ] as [(String, [Platform])])
+  func `Only devices of platforms for which it has something are meant`(
+    members: String, expected: [Platform]
+  ) throws {
+    let request = try PushRequest.parse(parsed(push(members)), rules: .withAPNs)
+    #expect(Set(Platform.allCases.filter { request.platforms.contains($0) }) == Set(expected))
+  }
+
   @Test func onlyAnAlertIsOneVariantForAll() throws {
     let request = try PushRequest.parse(parsed(push(#""notification":{"alert":"hi"}"#)), rules: .withAPNs)
     #expect(

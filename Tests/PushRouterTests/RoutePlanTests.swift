@@ -154,6 +154,38 @@ import Testing
     }
   }
 
+  /// Beside a part for Android, a call is all that there is for iPhones, with a credential for Apple or without.
+  @Test(arguments: Strategy.Rule.allCases.map({ Strategy($0) }), [1, 100])
+  func `Phones that are only called wait for nothing else`(strategy: Strategy, copies: UInt32) throws {
+    let directory = AppDirectory(app: AppID(1))
+    var numbers: [Platform: [RegistrationNumber]] = [:]
+    for index in 0..<(3 * copies) {
+      let number = RegistrationNumber(index)
+      let platform = [Platform.android, .ios, .hmos][Int(index % 3)]
+      directory.insert(
+        RegistrationEntry(
+          number: number, id: RegistrationID(high: UInt64(index), low: 1), platform: platform,
+          secretHash: (1, 2)))
+      if platform == .ios {
+        directory.setToken(HeldToken(PushToken(.voip, .production, [1]), of: number))
+      }
+      numbers[platform, default: []].append(number)
+    }
+    let content = PushContent(
+      variants: [ContentVariant(platforms: PlatformSet(.android), notification: Array("{}".utf8))],
+      apple: [try PushContent.call()])
+    let request = AcceptRequest(to: .all, content, strategy: strategy)
+    let audience = try #require(directory.resolve(.all, platforms: request.push.platforms))
+    #expect(audience.count == Int(2 * copies))
+    for services in [ServiceSet(), .production] {
+      let plan = directory.plan(audience, RouteTerms(request.push, apns: services))
+      #expect(plan.own.numbers.members() == (strategy == .vendorOnly ? [] : numbers[.android]))
+      let isCalled = !services.isEmpty && strategy != .ownOnly
+      #expect(plan[.apnsCall].numbers.members() == (isCalled ? numbers[.ios] : []))
+      #expect(plan.ios?.members() == numbers[.ios])
+    }
+  }
+
   /// Of two channels that could bring what our connection has nothing of, the first gets the device.
   @Test func `A device has one way for what our connection does not carry`() throws {
     let directory = AppDirectory(app: AppID(1))
@@ -246,7 +278,7 @@ extension PushContent {
       ], apple: (parts.contains(.notification) ? [try #require(apple)] : []) + (calls ? [try call()] : []))
   }
 
-  private static func call() throws -> APNsNotification {
+  static func call() throws -> APNsNotification {
     let template = try #require(APNsTemplate(text: Array("{}".utf8), holes: []))
     return try #require(APNsNotification(type: .voip, priority: .immediate, payload: template))
   }

@@ -40,8 +40,7 @@ struct PushOutline: Sendable {
     if !excerpt.text.isEmpty { rows.append((Words.text, excerpt.text)) }
     if excerpt.isEncrypted { rows.append((Words.text, call(Words.encrypted))) }
     rows.append((Words.audience, AudienceText(request.audience).full(call.language)))
-    let platforms = request.platforms.intersection(request.content.platforms)
-    let names = Platform.allCases.filter { platforms.contains($0) }.map { call($0.phrase) }
+    let names = Platform.allCases.filter { request.platforms.contains($0) }.map { call($0.phrase) }
     rows.append((Words.platforms, names.joined(separator: ", ")))
     rows += besides
     rows += previews.map { (Words.by($0.channel), call($0.phrase(in: zone))) }

@@ -126,7 +126,7 @@ struct NewPush: Sendable {
     let legs = plan.vendors.map { LegTargetsRow(leg: $0.leg, targets: $0.targets.numbers.serialized()) }
     return PushRow(
       id: id, app: app, createdAt: now, expiresAt: expires, sendno: Int64(request.sendno),
-      platforms: request.push.platforms, target: single, targets: targetBytes, ownTargets: ownBytes,
+      platforms: request.push.namedPlatforms, target: single, targets: targetBytes, ownTargets: ownBytes,
       legs: legs, iosTargets: iosBytes,
       unreached: unreachedBytes, isOnlineOnly: request.push.options.timeToLive == 0,
       targetCount: UInt32(clamping: audienceCount), strategy: request.push.options.strategy.number,

@@ -74,14 +74,20 @@ struct RouteTerms: Sendable {
   /// Whether the push has something for our connection.
   var hasOwnContent: Bool { !content.variants.isEmpty }
 
+  /// The platforms for which channels have something, such as calls, and our connection has nothing.
+  private var platformsOfChannels: PlatformSet {
+    content.platforms.subtracting(content.passthroughPlatforms)
+  }
+
   /// Whether all targets use the direct connection.
   var isPlain: Bool {
     strategy == .jpush && vendors.isEmpty && additions.isEmpty && !isOnlineOnly && hasOwnContent
+      && platformsOfChannels.isEmpty
   }
 
-  /// The platforms on which routes differ from device to device.
+  /// The platforms on which routes differ from device to device, or from those of other platforms.
   fileprivate var platforms: PlatformSet {
-    vendors.reduce(into: PlatformSet(.ios)) { $0.formUnion($1.platforms) }
+    vendors.reduce(into: platformsOfChannels.union(PlatformSet(.ios))) { $0.formUnion($1.platforms) }
   }
 
   /// Whether our connection has something for devices that no vendor's channel reaches.
