@@ -66,21 +66,30 @@ extension PushReport {
 
   /// What our connection carries of one part to iOS: to those who get their notification by another channel only the rest.
   public func ownIOS(_ part: PushParts) -> PushFunnel {
-    var members = NumberSet()
-    let elsewhere = targets.legs.filter(\.key.isMain).values.reduce(into: NumberSet()) {
-      $0.formUnion($1.targets)
-    }
-    let viaVendor = targets.ios.intersection(elsewhere)
-    for (isViaVendor, some) in [(true, viaVendor), (false, targets.ios.subtracting(viaVendor))] {
-      let parts = Routing.ownParts(.ios, of: iosParts, strategy: strategy, viaVendor: isViaVendor)
-      if !parts.isDisjoint(with: part) { members.formUnion(some) }
-    }
-    return PushFunnel(own: members, of: targets, online: online)
+    PushFunnel(own: members(.ios, getting: part, of: iosParts, targets.ios), of: targets, online: online)
   }
 
-  /// What our connection carries of one part to the other platforms.
+  /// What our connection carries of one part to the other platforms: as for iOS.
   public func ownOthers(_ part: PushParts) -> PushFunnel {
-    otherParts.isDisjoint(with: part) ? PushFunnel() : ownOthers
+    // Their rules are the same (`Routing.ownParts`).
+    let all = otherParts.reduce(into: NumberSet()) {
+      $0.formUnion(members(.android, getting: part, of: $1.parts, $1.targets))
+    }
+    return PushFunnel(own: all, of: targets, online: online)
+  }
+
+  /// To whom of some on a platform, for whom the push has some parts, our connection brings one of them.
+  private func members(
+    _ platform: Platform, getting part: PushParts, of parts: PushParts, _ some: NumberSet
+  ) -> NumberSet {
+    let alone = Routing.ownParts(platform, of: parts, strategy: strategy, viaVendor: false)
+    let rest = Routing.ownParts(platform, of: parts, strategy: strategy, viaVendor: true)
+    let viaVendor = targets.servedForNotifications.intersection(some)
+    var members = NumberSet()
+    if !alone.isDisjoint(with: part) { members.formUnion(some.subtracting(viaVendor)) }
+    // If nothing is left beside the notification, our connection had that before the channel took it over.
+    if !(rest.isEmpty ? alone : rest).isDisjoint(with: part) { members.formUnion(viaVendor) }
+    return members
   }
 
   private var others: NumberSet { targets.all.subtracting(targets.ios) }

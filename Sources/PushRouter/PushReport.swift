@@ -24,12 +24,14 @@ public struct PushReport: Sendable {
   public let targets: PushTargets
   /// What vendors' channels take over, or have, of what devices do not acknowledge in time; empty unless the sender asked for that.
   public let fallbacks: [ReportedFallback]
-  /// What it has for iOS, and for the other platforms.
-  public let iosParts, otherParts: PushParts
+  /// What it has for iOS.
+  public let iosParts: PushParts
+  /// What it has for the targets on other platforms, by those who get the same; nobody is in two of them.
+  let otherParts: [(parts: PushParts, targets: NumberSet)]
   /// Who is connected now.
   let online: NumberSet
 
-  init?(_ rows: TargetRows, at now: Timestamp, online: NumberSet) {
+  init?(_ rows: TargetRows, at now: Timestamp, in directory: AppDirectory, online: NumberSet) {
     self.online = online
     guard let targets = PushTargets(rows, at: now) else { return nil }
     let push = rows.push
@@ -48,7 +50,28 @@ public struct PushReport: Sendable {
     fallbacks = rows.fallbacks.map { ReportedFallback($0, targets) }
     let content = PushContent(decoding: push.content)
     iosParts = content?.parts(for: .ios) ?? []
-    otherParts = content.map { $0.parts(for: .android).union($0.parts(for: .hmos)) } ?? []
+    otherParts = Self.otherParts(content, push.platforms, targets.all.subtracting(targets.ios), directory)
+  }
+
+  private static func otherParts(
+    _ content: PushContent?, _ platforms: PlatformSet, _ targets: NumberSet, _ directory: AppDirectory
+  ) -> [(parts: PushParts, targets: NumberSet)] {
+    var known: [(platform: Platform, parts: PushParts)] = []
+    for platform in Platform.allCases where platform != .ios && platforms.contains(platform) {
+      let parts = content?.parts(for: platform) ?? []
+      if !parts.isEmpty { known.append((platform, parts)) }
+    }
+    guard Set(known.map(\.parts)).count > 1 else { return known.prefix(1).map { ($0.parts, targets) } }
+    var left = targets
+    var groups: [(parts: PushParts, targets: NumberSet)] = []
+    for (platform, parts) in known {
+      let members = left.intersection(directory.members(platforms: PlatformSet(platform)))
+      groups.append((parts, members))
+      left.subtract(members)
+    }
+    // What the platforms of replaced registrations were is not known any more.
+    groups.append((known.reduce(into: []) { $0.formUnion($1.parts) }, left))
+    return groups
   }
 }
 

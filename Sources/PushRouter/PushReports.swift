@@ -46,7 +46,7 @@ public struct PushReports: Sendable {
           found.append(nil)
           continue
         }
-        guard let report = PushReport(rows, at: now, online: online) else {
+        guard let report = PushReport(rows, at: now, in: app.directory, online: online) else {
           log.error("stored audience is unreadable", ["msg_id": .text(id.text)])
           throw StorageError(.corrupt, "a stored set is unreadable")
         }

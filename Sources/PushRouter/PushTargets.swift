@@ -178,6 +178,11 @@ extension PushTargets {
     return sum
   }
 
+  /// The targets whose notification a channel to an outside service brings, without those for whom our connection took it over.
+  var servedForNotifications: NumberSet {
+    legs.reduce(into: NumberSet()) { if $1.key.isMain { $0.formUnion($1.value.targets) } }
+  }
+
   /// The targets that receipts of channels' services may be about.
   var servedByMainLegs: NumberSet {
     legs.reduce(into: NumberSet()) { if $1.key.isMain { $0.formUnion($1.value.known) } }

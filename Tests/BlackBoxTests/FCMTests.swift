@@ -39,6 +39,13 @@ import Testing
     #expect(arrival.id == id && arrival.content["notification"] == nil)
     #expect(arrival.content["message"]?["msg_content"] == "data")
     try online.acknowledge(arrival)
+    // The connection brought the message alone, and Google does not say whether the notification arrived.
+    let isTold = try RunningProgram.eventually { try world.detail(id)?["message"]?["received"] == 1 }
+    #expect(isTold)
+    let notification = try world.detail(id)?["notification"]
+    #expect(notification?["target"] == 1 && notification?["sent"] == 1 && notification?["received"] == 0)
+    #expect(notification?["sub_android"]?["jg_android"] == .null)
+    #expect(notification?["sub_android"]?["fcm"]?["sent"] == 1)
 
     #expect(try world.why(id, device, "channel")?["verdict"] == "ok")
     #expect(try world.why(id, device, "channel")?["detail"] == "fcm")

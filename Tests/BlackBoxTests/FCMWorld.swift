@@ -98,6 +98,11 @@ final class FCMWorld {
     return try #require(call.document, "\(call.body)")
   }
 
+  /// What JPush's report says of each part of a push.
+  func detail(_ id: String) throws -> JSONValue? {
+    try server.call("GET", "/v3/messages/detail?msg_ids=\(id)", as: app).document?.array?.first?["details"]
+  }
+
   /// How many devices a push was meant for on the channel.
   func targets(of id: String) throws -> Int64 { try report(id)["fcm"]?["targets"]?.int64 ?? 0 }
 
