@@ -204,6 +204,14 @@ public struct NumberSet: Sendable {
     return rest
   }
 
+  /// The members that are smaller than a number.
+  func below(_ number: RegistrationNumber) -> NumberSet {
+    guard storage != nil else { return single.map { $0 < number } == true ? self : NumberSet() }
+    var found = self
+    roaring_bitmap_remove_range_closed(found.uniquely(), number.rawValue, .max)
+    return found
+  }
+
   /// Converts consecutive members into runs, for sets that are stored for long.
   public mutating func compact() {
     if storage != nil { roaring_bitmap_run_optimize(uniquely()) }

@@ -46,7 +46,11 @@ public struct PushReports: Sendable {
           found.append(nil)
           continue
         }
-        guard let report = PushReport(rows, at: now, in: app.directory, online: online) else {
+        let minutes = rows.isPending ? try transaction.pacedPushes.minutes(of: id) : nil
+        guard
+          let report = PushReport(
+            rows, pacedOver: minutes, at: now, in: app.directory, online: online)
+        else {
           log.error("stored audience is unreadable", ["msg_id": .text(id.text)])
           throw StorageError(.corrupt, "a stored set is unreadable")
         }
