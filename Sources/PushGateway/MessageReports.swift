@@ -158,10 +158,11 @@ struct MessageReports {
   private func details(_ report: PushReport) -> JSONValue {
     [
       "notification": Self.part(
-        report.ownOthers(.notification), report.ownIOS(.notification), report.funnel(of: ReportChannels.apns),
+        report.ownOthers(.notification), report.ownIOS(.notification),
+        report.funnel(ofLeg: DeliveryLeg(ReportChannels.apns)), report.funnel(ofLeg: ReportChannels.calls),
         makers(report), hmos(report), hasReceipts: true),
       "message": Self.part(
-        report.ownOthers(.message), report.ownIOS(.message), nil, [], nil, hasReceipts: false),
+        report.ownOthers(.message), report.ownIOS(.message), nil, nil, [], nil, hasReceipts: false),
       "inapp": nil, "live_activity": nil,
     ]
   }
@@ -171,11 +172,11 @@ struct MessageReports {
   ]
 
   private static func part(
-    _ others: PushFunnel, _ ios: PushFunnel, _ apple: PushFunnel?, _ makers: [(String, PushFunnel)],
-    _ hmos: PushFunnel?, hasReceipts: Bool
+    _ others: PushFunnel, _ ios: PushFunnel, _ apple: PushFunnel?, _ calls: PushFunnel?,
+    _ makers: [(String, PushFunnel)], _ hmos: PushFunnel?, hasReceipts: Bool
   ) -> JSONValue {
     var all = makers.reduce(others.union(ios)) { $0.union($1.1) }
-    for funnel in [apple, hmos].compactMap({ $0 }) { all = all.union(funnel) }
+    for funnel in [apple, calls, hmos].compactMap({ $0 }) { all = all.union(funnel) }
     guard !all.isEmpty else { return nil }
     var object = JSONObject()
     for (name, value) in five(all, hasReceipts) { object.set(name, value) }
@@ -186,11 +187,14 @@ struct MessageReports {
     }
     let hasAndroid = !others.isEmpty || makers.contains { !$0.1.isEmpty }
     object.set("sub_android", hasAndroid ? .object(android) : nil)
-    let hasIOS = !ios.isEmpty || apple?.isEmpty == false
+    let hasIOS = [ios, apple, calls].contains { $0?.isEmpty == false }
     object.set(
       "sub_ios",
       hasIOS
-        ? ["jg_ios": leaf(ios, hasReceipts), "voip": nil, "apns": leaf(apple ?? nil, hasReceipts)] : nil)
+        ? [
+          "jg_ios": leaf(ios, hasReceipts), "voip": leaf(calls, hasReceipts),
+          "apns": leaf(apple, hasReceipts),
+        ] : nil)
     object.set("sub_quickapp", nil)
     // What goes over the direct connection counts under `jg_android`.
     let hmpns = leaf(hmos, hasReceipts)

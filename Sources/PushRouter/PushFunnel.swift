@@ -59,6 +59,9 @@ extension PushReport {
     channel == .passthrough ? ownIOS.union(ownOthers) : PushFunnel(targets.on(channel))
   }
 
+  /// By one leg of a channel to an outside service.
+  public func funnel(ofLeg leg: DeliveryLeg) -> PushFunnel { PushFunnel(targets.on(leg: leg)) }
+
   /// By channel with targets, passthrough first.
   public var funnels: [(channel: ChannelID, funnel: PushFunnel)] {
     targets.channels.map { ($0, funnel(of: $0)) }

@@ -165,8 +165,15 @@ extension PushTargets {
         meant: own, accepted: acknowledged, handed: acknowledged, arrived: acknowledged, waiting: waiting,
         shown: shownByOwn, tapped: tapped.intersection(shownByOwn))
     }
+    return on(legs.filter { $0.key.channel == channel }.values)
+  }
+
+  /// What has become of it on one leg of a channel to an outside service.
+  public func on(leg: DeliveryLeg) -> ChannelTargets { on(legs[leg].map { [$0] } ?? []) }
+
+  private func on(_ some: some Sequence<LegTargets>) -> ChannelTargets {
     var sum = ChannelTargets()
-    for (leg, targets) in legs where leg.channel == channel {
+    for targets in some {
       sum.meant.formUnion(targets.meant)
       sum.accepted.formUnion(targets.accepted)
       sum.handed.formUnion(targets.handed)

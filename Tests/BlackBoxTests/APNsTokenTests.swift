@@ -48,6 +48,12 @@ import Testing
     try #require(try world.server.call("GET", "/v1/pushes/\(push)", as: world.app).document)
   }
 
+  /// How its notification came to iPhones, as JPush's report says it.
+  private func iosWays(of push: String, in world: APNsWorld) throws -> JSONValue? {
+    let call = try world.server.call("GET", "/v3/messages/detail?msg_ids=\(push)", as: world.app)
+    return call.document?.array?.first?["details"]?["notification"]?["sub_ios"]
+  }
+
   /// What Apple got of a push, once it has written so many lines.
   private func entries(of push: String, _ count: Int, in world: APNsWorld) throws -> [APNsWorld.Entry] {
     try world.wait("the simulator's lines") { APNsWorld.entries(world.entries, of: push).count >= count }
@@ -91,6 +97,10 @@ import Testing
     #expect(report["apns"]?["results"] == ["delivered": 2])
     #expect(report["calls"] == ["targets": 1, "waiting": 0, "results": ["delivered": 1]])
     #expect(report["status"] == "delivered")
+    #expect(report["apns"]?["sent"] == 2)
+    let ways = try iosWays(of: push, in: world)
+    #expect(ways?["apns"]?["target"] == 2 && ways?["apns"]?["sent"] == 2)
+    #expect(ways?["voip"]?["target"] == 1 && ways?["voip"]?["sent"] == 1)
   }
 
   @Test(arguments: [SIGTERM, SIGKILL])
@@ -107,6 +117,10 @@ import Testing
     try world.startSimulator()
     try world.wait("the call") { try report(on: push, in: world)["calls"]?["waiting"] == 0 }
     #expect(try entries(of: push, 1, in: world).map(\.token) == [token("c")])
+    // Reports book it to calls alone.
+    #expect(try report(on: push, in: world)["apns"]?["sent"] == 0)
+    let ways = try iosWays(of: push, in: world)
+    #expect(ways?["apns"] == .null && ways?["voip"]?["target"] == 1 && ways?["voip"]?["sent"] == 1)
   }
 
   @Test func `A dead token for calls is retired, and the ordinary one stays`() throws {

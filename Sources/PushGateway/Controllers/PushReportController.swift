@@ -113,7 +113,8 @@ extension PushReport {
     for channel in Set(targets.channels).union(ReportChannels.listed).subtracting([.passthrough]).sorted() {
       writer.key(names[channel] ?? ChannelInfo.unknown(channel).name)
       writer.beginObject()
-      write(targets.legs[DeliveryLeg(channel)], receiptCounts(channel), to: &writer)
+      let leg = DeliveryLeg(channel)
+      write(targets.legs[leg], receiptCounts(leg), to: &writer)
       writer.endObject()
     }
     if let calls = targets.legs[ReportChannels.calls], !calls.meant.isEmpty {
@@ -163,8 +164,8 @@ extension PushReport {
     ]
   }
 
-  private func receiptCounts(_ channel: ChannelID) -> [(String, Int)] {
-    let all = targets.on(channel)
+  private func receiptCounts(_ leg: DeliveryLeg) -> [(String, Int)] {
+    let all = targets.on(leg: leg)
     return [
       ("sent", all.handed.count), ("received", all.arrived.count), ("shown", all.shown.count),
       ("tapped", all.tapped.count),
