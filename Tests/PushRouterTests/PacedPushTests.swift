@@ -34,13 +34,18 @@ import Testing
     #expect(pacing.dueCount(at: pacing.end) == count)
   }
 
-  @Test func `The member at a place`() {
+  @Test func `The member at a place, and those below a number`() {
     let set = NumberSet([3, 7, 100_000].map { RegistrationNumber($0) })
     #expect(set.member(at: 0) == RegistrationNumber(3))
     #expect(set.member(at: 2) == RegistrationNumber(100_000))
     #expect(set.member(at: 3) == nil)
     #expect(set.member(at: -1) == nil)
     #expect(NumberSet().member(at: 0) == nil)
+    #expect(set.below(RegistrationNumber(7)).members() == [RegistrationNumber(3)])
+    #expect(set.below(RegistrationNumber(0)).isEmpty && set.below(RegistrationNumber(.max)).count == 3)
+    let one = NumberSet([RegistrationNumber(7)])
+    #expect(one.below(RegistrationNumber(7)).isEmpty && one.below(RegistrationNumber(8)).count == 1)
+    #expect(NumberSet().below(RegistrationNumber(8)).isEmpty)
   }
 
   // MARK: The router
