@@ -38,6 +38,8 @@ public struct PushOptions: Equatable, Sendable {
 
   /// The `time_to_live` of a push that has none: a day, in seconds.
   public static let defaultTimeToLive = 86_400
+  /// The same of a push of Getui's API, in seconds: two hours.
+  public static let defaultTimeToLiveOfGetui = 7200
   /// Minutes over which delivery may be paced at most.
   public static let longestPacing = 1400
   /// Seconds that `fallback_after` may have.

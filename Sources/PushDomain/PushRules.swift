@@ -41,11 +41,13 @@ public struct PushRules: Sendable {
     return rules
   }
 
-  /// These for the objects that requests of Getui's API become: Apple's limit is the only one of an iOS notification.
+  /// These for the objects that requests of Getui's API become: Apple's limit is the only one of an iOS notification, and a push
+  /// that names no time to live is kept for two hours, or as long as the app's plan allows.
   public var forGetui: PushRules {
     var rules = self
     rules.isGetui = true
     rules.maximumIOSNotification = max(maximumIOSNotification, 4096)
+    rules.defaultTimeToLive = min(defaultTimeToLive, PushOptions.defaultTimeToLiveOfGetui)
     return rules
   }
 }

@@ -19,8 +19,8 @@ struct PushBody: Sendable {
   let requestID: String
   /// The group for reports, and the digest of the request.
   let origin: GetuiOrigin
-  /// How long the push is kept for offline devices, in seconds; 0 reaches only devices that can be reached now.
-  let timeToLive: Int64
+  /// How long a stored message can be sent, in seconds: its `ttl`, or what a push without one gets.
+  let lifetime: Int64
   /// When to send the push; nil for now.
   let moment: Timestamp?
   let content: Content
@@ -53,9 +53,10 @@ struct PushBody: Sendable {
     }
     guard isPlain else { throw .invalid("group_name") }
     _ = try body.text("task_name")
-    let settings = try PushSettings(body, isToMany: kind == .app, longestLife: longestLife)
+    let settings = try PushSettings(body, isToMany: kind == .app)
     moment = settings.moment
-    timeToLive = settings.timeToLive
+    let usual = min(PushOptions.defaultTimeToLiveOfGetui, longestLife ?? .max)
+    lifetime = settings.timeToLive ?? Int64(usual)
     isCostly = kind == .app && !settings.activity.isEmpty
     content = try PushContentReader(body, settings, zone: zone).content()
     if case .revoke = content { try settings.checkRevoke() }
@@ -90,8 +91,9 @@ extension PushBody.Content {
 
 /// The member `settings` of a push body.
 struct PushSettings {
-  /// How long the push is kept for offline devices, in seconds; 0 reaches only devices that can be reached now.
-  private(set) var timeToLive: Int64 = 7200
+  /// How long the push is kept for offline devices, in seconds; 0 reaches only devices that can be reached now. Nil leaves it to the
+  /// app's plan when the push is made.
+  private(set) var timeToLive: Int64?
   private(set) var strategy: Int64 = 1
   private(set) var iosStrategy: Int64?
   /// The most messages per second; 0 for no limit.
@@ -105,8 +107,7 @@ struct PushSettings {
     "st", "sn", "hw", "hwq", "ho", "hoshw", "xm", "xmg", "op", "opg", "vv", "mz", "hx", "fcm", "wx",
   ]
 
-  init(_ body: GetuiFields, isToMany: Bool, longestLife: Int?) throws(GetuiError) {
-    if let longestLife { timeToLive = min(timeToLive, Int64(longestLife)) }
+  init(_ body: GetuiFields, isToMany: Bool) throws(GetuiError) {
     guard let fields = try body.fields("settings") else { return }
     try fields.allow([
       "ttl", "strategy", "speed", "schedule_time", "custom_callback", "filter_notify_off", "active_days",

@@ -82,7 +82,7 @@ struct PushContentReader {
     if transmission != nil { platforms.append("quickapp") }
     if transmission != nil || ios != nil { platforms.append("ios") }
     push.set("platform", .array(platforms))
-    options.set("time_to_live", .number(JSONNumber(settings.timeToLive)))
+    if let seconds = settings.timeToLive { options.set("time_to_live", .number(JSONNumber(seconds))) }
     let strategy = JSONValue.number(JSONNumber(settings.strategy))
     let ownOfIOS = settings.iosStrategy.map {
       ["default": strategy, "ios": .number(JSONNumber($0))] as JSONValue

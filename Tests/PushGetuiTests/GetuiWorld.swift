@@ -130,6 +130,16 @@ final class GetuiWorld: Sendable {
     try await store.change { transaction throws(StorageError) in try transaction.pushes.find(id: id) }
   }
 
+  /// Puts the app on a plan, and waits until the router has it.
+  func setPlan(_ plan: PlanRow) async throws {
+    let id = app.id
+    try await store.change { transaction throws(StorageError) in
+      try transaction.plans.set(plan)
+      _ = try transaction.apps.setPlan(app: id, plan.name)
+    }
+    while app.plan != plan { router.tick() }
+  }
+
   func register(platform: Platform = .android) async throws -> RegistrationID {
     try await router.newDevice(in: app, platform: platform).id
   }

@@ -31,12 +31,7 @@ import Testing
   {
     let world = try await GetuiWorld()
     let id = try await world.register()
-    let app = world.app
-    try await world.store.change { transaction throws(StorageError) in
-      try transaction.plans.set(PlanRow(name: "small", maxTimeToLive: 3600))
-      _ = try transaction.apps.setPlan(app: app.id, "small")
-    }
-    while app.plan.name != "small" { world.router.tick() }
+    try await world.setPlan(PlanRow(name: "small", maxTimeToLive: 3600))
     func body(_ number: Int, _ settings: String = "", to audience: String = "") -> String {
       #"{"request_id":"request-000\#(number)",\#(audience)\#(settings)"push_message":{"transmission":"hi"}}"#
     }
@@ -48,6 +43,39 @@ import Testing
     let task = try #require(stored.json["data"]?["taskid"]?.string)
     #expect(await world.ask("POST", "/push/list/cid", #"{\#(target)"taskid":"\#(task)"}"#).code == 0)
     #expect(world.pending(id).count == 2)
+    for push in world.pending(id) {
+      let row = try #require(try await world.stored(push))
+      #expect(row.expiresAt.seconds - row.createdAt.seconds == 3600)
+    }
+  }
+
+  /// What was stored says no more than the request did.
+  @Test(arguments: [nil, 7_200_000] as [Int?])
+  func `A message that was stored before the plan allowed less is sent if it has no ttl`(ttl: Int?)
+    async throws
+  {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let (soon, when) = (world.clock.now().milliseconds + 60_000, #""schedule_time""#)
+    let (life, rest) = (ttl.map { #""ttl":\#($0)"# } ?? "", #""push_message":{"transmission":"hi"}"#)
+    let message = #"{"request_id":"request-0001","settings":{\#(life)},\#(rest)}"#
+    let stored = await world.ask("POST", "/push/list/message", message)
+    let task = try #require(stored.json["data"]?["taskid"]?.string, "\(stored.message)")
+    let settings = #"{\#(life.isEmpty ? "" : life + ",")\#(when):\#(soon)}"#
+    let later = await world.ask(
+      "POST", "/push/all",
+      #"{"request_id":"request-0002","audience":"all","settings":\#(settings),\#(rest)}"#)
+    let timed = try #require(later.json["data"]?["taskid"]?.string, "\(later.message)")
+    try await world.setPlan(PlanRow(name: "small", maxTimeToLive: 3600))
+
+    let list = #"{"audience":{"cid":["\#(id.text)"]},"taskid":"\#(task)"}"#
+    let sent = await world.ask("POST", "/push/list/cid", list)
+    #expect(sent.code == (ttl == nil ? 0 : 20001), "\(sent.message)")
+    world.clock.advance(seconds: 60)
+    await world.tick()
+    let state = await world.ask("GET", "/task/schedule/\(timed)").json["data"]?[timed]?["send_result"]
+    #expect(state?.string == (ttl == nil ? "send_success" : "send_failed"))
+    #expect(world.pending(id).count == (ttl == nil ? 2 : 0))
     for push in world.pending(id) {
       let row = try #require(try await world.stored(push))
       #expect(row.expiresAt.seconds - row.createdAt.seconds == 3600)

@@ -35,7 +35,7 @@ struct ListController: GetuiController {
         fault = api.router.acceptance.fault(request, in: app).map { GetuiError($0) }
       }
       let (now, router, stored) = (api.time.now(), api.router, body.content.stored)
-      let expires = now.adding(seconds: max(60, body.timeToLive))
+      let expires = now.adding(seconds: max(60, body.lifetime))
       let (requestID, origin) = (body.requestID, body.origin)
       api.store.write(of: app.id) {
         [fault] transaction throws(StorageError) -> Result<MessageID, GetuiError> in
