@@ -269,16 +269,28 @@ extension GetuiAPI {
   /// Pushes of a task that are read at a time.
   private static let recallsInPage = 2000
 
-  /// Recalls all pushes of a stopped task, to which no more come, that can be recalled. A repetition goes on where an error ended it.
-  /// Gives the number of nodes that have not confirmed it, at most of one push.
+  /// Recalls all pushes of a stopped task, to which no more come: first those that devices may still get, then those whose time to live
+  /// is over, which devices may still show. A repetition goes on where an error ended the first. Gives the number of nodes that have
+  /// not confirmed it, at most of one push.
   func recallAll(
-    ofTask task: MessageID, from first: MessageID = MessageID(0), unconfirmed: Int = 0, in app: App,
-    done: @escaping @Sendable (Result<Int, GetuiError>) -> Void
+    ofTask task: MessageID, in app: App, done: @escaping @Sendable (Result<Int, GetuiError>) -> Void
   ) {
     let now = time.now()
+    let open = Timestamp(milliseconds: now.milliseconds + 1)...Timestamp(milliseconds: .max)
+    recallAll(ofTask: task, endingIn: open, in: app) { [self] result in
+      guard case .success(let unconfirmed) = result else { return done(result) }
+      let over = Timestamp(milliseconds: 0)...now
+      recallAll(ofTask: task, endingIn: over, unconfirmed: unconfirmed, in: app, done: done)
+    }
+  }
+
+  private func recallAll(
+    ofTask task: MessageID, endingIn moments: ClosedRange<Timestamp>, from first: MessageID = MessageID(0),
+    unconfirmed: Int = 0, in app: App, done: @escaping @Sendable (Result<Int, GetuiError>) -> Void
+  ) {
     store.read(inTurnOf: app.id) { transaction throws(StorageError) in
       try transaction.getui.recallablePushes(
-        ofTask: task, app: app.id, from: first, at: now, limit: Self.recallsInPage)
+        ofTask: task, app: app.id, from: first, endingIn: moments, limit: Self.recallsInPage)
     } completion: { [self] result in
       guard case .success(let pushes) = result else { return done(.failure(.busy)) }
       guard let last = pushes.last else { return done(.success(unconfirmed)) }
@@ -286,7 +298,8 @@ extension GetuiAPI {
         guard case .success(let recalled) = result else { return done(.failure(.busy)) }
         let most = max(unconfirmed, recalled.unconfirmed)
         recallAll(
-          ofTask: task, from: MessageID(last.rawValue + 1), unconfirmed: most, in: app, done: done)
+          ofTask: task, endingIn: moments, from: MessageID(last.rawValue + 1), unconfirmed: most, in: app,
+          done: done)
       }
     }
   }

@@ -4,6 +4,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import PushGetui
@@ -42,20 +43,40 @@ import Testing
     #expect(await world.call("POST", "/push/list/cid", list, token: token).code == 22002)
   }
 
-  /// Nothing is taken back after its end: the housekeeping says how that was.
-  @Test func `Pushes that have ended are left alone`() async throws {
+  /// Notes which pushes devices are told to remove.
+  private final class Connections: DeviceGateway {
+    private let told = Mutex<[MessageID]>([])
+
+    func send(_ message: HomeMessage, to loop: UInt16) {}
+    func sendToAll(_ message: HomeMessage) {
+      if case .recall(let id, _, _) = message { told.withLock { $0.append(id) } }
+    }
+    func take() -> [MessageID] { told.withLock { $0 } }
+  }
+
+  /// Whoever stops a wrong message hours later does not want it on phones. Those that may still arrive come first.
+  @Test func `Devices are told of pushes whose time to live is over too`() async throws {
     let world = try await GetuiWorld()
+    let connections = Connections()
+    world.router.add(connections)
     let id = try await world.register()
-    let task = try await send(3, to: id, world)
-    world.clock.advance(seconds: 7201)
+    let task = try await send(2, to: id, world)
+    world.clock.advance(seconds: 7000)
+    let list = #"{"audience":{"cid":["\#(id.text)"]},"taskid":"\#(task)"}"#
+    #expect(await world.ask("POST", "/push/list/cid", list).code == 0)
+    let pushes = world.pending(id)
+    #expect(pushes.count == 3)
+    world.clock.advance(seconds: 201)
     world.router.tick()
     #expect(await world.ask("DELETE", "/task/\(task)").code == 0)
+    #expect(connections.take() == pushes.suffix(1) + pushes.prefix(2))
+    // How a push ended before stays as it was.
     let recalled = try await world.store.change { transaction throws(StorageError) in
       try transaction.database.first("SELECT count(*) FROM outcome WHERE taken_back_at IS NOT NULL") {
         $0.count()
       }
     }
-    #expect(recalled == 0)
+    #expect(recalled == 1)
   }
 
   /// Who repeats the sending of a list pushes twice: only requests with a name may be told to be repeated.

@@ -127,18 +127,21 @@ extension GetuiRepository {
     ) { $0.message() }
   }
 
-  /// The pushes of an app's task from an ID on that have not ended at a moment and are not taken back, the oldest first.
+  /// The pushes of an app's task from an ID on that are not taken back and whose time to live ends in a range of moments, the oldest
+  /// first.
   public func recallablePushes(
-    ofTask task: MessageID, app: AppID, from first: MessageID, at now: Timestamp, limit: Int
+    ofTask task: MessageID, app: AppID, from first: MessageID, endingIn moments: ClosedRange<Timestamp>,
+    limit: Int
   ) throws(StorageError) -> [MessageID] {
     try database.all(
       """
       SELECT push_id FROM getui_push JOIN push ON push.msg_id = push_id
         LEFT JOIN outcome ON outcome.msg_id = push_id
-      WHERE task_id = ? AND getui_push.app_id = ? AND push_id >= ? AND push.expires_at > ?
-        AND outcome.taken_back_at IS NULL
+      WHERE task_id = ? AND getui_push.app_id = ? AND push_id >= ? AND push.expires_at >= ?
+        AND push.expires_at <= ? AND outcome.taken_back_at IS NULL
       ORDER BY push_id LIMIT ?
-      """, .message(task), .app(app), .message(first), .time(now), .integer(limit)
+      """, .message(task), .app(app), .message(first), .time(moments.lowerBound), .time(moments.upperBound),
+      .integer(limit)
     ) { $0.message() }
   }
 
