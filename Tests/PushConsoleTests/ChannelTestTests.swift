@@ -84,4 +84,47 @@ import Testing
     let sender = try await world.member(.sender, of: account, name: "sam")
     #expect(await sender.open("\(page)/test").status == 403)
   }
+
+  /// The form has whole hours, of which such a plan allows none.
+  @Test func `A plan of less than an hour allows test pushes`() async throws {
+    let world = try ConsoleWorld()
+    let account = try await world.account("some")
+    let app = try await world.app(of: account)
+    let admin = try await world.member(.admin, of: account, name: "ada")
+    let folder = TemporaryFolder()
+    let file = FileChannel(world.router, world.store, path: folder.file("x"), takesCredentials: true)
+    world.router.add(file)
+    let (id, plan) = (app.id, PlanRow(name: "brief", maxTimeToLive: 600))
+    try await world.store.change { transaction throws(StorageError) in
+      try transaction.plans.set(plan)
+      _ = try transaction.apps.setPlan(app: id, plan.name)
+    }
+    while app.plan != plan { world.router.tick() }
+    let device = try await world.device(in: app)
+    try await Self.set([file.info.id], of: device, in: world, app)
+    let base = "/console/apps/\(app.key.text)"
+    let page = "\(base)/settings/credentials/file"
+    _ = await admin.open("\(page)/test")
+    let test = [
+      "registration_id": device.text, "title": "T", "text": "Hello", "cid": PushPages.newCID(app),
+    ]
+    let sent = await admin.post("\(page)/test", test)
+    #expect(sent.status == 303 && sent.headers["location"]?.contains("/pushes/") == true)
+    let message = try #require(
+      sent.headers["location"]?.split(separator: "/").last.flatMap { MessageID(decimal: Array($0.utf8)) })
+    let row = try await world.store.look { transaction throws(StorageError) in
+      try transaction.pushes.find(id: message)
+    }
+    let push = try #require(row)
+    #expect(push.expiresAt.seconds - push.createdAt.seconds == 600)
+
+    let form = await admin.open("\(base)/push").text
+    #expect(form.contains("name=\"hours\" type=\"number\" value=\"\""))
+    let typed = [
+      "kind": "message", "android": "1", "audience": "registration", "names": device.text, "text": "x",
+      "hours": "",
+    ]
+    let confirmed = await admin.submit("\(base)/push/confirm", typed)
+    #expect(confirmed.status == 200 && confirmed.text.contains("<dd>10 minutes</dd>"))
+  }
 }

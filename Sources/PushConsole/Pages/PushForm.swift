@@ -21,16 +21,19 @@ struct PushForm: Sendable, Equatable {
   var noTags = ""
   var title = ""
   var text = ""
-  /// For how long it is kept for those who are away; nil if what was typed is no number from 0 to `mostHours`.
+  /// For how long it is kept for those who are away; nil for as long as the app's plan allows, at most a day.
   var hours: Int?
+  /// Whether what was typed there is nothing, or a number from 0 to `mostHours`.
+  private(set) var hasValidHours = true
   var extras = PushExtras()
 
   /// As many as the push object may say (`options.time_to_live`).
   static let mostHours = 240
 
-  /// A day, or the whole hours that an app's plan allows.
-  private static func usualHours(of app: App?) -> Int {
-    min(24, max(1, (app?.plan.maxTimeToLive ?? 86_400) / 3600))
+  /// A day, or the whole hours that an app's plan allows; nil if that is less than one.
+  private static func usualHours(of app: App?) -> Int? {
+    let hours = min(24, (app?.plan.maxTimeToLive ?? 86_400) / 3600)
+    return hours > 0 ? hours : nil
   }
 
   /// An empty one.
@@ -48,9 +51,8 @@ struct PushForm: Sendable, Equatable {
     text = call.field("text").replacing("\r\n", with: "\n")
     extras = PushExtras(call)
     let typed = call.field("hours")
-    hours =
-      typed.isEmpty
-      ? Self.usualHours(of: call.app) : Int(typed).flatMap { (0...Self.mostHours).contains($0) ? $0 : nil }
+    hours = Int(typed).flatMap { (0...Self.mostHours).contains($0) ? $0 : nil }
+    hasValidHours = typed.isEmpty || hours != nil
   }
 
   /// Whether the audience fields have a value.

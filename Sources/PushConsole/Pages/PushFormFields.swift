@@ -25,7 +25,7 @@ enum PushFormFields {
     <label for="text">\(call(Words.text))</label>
     <textarea id="text" name="text" rows="3" required>\(form.text)</textarea>
     \(Forms.field(call(Words.hours), "hours", type: "number", value: form.hours.map { String($0) } ?? "",
-      most: PushForm.mostHours))
+      isRequired: false, most: PushForm.mostHours, hint: call(Words.usualHours)))
     \(PushExtrasFields.html(call, form.extras))
     """
   }

@@ -81,13 +81,13 @@ struct PushPages: Controller {
   }
 
   /// A push object that keeps every rule, or what is wrong with it.
-  private func parse(_ form: PushForm) -> Result<PushRequest, APIError> {
+  private func parse(_ form: PushForm, for app: App) -> Result<PushRequest, APIError> {
     Result { () throws(APIError) in
-      guard form.hours != nil else {
+      guard form.hasValidHours else {
         throw .invalidValue("options.time_to_live must be 0 to \(PushForm.mostHours) hours")
       }
       guard form.extras.haveNames else { throw .invalidValue("extras: a name of its own for each value") }
-      return try PushRequest.parse(form.json, rules: gateway.pushRules)
+      return try PushRequest.parse(form.json, rules: gateway.pushRules(of: app))
     }
   }
 
@@ -95,7 +95,7 @@ struct PushPages: Controller {
     guard let app = call.app else { return call.missing }
     let form = PushForm(call)
     let text: String
-    switch parse(form) {
+    switch parse(form, for: app) {
     // Nothing has been typed yet.
     case .failure where !form.namesAnybody: text = ""
     case .failure(let error): text = call(PushWords.phrase(error))
@@ -121,7 +121,7 @@ struct PushPages: Controller {
     var draft = PushDrafts.Draft(owner: .person(visitor.person.id), app: app.key, form: form)
     // Drafts belong to one person.
     let number = drafts.written.draft(id).map { $0.owner == draft.owner } == false ? PushDrafts.newID() : id
-    switch parse(form) {
+    switch parse(form, for: app) {
     case .failure(let error):
       draft.problem = PushWords.phrase(error)
     case .success(let request):
@@ -144,7 +144,7 @@ struct PushPages: Controller {
     let draft = await drafts.draft(id, of: call)
     // The number of drafts is limited, and a restart drops them.
     guard let draft else { return call.redirect(to: path, notice: .draftLost) }
-    guard let cid = draft.cid, case .success(let request) = parse(draft.form) else {
+    guard let cid = draft.cid, case .success(let request) = parse(draft.form, for: app) else {
       return call.redirect(to: "\(path)?draft=\(id)")
     }
     let body = String(decoding: JSONWriter.serialize(draft.form.json), as: UTF8.self)

@@ -161,6 +161,9 @@ enum Words {
   static let title = Phrase("Title", "标题")
   static let text = Phrase("Text", "内容")
   static let hours = Phrase("Keep for offline devices (hours)", "离线保留时长（小时）")
+  static let usualHours = Phrase(
+    "Leave it empty for a day, or for as long as the app's plan allows if that is less.",
+    "留空时保留一天；应用套餐的上限不足一天时，按上限保留。")
   static let audienceSize = Phrase(
     "Reaches {}: {} iOS, {} others; {} online now", "共 {} 台设备：iOS {} 台，其他 {} 台；当前在线 {} 台")
   static let silent = Phrase("(no text)", "（无文字）")
