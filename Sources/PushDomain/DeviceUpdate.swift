@@ -82,19 +82,21 @@ public struct DeviceListUpdate: Equatable, Sendable {
   public var add: [RegistrationID]
   /// The devices that go; none of them is in `add`.
   public var remove: [RegistrationID]
+  /// What is named in either list and is no registration ID.
+  public var malformed: [String]
 
   /// Makes an update.
-  public init(add: [RegistrationID] = [], remove: [RegistrationID] = []) {
+  public init(add: [RegistrationID] = [], remove: [RegistrationID] = [], malformed: [String] = []) {
     self.add = add
     self.remove = remove
+    self.malformed = malformed
   }
 
   /// Most devices in each list.
   public static let maximumDevices = 1000
 
   /// Reads the body of `POST /v3/tags/{tag}`: `{"registration_ids": {"add": […], "remove": […]}}`. Throws
-  /// 7002, or 7013 if only some of the registration IDs are malformed; whether they exist is the caller's
-  /// concern.
+  /// 7002; what to say of malformed registration IDs, and whether the others exist, is the caller's concern.
   public static func parseForTag(_ json: JSONValue) throws(APIError) -> DeviceListUpdate {
     try parse(json, mayAdd: true)
   }
@@ -113,15 +115,10 @@ public struct DeviceListUpdate: Equatable, Sendable {
     let remove = try lists.texts("remove", maximum: maximumDevices) ?? []
     if !mayAdd, !add.isEmpty { throw lists.invalid("add", "is not supported") }
     guard !add.isEmpty || !remove.isEmpty else { throw body.invalid("registration_ids", "is empty") }
-    let wanted = add + remove
-    if let bad = wanted.first(where: { RegistrationID($0) == nil }) {
-      let message = "registration_ids: '\(bad.prefix(64))' is no registration id"
-      let allBad = wanted.allSatisfy { RegistrationID($0) == nil }
-      throw allBad ? .deviceInvalid(message) : .devicePartlyInvalid(message)
-    }
     let coming = add.compactMap { RegistrationID($0) }
     let kept = Set(coming)
     return DeviceListUpdate(
-      add: coming, remove: remove.compactMap { RegistrationID($0) }.filter { !kept.contains($0) })
+      add: coming, remove: remove.compactMap { RegistrationID($0) }.filter { !kept.contains($0) },
+      malformed: (add + remove).filter { RegistrationID($0) == nil })
   }
 }

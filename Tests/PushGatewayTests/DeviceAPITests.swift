@@ -238,4 +238,21 @@ import Testing
     }
     #expect(world.app.directory.firstTags(100) == [])
   }
+
+  /// All that are at fault in one answer: a client that imports IDs from elsewhere may have many.
+  @Test(arguments: ["tags/a", "aliases/a"])
+  func `Malformed registration IDs are named beside unknown ones`(path: String) async throws {
+    let world = try await GatewayWorld()
+    let (known, unknown) = (try await world.register(), "0123456789abcdef012")
+    for (ids, expected) in [
+      ([known.text, "0207870f1b8", unknown, "zz"], "400 7013"), ([unknown, "zz"], "400 7002"),
+      (["zz"], "400 7002"), ([known.text, "zz"], "400 7013"),
+    ] {
+      let list = ids.map { "\"\($0)\"" }.joined(separator: ",")
+      let answer = await world.call("POST", "/v3/\(path)", #"{"registration_ids":{"remove":[\#(list)]}}"#)
+      #expect(answer.outcome == expected, "\(ids)")
+      let named = answer.json?["error"]?["illegal_rids"]?.array?.compactMap(\.string) ?? []
+      #expect(named.sorted() == ids.filter { $0 != known.text }.sorted())
+    }
+  }
 }

@@ -173,7 +173,7 @@ struct DeviceController: GatewayController {
       call.fail(error)
       return
     }
-    guard registrations(update.remove, call) != nil else { return }
+    guard registrations(update.remove, beside: update.malformed, call) != nil else { return }
     let leaving = Set(update.remove)
     let changes = members.filter { leaving.contains($0.id) }
       .map { RegistrationChange($0.number, DeviceChange(alias: .remove(alias))) }
@@ -216,7 +216,9 @@ struct DeviceController: GatewayController {
       call.fail(error)
       return
     }
-    guard let numbers = registrations(update.add + update.remove, call) else { return }
+    guard let numbers = registrations(update.add + update.remove, beside: update.malformed, call) else {
+      return
+    }
     let (comes, goes) = (
       DeviceChange(tags: .edit(add: [tag], remove: [])), DeviceChange(tags: .edit(add: [], remove: [tag]))
     )
@@ -226,15 +228,20 @@ struct DeviceController: GatewayController {
     change(changes, in: app, for: call)
   }
 
-  /// The registrations behind some IDs; answers the call itself if one is unknown.
-  private func registrations(_ ids: [RegistrationID], _ call: GatewayCall) -> [RegistrationNumber]? {
+  /// The registrations behind some IDs; answers the call itself if one is unknown, or if it names malformed ones too.
+  private func registrations(
+    _ ids: [RegistrationID], beside malformed: [String], _ call: GatewayCall
+  ) -> [RegistrationNumber]? {
     guard let app = call.app else { return nil }
     let numbers = app.directory.find(ids)
     let unknown = zip(ids, numbers).filter { $0.1 == nil }.map(\.0.text)
-    guard unknown.isEmpty else {
-      let message = "registration_ids names unknown registrations; nothing was changed"
+    guard malformed.isEmpty, unknown.isEmpty else {
+      let message =
+        malformed.first.map { "registration_ids: '\($0.prefix(64))' is no registration id" }
+        ?? "registration_ids names unknown registrations; nothing was changed"
       let isPart = unknown.count < ids.count
-      call.fail(isPart ? .devicePartlyInvalid(message) : .deviceInvalid(message), illegal: unknown)
+      call.fail(
+        isPart ? .devicePartlyInvalid(message) : .deviceInvalid(message), illegal: malformed + unknown)
       return nil
     }
     return numbers.compactMap { $0 }
