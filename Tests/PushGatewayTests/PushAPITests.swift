@@ -3,6 +3,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushStorage
 import PushTesting
 import Testing
 
@@ -136,6 +137,25 @@ import Testing
     let nobody = #"{"platform":"all","audience":{"tag":["x"]},\#(message)}"#
     #expect(await world.call("POST", "/v3/push/validate", nobody).outcome == "400 1011")
     #expect(world.pending(device) == [pushed])
+  }
+
+  /// Validation counts nothing, and says when the plan allows no more.
+  @Test func `Validation knows how many pushes to everybody the day has left`() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    try await world.setPlan(PlanRow(name: "small", broadcasts: 1))
+    func body(to audience: String) -> String {
+      #"{"platform":"all","audience":\#(audience),"message":{"msg_content":"x"}}"#
+    }
+    let (all, one) = (body(to: #""all""#), body(to: #"{"registration_id":["\#(device.text)"]}"#))
+    for _ in 0..<2 { #expect(await world.call("POST", "/v3/push/validate", all).outcome == "200") }
+    #expect(await world.call("POST", "/v3/push", all).outcome == "200")
+    for path in ["/v3/push/validate", "/v3/push"] {
+      #expect(await world.call("POST", path, all).outcome == "403 2008")
+      #expect(await world.call("POST", path, one).outcome == "200")
+    }
+    world.clock.advance(seconds: 86_400)
+    #expect(await world.call("POST", "/v3/push/validate", all).outcome == "200")
   }
 
   /// The names that are issued make a push safe to repeat, for the app that they were issued to.

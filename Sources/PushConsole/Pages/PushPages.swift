@@ -272,7 +272,10 @@ struct PushPages: Controller {
     }
     let notice = Layout.Notice(text: call(problem), isBad: true)
     let result = await awaitCallback { router.acceptance.validate(request, for: app, reply: $0) }
-    let devices = (try? result.get())?.targets ?? 0
+    // What was wrong may still be so.
+    let devices =
+      (try? result.get())?.targets
+      ?? app.directory.resolve(request.push.audience, platforms: request.push.platforms)?.count ?? 0
     return call.show(confirmPage(call, draft, request.push, devices: devices, app, notice), status: status)
   }
 }

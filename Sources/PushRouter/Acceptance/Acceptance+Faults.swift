@@ -8,7 +8,7 @@ extension Acceptance {
     app.plan.fault(request.push.options) ?? channels.fault(request, in: app)
   }
 
-  /// Checks a request as `accept` does, without storing or delivering anything.
+  /// Checks a request as `accept` does, without storing, counting or delivering anything.
   public func validate(
     _ request: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
@@ -39,13 +39,13 @@ extension Acceptance {
       return
     }
     let accepted = AcceptedPush(id: ids.next(), sendno: request.sendno, targets: count)
-    guard request.overrides != nil || request.push.options.pushPlan != nil || request.pacingMinutes > 0 else {
+    guard request.isLimitedByDatabase(in: app) else {
       reply(.success(accepted))
       return
     }
     let now = time.now()
     store.read { [self] transaction throws(StorageError) in
-      try request.fault(in: app, transaction, options, at: now)
+      try request.faultWithBroadcasts(in: app, transaction, options, at: now)
     } completion: { result in
       switch result {
       case .failure(let error):
@@ -92,6 +92,26 @@ extension AcceptRequest {
       return .overLimit("\(Self.maximumPacedPushes) pushes with options.big_push_duration are under way")
     }
     return nil
+  }
+
+  /// How many pushes to everybody the app may send in a day, if this is one and they are limited.
+  private func broadcasts(in app: App) -> Int? {
+    if case .all = push.audience { app.plan.broadcasts } else { nil }
+  }
+
+  /// Whether the database may have something against it.
+  fileprivate func isLimitedByDatabase(in app: App) -> Bool {
+    overrides != nil || push.options.pushPlan != nil || pacingMinutes > 0 || broadcasts(in: app) != nil
+  }
+
+  /// What the database has against it, the number of the day's broadcasts included, which acceptance counts by itself.
+  fileprivate func faultWithBroadcasts(
+    in app: App, _ transaction: ReadTransaction, _ options: RouterOptions, at now: Timestamp
+  ) throws(StorageError) -> APIError? {
+    if let fault = try fault(in: app, transaction, options, at: now) { return fault }
+    guard let limit = broadcasts(in: app) else { return nil }
+    let day = options.zone.local(now).date.dayNumber
+    return try transaction.apps.broadcasts(of: app.id, on: day) < limit ? nil : .broadcastLimit
   }
 
   /// Why a push cannot be overridden: JPush responds 1003 to an ID that is unknown or over a day old.
