@@ -124,6 +124,11 @@ struct GatewayCall: Sendable {
 
   /// The body as JSON; answers the request itself when it is invalid.
   func body(limits: JSONLimits = JSONLimits()) -> JSONValue? {
+    // What it is in decides who gets what: it is refused, as JPush's key `payload` is that comes with it.
+    if api == .push, request.headers["x-encrypt-type"]?.isEmpty == false {
+      fail(.unsupportedKey("X-Encrypt-Type is not supported: send the body without encryption"))
+      return nil
+    }
     guard !request.body.isEmpty else {
       fail(api.faults.missing("The request has no body"))
       return nil
@@ -131,7 +136,7 @@ struct GatewayCall: Sendable {
     do throws(JSONError) {
       return try parseJSON(request.body, limits: limits)
     } catch {
-      fail(api.faults.malformed("The body is not valid JSON (at byte \(error.offset))"))
+      fail(api.faults.malformed(error.problem(of: limits)))
       return nil
     }
   }

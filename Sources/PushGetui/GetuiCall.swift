@@ -65,10 +65,11 @@ struct GetuiCall: Sendable {
   /// Reads the body as a JSON object.
   func body() throws(GetuiError) -> GetuiFields {
     let json: JSONValue
+    let limits = JSONLimits(maxBytes: bodyBytes, maxMembers: 500_000)
     do throws(JSONError) {
-      json = try parseJSON(request.body, limits: JSONLimits(maxBytes: bodyBytes, maxMembers: 500_000))
+      json = try parseJSON(request.body, limits: limits)
     } catch {
-      throw .malformed("The body is not valid JSON (at byte \(error.offset))")
+      throw .malformed(error.problem(of: limits))
     }
     guard let object = json.object else { throw .wrongType("body") }
     return GetuiFields(object)

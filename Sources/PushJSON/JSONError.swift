@@ -30,6 +30,16 @@ public enum JSONError: Error, Sendable, Equatable {
       offset
     }
   }
+
+  /// What is wrong with a request's body that was read with some limits, in a sentence for who sent it.
+  public func problem(of limits: JSONLimits) -> String {
+    switch self {
+    case .tooDeep: "The body is nested deeper than \(limits.maxDepth) levels (at byte \(offset))"
+    case .tooLarge:
+      "The body has more than \(limits.maxBytes) bytes or \(limits.maxMembers) members (at byte \(offset))"
+    default: "The body is not valid JSON (at byte \(offset))"
+    }
+  }
 }
 
 /// What a document may cost.

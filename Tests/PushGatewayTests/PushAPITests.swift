@@ -158,6 +158,36 @@ import Testing
     #expect(await world.call("POST", "/v3/push/validate", all).outcome == "200")
   }
 
+  /// A body that is not what the header says would go to those whom its plain parts name.
+  @Test(arguments: ["/v3/push", "/v3/push/validate", "/v3/push/file", "/v3/push/batch/regid/single"])
+  func `An encrypted body is refused by its header`(path: String) async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let body = #"{"platform":"all","audience":"all","message":{"msg_content":"x"}}"#
+    let refused = await world.call("POST", path, body, headers: ["X-Encrypt-Type": "SM2"])
+    #expect(refused.outcome == "400 1009")
+    #expect(world.pending(device).isEmpty)
+    guard path == "/v3/push" else { return }
+    #expect(await world.call("POST", path, body, headers: ["X-Encrypt-Type": ""]).outcome == "200")
+  }
+
+  @Test func `A body that is nested too deep is told so`() async throws {
+    let world = try await GatewayWorld()
+    _ = try await world.register()
+    func push(_ depth: Int) async -> HTTPResponse {
+      let (open, close) = (String(repeating: "[", count: depth), String(repeating: "]", count: depth))
+      let message = #""message":{"msg_content":"x","extras":{"a":\#(open)\#(close)}}"#
+      return await world.call(
+        "POST", "/v3/push/validate", #"{"platform":"all","audience":"all",\#(message)}"#)
+    }
+    // The push, its message and the extras are three.
+    #expect(await push(29).outcome == "200")
+    let refused = await push(30)
+    #expect(refused.outcome == "400 1003")
+    let text = refused.json?["error"]?["message"]?.string ?? ""
+    #expect(text.hasPrefix("The body is nested deeper than 32 levels (at byte "), "\(text)")
+  }
+
   /// The names that are issued make a push safe to repeat, for the app that they were issued to.
   @Test func requestNames() async throws {
     let world = try await GatewayWorld()
