@@ -100,6 +100,7 @@ import Testing
       let body = "{\"tags\":{\"add\":[\"\(tag)\"]},\"alias\":\"\(tag == "a" ? "anna" : "ben")\"}"
       _ = await world.call("POST", "/v3/devices/\(device.text)", body)
     }
+    _ = try await world.register(platform: .ios)
     for path in ["/v3/push/validate", "/v3/push"] {
       let response = await world.call("POST", path, "{\(members)}")
       #expect(outcomes.contains(response.outcome), "\(name) at \(path): \(response.outcome)")
