@@ -80,7 +80,7 @@ struct ActivePush: Sendable {
       let members = targets.members(from: position, limit: limit)
       guard let last = members.last else { break }
       for number in members {
-        guard UInt64(number.rawValue) < dueBelow else { return found }
+        guard isDue(number) else { return found }
         position = RegistrationNumber(number.rawValue &+ 1)
         guard !answered.contains(number), !claimed.contains(number), !deferred.contains(number) else {
           continue
@@ -131,6 +131,12 @@ struct ActivePush: Sendable {
   func awaits(_ number: RegistrationNumber) -> Bool {
     targets.contains(number) && !answered.contains(number)
   }
+
+  /// Those of some devices that have no final result yet.
+  func unanswered(of devices: NumberSet) -> NumberSet { targets.intersection(devices).subtracting(answered) }
+
+  /// Whether paced delivery has come to a device.
+  func isDue(_ number: RegistrationNumber) -> Bool { UInt64(number.rawValue) < dueBelow }
 
   /// Records the outcome for one device.
   mutating func finish(_ number: RegistrationNumber, _ result: String) {

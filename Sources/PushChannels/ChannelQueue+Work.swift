@@ -309,11 +309,14 @@ extension ChannelQueue {
   public func tick() {
     let now = time.now()
     let jump = jumpBack()
+    let reachable = awaitsCredential ? app.directory.reachable : NumberSet()
     let targets = state.withLock { state in
       state.isHeldUp = false
       if jump > 0 { state.followClock(back: jump) }
       state.expire(at: now)
       state.giveUpRemoved(at: now.seconds)
+      state.bringInstead(to: reachable)
+      if state.isSpilled, now.seconds % 60 == 0 { state.left.came(reachable) }
       state.release(at: now)
       state.takeDue(at: now.seconds)
       state.held.giveUp(at: now.seconds)

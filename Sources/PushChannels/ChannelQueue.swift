@@ -38,6 +38,8 @@ public final class ChannelQueue: Sendable {
     static let patience: Int64 = 5
     /// Seconds for which deliveries wait for another credential after the last one was removed.
     static let grace: Int64 = 600
+    /// Devices for which the direct connection brings at a time what waits for another credential.
+    static let broughtInstead = 16_384
     /// Seconds for which a push is held that is being recalled.
     static let hold: Int64 = 60
   }
@@ -177,6 +179,9 @@ public final class ChannelQueue: Sendable {
     state.withLock { $0.knowsCredentials = true }
     advance()
   }
+
+  /// Whether deliveries wait for another credential, since the last one was removed.
+  public var awaitsCredential: Bool { state.withLock { !$0.removed.isEmpty } }
 
   /// The target of a service's requests.
   public func target(of service: ServiceID) -> (any ServiceTarget)? { state.withLock { $0.targets[service] } }

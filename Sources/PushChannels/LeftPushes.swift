@@ -45,6 +45,9 @@ struct LeftPushes: Sendable {
   /// A device has connected.
   mutating func came(_ number: RegistrationNumber) { waiting.insert(number) }
 
+  /// Devices are connected.
+  mutating func came(_ numbers: NumberSet) { waiting.formUnion(numbers) }
+
   /// Begins a pass if devices have come, for pushes from before a moment. Call once a second.
   mutating func tick(isSpilled: Bool, before moment: Timestamp) {
     pagesLeft = Self.pagesEachSecond

@@ -1,9 +1,12 @@
 import PushBase
 import PushDomain
+import PushRouter
 
 /// Services whose credential was removed: for some minutes their deliveries wait for another one.
 struct RemovedCredentials: Sendable {
   private var ends: [ServiceID: Int64] = [:]
+
+  var isEmpty: Bool { ends.isEmpty }
 
   /// There is no credential, since now or before.
   mutating func add(_ service: ServiceID, at second: Int64) {
@@ -41,6 +44,22 @@ extension QueueState {
     for service in removed.takeDue(at: second) {
       stopped.remove(service)
       sortOut(service)
+    }
+  }
+
+  /// What waits for another credential goes to connected devices over the direct connection, where that brings what a service refuses:
+  /// none is about to send it, and it may not last as long as the others wait. `reachable` are those devices.
+  mutating func bringInstead(to reachable: NumberSet) {
+    guard !removed.isEmpty else { return }
+    var room = ChannelQueue.Bounds.broughtInstead
+    for (leg, push) in open where push.part.fallsBack && !push.part.isTriedOnce && !held.contains(leg.push) {
+      // With another service in use, who is not looked up yet may have a token of that.
+      let waiting = targets.isEmpty ? push.unanswered(of: reachable) : push.deferred.intersection(reachable)
+      for number in waiting.members(limit: room) where push.isDue(number) && !inFlight.contains(leg, number) {
+        fail(leg, number, ChannelEnd.connected)
+        room -= 1
+      }
+      if room == 0 { return }
     }
   }
 }

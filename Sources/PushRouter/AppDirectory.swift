@@ -341,6 +341,14 @@ public final class AppDirectory: Sendable {
   /// Who is connected now.
   package var online: NumberSet { state.withLock { $0.onlineSet } }
 
+  /// Whom the direct connection reaches now.
+  package var reachable: NumberSet {
+    let phones = PlatformSet(Platform.allCases.filter(Routing.needsForeground).map { PlatformSet($0) })
+    return state.withLock { state in
+      state.onlineSet.subtracting(state.table.members(platforms: phones)).union(state.reachableSet)
+    }
+  }
+
   /// Where some registrations are connected, without those that are not.
   func locations(of numbers: [RegistrationNumber]) -> [Location] {
     state.withLock { state in

@@ -25,6 +25,50 @@ import Testing
     #expect(state.open.isEmpty && state.fallingBack.isEmpty)
   }
 
+  private final class Idle: ServiceTarget {
+    func takes(_ slot: TokenSlot) -> Bool { true }
+    func wake() {}
+    func recall(_ tags: [UInt64]) {}
+  }
+
+  private func brought(of id: UInt64, _ state: QueueState) -> [RegistrationNumber] {
+    (state.failed[MessageID(id)] ?? []).sorted()
+  }
+
+  /// Few, and many.
+  @Test(arguments: [3, 80] as [UInt32])
+  func `Who is connected gets what waits for another credential`(count: UInt32) {
+    var state = QueueState(channel: .apns)
+    let reachable = NumberSet([RegistrationNumber(0), RegistrationNumber(2), RegistrationNumber(99)])
+    state.set(Idle(), isStopped: false, for: .only, at: 0)
+    state.add(QueuedPush(7, to: count, fallsBack: true))
+    state.add(QueuedPush(8, to: count))
+    state.add(QueuedPush(9, to: count, fallsBack: true))
+    state.bringInstead(to: reachable)
+    #expect(state.failed.isEmpty, "it is not removed")
+    state.set(nil, isStopped: false, for: .only, at: 0)
+    _ = state.hold(MessageID(9), by: PushHolder(), until: 60)
+    for _ in 0..<2 { state.bringInstead(to: reachable) }
+    #expect(brought(of: 7, state) == [RegistrationNumber(0), RegistrationNumber(2)])
+    #expect(brought(of: 8, state).isEmpty && brought(of: 9, state).isEmpty)
+    #expect(state.open[LegKey(push: MessageID(7), leg: DeliveryLeg.main)]?.left == Int(count) - 2)
+  }
+
+  /// Tokens of the others may be of the service that is in use.
+  @Test func `With another service in use, who is known to wait gets it`() {
+    var state = QueueState(channel: .apns)
+    state.set(Idle(), isStopped: false, for: .only, at: 0)
+    state.set(Idle(), isStopped: false, for: ServiceID(rawValue: 2), at: 0)
+    state.add(QueuedPush(7, to: 3, fallsBack: true))
+    state.set(nil, isStopped: false, for: .only, at: 0)
+    let all = NumberSet([0, 1, 2].map { RegistrationNumber($0) })
+    state.bringInstead(to: all)
+    #expect(state.failed.isEmpty)
+    state.open[LegKey(push: MessageID(7), leg: DeliveryLeg.main)]?.deferred.insert(RegistrationNumber(1))
+    state.bringInstead(to: all)
+    #expect(brought(of: 7, state) == [RegistrationNumber(1)])
+  }
+
   private static func page(_ left: inout LeftPushes, above id: UInt64 = 0) -> MessageID? {
     left.next(above: MessageID(id))?.after
   }

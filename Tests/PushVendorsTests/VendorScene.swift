@@ -23,6 +23,7 @@ final class VendorScene {
   private let database: TestDatabase
   private let server: TestReceiver
   private let transport: HTTPTransport
+  private var credential: ChannelCredentialRow
   private var secrets: [RegistrationID: [UInt8]] = [:]
 
   /// `script` says what the vendor answers to the requests that bring something to devices, from 1 on.
@@ -51,6 +52,7 @@ final class VendorScene {
     router.add(channel)
     let row = VendorUpload(subject: "s", name: "", secret: [1]).row(
       for: app.id, of: ScriptedVendor.channel.id, sealedWith: keys, at: clock.now())
+    credential = row
     try await store.change { transaction throws(StorageError) in try transaction.channelCredentials.set(row) }
     try await awaitCallback { done in channel.start { done($0) } }.get()
   }
@@ -60,6 +62,24 @@ final class VendorScene {
     transport.close()
     server.close()
     router.unplug()
+  }
+
+  /// Removes the app's credential.
+  func removeCredential() async throws {
+    let row = credential
+    _ = try await parts.store.change { transaction throws(StorageError) in
+      try transaction.channelCredentials.remove(app: row.app, channel: row.channel, id: row.id)
+    }
+    try await awaitCallback { done in channel.learnChanges { done($0) } }.get()
+  }
+
+  /// Sets it again.
+  func setCredential() async throws {
+    let row = credential
+    try await parts.store.change { transaction throws(StorageError) in
+      try transaction.channelCredentials.set(row)
+    }
+    try await awaitCallback { done in channel.learnChanges { done($0) } }.get()
   }
 
   /// An Android device that is away and has a token.

@@ -146,15 +146,19 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
       for service in vendor.serviceIDs { queue.set(nil, isStopped: true, for: service) }
       served.withLock { $0[app.id] = true }
     case .missing:
-      served.withLock { $0[app.id] = false }
       state.withLock { replace(old, with: [:], of: app.id, in: &$0) }
       for service in vendor.serviceIDs { queue.set(nil, isStopped: false, for: service) }
+      // The queue knows before that it waits for another one: what is recalled in between is not dropped.
+      served.withLock { $0[app.id] = false }
     }
     queue.credentialsAreSet()
   }
 
   /// Asks the credentials themselves for an app that has just come.
   private func serves(_ app: App) -> Bool { served.withLock { $0[app.id] } ?? table.has(app.id) }
+
+  /// Whether something can be sent for an app, or perhaps within minutes: its credential was removed, and another one may come.
+  private func maySend(_ app: App) -> Bool { serves(app) || known(app)?.awaitsCredential == true }
 
   private func replace(
     _ old: [ServiceID: VendorDispatcher<V>], with new: [ServiceID: VendorDispatcher<V>], of app: AppID,
@@ -308,7 +312,8 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
 
   /// A device has connected.
   public func reached(_ number: RegistrationNumber, in app: App) {
-    if serves(app) { known(app)?.reached(number) }
+    // Also of an app whose credential was removed: its pushes wait for another one.
+    known(app)?.reached(number)
   }
 
   /// Holds a push that is being recalled.
@@ -328,13 +333,13 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
 
   /// Takes the notification of a push back from all devices that got it.
   public func recall(_ id: MessageID, of app: App, audience: NumberSet) {
-    recalls.add(id, of: app, canSend: serves(app))
+    recalls.add(id, of: app, canSend: maySend(app))
   }
 
   /// Takes it back where its replacement comes another way, or has another number on the device.
   public func overridden(_ id: MessageID, of app: App, own: NumberSet, here: NumberSet) {
     guard !own.isEmpty || !here.isEmpty else { return }
-    recalls.add(id, of: app, from: own, replaced: here, canSend: serves(app))
+    recalls.add(id, of: app, from: own, replaced: here, canSend: maySend(app))
   }
 
   /// What a reason of the service means.

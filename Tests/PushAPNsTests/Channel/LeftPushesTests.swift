@@ -114,6 +114,24 @@ import Testing
     #expect(ids == pushes)
   }
 
+  /// Nobody tells the queue of it.
+  @Test func `Who was there all along gets what waits for another credential`() async throws {
+    let scene = try await QueueScene()
+    let number = try await scene.register(1)
+    let push = try await scene.push(options: Self.ownIfRefused)
+    _ = try connect(number, scene)
+    let queue = pausedQueue(scene)
+    scene.world.clock.advance(seconds: 120 - scene.world.clock.now().seconds % 60)
+    try await pass(queue, scene)
+    #expect(brought(scene, number).isEmpty, "it is only paused")
+    for environment in [APNsEnvironment.production, .sandbox] {
+      queue.set(nil, isStopped: false, for: environment)
+    }
+    scene.world.clock.advance(seconds: 60)
+    try await pass(queue, scene)
+    #expect(brought(scene, number) == [push])
+  }
+
   /// The usual strategy lets Apple alone bring it. What is to many waits for its turn.
   @Test(arguments: [(#"{"strategy":1}"#, 1), (ownIfRefused, 2)] as [(String, UInt8)])
   func `What the connection must not bring stays`(options: String, devices: UInt8) async throws {
