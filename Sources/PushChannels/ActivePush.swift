@@ -132,6 +132,17 @@ struct ActivePush: Sendable {
     targets.contains(number) && !answered.contains(number)
   }
 
+  /// When it is tried again; nil for never.
+  func nextTry(
+    afterFailures failures: Int, _ schedule: RetrySchedule, notBefore seconds: Int64, at now: Timestamp
+  ) -> Timestamp? {
+    var random = SystemRandomNumberGenerator()
+    let next = schedule.next(afterFailures: failures, now: now, end: expires, using: &random)
+    if let next = next.map({ max($0, now.adding(seconds: seconds)) }), next < expires { return next }
+    // Too late for the service, but its device may connect until then.
+    return part.fallsBack ? expires : nil
+  }
+
   /// Those of some devices that have no final result yet.
   func unanswered(of devices: NumberSet) -> NumberSet { targets.intersection(devices).subtracting(answered) }
 

@@ -1,39 +1,51 @@
 import PushBase
 
-/// Which pushes have counted devices' icons on, so that an older push that is sent later does not set an older number. What is known
-/// is of this process only.
+/// In which order pushes count devices' icons on, so that none that is sent late sets an older number than a device has got. What is
+/// known is of this process only.
 struct BadgeOrder: Sendable {
   /// The most devices that are known one by one.
   private static let most = 16_384
 
-  /// The newest push for each device.
+  /// The newest push that has counted each device's icon on.
   private var newest: [RegistrationNumber: MessageID] = [:]
-  private var newestOfAll = MessageID(0)
-  /// Devices that are not known one by one may have had pushes up to this one.
-  private var forgotten = MessageID(0)
+  /// Counts how often numbers have come from the database.
+  private(set) var now: UInt64 = 0
+  /// When the newest number came that each device was sent.
+  private var sent: [RegistrationNumber: UInt64] = [:]
+  private var newestSent: UInt64 = 0
+  /// Devices that are not known one by one may have been sent numbers up to this one.
+  private var forgotten: UInt64 = 0
 
-  /// A push has given a device its number.
-  mutating func note(_ number: RegistrationNumber, _ push: MessageID) {
-    newest[number] = max(newest[number] ?? push, push)
-    newestOfAll = max(newestOfAll, push)
-    guard newest.count > Self.most else { return }
-    newest = [:]
-    forgotten = newestOfAll
+  /// A push counts the icons of devices on, in a transaction of the one writer; returns those whose icons a newer one has counted on.
+  mutating func count(_ push: MessageID, on numbers: [RegistrationNumber]) -> [RegistrationNumber] {
+    var outdated: [RegistrationNumber] = []
+    for number in numbers {
+      if let other = newest[number], other > push { outdated.append(number) } else { newest[number] = push }
+    }
+    if newest.count > Self.most { newest = [:] }
+    return outdated
   }
 
-  /// Whether a newer push has given a device its number.
-  func isOvertaken(_ push: MessageID, _ number: RegistrationNumber) -> Bool {
-    newest[number].map { $0 > push } ?? false
+  /// Numbers have come from the database, after all before; returns when.
+  mutating func take() -> UInt64 {
+    now += 1
+    return now
   }
 
-  /// Whether one may have.
-  func mayBeOvertaken(_ push: MessageID, _ number: RegistrationNumber) -> Bool {
-    forgotten > push || isOvertaken(push, number)
+  /// A device is sent a number that came at a moment.
+  mutating func send(_ number: RegistrationNumber, takenAt moment: UInt64) {
+    sent[number] = max(sent[number] ?? 0, moment)
+    newestSent = max(newestSent, moment)
+    guard sent.count > Self.most else { return }
+    sent = [:]
+    forgotten = newestSent
   }
 
-  /// Nothing that got its number before is still to be sent.
-  mutating func forgetAll() {
-    newest = [:]
-    forgotten = MessageID(0)
+  /// Whether a device may have been sent a newer number than one that came at a moment.
+  func isOutdated(_ number: RegistrationNumber, takenAt moment: UInt64) -> Bool {
+    max(forgotten, sent[number] ?? 0) > moment
   }
+
+  /// Nothing that has its number is still to be sent.
+  mutating func forgetAll() { (newest, sent) = ([:], [:]) }
 }

@@ -14,7 +14,7 @@ extension ChannelQueue {
 
   enum Step {
     case fetch(Batch)
-    case readAgain([Delivery], at: UInt64)
+    case readAgain([Delivery], at: ReadMoment)
     case arm([Delivery])
     case load(after: MessageID, skipped: MessageID)
     case look(LeftPushes.Page)
@@ -66,24 +66,11 @@ extension ChannelQueue {
       }
       return
     }
-    store.write(of: id, lowPriority: true) { transaction throws(StorageError) in
-      var all: [[TokenRow]] = []
-      for part in batch.parts {
-        var taken: [RegistrationNumber: Int64] = [:]
-        if part.changesBadges {
-          let outdated = Set(part.outdated)
-          let numbers = outdated.isEmpty ? part.numbers : part.numbers.filter { !outdated.contains($0) }
-          taken = try transaction.channelQueue.take(
-            part.key.push, app: id, part.slot, for: numbers, part.badge)
-          let others = try transaction.channelQueue.take(
-            part.key.push, app: id, part.slot, for: part.outdated, .add(0))
-          taken.merge(others) { first, _ in first }
-        }
-        var rows = try transaction.tokens.find(app: id, of: part.numbers, as: part.slot)
-        for index in rows.indices { rows[index].badge = taken[rows[index].number] ?? rows[index].badge }
-        all.append(rows)
+    store.write(of: id, lowPriority: true) { [self] transaction throws(StorageError) in
+      try batch.count(of: id, in: transaction) { push, numbers in
+        // Here, since this is the order in which numbers are stored.
+        state.withLock { $0.badges.count(push, on: numbers) }
       }
-      return all
     } completion: { [self] in
       fetched(batch, $0)
     }
@@ -120,13 +107,15 @@ extension ChannelQueue {
   }
 
   /// Reads the tokens of deliveries to retry again.
-  private func readAgain(_ deliveries: [Delivery], at moment: UInt64) {
+  private func readAgain(_ deliveries: [Delivery], at moment: ReadMoment) {
     let id = app.id
     store.read { transaction throws(StorageError) in
       var rows: [TokenRow?] = []
       for delivery in deliveries {
-        rows.append(
-          try transaction.tokens.find(app: id, of: [delivery.row.number], as: delivery.slot).first)
+        let number = delivery.row.number
+        var row = try transaction.tokens.find(app: id, of: [number], as: delivery.slot).first
+        if let badge = try transaction.channelQueue.badge(of: number, app: id) { row?.badge = badge }
+        rows.append(row)
       }
       return rows
     } completion: { [self] result in

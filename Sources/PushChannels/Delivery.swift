@@ -11,8 +11,8 @@ public struct Delivery: Sendable {
   public let slot: TokenSlot
   /// The token and what belongs to it, read before this try.
   public internal(set) var row: TokenRow
-  /// The version of `TokenChanges` at which the row was read.
-  var readAt: UInt64
+  /// When the row was read.
+  var readAt: ReadMoment
   /// The service of the request.
   public var service: ServiceID
   /// Attempts that failed.
@@ -29,12 +29,34 @@ public struct Delivery: Sendable {
   fileprivate var hasRenewedAuthorization = false
   fileprivate var refusedAuthorization: (any AnyObject & Sendable)?
 
-  init(key: LegKey, slot: TokenSlot, row: TokenRow, readAt: UInt64, service: ServiceID) {
+  init(key: LegKey, slot: TokenSlot, row: TokenRow, readAt: ReadMoment, service: ServiceID) {
     self.key = key
     self.slot = slot
     self.row = row
     self.readAt = readAt
     self.service = service
+  }
+
+  /// Whether what was read for it is to be read again.
+  func isOutdated(_ changes: TokenChanges, _ badges: BadgeOrder, _ part: QueuedPart) -> Bool {
+    changes.hasChanged(row.number, since: readAt.tokens)
+      || part.badge != .unchanged && badges.isOutdated(row.number, takenAt: readAt.badges)
+  }
+
+  /// The same with what was read again.
+  func read(again row: TokenRow, at moment: ReadMoment, _ badges: BadgeOrder, _ part: QueuedPart) -> Delivery
+  {
+    var new = self
+    (new.row, new.readAt) = (row, moment)
+    // Its own number, unless the device has been sent a newer one since.
+    if !badges.isOutdated(row.number, takenAt: readAt.badges) {
+      (new.row.badge, new.readAt.badges) = (self.row.badge, readAt.badges)
+    }
+    if row.token != self.row.token || row.service != self.row.service {
+      new.service = part.service(for: row)
+      new.otherHasRefused = false
+    }
+    return new
   }
 
   /// The token that it goes to, with the service that it goes to.
@@ -44,6 +66,14 @@ public struct Delivery: Sendable {
   public var home: ServiceID {
     row.service == .none ? service : row.service
   }
+}
+
+/// When what belongs to a device was read.
+struct ReadMoment: Sendable {
+  /// The version of `TokenChanges` before that.
+  let tokens: UInt64
+  /// The moment of `BadgeOrder` at which the number for the icon was the stored one.
+  var badges: UInt64
 }
 
 /// A delivery to send now.

@@ -11,8 +11,6 @@ extension ChannelQueue {
       let badge: BadgeChange
       /// Ascending.
       let numbers: [RegistrationNumber]
-      /// Those whose icons have the number of a newer push, which this one leaves. Ascending.
-      let outdated: [RegistrationNumber]
 
       /// Whether its devices get badge numbers.
       var changesBadges: Bool { badge != .unchanged }
@@ -38,10 +36,7 @@ extension ChannelQueue.Batch {
       let wanted = ChannelQueue.Bounds.batch - count
       let numbers = state.open[leg]?.claim(wanted) ?? []
       if !numbers.isEmpty {
-        let order = state.badges
-        let outdated = part.badge.isAbsolute ? numbers.filter { order.isOvertaken(leg.push, $0) } : []
-        parts.append(
-          Part(key: leg, slot: part.slot, badge: part.badge, numbers: numbers, outdated: outdated))
+        parts.append(Part(key: leg, slot: part.slot, badge: part.badge, numbers: numbers))
         count += numbers.count
       }
       if numbers.count == wanted {
@@ -52,5 +47,37 @@ extension ChannelQueue.Batch {
       }
     }
     if parts.isEmpty { return nil }
+  }
+
+  /// Reads the tokens of its devices, and counts their icons on. `note` says which icons newer pushes have counted on.
+  func count(
+    of app: AppID, in transaction: WriteTransaction,
+    note: (MessageID, [RegistrationNumber]) -> [RegistrationNumber]
+  ) throws(StorageError) -> [[TokenRow]] {
+    var all: [[TokenRow]] = []
+    for part in parts {
+      // Devices of newer pushes are told the number that is stored, whatever this one has taken before.
+      var taken: [RegistrationNumber: Int64] = [:]
+      if part.changesBadges {
+        let outdated = note(part.key.push, part.numbers)
+        let others = Set(outdated)
+        let numbers = others.isEmpty ? part.numbers : part.numbers.filter { !others.contains($0) }
+        taken = try transaction.channelQueue.take(
+          part.key.push, app: app, part.slot, for: numbers, part.badge)
+        _ = try transaction.channelQueue.take(
+          part.key.push, app: app, part.slot, for: outdated, part.badge.isAbsolute ? .add(0) : part.badge)
+      }
+      var rows = try transaction.tokens.find(app: app, of: part.numbers, as: part.slot)
+      for index in rows.indices where part.changesBadges {
+        let number = rows[index].number
+        if let own = taken[number] {
+          rows[index].badge = own
+        } else if let stored = try transaction.channelQueue.badge(of: number, app: app) {
+          rows[index].badge = stored
+        }
+      }
+      all.append(rows)
+    }
+    return all
   }
 }

@@ -24,7 +24,7 @@ extension QueueState {
         finish(delivery.key, delivery.row.number, ChannelEnd.expired)
         continue
       }
-      guard !changes.hasChanged(delivery.row.number, since: delivery.readAt) else {
+      guard !delivery.isOutdated(changes, badges, push.part) else {
         again.append(delivery)
         continue
       }
@@ -35,6 +35,9 @@ extension QueueState {
       guard delivery.isArmed || !push.part.isTriedOnce else {
         arming.append(delivery)
         continue
+      }
+      if push.part.badge != .unchanged {
+        badges.send(delivery.row.number, takenAt: delivery.readAt.badges)
       }
       if pushes < count { legs.insert(delivery.key) }
       let tag = inFlight.begin(
@@ -78,17 +81,8 @@ extension QueueState {
     var delivery = failed
     delivery.failures += 1
     guard let push = open[delivery.key], !endIfTakenBack(delivery) else { return }
-    var random = SystemRandomNumberGenerator()
-    let next = schedule.next(afterFailures: delivery.failures, now: now, end: push.expires, using: &random)
-    guard let next = next.map({ max($0, now.adding(seconds: seconds)) }), next < push.expires else {
-      // Too late for the service, but its device may connect until then.
-      if push.part.fallsBack {
-        tryAgain(delivery, at: Timestamp(milliseconds: push.expires.milliseconds + 999).seconds)
-      } else {
-        finish(delivery.key, delivery.row.number, ChannelEnd.expired)
-      }
-      return
-    }
+    guard let next = push.nextTry(afterFailures: delivery.failures, schedule, notBefore: seconds, at: now)
+    else { return finish(delivery.key, delivery.row.number, ChannelEnd.expired) }
     tryAgain(delivery, at: Timestamp(milliseconds: next.milliseconds + 999).seconds)
   }
 }

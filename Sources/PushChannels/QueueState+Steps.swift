@@ -12,7 +12,7 @@ extension QueueState {
     var steps: [ChannelQueue.Step] = []
     if !isReadingAgain, let deliveries = again.takeBatch(of: open) {
       isReadingAgain = true
-      steps.append(.readAgain(deliveries, at: changes.now))
+      steps.append(.readAgain(deliveries, at: ReadMoment(tokens: changes.now, badges: badges.now)))
     }
     if !isArming, let deliveries = arming.takeBatch(of: open) {
       isArming = true
@@ -104,12 +104,12 @@ extension QueueState {
   }
 
   mutating func take(_ part: ChannelQueue.Batch.Part, _ rows: [TokenRow], readAt: UInt64) {
+    let moment = ReadMoment(tokens: readAt, badges: part.changesBadges ? badges.take() : 0)
     var known: Set<RegistrationNumber> = []
     for row in rows {
       known.insert(row.number)
-      if part.changesBadges { badges.note(row.number, part.key.push) }
       guard let service = open[part.key]?.part.service(for: row) else { return }
-      prepare(Delivery(key: part.key, slot: part.slot, row: row, readAt: readAt, service: service))
+      prepare(Delivery(key: part.key, slot: part.slot, row: row, readAt: moment, service: service))
     }
     for number in part.numbers where !known.contains(number) {
       fail(part.key, number, ChannelEnd.noToken)
@@ -117,22 +117,13 @@ extension QueueState {
   }
 
   /// A delivery to retry, with its current token.
-  mutating func retake(_ old: Delivery, _ row: TokenRow?, readAt: UInt64) {
+  mutating func retake(_ old: Delivery, _ row: TokenRow?, readAt: ReadMoment) {
     guard let part = open[old.key]?.part else { return }
-    guard var row else {
+    guard let row else {
       if !endIfTakenBack(old) { fail(old.key, old.row.number, ChannelEnd.noToken) }
       return
     }
-    // Its own number, unless the icon has had a newer one since.
-    if !badges.mayBeOvertaken(old.key.push, row.number) { row.badge = old.row.badge }
-    var delivery = old
-    delivery.row = row
-    delivery.readAt = readAt
-    if row.token != old.row.token || row.service != old.row.service {
-      delivery.service = part.service(for: row)
-      delivery.otherHasRefused = false
-    }
-    prepare(delivery, atFront: true)
+    prepare(old.read(again: row, at: readAt, badges, part), atFront: true)
   }
 
   /// Token changes are dropped when nothing that was read before is in use.

@@ -47,24 +47,31 @@ import Testing
   }
 
   @Test func `What is looked up late does not set an older number`() {
-    var state = QueueState(channel: .apns)
-    state.knowsCredentials = true
-    state.badges.note(first, MessageID(9))
-    state.add(QueuedPush(7, to: 2, badge: .set(5)))
-    state.add(QueuedPush(11, to: 2, badge: .set(6)))
-    state.add(QueuedPush(8, to: 2, badge: .add(1)))
-    var outdated: [[RegistrationNumber]] = []
-    for case .fetch(let batch) in state.nextSteps() { outdated += batch.parts.map(\.outdated) }
-    #expect(outdated == [[first], [], []])
+    var order = BadgeOrder()
+    let both = [first, RegistrationNumber(1)]
+    #expect(order.count(MessageID(9), on: [first]) == [])
+    #expect(order.count(MessageID(7), on: both) == [first])
+    #expect(order.count(MessageID(9), on: both) == [])
+    #expect(order.count(MessageID(8), on: both) == both)
+    order.forgetAll()
+    #expect(order.count(MessageID(8), on: both) == [])
+  }
+
+  @Test func `What was looked up before is outdated once a newer number has gone`() {
+    var order = BadgeOrder()
+    let moments = [order.take(), order.take(), order.take()]
+    order.send(first, takenAt: moments[1])
+    #expect(moments.map { order.isOutdated(first, takenAt: $0) } == [true, false, false])
+    order.send(first, takenAt: moments[0])
+    #expect(order.isOutdated(first, takenAt: moments[0]))
+    #expect(!order.isOutdated(RegistrationNumber(1), takenAt: moments[0]))
   }
 
   /// More devices than are known one by one.
   @Test func `What is not known of single devices may have happened to all`() {
     var order = BadgeOrder()
-    for number in 0..<UInt32(20_000) { order.note(RegistrationNumber(number), MessageID(9)) }
-    #expect(order.mayBeOvertaken(MessageID(8), first) && !order.isOvertaken(MessageID(8), first))
-    #expect(!order.mayBeOvertaken(MessageID(9), first))
-    order.forgetAll()
-    #expect(!order.mayBeOvertaken(MessageID(8), first))
+    let (early, late) = (order.take(), order.take())
+    for number in 1...UInt32(20_000) { order.send(RegistrationNumber(number), takenAt: late) }
+    #expect(order.isOutdated(first, takenAt: early) && !order.isOutdated(first, takenAt: late))
   }
 }

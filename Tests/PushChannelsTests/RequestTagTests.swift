@@ -16,7 +16,7 @@ import Testing
     )
     let delivery = Delivery(
       key: LegKey(push: MessageID(1), leg: 0), slot: TokenSlot(ChannelID(rawValue: 77), kind: 1), row: row,
-      readAt: 0, service: .only)
+      readAt: ReadMoment(tokens: 0, badges: 0), service: .only)
     let flight = InFlightRequest(
       delivery: delivery, sentAt: Timestamp(milliseconds: 0), target: IdleTarget(), authorization: nil)
     var (one, two) = (InFlightRequests(), InFlightRequests())

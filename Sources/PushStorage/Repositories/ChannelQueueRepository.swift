@@ -132,6 +132,13 @@ extension ChannelQueueRepository {
       targets: row.blob("targets"))
   }
 
+  /// The number for a device's icon that is stored; nil for an unknown registration.
+  public func badge(of number: RegistrationNumber, app: AppID) throws(StorageError) -> Int64? {
+    try database.first(
+      "SELECT badge FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
+    ) { $0.integer() }
+  }
+
   /// For whom something was taken of a push, for a kind of a channel's tokens.
   private func tried(
     of id: MessageID, by channel: ChannelID, _ kind: UInt8
@@ -246,10 +253,7 @@ extension ChannelQueueRepository<Writing> {
   private func next(_ badge: BadgeChange, for number: RegistrationNumber, of app: AppID) throws(StorageError)
     -> Int64?
   {
-    let stored = try database.first(
-      "SELECT badge FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
-    ) { $0.integer() }
-    guard let stored else { return nil }
+    guard let stored = try self.badge(of: number, app: app) else { return nil }
     guard let next = badge.applied(to: stored) else { return 0 }
     if next != stored { _ = try transaction.registrations.setBadge(app: app, number: number, next) }
     return next

@@ -148,7 +148,6 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
     case .missing:
       state.withLock { replace(old, with: [:], of: app.id, in: &$0) }
       for service in vendor.serviceIDs { queue.set(nil, isStopped: false, for: service) }
-      // The queue knows before that it waits for another one: what is recalled in between is not dropped.
       served.withLock { $0[app.id] = false }
     }
     queue.credentialsAreSet()
@@ -157,7 +156,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
   /// Asks the credentials themselves for an app that has just come.
   private func serves(_ app: App) -> Bool { served.withLock { $0[app.id] } ?? table.has(app.id) }
 
-  /// Whether something can be sent for an app, or perhaps within minutes: its credential was removed, and another one may come.
+  /// Whether something can be sent, or perhaps within minutes: another credential may come for one that was removed.
   private func maySend(_ app: App) -> Bool { serves(app) || known(app)?.awaitsCredential == true }
 
   private func replace(
@@ -311,10 +310,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
   }
 
   /// A device has connected.
-  public func reached(_ number: RegistrationNumber, in app: App) {
-    // Also of an app whose credential was removed: its pushes wait for another one.
-    known(app)?.reached(number)
-  }
+  public func reached(_ number: RegistrationNumber, in app: App) { known(app)?.reached(number) }
 
   /// Holds a push that is being recalled.
   public func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold {

@@ -104,6 +104,62 @@ import Testing
     #expect(String(decoding: again.payload, as: UTF8.self).contains(#""badge":\#(shown)"#))
   }
 
+  /// When the newer one comes.
+  enum Moment: CaseIterable {
+    /// The older one is ready to leave.
+    case ready
+    /// Neither has been looked up.
+    case together
+    /// The older one was ready before the credential was paused.
+    case paused
+  }
+
+  /// Pushes to few leave before those to many, which are to all here.
+  @Test(
+    arguments: Moment.allCases, [(#""+1""#, #""+1""#, 2), ("5", "9", 9)] as [(String, String, Int64)])
+  func `What leaves after a newer one does not set an older number`(
+    moment: Moment, badges: (old: String, new: String, shown: Int64)
+  ) async throws {
+    let scene = try await QueueScene()
+    let number = try await scene.register(1)
+    for token in 2...70 { _ = try await scene.register(UInt8(token)) }
+    let id = try #require(scene.app.directory.identity(number)?.id)
+    let targets = [APNsEnvironment.production, .sandbox].map { ($0, scene.queue.target(for: $0)) }
+    func pause() { for (service, _) in targets { scene.queue.set(nil, isStopped: true, for: service) } }
+    if moment == .together { pause() }
+    _ = try await scene.push(Self.badge(badges.old))
+    // What is paused stays to be looked up.
+    if moment != .together { try await scene.settle() }
+    if moment == .paused { pause() }
+    let new = try await scene.push(
+      Self.badge(badges.new), to: #"{"registration_id":["\#(id.text)"]}"#)
+    for (service, target) in targets { scene.queue.set(target, isStopped: false, for: service) }
+    let own = try await scene.take().filter { $0.deviceToken == [1] }
+    #expect(own.count == 2 && own.first?.id.high == new.rawValue)
+    let last = try #require(own.last)
+    #expect(String(decoding: last.payload, as: UTF8.self).contains(#""badge":\#(badges.shown)"#))
+    let app = scene.app.id
+    let stored = try await scene.world.store.change { transaction throws(StorageError) in
+      try transaction.tokens.find(app: app, of: [number], as: APNsTokenSlot.device.slot).first?.badge
+    }
+    #expect(stored == badges.shown)
+  }
+
+  @Test(arguments: [(#""+1""#, #""+1""#, 2), ("5", "9", 9)])
+  func `What comes back unsent does not set an older number`(
+    old: String, new: String, shown: Int
+  ) async throws {
+    let scene = try await QueueScene()
+    _ = try await scene.register(1)
+    _ = try await scene.push(Self.badge(old))
+    let first = try #require(try await scene.take().first)
+    _ = try await scene.push(Self.badge(new))
+    scene.answer(try #require(try await scene.take().first), 200)
+    scene.answer(first, .notSent)
+    let again = try #require(try await scene.take().first)
+    #expect(String(decoding: again.payload, as: UTF8.self).contains(#""badge":\#(shown)"#))
+  }
+
   @Test(arguments: [#""+1""#, "1"]) func `A retry alone keeps its number`(change: String) async throws {
     let scene = try await QueueScene()
     let number = try await scene.register(1)

@@ -113,8 +113,11 @@ final class QueueScene {
   }
 
   /// Pushes to all; with a call besides if asked for.
-  func push(_ json: String = #"{"ios":{"alert":"x"}}"#, options: String = "{}") async throws -> MessageID {
-    let text = #"{"platform":"all","audience":"all","notification":\#(json),"options":\#(options)}"#
+  func push(
+    _ json: String = #"{"ios":{"alert":"x"}}"#, options: String = "{}", to audience: String = #""all""#
+  ) async throws -> MessageID {
+    let text =
+      #"{"platform":"all","audience":\#(audience),"notification":\#(json),"options":\#(options)}"#
     let object = try PushRequest.parse(
       try parseJSON(Array(text.utf8)), rules: PushRules(renderers: [APNsContentRenderer()]))
     return try await router.acceptance.accept(AcceptRequest(object), for: app).get().id
