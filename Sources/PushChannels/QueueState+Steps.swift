@@ -38,7 +38,7 @@ extension QueueState {
     if !finished.isEmpty, !isSaving {
       let batch = finished.takeFirst(ChannelQueue.Bounds.saved) { [failed] in failed.mayEnd($0.id) }
       isSaving = !batch.isEmpty
-      saving = Set(batch.map(\.id))
+      saving = batch
       if isSaving { steps.append(.save(batch)) }
     }
     return steps
@@ -82,7 +82,7 @@ extension QueueState {
 
   /// Whether a push has ended, and that is not stored yet.
   func isBeingSaved(_ id: MessageID) -> Bool {
-    saving.contains(id) || finished.contains { $0.id == id }
+    [saving, finished].joined().contains { $0.id == id }
   }
 
   /// Adds what was read of a push of which devices were taken over; false if it is to be read again.

@@ -7,7 +7,7 @@ import PushStorage
 extension QueueState {
   /// Holds a push until it is known whether it was recalled.
   mutating func hold(_ id: MessageID, by holder: PushHolder, until second: Int64) -> ChannelHold {
-    var hold = ChannelHold()
+    var hold = ChannelHold([saving, finished].joined().filter { $0.id == id })
     for leg in legs(of: id) {
       if let answered = open[leg]?.answered, !answered.isEmpty {
         hold.answered[DeliveryLeg(channel, leg.leg)] = answered
@@ -56,5 +56,15 @@ extension QueueState {
   ) -> [(target: any ServiceTarget, tags: [UInt64])] {
     changes.note(numbers)
     return inFlight.requests(to: numbers)
+  }
+}
+
+extension ChannelHold {
+  /// The results of a push that have come and may not be stored yet.
+  fileprivate init(_ unsaved: [ChannelAnswers]) {
+    self.init()
+    for (leg, results) in unsaved.flatMap(\.results) {
+      for numbers in results.values { answered[leg, default: NumberSet()].formUnion(numbers) }
+    }
   }
 }

@@ -80,7 +80,7 @@ struct QueueState: Sendable {
   var takenOver = FIFO<MessageID>()
   var isTakingOver = false
   /// Pushes whose ends are being saved.
-  var saving: Set<MessageID> = []
+  var saving: [ChannelAnswers] = []
   /// Pushes that have ended.
   var finished: [ChannelAnswers] = []
   /// Registrations that the service rejected, for pushes that then use the direct connection.

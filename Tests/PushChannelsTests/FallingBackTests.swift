@@ -25,6 +25,20 @@ import Testing
     #expect(state.open.isEmpty && state.fallingBack.isEmpty)
   }
 
+  /// Its end waits for the writer, and then is in the writer's hands.
+  @Test func `A recall knows what has become of a push that has just ended`() {
+    var state = QueueState(channel: .apns)
+    state.add(QueuedPush(7, to: 1))
+    let leg = LegKey(push: MessageID(7), leg: DeliveryLeg.main)
+    state.finish(leg, RegistrationNumber(0), ChannelEnd.delivered)
+    for isBeingSaved in [false, true] {
+      #expect(state.open.isEmpty && state.saving.isEmpty == !isBeingSaved)
+      let hold = state.hold(MessageID(7), by: PushHolder(), until: 60)
+      #expect(hold.answered[DeliveryLeg(.apns)]?.members() == [RegistrationNumber(0)])
+      _ = state.nextSteps()
+    }
+  }
+
   private final class Idle: ServiceTarget {
     func takes(_ slot: TokenSlot) -> Bool { true }
     func wake() {}
