@@ -146,7 +146,8 @@ enum VivoRules {
 
   private static func check(_ body: JSONObject) throws(MakerRules.Fault) {
     for (name, most) in [("title", 40), ("content", 100)] {
-      let width = (body[name]?.string ?? "").reduce(0) { $0 + ($1.isASCII ? 1 : 2) }
+      // In Java's characters, as vivo's server does.
+      let width = (body[name]?.string ?? "").utf16.reduce(0) { $0 + ($1 < 0x80 ? 1 : 2) }
       guard (1...most).contains(width) else { throw refuse(name) }
     }
     guard (1...4).contains(body["notifyType"]?.int64 ?? 0) else { throw refuse("notifyType") }

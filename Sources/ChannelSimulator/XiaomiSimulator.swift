@@ -83,7 +83,7 @@ enum XiaomiRules {
     }
     guard form["pass_through"] == "0" else { throw refuse("pass_through") }
     for (name, most) in [("title", 49), ("description", 127)] {
-      guard let text = form[name], (1...most).contains(text.count) else { throw refuse(name) }
+      guard let text = form[name], (1...most).contains(text.utf16.count) else { throw refuse(name) }
     }
     guard let payload = form["payload"], payload.utf8.allSatisfy({ $0 < 128 && $0 != 32 && $0 != 123 }) else {
       throw refuse("payload is not escaped")

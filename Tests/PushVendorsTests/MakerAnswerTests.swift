@@ -72,7 +72,7 @@ import Testing
     func code(_ code: String, _ status: Int = 200) -> VendorOutcome {
       Honor().interpret(Self.answer(status, #"{"code":\#(code),"message":"m"}"#))
     }
-    #expect(code("200") == .accepted && code("0") == .accepted && code("80000000") == .accepted)
+    #expect(code("200") == .accepted && code("80000000") == .accepted)
     #expect(code("401") == .refreshAuthOnce("Honor answered 200 401 m"))
     #expect(code("80200001") == .refreshAuthOnce("Honor answered 200 80200001 m"))
     #expect(code("80200003", 401) == .refreshAuthOnce("Honor answered 401 80200003 m"))
@@ -87,9 +87,30 @@ import Testing
     #expect(code("429", 429) == Self.later("Honor answered 429 429 m", rests: true))
     #expect(code("503") == Self.later("Honor answered 200 503 m", rests: true))
     #expect(code("500", 500) == Self.later("Honor answered 500 500 m", rests: false))
+    for unknown in ["0", "81000001", "80600003", "299"] {
+      #expect(code(unknown) == Self.later("Honor answered 200 \(unknown) m", rests: true, from: 60))
+    }
+    #expect(
+      Honor().interpret(Self.answer(200, #"{"message":"m"}"#))
+        == Self.later("Honor answered 200 m", rests: true, from: 60))
     #expect(
       Honor().interpret(Self.answer(200, "<html>"))
-        == Self.later("Honor answered 200 0", rests: true, from: 60))
+        == Self.later("Honor answered 200", rests: true, from: 60))
+  }
+
+  @Test func honorSends() {
+    func sent(_ code: Int, _ result: String) -> VendorAnswer {
+      Honor().interpret(
+        Self.answer(200, #"{"code":\#(code),"message":"m","data":{"sendResult":\#(result),"expireTokens":["b"]}}"#),
+        for: ["a", "b"].map { Array($0.utf8) })
+    }
+    let gone: [[UInt8]: VendorOutcome] = [Array("b".utf8): .dropToken("ExpiredToken")]
+    #expect(sent(200, "true") == VendorAnswer(.accepted, exceptions: gone))
+    #expect(sent(0, "true") == VendorAnswer(.accepted, exceptions: gone))
+    #expect(
+      sent(200, "false")
+        == VendorAnswer(Self.later("Honor answered 200 200 m", rests: false, from: 60), exceptions: gone))
+    #expect(sent(0, "false") == VendorAnswer(Self.later("Honor answered 200 0 m", rests: true, from: 60)))
   }
 
   @Test func honorPartly() {
@@ -113,16 +134,19 @@ import Testing
     }
     func text(_ code: String, _ status: Int = 200) -> String { "Xiaomi answered \(status) \(code) r" }
     #expect(code("0") == .accepted)
-    for bad in ["10008", "10012", "10016", "10017", "10018", "10027", "99999"] {
+    for bad in ["10008", "10012", "10016", "10017", "10018"] {
       #expect(code(bad) == .rejectContent(bad) && code(bad, 400) == .rejectContent(bad))
     }
     for wrong in [
-      "10005", "10014", "10026", "21301", "21305", "22000", "22004", "22008", "22100", "22101",
+      "10005", "10014", "10026", "10031", "10036", "21301", "21302", "21305", "22000", "22004", "22008", "22022",
     ] { #expect(code(wrong) == .pauseAndTellOperator(text(wrong))) }
     for dead in ["20301", "66108"] { #expect(code(dead) == .dropToken(dead)) }
-    for busy in ["10002", "10003"] { #expect(code(busy) == Self.later(text(busy), rests: false)) }
-    for fast in ["10022", "10023", "10024"] { #expect(code(fast) == Self.later(text(fast), rests: true)) }
-    #expect(code("200001") == .stopUntilQuotaReset(text("200001")))
+    for busy in ["1", "-1", "10001", "10002", "10003", "20607", "26003", "65029"] { #expect(code(busy) == Self.later(text(busy), rests: false)) }
+    for fast in ["10022", "10023", "10024", "10027"] { #expect(code(fast) == Self.later(text(fast), rests: true)) }
+    for spent in ["10034", "200001"] { #expect(code(spent) == .stopUntilQuotaReset(text(spent))) }
+    for unknown in ["22100", "99999"] {
+      #expect(code(unknown) == Self.later(text(unknown), rests: true, from: 60))
+    }
     #expect(code("0", 503) == Self.later(text("0", 503), rests: true))
     MakerNotification.expectStatuses(
       of: Xiaomi(), "Xiaomi", unauthorized: .pauseAndTellOperator("Xiaomi answered 401"))

@@ -195,9 +195,10 @@ import Testing
     }
     #expect(code(33) == .stopUntilQuotaReset(text(33)))
     #expect(code(10_000) == .dropToken("10000") && code(10_001) == .notificationsOff)
-    for bad in [12, 20, 21, 22, 23, 24, 25, 31, 40, 41, 54, 10_002, 10_003, 99_999] {
+    for bad in [12, 20, 21, 22, 23, 24, 25, 31, 40, 41, 54, 10_002, 10_003] {
       #expect(code(bad) == .rejectContent(String(bad)) && code(bad, 400) == .rejectContent(String(bad)))
     }
+    #expect(code(99_999) == MakerNotification.later(text(99_999), rests: true, from: 60))
     #expect(code(0, 503) == MakerNotification.later("OPPO answered 503 0 m", rests: true))
     MakerNotification.expectStatuses(
       of: OPPO(), "OPPO", unauthorized: .refreshAuthOnce("OPPO answered 401"))

@@ -247,10 +247,11 @@ import Testing
     #expect(code(10_256) == .prepareAgain(text(10_256)))
     // 10254 is about messages to all, which are never asked for.
     let bad =
-      [10_045, 10_073, 10_254] + Array(10_054...10_069) + Array(10_089...10_092) + [10_150, 10_151, 99_999]
+      [10_045, 10_073, 10_254] + Array(10_054...10_069) + Array(10_089...10_092) + [10_150, 10_151]
     for bad in bad {
       #expect(code(bad) == .rejectContent(String(bad)) && code(bad, 400) == .rejectContent(String(bad)))
     }
+    #expect(code(99_999) == MakerNotification.later(text(99_999), rests: true, from: 60))
     #expect(code(0, 503) == MakerNotification.later("vivo answered 503 0 m", rests: true))
     MakerNotification.expectStatuses(
       of: Vivo(), "vivo", unauthorized: .refreshAuthOnce("vivo answered 401"))
@@ -293,5 +294,13 @@ import Testing
       }
     }
     #expect(read("1001") == "1001" && read("x") == "!app_id" && read("../1") == "!app_id")
+  }
+
+  /// A character of several code points is as wide as all of its UTF-16 units.
+  @Test(arguments: [
+    ("a", 1), ("\r\n", 2), ("é", 2), ("e\u{301}", 3), ("界", 2), ("😀", 4), ("👨\u{200D}👩\u{200D}👧", 16),
+  ])
+  func halfWidth(text: String, width: Int) {
+    #expect(text.reduce(0) { $0 + VendorText.halfWidth($1) } == width)
   }
 }

@@ -5,57 +5,49 @@ import PushJSON
 import PushRouter
 
 extension Honor {
-  /// Reads Honor's answer. Its codes are those of HTTP in some reports and like Huawei's in others.
+  /// Reads Honor's answer. Its codes are those of HTTP in some reports and like Huawei's in others. Only a code that is known
+  /// to mean success counts as such: a push with an unknown code waits, and the operator sees the code.
   public func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
-    let body = (try? parseJSON(answer.body))?.object
-    let code = body?["code"]?.int64 ?? body?["code"]?.string.flatMap { Int64($0) } ?? 0
-    let text = VendorText.line("Honor answered \(answer.status) \(code) \(body?["message"]?.string ?? "")")
-    switch code {
-    case 80_000_000, 80_100_000: return .accepted
+    let reply = VendorReply(answer, of: "Honor", texts: ["message"])
+    let text = reply.text
+    let sent = reply.body?["data"]?["sendResult"]?.bool
+    switch reply.code {
+    case 200, 80_000_000, 80_100_000: return sent == false ? Self.notSent(text) : .accepted
+    // One client takes 0 for success.
+    case 0 where sent == true: return .accepted
     case 80_200_001, 80_200_003: return .refreshAuthOnce(text)
     case 80_300_002: return .pauseAndTellOperator(text)
     case 80_300_007: return .dropToken("ExpiredToken")
-    case 80_100_001..<80_200_000, 80_300_000..<80_400_000: return .rejectContent(String(code))
+    case let code? where (80_100_001..<80_200_000).contains(code) || (80_300_000..<80_400_000).contains(code):
+      return .rejectContent(String(code))
     default: break
     }
     // A code of HTTP in the body says more than the status of the answer.
-    let status = (200...599).contains(code) && answer.status == 200 ? Int(code) : answer.status
-    switch status {
-    case 200:
-      guard body != nil else {
-        return .retryAfter(RetrySchedule(firstSeconds: 60), seconds: nil, rests: true, text)
-      }
-      return .accepted
-    case 401: return .refreshAuthOnce(text)
-    case 403, 404: return .pauseAndTellOperator(text)
-    case 429, 503:
-      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: true, text)
-    case 408, 500...:
-      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: false, text)
-    case 201..<400: return .retryAfter(RetrySchedule(firstSeconds: 60), seconds: nil, rests: true, text)
-    default: return .rejectContent("Status\(status)")
-    }
+    var answer = answer
+    if answer.status == 200, let code = reply.code, (201...599).contains(code) { answer.status = Int(code) }
+    return .ofStatus(answer, text, unauthorized: .refreshAuthOnce(text))
+  }
+
+  private static func notSent(_ text: String) -> VendorOutcome {
+    .retryAfter(RetrySchedule(firstSeconds: 60), seconds: nil, rests: false, text)
   }
 
   /// The tokens that Honor calls expired, and those that failed, in a request that it took otherwise.
   public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
+    let reply = VendorReply(answer, of: "Honor", texts: ["message"])
     // As Huawei's.
-    if VendorReply(answer, of: "Honor", texts: []).code == 80_300_002 {
-      return VendorAnswer(.dropForeignToken("80300002"))
-    }
+    if reply.code == 80_300_002 { return VendorAnswer(.dropForeignToken("80300002")) }
     let outcome = interpret(answer)
-    guard outcome == .accepted, let data = (try? parseJSON(answer.body))?["data"]?.object else {
-      return VendorAnswer(outcome)
-    }
+    guard outcome == .accepted || outcome == Self.notSent(reply.text), let data = reply.body?["data"]?.object
+    else { return VendorAnswer(outcome) }
     var exceptions: [[UInt8]: VendorOutcome] = [:]
     for token in (data["failTokens"]?.array ?? []).compactMap(\.string) {
-      exceptions[Array(token.utf8)] = .retryAfter(
-        RetrySchedule(firstSeconds: 60), seconds: nil, rests: false, "Honor could not send to the token")
+      exceptions[Array(token.utf8)] = Self.notSent("Honor could not send to the token")
     }
     for token in (data["expireTokens"]?.array ?? []).compactMap(\.string) {
       exceptions[Array(token.utf8)] = .dropToken("ExpiredToken")
     }
-    return VendorAnswer(.accepted, exceptions: exceptions)
+    return VendorAnswer(outcome, exceptions: exceptions)
   }
 
   /// What Honor's words mean.

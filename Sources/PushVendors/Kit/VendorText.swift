@@ -11,9 +11,10 @@ enum VendorText {
     shortened(text, to: most) { $0.utf16.count }
   }
 
-  /// The width of a character where those of Latin count 1 and those of Chinese 2.
+  /// The width of a character in half-width units: each UTF-16 unit counts 1 if it is ASCII, otherwise 2. A Chinese character has
+  /// 2, an emoji at least 4.
   static func halfWidth(_ character: Character) -> Int {
-    character.isASCII ? 1 : max(2, character.utf16.count)
+    character.utf16.reduce(0) { $0 + ($1 < 0x80 ? 1 : 2) }
   }
 
   /// The same with widths of characters, of which "…" has that of the widest.

@@ -17,7 +17,9 @@ extension Meizu {
     // The signature, the app ID and key, the list of apps that may not send.
     case 1006, 110_000, 110_001, 110_009, 110_031, 110_033: return .pauseAndTellOperator(text)
     case 110_019, 110_051: return .stopUntilQuotaReset(text)
-    case let code? where code != 200 && answer.status < 500: return .rejectContent(String(code))
+    // Parameters, limits of a task, passthrough.
+    case let code? where [1005, 110_004, 110_032, 110_053].contains(code): return .rejectContent(String(code))
+    // A push with a code that is not listed waits, and the operator sees the code.
     default: return .ofStatus(answer, text, unauthorized: .pauseAndTellOperator(text))
     }
   }

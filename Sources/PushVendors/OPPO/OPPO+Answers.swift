@@ -61,8 +61,10 @@ extension OPPO {
     case let code? where (500...599).contains(code): .busy(answer, rests: false, text)
     // The user may turn them on again.
     case 10_001: .notificationsOff
-    // Method, version, encoding, parameters, templates.
-    case let code? where code != 0 && answer.status < 500: .rejectContent(String(code))
+    // Method, version, encoding, parameters, templates, aliases.
+    case let code? where [12, 31, 40, 41, 54, 10_002, 10_003].contains(code) || (20...25).contains(code):
+      .rejectContent(String(code))
+    // A push with a code that is not listed waits, and the operator sees the code.
     default: .ofStatus(answer, text, unauthorized: .refreshAuthOnce(text))
     }
   }

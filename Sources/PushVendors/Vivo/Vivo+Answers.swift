@@ -82,7 +82,12 @@ extension Vivo {
     case 10_302: return .dropToken("10302")
     // vivo has the request already.
     case 10_303: return .accepted
-    case let code? where code != 0 && answer.status < 500: return .rejectContent(String(code))
+    // Content, messages to all, parameters.
+    case let code?
+    where [10_045, 10_073, 10_150, 10_151, 10_254].contains(code) || (10_054...10_069).contains(code)
+      || (10_089...10_092).contains(code):
+      return .rejectContent(String(code))
+    // A push with a code that is not listed waits, and the operator sees the code.
     default: return .ofStatus(answer, text, unauthorized: .refreshAuthOnce(text))
     }
   }

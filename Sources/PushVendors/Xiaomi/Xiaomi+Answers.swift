@@ -5,19 +5,27 @@ import PushJSON
 import PushRouter
 
 extension Xiaomi {
-  /// Reads Mi Push's answer.
+  /// Reads Mi Push's answer. The codes are those of dev.mi.com, documentation pId=1560, of 2024-10-18. A push with a code that is
+  /// not listed waits, and the operator sees the code.
   public func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
     let reply = VendorReply(answer, of: "Xiaomi", texts: ["reason", "description"])
     let text = reply.text
     switch reply.code {
     case 0 where answer.status == 200: return .accepted
-    case 10_002, 10_003: return .busy(answer, rests: false, text)
-    case 10_022, 10_023, 10_024: return .busy(answer, rests: true, text)
-    case 10_005, 10_014, 10_026, 21_301, 21_305, 22_100, 22_101: return .pauseAndTellOperator(text)
+    // Trouble at the service.
+    case 1, -1, 10_001, 10_002, 10_003, 20_607, 26_003, 65_029: return .busy(answer, rests: false, text)
+    // Too many requests.
+    case 10_022, 10_023, 10_024, 10_027: return .busy(answer, rests: true, text)
+    // Permission, secret or package.
+    case 10_005, 10_014, 10_026, 10_031, 10_036, 21_301, 21_302, 21_305, 22_022:
+      return .pauseAndTellOperator(text)
     case let code? where (22_000...22_008).contains(code): return .pauseAndTellOperator(text)
     case let code? where [20_301, 66_108].contains(code): return .dropToken(String(code))
-    case 200_001: return .stopUntilQuotaReset(text)
-    case let code? where code != 0 && answer.status < 500: return .rejectContent(String(code))
+    // The day's notifications are used up.
+    case 10_034, 200_001: return .stopUntilQuotaReset(text)
+    // Parameters.
+    case let code? where [10_008, 10_012, 10_016, 10_017, 10_018].contains(code):
+      return .rejectContent(String(code))
     default: return .ofStatus(answer, text, unauthorized: .pauseAndTellOperator(text))
     }
   }
