@@ -101,7 +101,8 @@ import Testing
   @Test func honorSends() {
     func sent(_ code: Int, _ result: String) -> VendorAnswer {
       Honor().interpret(
-        Self.answer(200, #"{"code":\#(code),"message":"m","data":{"sendResult":\#(result),"expireTokens":["b"]}}"#),
+        Self.answer(
+          200, #"{"code":\#(code),"message":"m","data":{"sendResult":\#(result),"expireTokens":["b"]}}"#),
         for: ["a", "b"].map { Array($0.utf8) })
     }
     let gone: [[UInt8]: VendorOutcome] = [Array("b".utf8): .dropToken("ExpiredToken")]
@@ -116,7 +117,7 @@ import Testing
   @Test func honorPartly() {
     let answer = Self.answer(
       200,
-      #"{"code":200,"message":"m","data":{"sendResult":true,"requestId":"r","failTokens":["a"],"expireTokens":["b"]}}"#
+      #"{"code":200,"data":{"sendResult":true,"requestId":"r","failTokens":["a"],"expireTokens":["b"]}}"#
     )
     let said = Honor().interpret(answer, for: ["a", "b", "c"].map { Array($0.utf8) })
     #expect(said.outcome == .accepted)
@@ -138,11 +139,16 @@ import Testing
       #expect(code(bad) == .rejectContent(bad) && code(bad, 400) == .rejectContent(bad))
     }
     for wrong in [
-      "10005", "10014", "10026", "10031", "10036", "21301", "21302", "21305", "22000", "22004", "22008", "22022",
+      "10005", "10014", "10026", "10031", "10036", "21301", "21302", "21305", "22000", "22004", "22008",
+      "22022",
     ] { #expect(code(wrong) == .pauseAndTellOperator(text(wrong))) }
     for dead in ["20301", "66108"] { #expect(code(dead) == .dropToken(dead)) }
-    for busy in ["1", "-1", "10001", "10002", "10003", "20607", "26003", "65029"] { #expect(code(busy) == Self.later(text(busy), rests: false)) }
-    for fast in ["10022", "10023", "10024", "10027"] { #expect(code(fast) == Self.later(text(fast), rests: true)) }
+    for busy in ["1", "-1", "10001", "10002", "10003", "20607", "26003", "65029"] {
+      #expect(code(busy) == Self.later(text(busy), rests: false))
+    }
+    for fast in ["10022", "10023", "10024", "10027"] {
+      #expect(code(fast) == Self.later(text(fast), rests: true))
+    }
     for spent in ["10034", "200001"] { #expect(code(spent) == .stopUntilQuotaReset(text(spent))) }
     for unknown in ["22100", "99999"] {
       #expect(code(unknown) == Self.later(text(unknown), rests: true, from: 60))
