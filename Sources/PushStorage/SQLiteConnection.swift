@@ -17,7 +17,7 @@ final class SQLiteConnection: DatabaseConnection {
   /// Settings of the library, made once.
   private static let settings: Int32 = csqlite_count_no_memory()
 
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   /// Pages in the write-ahead log after the last commit of this connection; SQLite writes it.
   private let logPages: UnsafeMutablePointer<Int32>
   private var isClosed = false

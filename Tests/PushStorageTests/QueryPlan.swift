@@ -14,6 +14,19 @@ func machineSteps(of sql: String, _ parameters: [String], in path: String) throw
   }
 }
 
+extension Database {
+  /// How many steps SQLite's machine has taken for the statements that the connection keeps.
+  var machineSteps: Int32 {
+    var steps: Int32 = 0
+    var statement = sqlite3_next_stmt(sqlite?.handle, nil)
+    while let current = statement {
+      steps += sqlite3_stmt_status(current, SQLITE_STMTSTATUS_VM_STEP, 0)
+      statement = sqlite3_next_stmt(sqlite?.handle, current)
+    }
+    return steps
+  }
+}
+
 /// The lines in which SQLite says how it goes about a statement, over a connection of its own.
 func queryPlan(of sql: String, in path: String) throws -> [String] {
   try prepare("EXPLAIN QUERY PLAN \(sql)", in: path) { statement in

@@ -209,4 +209,24 @@ import Testing
     }
     #expect(steps[99] == steps[9])
   }
+
+  @Test(.onSQLite) func `A registration costs the same however many an app has`() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    let counts = try await store.change { transaction throws(StorageError) in
+      var counts: [Int32] = []
+      for number in 0..<400 {
+        var steps: Int32 = 0
+        let name = Array("\(number)".utf8)
+        steps -= transaction.database.machineSteps
+        _ = try transaction.registrations.register(
+          app: app, .some(fingerprint: name, token: name), at: .start)
+        steps += transaction.database.machineSteps
+        counts.append(steps)
+      }
+      return counts
+    }
+    #expect(counts[399] <= counts[10] * 2, "\(counts[10]) and \(counts[399])")
+  }
 }

@@ -51,10 +51,11 @@ extension RegistrationRepository<Writing> {
     let adopted = try adopt(app: app, new, at: now)
     let kept = adopted.map { Int64($0.rawValue) } ?? -1
     let adoption: UInt8 = new.imported == nil ? 0 : AdoptionState.newcomer
+    // The index has to be named: with a bound on a second column SQLite's planner reads all registrations of the app.
     var replaced = try database.all(
       """
-      DELETE FROM registration WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x'' AND number <> ?3
-        AND adoption >= ?4
+      DELETE FROM registration INDEXED BY registration_fingerprint
+      WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x'' AND number <> ?3 AND adoption >= ?4
       RETURNING number, tags, registration_id, platform
       """, .app(app), .blob(new.fingerprint), .integer(kept), .integer(adoption), map: Self.replaced)
     for token in new.tokens {
