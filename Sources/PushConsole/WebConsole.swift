@@ -45,31 +45,13 @@ public final class WebConsole: Sendable {
       secrets: secrets, mail: mail)
     (self.people, self.accounts) = (people, accounts)
     drafts = DraftDesk(router: router, people: people)
-    let invitations = Invitations(members: members, mail: mail, time: time, log: log)
-    let pushes = PushPages(router: router, gateway: gateway, drafts: drafts)
-    let accountPages = AccountPages(invitations: invitations)
-    let operators = OperatorPages(
-      router: router, accounts: accounts, invitations: invitations, nodes: nodes)
-    let profile = ProfilePages(people: people)
-    let controllers: [any Controller] = [
-      AssetPages(), LoginPages(people: people, members: members, mail: mail),
-      ResetPages(people: people, mail: mail),
-      HomePages(router: router, accounts: accounts), AppPages(router: router), pushes,
-      HistoryPages(router: router), ResultPages(router: router, gateway: gateway, pushes: pushes),
-      ChartPages(router: router), WhyPages(router: router), DevicePages(router: router),
-      AliasPages(router: router),
-      VirtualDevicePages(router: router, gateway: gateway, pushes: pushes), accountPages,
-      InvitationPages(invitations: invitations, accounts: accountPages, operators: operators),
-      profile, TOTPPages(people: people, profile: profile),
-      SettingsPages(router: router, gateway: gateway),
-      CredentialPages(router: router, gateway: gateway),
-      ChannelTestPages(router: router, gateway: gateway, pushes: pushes),
-      ExpiryPages(router: router, mail: mail), CallbackPages(gateway: gateway),
-      GroupPages(router: router),
-      operators, AuditPages(log: audit), LanguagePages(profiles: people.profiles),
-    ]
+    let services = ConsoleServices(
+      router: router, gateway: gateway, people: people, accounts: accounts, members: members, mail: mail,
+      audit: audit, nodes: nodes,
+      invitations: Invitations(members: members, mail: mail, time: time, log: log),
+      pushes: PushPages(router: router, gateway: gateway, drafts: drafts))
     var table = RouteTable<ServedPage>()
-    for served in controllers.flatMap(\.served) {
+    for served in ConsoleRegistry.controllers.flatMap({ $0.make(services).served }) {
       table.add(served.page.method, served.page.pattern, served)
     }
     self.table = table

@@ -149,8 +149,8 @@ import Testing
     let world = try ConsoleWorld()
     let owner = try await world.owner()
     let app = try await world.app(of: .standard)
-    let shown = Set(WebConsole.pages.filter { $0.method == "GET" }.map(\.pattern))
-    for page in WebConsole.pages where page.method == "POST" && !shown.contains(page.pattern) {
+    let shown = Set(ConsoleRegistry.pages.filter { $0.method == "GET" }.map(\.pattern))
+    for page in ConsoleRegistry.pages where page.method == "POST" && !shown.contains(page.pattern) {
       let path = page.pattern.split(separator: "/").map { segment in
         segment == "{app}" ? app.key.text : segment.first == "{" ? "1" : String(segment)
       }

@@ -16,7 +16,7 @@ import Testing
     #expect(await boss.open("/console/").text.contains("/console/operator"))
     #expect(await !other.open("/console/").text.contains("/console/operator"))
     var seen = 0
-    for page in WebConsole.pages where page.access == .operators {
+    for page in ConsoleRegistry.pages where page.access == .operators {
       let path = page.pattern.replacing("{id}", with: "1")
       let answer = page.method == "GET" ? await other.call("GET", path) : await other.post(path)
       #expect(answer.status == 404, "\(page.method) \(path)")

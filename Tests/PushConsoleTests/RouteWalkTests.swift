@@ -17,8 +17,8 @@ import Testing
   /// Each is a controller's, and is in the table under its own address.
   @Test func `Every page is served`() throws {
     let world = try ConsoleWorld()
-    #expect(WebConsole.pages.count > 80)
-    for page in WebConsole.pages {
+    #expect(ConsoleRegistry.pages.count > 80)
+    for page in ConsoleRegistry.pages {
       let path = page.pattern.split(separator: "/").map { $0.hasPrefix("{") ? "x" : String($0) }
       let target = path.reduce("") { "\($0)/\($1)" }
       #expect(world.console.route(page.method, target) == page.pattern, "\(page.method) \(page.pattern)")
@@ -35,7 +35,7 @@ import Testing
     let outsider = try await Estate.make(world, "theirs").owner
     let before = try await mine.facts()
     var seen = 0
-    for page in WebConsole.pages {
+    for page in ConsoleRegistry.pages {
       switch page.access {
       case .open, .person, .operators: continue
       case .account, .app: seen += 1
@@ -55,7 +55,7 @@ import Testing
     let (mine, theirs) = (try await Estate.make(world, "mine"), try await Estate.make(world, "theirs"))
     let before = try await mine.facts()
     var seen = 0
-    for page in WebConsole.pages where page.access != .open && page.access != .operators {
+    for page in ConsoleRegistry.pages where page.access != .open && page.access != .operators {
       let names = page.pattern.split(separator: "/").filter { $0.hasPrefix("{") }
       // Channels and their forms are nobody's.
       guard names.contains(where: { !["{app}", "{account}", "{channel}", "{form}"].contains($0) }) else {
@@ -116,7 +116,7 @@ import Testing
     let browser = try await world.member(role, of: estate.account, name: "pat")
     _ = await browser.open("/console/")
     let before = try await estate.facts()
-    for page in WebConsole.pages {
+    for page in ConsoleRegistry.pages {
       let needed: Role
       switch page.access {
       case .open, .person, .operators: continue
@@ -155,7 +155,7 @@ import Testing
       separator: "&")
     let right = "\(fields)&form_token=\(boss.formToken)"
     var seen = 0
-    for page in WebConsole.pages where page.method == "POST" {
+    for page in ConsoleRegistry.pages where page.method == "POST" {
       seen += 1
       let path = estate.path(of: page)
       var forms = [

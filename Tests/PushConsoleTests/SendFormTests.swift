@@ -52,9 +52,10 @@ import Testing
     (#"{"audience":{"alias":["anna"]}}"#, "alias anna", "别名 anna"),
     (#"{"audience":{"alias":["anna","bob"]}}"#, "aliases anna or bob", "别名 anna 或 bob"),
     (
-      #"{"audience":{"tag":["news","sport"],"tag_not":["vip"]}}"#, "tags news or sport, not vip",
-      "标签 news 或 sport，排除标签 vip"
+      #"{"audience":{"tag":["news","sport"],"tag_not":["vip"]}}"#, "tags news or sport, and not vip",
+      "标签 news 或 sport，且排除标签 vip"
     ),
+    (#"{"audience":{"tag":["a"],"tag_and":["b"]}}"#, "tag a, and tag b", "标签 a，且标签 b"),
     (#"{"audience":{"tag_and":["a","b","c"]}}"#, "tags a, b and c", "标签 a、b 且 c"),
     (#"{"audience":{"alias":["a","b","c","d","e"]}}"#, "aliases a, b, c and 2 more", "别名 a、b、c 等，另有 2 个"),
     (
@@ -206,6 +207,8 @@ import Testing
       fields["hmos"] = nil
       let fewer = await scene.browser.submit("\(scene.base)/push/confirm", fields).text
       #expect(fewer.contains("Target devices: 3"))
+      #expect(fewer.contains("It goes to all 3 devices of "))
+      #expect(fewer.contains(" on iOS, Android, Quick App.</strong>"))
     }
   }
 

@@ -31,9 +31,12 @@ struct AudienceText: Sendable, Equatable {
   func full(_ language: Language) -> String { text(language, isShort: false) }
 
   private func text(_ language: Language, isShort: Bool) -> String {
-    var words = Self.phrases(audience, isShort: isShort).map { $0[language] }
-    if audience.isForTestDevices { words.append(Words.onlyTestDevices[language]) }
-    return words.joined(separator: language == .chinese ? "，" : ", ")
+    let conditions = Self.phrases(audience, isShort: isShort)
+    guard let first = conditions.first else { return "" }
+    // A target meets all conditions.
+    let words = conditions.dropFirst().reduce(first) { Words.andAlso.with(each: $0, $1) }[language]
+    guard audience.isForTestDevices else { return words }
+    return words + (language == .chinese ? "，" : ", ") + Words.onlyTestDevices[language]
   }
 
   // MARK: In lists

@@ -40,8 +40,7 @@ struct PushOutline: Sendable {
     if !excerpt.text.isEmpty { rows.append((Words.text, excerpt.text)) }
     if excerpt.isEncrypted { rows.append((Words.text, call(Words.encrypted))) }
     rows.append((Words.audience, AudienceText(request.audience).full(call.language)))
-    let names = Platform.allCases.filter { request.platforms.contains($0) }.map { call($0.phrase) }
-    rows.append((Words.platforms, names.joined(separator: ", ")))
+    rows.append((Words.platforms, platforms))
     rows += besides
     rows += previews.map { (Words.by($0.channel), call($0.phrase(in: zone))) }
     rows.append((Words.keptFor, call(Self.time(request.options.timeToLive))))
@@ -51,6 +50,11 @@ struct PushOutline: Sendable {
     }
     if let old = request.options.overrideMessageID { rows.append((Words.replaces, old.text)) }
     return rows
+  }
+
+  private var platforms: String {
+    Platform.allCases.filter { request.platforms.contains($0) }.map { call($0.phrase) }
+      .joined(separator: call.language == .chinese ? "、" : ", ")
   }
 
   /// Its parts besides the text.
@@ -93,7 +97,11 @@ struct PushOutline: Sendable {
     }
     let devices = app.directory.resolve(request.audience, platforms: request.platforms)?.count ?? 0
     let number = Counted.devices(devices)
-    let all = Words.allDevicesOf.with(each: number, Phrase(app.name, app.name))
+    let name = Phrase(verbatim: app.name)
+    let all =
+      request.platforms == .all
+      ? Words.allDevicesOf.with(each: number, name)
+      : Words.allDevicesOn.with(each: number, name, Phrase(verbatim: platforms))
     var today: HTML = .none
     if let broadcasts, let limit = app.plan.broadcasts {
       let text = Words.broadcastsLeft.with(Counted.grouped(broadcasts + 1), Counted.grouped(limit))

@@ -100,7 +100,7 @@ extension Controller {
 enum SiteMap {
   private static let table: RouteTable<Page> = {
     var table = RouteTable<Page>()
-    for page in WebConsole.pages { table.add(page.method, page.pattern, page) }
+    for page in ConsoleRegistry.pages { table.add(page.method, page.pattern, page) }
     return table
   }()
 
@@ -140,21 +140,4 @@ extension PageCall {
       at: now, account: account, app: app, person: visitor.person.id, who: visitor.person.signature,
       action: action, target: target, address: peer)
   }
-}
-
-extension WebConsole {
-  /// What serves the console's pages.
-  private static let controllers: [any Controller.Type] = [
-    AssetPages.self, LoginPages.self, ResetPages.self, HomePages.self, AppPages.self, PushPages.self,
-    HistoryPages.self, ResultPages.self, ChartPages.self, WhyPages.self, DevicePages.self, AliasPages.self,
-    VirtualDevicePages.self, AccountPages.self, InvitationPages.self, ProfilePages.self, TOTPPages.self,
-    SettingsPages.self, CredentialPages.self, ExpiryPages.self, CallbackPages.self, GroupPages.self,
-    OperatorPages.self, AuditPages.self, LanguagePages.self,
-  ]
-
-  /// All pages of the console. A test requests each of them as a member of another account.
-  static let pages: [Page] = controllers.flatMap { $0.pages }
-
-  /// The paths of all pages that only show something, with names in braces: for measurements.
-  public static var addresses: [String] { pages.filter { $0.method == "GET" }.map(\.pattern) }
 }

@@ -26,6 +26,7 @@ extension Words {
   static let onlyTestDevices = Phrase("test devices only", "仅测试设备")
   static let or = Phrase("{} or {}", "{} 或 {}")
   static let and = Phrase("{} and {}", "{} 且 {}")
+  static let andAlso = Phrase("{}, and {}", "{}，且{}")
   static let andMore = Phrase("{} and {} more", "{} 等，另有 {} 个")
   static let deviceCountOne = Phrase("{} device", "{} 台设备")
   static let deviceCount = Phrase("{} devices", "{} 台设备")
@@ -118,6 +119,7 @@ extension Words {
   static let onlyOnline = Phrase("online devices only", "仅在线设备")
   static let replaces = Phrase("Replaces", "覆盖")
   static let allDevicesOf = Phrase("It goes to all {} of {}.", "将发送给 {}（{} 的全部设备）。")
+  static let allDevicesOn = Phrase("It goes to all {} of {} on {}.", "将发送给 {}（{} 在 {} 平台上的全部设备）。")
   static let broadcastsLeft = Phrase(
     "Push {} of today's {} pushes to everyone.", "今日广播推送：第 {} 条，共 {} 条。")
   static let broadcastsOver = Phrase(
