@@ -47,10 +47,16 @@ public struct Sessions: Sendable {
     let address: String
     let agent: String
     let at: Timestamp
+    let replacedHash: [UInt8]?
 
-    /// All fields: the digest of the cookie, whose it is, as checked, where it comes from and when.
-    public init(tokenHash: [UInt8], of person: PersonRow, address: String, agent: String, at now: Timestamp) {
+    /// `tokenHash` is the digest of the new cookie, `replacedHash` that of the cookie that the browser has now, whose session
+    /// ends.
+    public init(
+      tokenHash: [UInt8], replacing replacedHash: [UInt8]?, of person: PersonRow, address: String,
+      agent: String, at now: Timestamp
+    ) {
       self.tokenHash = tokenHash
+      self.replacedHash = replacedHash
       self.person = person
       self.address = address
       self.agent = agent
@@ -92,6 +98,11 @@ public struct Sessions: Sendable {
         guard try transaction.people.useRecoveryCode(of: person, hash) else { return .proofUsed }
         let left = try transaction.people.recoveryCodes(of: person)
         try transaction.audit.add(new.entry("person.recovery.use", "\(left)"))
+      }
+      if let hash = new.replacedHash, let old = try transaction.consoleSessions.find(tokenHash: hash),
+        try transaction.consoleSessions.end(old.id, of: old.person), old.person == person
+      {
+        try transaction.audit.add(new.entry("session.end", old.agent))
       }
       try transaction.consoleSessions.add(
         tokenHash: new.tokenHash, of: person, address: new.address, agent: new.agent, at: new.at)

@@ -134,7 +134,9 @@ public final class WebConsole: Sendable {
 
   /// The page that a request asks for; an answer if its body is too large, or there is nothing to find out.
   private func arrival(of request: HTTPRequest, peer: IPAddress?, isSecure: Bool) -> Arrival {
-    guard let target = HTTPTarget(request.target) else {
+    let whole = HTTPTarget(request.target)
+    let path = request.target.prefix { $0 != "?" }
+    guard let target = whole ?? HTTPTarget(String(path)) ?? HTTPTarget("/console/") else {
       return .answered(PageCall.safe(HTTPResponse(status: 400)))
     }
     if target.path.isEmpty { return .answered(PageCall.safe(PageCall.redirect(to: "/console/"))) }
@@ -143,6 +145,7 @@ public final class WebConsole: Sendable {
     let peer = gateway.caller(of: request, peer: peer)
     var call = PageCall(request: request, at: time.now(), target: target, peer: peer, isSecure: isSecure)
     call.zone = router.zone
+    if whole == nil { return .answered(call.show(Failures.badAddress(call), status: 400)) }
     switch table.match(request.method, target.path) {
     case .notFound: return .nowhere(call)
     case .wrongMethod where request.method == "GET":

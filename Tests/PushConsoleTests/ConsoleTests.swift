@@ -183,6 +183,8 @@ import Testing
     let fields = ["name": "Kim", "email": "kim@example.com", "password": "another horse battery"]
     #expect(await guest.submit(link, fields).text.contains("<h1>Apps</h1>"))
     #expect(await Browser(world).submit(link, fields).status == 404)
+    let used = await Browser(world).open(link)
+    #expect(used.status == 404 && used.text.contains("This invitation is no longer valid"))
     #expect(await guest.open("/console/accounts/1/people").status == 403)
     let left = await owner.submit("/console/accounts/1/people/1/role", ["role-1": "none"])
     #expect(left.status == 422 && left.text.contains("An account needs an owner"))
@@ -204,6 +206,26 @@ import Testing
       try transaction.members.all(of: .standard)
     }
     #expect(members.map(\.role) == [.owner])
+  }
+
+  @Test func `A login ends the session that the browser had`() async throws {
+    let world = try ConsoleWorld()
+    let browser = try await world.owner()
+    let cookie = try #require(browser.cookie("borealis_session"))
+    let earlier = Browser(world, cookies: ["borealis_session": cookie])
+    #expect(await earlier.call("GET", "/console/me").status == 200)
+    let login = ["email": "zoe@example.com", "password": ConsoleWorld.password]
+    #expect(await browser.submit("/console/login", login).status == 200)
+    #expect(browser.cookie("borealis_session") != cookie)
+    #expect(await earlier.call("GET", "/console/me").status == 303)
+  }
+
+  @Test func `A page whose address is not valid says so`() async throws {
+    let world = try ConsoleWorld()
+    for target in ["/console/login?q=%ff", "/console/%zz"] {
+      let page = await Browser(world).open(target)
+      #expect(page.status == 400 && page.text.contains("The address of the page is not valid."), "\(target)")
+    }
   }
 
   @Test func `A new password logs other browsers out`() async throws {

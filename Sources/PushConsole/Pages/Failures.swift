@@ -31,6 +31,21 @@ enum Failures {
     page(call, Words.unreadableTitle, Words.unreadable)
   }
 
+  /// The address has an escape that is not valid.
+  static func badAddress(_ call: PageCall) -> Layout {
+    page(call, Words.unreadableTitle, Words.badPageAddress)
+  }
+
+  /// An invitation that was used or withdrawn, or has expired.
+  static func endedInvitation(_ call: PageCall) -> Layout {
+    page(call, Words.endedInvitationTitle, Words.endedInvitation)
+  }
+
+  /// A setup link after the first user was created.
+  static func endedLink(_ call: PageCall) -> Layout {
+    page(call, Words.endedLinkTitle, Words.endedLink)
+  }
+
   /// The account that a page belongs to is turned off.
   static func suspended(_ call: PageCall, _ account: String, _ operators: [PersonRow]) -> Layout {
     Layout(call(Words.suspendedTitle), suspension(call, account, operators))

@@ -24,7 +24,7 @@ struct LoginPages: Controller {
 
   private func showSetup(_ call: PageCall) -> HTTPResponse {
     let token = call.capture("token") ?? ""
-    guard people.isSetup(token) else { return call.missing }
+    guard people.isSetup(token) else { return call.show(Failures.endedLink(call), status: 404) }
     return call.show(setupPage(call, nil))
   }
 
@@ -71,7 +71,7 @@ struct LoginPages: Controller {
 
   private func setUp(_ call: PageCall) async -> HTTPResponse {
     let token = call.capture("token") ?? ""
-    guard people.isSetup(token) else { return call.missing }
+    guard people.isSetup(token) else { return call.show(Failures.endedLink(call), status: 404) }
     let new: NewPerson
     switch newPerson(call, email: call.field("email"), account: nil) {
     case .failure(let problem): return call.show(setupPage(call, problem), status: 422)
@@ -80,7 +80,7 @@ struct LoginPages: Controller {
     let result = await people.setUp(token: token, new, password: call.form?["password"] ?? "")
     switch result {
     case .success: return await enter(call, email: new.email)
-    case .failure(.wrong): return call.missing
+    case .failure(.wrong): return call.show(Failures.endedLink(call), status: 404)
     case .failure: return call.unavailable
     }
   }
@@ -138,7 +138,8 @@ struct LoginPages: Controller {
     let attempt = People.Attempt(
       email: email, password: call.form?["password"] ?? "",
       code: call.form?["code"] == nil ? nil : call.field("code"),
-      browser: browser ?? call.request.headers.cookie(PageCall.browserCookie), address: call.address,
+      browser: browser ?? call.request.headers.cookie(PageCall.browserCookie),
+      session: call.request.headers.cookie(PageCall.sessionCookie), address: call.address,
       agent: call.request.headers["user-agent"] ?? "", ticket: call.form?["ticket"])
     let result = await people.logIn(attempt)
     switch result {
@@ -180,13 +181,17 @@ struct LoginPages: Controller {
 
   private func invitation(of call: PageCall) async throws(Refused) -> InvitationRow {
     let token = call.capture("token") ?? ""
-    guard WebToken.isPlausible(token) else { throw Refused(call.missing) }
+    guard WebToken.isPlausible(token) else { throw Refused(endedInvitation(call)) }
     let result = await members.invitation(tokenHash: WebToken.hash(token), at: call.now)
     switch result {
     case .failure: throw Refused(call.unavailable)
-    case .success(nil): throw Refused(call.missing)
+    case .success(nil): throw Refused(endedInvitation(call))
     case .success(let invitation?): return invitation
     }
+  }
+
+  private func endedInvitation(_ call: PageCall) -> HTTPResponse {
+    call.show(Failures.endedInvitation(call), status: 404)
   }
 
   private func showInvitation(_ call: PageCall) async throws(Refused) -> HTTPResponse {
@@ -268,7 +273,7 @@ struct LoginPages: Controller {
     let result = await members.join(joining, by: invitation, tokenHash: hash, noting: entry)
     switch result {
     case .success(true): return await done()
-    case .success(false): return call.missing
+    case .success(false): return endedInvitation(call)
     case .failure(let error) where error.kind == .constraint:
       return call.show(
         invitationPage(call, invitation, FieldProblem(Words.emailTaken, at: "email")), status: 422)

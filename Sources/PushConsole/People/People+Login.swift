@@ -111,7 +111,9 @@ extension People {
   ) async -> Result<Admission, Refusal> {
     let (token, now, address) = (WebToken.make(), time.now(), entry.attempt.address?.text ?? "")
     let new = Sessions.New(
-      tokenHash: WebToken.hash(token), of: person, address: address,
+      tokenHash: WebToken.hash(token),
+      replacing: entry.attempt.session.flatMap { WebToken.isPlausible($0) ? WebToken.hash($0) : nil },
+      of: person, address: address,
       agent: String(entry.attempt.agent.prefix(200)), at: now)
     let result = await sessions.begin(new, proof)
     switch result {

@@ -26,6 +26,8 @@ final class People: Sendable {
     var code: String?
     /// The cookie of a browser that was logged in before.
     var browser: String?
+    /// The cookie of the session that the browser has; a new one replaces it.
+    var session: String?
     /// Where it comes from, if that is known.
     var address: IPAddress?
     var agent: String

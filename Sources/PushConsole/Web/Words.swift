@@ -36,6 +36,14 @@ enum Words {
     "表单或其中的文件过大，未做任何更改。请返回并选择较小的文件。")
   static let unreadableTitle = Phrase("Invalid request", "无法识别")
   static let unreadable = Phrase("The server could not read the form.", "无法读取表单内容。")
+  static let badPageAddress = Phrase("The address of the page is not valid.", "页面地址无效。")
+  static let endedInvitationTitle = Phrase("This invitation is no longer valid", "邀请已失效")
+  static let endedInvitation = Phrase(
+    "It was used or withdrawn, or has expired. If you have joined already, log in. Otherwise ask for a new invitation.",
+    "该邀请已被使用、撤回或已过期。如果您已加入，请直接登录；否则请让邀请人重新发送邀请。")
+  static let endedLinkTitle = Phrase("This link is no longer valid", "链接已失效")
+  static let endedLink = Phrase(
+    "The link was used, or the server has printed a newer one.", "该链接已被使用，或服务器已生成新的链接。")
   static let foreignFormTitle = Phrase("Try again", "请重试")
   static let foreignForm = Phrase(
     "The form has expired or did not come from this console. Go back, reload the page and submit it again.",
