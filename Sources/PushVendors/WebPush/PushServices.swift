@@ -11,11 +11,13 @@ public struct PushServices: Sendable {
     let hosts: [String]
   }
 
-  /// Those of Chrome, Edge and others that use Google's; of Firefox, Safari and Windows.
+  /// Those of Chrome and others that use Google's; of Firefox, Safari and Edge on Windows; and of Chromium as Linux distributions build
+  /// it.
   public static let usual = [
     "fcm.googleapis.com", "*.push.services.mozilla.com", "*.push.apple.com", "*.notify.windows.com",
+    "jmt17.google.com",
   ]
-  private static let names = ["Google", "Mozilla", "Apple", "Windows"]
+  private static let names = ["Google", "Mozilla", "Apple", "Windows", "Google (Chromium)"]
 
   /// The services; the last one has all hosts that are not the usual ones.
   let all: [Service]
@@ -40,7 +42,7 @@ public struct PushServices: Sendable {
   /// The service of an address; nil if it is not one that may be sent to.
   func service(of address: WebPushAddress) -> ServiceID? {
     if let simulator, address.origin == simulator { return Self.others }
-    guard address.isSecure else { return nil }
+    guard address.isSecure, address.hasUsualPort else { return nil }
     return all.first { $0.hosts.contains { Self.matches(address.host, $0) } }?.id
   }
 
@@ -63,6 +65,8 @@ struct WebPushAddress: Sendable, Equatable {
   let origin: String
   let host: String
   let isSecure: Bool
+  /// Whether the port is 443, or 80 without TLS.
+  let hasUsualPort: Bool
 
   /// Reads `https://HOST/PATH`, or `http:`; nil for anything else, also for user information and fragments.
   init?(_ url: String) {
@@ -76,7 +80,8 @@ struct WebPushAddress: Sendable, Equatable {
     guard rest[end...].first == "/", let authority = URLAuthority(rest[..<end]) else { return nil }
     isSecure = scheme == schemes[0]
     let usual: UInt16 = isSecure ? 443 : 80
-    let port = authority.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
+    hasUsualPort = authority.port ?? usual == usual
+    let port = hasUsualPort ? "" : authority.port.map { ":\($0)" } ?? ""
     host = authority.host
     origin = scheme + authority.host + port
     self.url = url

@@ -54,18 +54,39 @@ public final class VAPIDKey: Sendable {
   /// The same key with another contact.
   func with(contact: String) throws(CryptoError) -> VAPIDKey { try VAPIDKey(key, contact: contact) }
 
-  /// Whether somebody can be reached there, as far as that shows.
+  /// Whether push services believe that somebody can be reached there. Apple's answers 403 BadJwtToken to hosts without a public domain,
+  /// as of a company's own network.
   static func isContact(_ text: String) -> Bool {
     guard text.isVisibleASCII, text.utf8.count <= 300 else { return false }
     if text.hasPrefix("mailto:") {
       let parts = text.dropFirst("mailto:".count).split(separator: "@", omittingEmptySubsequences: false)
-      return parts.count == 2 && !parts[0].isEmpty && parts[1].contains(".") && !parts[1].hasPrefix(".")
-        && !parts[1].hasSuffix(".")
+      return parts.count == 2 && !parts[0].isEmpty && parts[0].utf8.allSatisfy { !strange.contains($0) }
+        && isPublicName(String(parts[1]))
     }
     return WebPushAddress(text + (text.hasSuffix("/") ? "" : "/")).map {
-      $0.isSecure && $0.host.contains(".")
+      $0.isSecure && isPublicName($0.host)
     } ?? false
   }
+
+  /// What would make an address another one, or more than an address.
+  private static let strange = Set("<>()[],;:\"\\?&".utf8)
+
+  /// Whether a host has a name of the Internet: not an address, and not one that RFC 6761 and others set apart.
+  private static func isPublicName(_ host: String) -> Bool {
+    guard let authority = URLAuthority(host), authority.port == nil, !authority.host.hasPrefix("[") else {
+      return false
+    }
+    let labels = authority.host.split(separator: ".", omittingEmptySubsequences: false)
+    guard labels.count > 1, let last = labels.last, labels.allSatisfy({ !$0.isEmpty }) else { return false }
+    return last.first?.isLetter == true && !ownDomains.contains(String(last))
+      && labels.suffix(2) != ["home", "arpa"]
+  }
+
+  private static let ownDomains: Set = [
+    "local", "localhost", "localdomain", "internal", "intranet", "private", "corp", "home", "lan", "invalid",
+    "test",
+    "example", "onion",
+  ]
 
   /// The field that proves to a service whose request it is; nil if it cannot be signed.
   func authorization(for origin: String, access: AccessToken, at now: Timestamp) -> String? {

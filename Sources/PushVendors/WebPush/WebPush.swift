@@ -118,8 +118,8 @@ public struct WebPush: Vendor {
     guard let contact = input.text("contact"), VAPIDKey.isContact(contact) else {
       throw CredentialProblem(
         Phrase(
-          "Enter an address such as mailto:push@example.com or https://example.com.",
-          "请填写 mailto:push@example.com 或 https://example.com 形式的地址。"), at: "contact")
+          "Enter an address with a public domain, such as mailto:push@example.com or https://example.com: Apple rejects others.",
+          "请填写使用公网域名的地址，例如 mailto:push@example.com 或 https://example.com；其他地址会被 Apple 拒绝。"), at: "contact")
     }
     let made: VAPIDKey?
     do {
