@@ -11,6 +11,9 @@ final class HTTPTransfer {
   private var fields: UnsafeMutablePointer<curl_slist>?
   private var answer = HTTPAnswer()
   private var received = 0
+  /// The first address that was not allowed, and whether another one was.
+  private var refused: IPAddress?
+  private var hasTried = false
 
   /// Prepares a request; nil if there is no memory.
   init?(_ post: HTTPPost, _ options: HTTPTransport.Options, _ completion: @escaping HTTPTransport.Completion)
@@ -74,8 +77,11 @@ final class HTTPTransfer {
 
   private func allows(_ bytes: [UInt8]) -> Bool {
     guard let address = IPAddress(bytes: bytes) else { return false }
-    guard let allows = options.allows, !allows(address) else { return true }
-    answer.refused = address
+    guard let allows = options.allows, !allows(address) else {
+      hasTried = true
+      return true
+    }
+    refused = refused ?? address
     return false
   }
 
@@ -95,9 +101,10 @@ final class HTTPTransfer {
     if answer.retryAfter == 0 { answer.retryAfter = nil }
     let isCutOff = result == CURLE_WRITE_ERROR && received > options.mostBytes
     if result != CURLE_OK, !isCutOff {
+      // With another address that was tried, why that one failed is what matters.
+      if result == CURLE_COULDNT_CONNECT, !hasTried { answer.refused = refused }
       answer.error =
-        answer.refused != nil && result == CURLE_COULDNT_CONNECT
-        ? "the address is not allowed" : String(cString: curl_easy_strerror(result))
+        answer.refused == nil ? String(cString: curl_easy_strerror(result)) : "the address is not allowed"
     }
     completion(answer)
   }

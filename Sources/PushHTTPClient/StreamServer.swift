@@ -209,7 +209,7 @@ final class StreamServer: HTTP2PoolSource {
       // None can be made, and none is there: who sends decides when to try again.
       guard pool?.status.failingSince != nil else { return }
       var answer = HTTPAnswer(error: reason)
-      answer.refused = refusal.address.withLock { $0 }
+      if reason == HTTP2ClientConnection.notAllowed { answer.refused = refusal.address.withLock { $0 } }
       while let one = waiting.popFirst() { complete(one, answer) }
     case .goAway, .refusedCertificate, .closed: break
     }

@@ -95,6 +95,21 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
+  /// A name with an address that is not allowed and one that refuses: why the latter failed is what helps.
+  @Test func anAllowedAddressThatRefuses() async throws {
+    let server = try TestReceiver()
+    let port = try #require(server.url.split(separator: ":").last?.split(separator: "/").first)
+    server.close()
+    // libcurl knows both addresses of this name by itself.
+    for (allows, isRefused) in [(true, false), (false, true)] {
+      let transport = try transport { $0.allows = { $0.isV4 && allows } }
+      defer { transport.close() }
+      let answer = await transport.send(HTTPPost(url: "http://localhost:\(port)/", body: []))
+      #expect((answer.error == "the address is not allowed") == isRefused && answer.error != nil)
+      #expect((answer.refused != nil) == isRefused)
+    }
+  }
+
   /// The inbox is bounded, and each request has one outcome also when the transport is closed.
   @Test func everyRequestCompletesOnce() async throws {
     let silent = try TestReceiver { _ in .hang }

@@ -77,7 +77,7 @@ public final class HTTP2ClientConnection {
     }
     address = next
     if let allows = configuration.allows, IPAddress(next).map(allows) != true {
-      tryNextAddress(Self.notAllowed)
+      tryNextAddress(reason.isEmpty ? Self.notAllowed : reason)
       return
     }
     phase = .connecting
