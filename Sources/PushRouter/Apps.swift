@@ -80,6 +80,26 @@ public final class Apps: Sendable {
     }
   }
 
+  /// Those of some apps that are in memory. What another process made since the start is brought there, so that it need not be used
+  /// first to be checked or to get receipts; `brought` is called once it is there, on any thread, never during this call.
+  public func loaded(_ ids: Set<AppID>, brought: @escaping @Sendable () -> Void) -> [App] {
+    ids.compactMap { id in
+      if let app = table.find(id) { return app }
+      bring(id, brought)
+      return nil
+    }
+  }
+
+  private func bring(_ id: AppID, _ done: @escaping @Sendable () -> Void) {
+    guard scope.contains(id) else { return }
+    store.read { transaction throws(StorageError) in
+      try transaction.apps.find(id)
+    } completion: { [self] result in
+      guard case .success(let row?) = result else { return }
+      bring([row]) { if case .success = $0 { done() } }
+    }
+  }
+
   /// The apps of rows, which are in memory from now on if they were not before: new ones, without registrations that memory would have
   /// to learn, but with what channels need of them, and with what they have set up for callbacks. Unavailable if one is not this home's.
   func bring(_ rows: [AppRow], found: @escaping @Sendable (Result<[App], DeviceFailure>) -> Void) {

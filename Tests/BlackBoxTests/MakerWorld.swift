@@ -68,6 +68,19 @@ final class MakerWorld {
     server = try Self.start(data, makers.url, site, environment)
   }
 
+  /// Makes another app beside the running server, with a credential; the path of its receipts.
+  func makeAnother(_ fields: JSONValue) throws -> String {
+    let other = try TestServer.makeApp("other", data: data, environment: environment)
+    try TemporaryFolder.write(JSONWriter.serialize(fields), to: folder.file("another.json"))
+    let set = try RunningProgram.run(
+      [
+        "app", "channel", "set", other.key, channel, "--data", data, "--fields", folder.file("another.json"),
+        "--makers-url", makers.url,
+      ], environment: environment)
+    #expect(set.status == 0, "\(set.output)")
+    return try #require(set.documents.first??["receipts"]?.string)
+  }
+
   private static func start(
     _ data: String, _ url: String, _ site: String, _ environment: [String: String]
   ) throws -> TestServer {

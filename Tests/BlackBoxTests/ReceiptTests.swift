@@ -288,6 +288,21 @@ import Testing
     #expect(try world.server.call("POST", world.receipts, body: ["cb": 1]).status == 400)
   }
 
+  @Test func `A new app's credential is checked and its address taken before anybody uses the app`() throws {
+    let world = try huawei()
+    let path = try world.makeAnother([
+      "app_id": "1001", "secret": "simulator-secret", "receipt_user": "borealis",
+      "receipt_secret": .string(Self.secret),
+    ])
+    // 401: the address is known, and nothing is signed.
+    #expect(try RunningProgram.eventually { try world.server.call("POST", path, body: [:]).status == 401 })
+    #expect(
+      try RunningProgram.eventually {
+        try world.server.call("GET", "/metrics").body.contains(
+          "borealis_vendor_requests_total{channel=\"huawei\",result=\"access_granted\"} 1.0\n")
+      })
+  }
+
   @Test func `An address that is too long for a service is not passed to it`() throws {
     let label = String(repeating: "a", count: 60)
     let world = try MakerWorld(

@@ -118,7 +118,7 @@ public final class APNsChannel: QueuedChannel {
     changed.takeInTurn { changed in
       var apps = changed
       for app in parts.router.apps.all where parts.queues.find(app.id) == nil { apps.insert(app.id) }
-      for app in apps { if let app = parts.router.apps.loaded(app) { update(app) } }
+      for app in parts.router.apps.loaded(apps, brought: takeOverChanges) { update(app) }
     }
   }
 

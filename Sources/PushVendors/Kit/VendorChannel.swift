@@ -111,7 +111,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
       var apps = changed
       let known = state.withLock { Set($0.queues.keys) }
       for app in parts.router.apps.all where !known.contains(app.id) { apps.insert(app.id) }
-      for app in apps { if let app = parts.router.apps.loaded(app) { update(app) } }
+      for app in parts.router.apps.loaded(apps, brought: takeOverChanges) { update(app) }
     }
   }
 
