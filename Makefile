@@ -2,6 +2,8 @@
 SWIFT ?= swift
 PACKAGES := libsqlite3-dev libpq-dev libssl-dev libroaring-dev libnghttp2-dev libcurl4-openssl-dev libqrencode-dev libnats-dev nghttp2-server openssl python3-venv tzdata
 TEST_PACKAGES := chromium fonts-noto-cjk libseccomp2 nats-server postgresql systemd
+# All symbols are bound at the start, and their table is read-only from then on.
+HARDENED := -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 .PHONY: run test test-quick test-blackbox test-slow test-build deps plan build lint fuzz sanitize
 
 # Ends with Ctrl-C. HTTP_ADDRESS=127.0.0.1:9090 DEVICE_ADDRESS=127.0.0.1:9091 choose other ports.
@@ -17,7 +19,7 @@ plan:
 	@[ Package.swift -nt Migrations ] || touch Package.swift
 
 build: deps plan
-	$(SWIFT) build -c release
+	$(SWIFT) build -c release $(HARDENED)
 
 test: test-build
 	SWIFT=$(SWIFT) Tests/run
