@@ -16,6 +16,7 @@ struct ServerParts: Sendable {
   let channel: PassthroughChannel
   let deviceUpgrades: DeviceUpgradeHandler
   let proxies: TrustedProxies
+  let unknownClients: UnknownClients
   let peers: PeerGuard
   let httpPeers: HTTPPeerLimit
   let httpMemory: HTTPMemory
@@ -156,7 +157,11 @@ final class LoopServices: LoopDriver {
           home?.handle(request, exchange, isSecure: isSecure)
         }
       })
-    server.client = { parts.proxies.client(of: $0, from: $1) }
+    server.client = { request, peer in
+      let client = parts.proxies.client(of: request, from: peer)
+      if client == nil, let peer { parts.unknownClients.note(request, from: peer) }
+      return client
+    }
     server.refusalPage = { WebConsole.refusal($0, of: $1) ?? GetuiAPI.refusal($0, of: $1) }
     server.unanswered = { [unowned self] in noteUnanswered($0, $1, $2, $3) }
     server.upgrade = { upgrades.upgrade($0, from: $1, to: devices) }
