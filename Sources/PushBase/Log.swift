@@ -1,6 +1,4 @@
 import CLinux
-import Glibc
-import Synchronization
 
 /// The severity of a log line.
 public enum LogLevel: Int, Comparable, Sendable, CaseIterable {
@@ -49,7 +47,7 @@ public struct Log: Sendable {
   /// Writes lines of `level` and above to standard error, or to `write`, whole lines at a time.
   public init(
     level: LogLevel = .info, format: Format = .text,
-    write: @escaping @Sendable ([UInt8]) -> Void = Log.writeToStandardError
+    write: @escaping @Sendable ([UInt8]) -> Void = { OutputQueue.standardError.write($0) }
   ) {
     self.level = level
     self.format = format
@@ -88,6 +86,13 @@ public struct Log: Sendable {
   }
 
   private func emit(_ level: LogLevel, _ message: StaticString, _ values: KeyValuePairs<String, LogValue>) {
+    write(line(level, message, values))
+  }
+
+  /// A line as the log has it, with its end, for those who write it themselves.
+  public func line(
+    _ level: LogLevel, _ message: StaticString, _ values: KeyValuePairs<String, LogValue>
+  ) -> [UInt8] {
     var line = ""
     let time = Self.iso8601(cl_wall_ms())
     switch format {
@@ -100,12 +105,7 @@ public struct Log: Sendable {
       line += "}"
     }
     line += "\n"
-    write(Array(line.utf8))
-  }
-
-  /// One write call for each line, so that lines of several threads do not mix.
-  public static func writeToStandardError(_ bytes: [UInt8]) {
-    _ = bytes.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
+    return Array(line.utf8)
   }
 
   private static func text(_ value: LogValue) -> String {

@@ -39,6 +39,7 @@ public final class Semaphore: @unchecked Sendable {
 
   /// Waits for a signal that nobody else has taken.
   public func wait() {
+    BlockingCall.assertAllowed()
     pthread_mutex_lock(lock)
     while count == 0 { pthread_cond_wait(raised, lock) }
     count -= 1
@@ -48,6 +49,7 @@ public final class Semaphore: @unchecked Sendable {
   /// The same until a moment of `SystemTime.monotonic`, in nanoseconds; false if no signal came. A signal that is there is taken
   /// also after that moment.
   public func wait(until deadline: UInt64) -> Bool {
+    BlockingCall.assertAllowed()
     var moment = timespec(
       tv_sec: Int(clamping: deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
     pthread_mutex_lock(lock)

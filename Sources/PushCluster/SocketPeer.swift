@@ -1,4 +1,5 @@
 import Glibc
+import PushBase
 
 /// The other end of a TCP connection: port and address as bytes of the network.
 struct SocketPeer: Hashable, Sendable {
@@ -29,6 +30,7 @@ struct SocketPeer: Hashable, Sendable {
 
   /// All addresses of servers, each `host:port`. May wait for DNS.
   static func all(of servers: [String]) -> Set<SocketPeer> {
+    BlockingCall.assertAllowed()
     var peers: Set<SocketPeer> = []
     for server in servers {
       guard let colon = server.lastIndex(of: ":") else { continue }

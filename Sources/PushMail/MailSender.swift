@@ -53,6 +53,7 @@ struct SMTPSender: MailSending {
       room.deallocate()
     }
     guard configure(easy, recipients, transfer, room) else { throw MailFailure("libcurl", .allMail) }
+    BlockingCall.assertAllowed()
     let result = curl_easy_perform(easy)
     guard result != CURLE_OK else { return }
     throw failure(result, transfer.dialogue, text: Self.text(in: room))

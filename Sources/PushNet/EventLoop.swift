@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import PushBase
 
 /// Names a connection to the kernel and back: which driver owns it, its slot there, and the slot's generation, so that
 /// a report about a closed connection never reaches the one that took its slot.
@@ -172,7 +173,11 @@ public final class EventLoop {
   /// Serves until `stop` is called.
   public func run() {
     owner = pthread_self()
-    defer { owner = nil }
+    BlockingCall.forbid()
+    defer {
+      owner = nil
+      BlockingCall.forbid(false)
+    }
     var events = [cl_event](repeating: cl_event(), count: Self.eventCapacity)
     var wantsTurn = false
     while !isStopped {

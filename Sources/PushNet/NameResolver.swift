@@ -23,6 +23,7 @@ public final class NameResolver: Sendable {
   }
 
   private static func lookUp(_ host: String) -> [String] {
+    BlockingCall.assertAllowed()
     let size = Int(CL_ADDRESS_BYTES)
     var text = [CChar](repeating: 0, count: 8 * size)
     let count = cl_resolve(host, &text, 8)

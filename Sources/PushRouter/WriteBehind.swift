@@ -144,6 +144,7 @@ final class WriteBehind: Sendable {
   /// Writes all pending data before the store is closed, while `isInTime` returns true: in rounds, since what is refused with
   /// others goes alone then, and a lock or a lack of room may be over soon. The log tells what was lost. Blocks.
   func finish(isInTime: () -> Bool) {
+    BlockingCall.assertAllowed()
     var (left, rounds) = (Int.max, 0)
     repeat {
       flush(batches: 4096, isLast: true)

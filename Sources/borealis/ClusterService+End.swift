@@ -64,6 +64,7 @@ extension ClusterService {
 
   /// Waits until another node is the home; false if none has become it by then.
   func waitForHome(until deadline: UInt64) -> Bool {
+    BlockingCall.assertAllowed()
     while currentState.home == nil {
       guard time.monotonic() < deadline else { return false }
       usleep(20_000)

@@ -18,6 +18,7 @@ enum ClusterStart {
 
   /// Connects to the database, which gets this program's schema and names a secret key if it is new; checks this node's key.
   static func registry(_ settings: ServeSettings) throws(Failure) -> NodeRegistry {
+    BlockingCall.assertAllowed()
     let registry: NodeRegistry
     do throws(StorageError) {
       registry = try NodeRegistry(settings.folder.location, patience: databasePatience)

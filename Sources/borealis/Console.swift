@@ -7,7 +7,7 @@ import PushOps
 /// Standard output and standard error.
 enum Console {
   /// Writes a line to standard output.
-  static func print(_ line: String) { write(line.hasSuffix("\n") ? line : line + "\n", to: STDOUT_FILENO) }
+  static func print(_ line: String) { write(line.hasSuffix("\n") ? line : line + "\n", to: .standardOutput) }
 
   /// Writes a document as one line to standard output.
   static func print(_ value: JSONValue) {
@@ -23,12 +23,12 @@ enum Console {
       var hidden = shown
       hidden.c_lflag &= ~tcflag_t(ECHO)
       tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
-      write(prompt, to: STDERR_FILENO)
+      write(prompt, to: .standardError)
     }
     defer {
       if isTerminal {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
-        write("\n", to: STDERR_FILENO)
+        write("\n", to: .standardError)
       }
     }
     return readLine()
@@ -37,12 +37,16 @@ enum Console {
   /// Writes a line to standard error.
   static func complain(_ line: String) {
     let lines = line.split(separator: "\n", omittingEmptySubsequences: false).map { Log.visible(String($0)) }
-    write(lines.joined(separator: "\n") + "\n", to: STDERR_FILENO)
+    write(lines.joined(separator: "\n") + "\n", to: .standardError)
   }
 
-  private static func write(_ text: String, to descriptor: Int32) {
-    _ = SystemCalls.writeAll(Array(text.utf8), to: descriptor)
+  /// Waits until what was written is out, though not for long: nobody may read it.
+  static func flush() {
+    let end = SystemTime().monotonic() &+ 1_000_000_000
+    for queue in [OutputQueue.standardOutput, .standardError] { queue.flush(until: end) }
   }
+
+  private static func write(_ text: String, to queue: OutputQueue) { queue.write(Array(text.utf8)) }
 }
 
 /// Small files and variables.
@@ -58,6 +62,7 @@ enum Files {
   /// A file of at most 1 MiB.
   static func contents(_ path: String) throws(Failure) -> [UInt8] {
     func failure(_ reason: String) -> Failure { .failed("cannot read \(path): \(reason)") }
+    BlockingCall.assertAllowed()
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(SystemCalls.reason(errno)) }
     defer { close(descriptor) }
@@ -75,6 +80,7 @@ enum Files {
 
   /// Puts a file in the place of another, if there is one: at no moment is there half a file.
   static func replace(_ path: String, with text: String, mode: mode_t) throws(Failure) {
+    BlockingCall.assertAllowed()
     let partial = path + ".new"
     unlink(partial)
     let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)

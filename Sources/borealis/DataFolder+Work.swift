@@ -67,6 +67,7 @@ extension DataFolder {
 
   /// Does something while servers are kept out of the folder; nil, and nothing done, if one is there.
   func whileUnserved<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value? {
+    BlockingCall.assertAllowed()
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .failed("cannot write in \(path): \(SystemCalls.reason(errno))") }
     defer { close(descriptor) }

@@ -97,6 +97,7 @@ struct DataFolder {
   }
 
   private func takeLock(_ take: () -> Int32) throws(Failure) {
+    BlockingCall.assertAllowed()
     for _ in 1...Self.lockAttempts {
       if try hasTaken(take()) { return }
       // A look by `isServed` takes microseconds.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import PushBase
 import Synchronization
 
 /// A lock on the database file itself, which cannot be removed without removing the database. It is independent of
@@ -14,6 +15,7 @@ struct DatabaseLock {
   init?(_ path: String) {
     let file = Self.files.withLock { files in
       if let known = files[path] { return known }
+      BlockingCall.assertAllowed()
       let opened = open(path, O_RDWR | O_CLOEXEC)
       if opened >= 0 { files[path] = opened }
       return opened

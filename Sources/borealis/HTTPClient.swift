@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import PushBase
 import PushHTTP
 import PushNet
 import PushOps
@@ -99,6 +100,7 @@ final class ClientConnection {
 
   /// Waits until the socket is ready for what the connection wants.
   private func wait() throws(Failure) {
+    BlockingCall.assertAllowed()
     let now = cl_monotonic_ns()
     let left = deadline > now ? (deadline - now) / 1_000_000 : 0
     var poll = pollfd(

@@ -224,6 +224,7 @@ final class HomeService: Sendable {
   /// Awaits the services' answers to what has been sent: whatever has none is sent again after the next start.
   private func closeChannels(until deadline: UInt64) {
     for channel in channels { channel.close() }
+    BlockingCall.assertAllowed()
     while !channels.allSatisfy(\.isIdle), time.monotonic() < deadline { usleep(10_000) }
     vendorTransports.close()
     for channel in channels { channel.finish() }

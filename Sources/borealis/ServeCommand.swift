@@ -26,6 +26,7 @@ struct ServeCommand: Command {
     let limits = try ConnectionLimits(settings)
     warnOfStrayVariables(settings.log)
     let signals = try Signals()
+    try startOutput(settings.log)
     var made: Server?
     try signals.endingProcess { () throws(Failure) in
       try settings.folder.create()
@@ -41,9 +42,22 @@ struct ServeCommand: Command {
     let reason = server.lastingFailure
     server.drain()
     // Without the handlers of `exit`, which tear down what other threads still use.
-    guard let failure = reason ?? server.lastingFailure else { _exit(0) }
-    Console.complain("borealis: \(failure)")
-    _exit(1)
+    let failure = reason ?? server.lastingFailure
+    if let failure { Console.complain("borealis: \(failure)") }
+    Console.flush()
+    _exit(failure == nil ? 0 : 1)
+  }
+
+  /// From now on nobody waits for those who read the log, or who have stopped reading it.
+  private static func startOutput(_ log: Log) throws(Failure) {
+    do throws(SystemThread.Failure) {
+      try OutputQueue.standardOutput.start("output") { _ in [] }
+      try OutputQueue.standardError.start("log") {
+        log.line(.warning, "log lines were dropped", ["lines": .number(Int64(clamping: $0))])
+      }
+    } catch {
+      throw .failed("cannot start a thread: \(SystemCalls.reason(error.number))")
+    }
   }
 
   private static func warnOfStrayVariables(_ log: Log) {

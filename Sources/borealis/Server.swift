@@ -255,6 +255,7 @@ final class Server: Sendable {
     log.error(
       "a file of the database was removed or replaced while the server ran; the server ends",
       ["file": .text(file)])
+    Console.flush()
     _exit(1)
   }
 
@@ -357,6 +358,7 @@ final class Server: Sendable {
 
   /// Continues as before for a while.
   private func serveOn(milliseconds: Int) {
+    BlockingCall.assertAllowed()
     var left = milliseconds
     while left > 0 {
       usleep(UInt32(min(left, 1000)) * 1000)

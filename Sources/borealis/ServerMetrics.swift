@@ -82,6 +82,10 @@ struct ServerMetrics: Sendable {
         Double(certificates.info.notAfter.milliseconds) / 1000
       }
     }
+    metrics.computed(
+      "borealis_log_lines_dropped_total", "Log lines that nobody read in time, or that could not be written",
+      isCounter: true
+    ) { Double(OutputQueue.standardError.droppedLines) }
     process(metrics)
   }
 

@@ -24,6 +24,7 @@ struct Signals: ~Copyable {
 
   /// Waits for a signal; nil when none came in time.
   func wait(milliseconds: Int32) -> Request? {
+    BlockingCall.assertAllowed()
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, milliseconds) > 0 else { return nil }
     switch cl_signal_next(descriptor) {
@@ -47,6 +48,7 @@ struct Signals: ~Copyable {
           guard poll(&polls, 2, -1) > 0, polls[1].revents == 0, polls[0].revents != 0 else { continue }
           guard [SIGTERM, SIGINT].contains(cl_signal_next(descriptor)) else { continue }
           Console.complain("borealis: stopped before the server was ready to serve")
+          Console.flush()
           _exit(0)
         }
         ended.signal()
@@ -63,6 +65,8 @@ struct Signals: ~Copyable {
 
   /// Lets the next signal end the process at once.
   func restoreDefaults() {
+    // The kernel keeps signals without a handler from process 1, as in a container.
+    if getpid() == 1 { for number in [SIGTERM, SIGINT] { signal(number) { _exit(128 + $0) } } }
     var set = sigset_t()
     sigemptyset(&set)
     sigaddset(&set, SIGTERM)

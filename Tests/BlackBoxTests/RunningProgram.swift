@@ -69,10 +69,10 @@ final class RunningProgram: Sendable {
   private var errorFile: String { folder.path + "/errors" }
 
   /// Starts the program, or another one that drives it. Of the test's own environment only what is given here is
-  /// passed on, and what a sanitizer needs. Without `input`, what `write` is given is its standard input, which does not end.
+  /// passed on, and what a sanitizer needs. `errors` is where standard error leads instead of `errors`. Without `input`, what `write` is given is its standard input, which does not end.
   init(
     _ arguments: [String], of program: String = path, environment: [String: String] = [:],
-    input: String? = ""
+    input: String? = "", errors: ChildProcess.Stream? = nil
   ) throws {
     var pipes: [Int32] = [-1, -1]
     // Children started at the same time by other tests must not inherit an end: it would never read as closed.
@@ -93,7 +93,7 @@ final class RunningProgram: Sendable {
     processID = try ChildProcess.start(
       program, arguments, environment: Self.sanitizing.merging(environment) { $1 },
       input: .reading(inputFile),
-      output: .descriptor(pipes[1]), errors: .appending(folder.path + "/errors"))
+      output: .descriptor(pipes[1]), errors: errors ?? .appending(folder.path + "/errors"))
   }
 
   deinit {

@@ -60,6 +60,36 @@ import Testing
     }
   }
 
+  /// Whatever may block says so, and traps in debug builds on an event loop or on the writer. Programs beside the server may wait.
+  @Test func blockingCallsAreChecked() throws {
+    let others = [
+      "PushBench/", "APNsSimulator/", "ChannelSimulator/", "EmbedFiles/", "embed-files/", "BorealisDevice/",
+    ]
+    let exempt = [
+      // The writer, readers and the checkpointer wait for the database alone; others wait with a semaphore.
+      "Sources/PushStorage/",
+      // Commands; `serve` has no such call, and `device` waits for whoever reads its output.
+      "Command.swift", "Commands.swift", "Sources/PushOps/SystemCalls.swift",
+      "Sources/borealis/DeviceInstruction.swift",
+      // Before there are threads.
+      "Sources/borealis/main.swift",
+    ]
+    let call =
+      /\b(?:Glibc\.(?:write|read|poll|open)|usleep|nanosleep|poll|fsync|flock|getaddrinfo|cl_resolve|curl_easy_perform|waitpid|pthread_cond_\w*wait|readLine)\(|\bO_(?:RDONLY|WRONLY|RDWR)\b/
+    var checked = 0
+    for path in try #require(Self.sources)
+    where !others.contains(where: { path.hasPrefix("Sources/" + $0) })
+      && !exempt.contains(where: { path.hasPrefix($0) || path.hasSuffix($0) })
+    {
+      let code = code(try Repository.text(path)).replacing(/func \w+\(/, with: "")
+      guard code.contains(call), !path.hasPrefix("Sources/PushHTTP/") else { continue }
+      checked += 1
+      let isChecked = code.contains("BlockingCall.assertAllowed()")
+      #expect(isChecked, "\(path)")
+    }
+    #expect(checked > 5, "the search finds them")
+  }
+
   /// SQL is written in the words that SQLite and PostgreSQL have in common: Docs/decisions/0049.
   @Test func sqlIsCommon() throws {
     let words = [

@@ -1,0 +1,46 @@
+import Glibc
+
+/// A pipe of which the test has both ends.
+public final class TestPipe {
+  /// The end to read from.
+  public let reader: Int32
+  /// The end to write to.
+  public let writer: Int32
+
+  /// Makes one; `isFull` leaves no room in it.
+  public init(isFull: Bool = false) {
+    var ends: [Int32] = [-1, -1]
+    _ = pipe(&ends)
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    (reader, writer) = (ends[0], ends[1])
+    guard isFull else { return }
+    isWaiting = false
+    while write(writer, ".", 1) == 1 {}
+    isWaiting = true
+  }
+
+  deinit { for end in [reader, writer] { close(end) } }
+
+  /// Whether who writes waits for room.
+  public var isWaiting: Bool {
+    get { fcntl(writer, F_GETFL) & O_NONBLOCK == 0 }
+    set {
+      let flags = fcntl(writer, F_GETFL)
+      _ = fcntl(writer, F_SETFL, newValue ? flags & ~O_NONBLOCK : flags | O_NONBLOCK)
+    }
+  }
+
+  /// Reads until a text has come, for a minute at most.
+  public func read(until end: String) -> String {
+    var text = ""
+    while !text.hasSuffix(end) {
+      var poll = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+      guard Glibc.poll(&poll, 1, 60_000) > 0 else { break }
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      let count = Glibc.read(reader, &buffer, buffer.count)
+      guard count > 0 else { break }
+      text += String(decoding: buffer[..<count], as: UTF8.self)
+    }
+    return text
+  }
+}
