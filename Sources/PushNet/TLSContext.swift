@@ -16,7 +16,7 @@ public enum TLSError: Error, Equatable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
-    case .invalid(let path, let reason): "\(path) does not hold what TLS needs: \(reason)"
+    case .invalid(let path, let reason): "\(path) cannot be used for TLS: \(reason)"
     case .keyDoesNotMatch(let certificate, let key): "the key in \(key) is not the one of \(certificate)"
     case .library(let reason): "OpenSSL: \(reason)"
     }
@@ -144,12 +144,6 @@ public final class TLSContext: @unchecked Sendable {
         pickedCount.pointee = UInt8(place.count)
         return SSL_TLSEXT_ERR_OK
       }, Unmanaged.passUnretained(self).toOpaque())
-  }
-
-  /// OpenSSL's own message for a missing file is "system library".
-  static func checkReadable(_ path: String) throws(TLSError) {
-    guard access(path, R_OK) != 0 else { return }
-    throw .unreadable(path: path, reason: String(cString: strerror(errno)))
   }
 
   /// The first reason on this thread's queue; empties the queue.

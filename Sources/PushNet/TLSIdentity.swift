@@ -35,46 +35,53 @@ extension TLSContext {
   func use(_ identity: TLSIdentity) throws(TLSError) {
     ERR_clear_error()
     switch identity {
-    case .files(let certificatePath, let keyPath): try use(certificatePath, keyPath)
-    case .pem(let certificates, let key): try use(certificates, key)
+    case .files(let certificatePath, let keyPath):
+      try use(try PEMFile(path: certificatePath), try PEMFile(path: keyPath))
+    case .pem(let certificates, let key):
+      try use(PEMFile(certificates, name: "the certificate"), PEMFile(key, name: "the key"))
     }
   }
 
-  private func use(_ certificatePath: String, _ keyPath: String) throws(TLSError) {
-    try Self.checkReadable(certificatePath)
-    try Self.checkReadable(keyPath)
-    guard SSL_CTX_use_certificate_chain_file(handle, certificatePath) == 1 else {
-      throw .invalid(path: certificatePath, reason: Self.drainReason())
-    }
-    guard SSL_CTX_use_PrivateKey_file(handle, keyPath, SSL_FILETYPE_PEM) == 1,
-      SSL_CTX_check_private_key(handle) == 1
-    else { throw keyFailure(certificatePath, keyPath) }
-  }
-
-  private func use(_ certificates: [UInt8], _ key: [UInt8]) throws(TLSError) {
-    var isFirst = true
+  private func use(_ certificates: PEMFile, _ key: PEMFile) throws(TLSError) {
+    var count = 0
     try Self.forEachCertificate(certificates) { certificate in
-      defer { isFirst = false }
-      return isFirst
+      count += 1
+      return count == 1
         ? SSL_CTX_use_certificate(handle, certificate) == 1
         : co_add_chain_certificate(handle, certificate) == 1
     }
-    let memory = BIO_new_mem_buf(key, Int32(clamping: key.count))
+    let memory = BIO_new_mem_buf(key.bytes, Int32(clamping: key.bytes.count))
     defer { BIO_free(memory) }
     guard let privateKey = PEM_read_bio_PrivateKey(memory, nil, co_no_password, nil) else {
-      throw .invalid(path: "the key", reason: Self.drainReason())
+      throw key.faultOfKey(else: Self.drainReason())
     }
     defer { EVP_PKEY_free(privateKey) }
+    if let place = try Self.place(of: privateKey, in: certificates), place > 1 {
+      throw .invalid(
+        path: certificates.name,
+        reason:
+          "the key belongs to its certificate number \(place); the server's own certificate must be the first"
+      )
+    }
     guard SSL_CTX_use_PrivateKey(handle, privateKey) == 1, SSL_CTX_check_private_key(handle) == 1 else {
-      throw keyFailure("the certificate", "the key")
+      let isMismatch = co_is_key_mismatch(ERR_peek_error()) == 1
+      let reason = Self.drainReason()
+      throw isMismatch
+        ? .keyDoesNotMatch(certificatePath: certificates.name, keyPath: key.name)
+        : .invalid(path: key.name, reason: reason)
     }
   }
 
-  private func keyFailure(_ certificate: String, _ key: String) -> TLSError {
-    let isMismatch = co_is_key_mismatch(ERR_peek_error()) == 1
-    let reason = Self.drainReason()
-    return isMismatch
-      ? .keyDoesNotMatch(certificatePath: certificate, keyPath: key) : .invalid(path: key, reason: reason)
+  /// Which of some certificates, from 1 on, is that of a key; nil for none.
+  private static func place(of key: OpaquePointer, in certificates: PEMFile) throws(TLSError) -> Int? {
+    var (count, place): (Int, Int?) = (0, nil)
+    try forEachCertificate(certificates) { certificate in
+      count += 1
+      if place == nil, X509_check_private_key(certificate, key) == 1 { place = count }
+      return true
+    }
+    ERR_clear_error()
+    return place
   }
 
   /// Believes some CAs and demands a peer's certificate as `mode` says.
@@ -83,13 +90,11 @@ extension TLSContext {
     ERR_clear_error()
     switch trust {
     case .system: try trustSystem()
-    case .file(let path): try self.trust(path)
+    case .file(let path): try self.trust(try PEMFile(path: path))
     case .systemAnd(let path):
       try trustSystem()
-      try self.trust(path)
-    case .pem(let bytes):
-      let store = SSL_CTX_get_cert_store(handle)
-      try Self.forEachCertificate(bytes) { X509_STORE_add_cert(store, $0) == 1 }
+      try self.trust(try PEMFile(path: path))
+    case .pem(let bytes): try self.trust(PEMFile(bytes, name: "the certificate"))
     }
   }
 
@@ -97,27 +102,25 @@ extension TLSContext {
     guard SSL_CTX_set_default_verify_paths(handle) == 1 else { throw .library(Self.drainReason()) }
   }
 
-  private func trust(_ path: String) throws(TLSError) {
-    try Self.checkReadable(path)
-    guard SSL_CTX_load_verify_file(handle, path) == 1 else {
-      throw .invalid(path: path, reason: Self.drainReason())
-    }
+  private func trust(_ authorities: PEMFile) throws(TLSError) {
+    let store = SSL_CTX_get_cert_store(handle)
+    try Self.forEachCertificate(authorities) { X509_STORE_add_cert(store, $0) == 1 }
   }
 
   /// Reads certificates in PEM form, at least one; `body` returns false when OpenSSL refuses.
   private static func forEachCertificate(
-    _ bytes: [UInt8], _ body: (OpaquePointer) -> Bool
+    _ file: PEMFile, _ body: (OpaquePointer) -> Bool
   ) throws(TLSError) {
-    let memory = BIO_new_mem_buf(bytes, Int32(clamping: bytes.count))
+    let memory = BIO_new_mem_buf(file.bytes, Int32(clamping: file.bytes.count))
     defer { BIO_free(memory) }
     var count = 0
     while let certificate = PEM_read_bio_X509(memory, nil, co_no_password, nil) {
       defer { X509_free(certificate) }
-      guard body(certificate) else { throw .library(drainReason()) }
+      guard body(certificate) else { throw .invalid(path: file.name, reason: drainReason()) }
       count += 1
     }
     guard count > 0, co_is_end_of_pem(ERR_peek_error()) == 1 else {
-      throw .invalid(path: "the certificate", reason: drainReason())
+      throw file.faultOfCertificates(else: drainReason())
     }
     ERR_clear_error()
   }

@@ -88,7 +88,7 @@ import Testing
     #expect(missing.errors == "borealis: cannot read \(a)/none.pem: No such file or directory\n")
     let swapped = try start(a + "/key.pem", a + "/key.pem")
     #expect(swapped.status == 2)
-    #expect(swapped.errors.hasPrefix("borealis: \(a)/key.pem does not hold what TLS needs: "))
+    #expect(swapped.errors.hasPrefix("borealis: \(a)/key.pem cannot be used for TLS: "))
     #expect(access(folder.path + "/c", F_OK) != 0, "nothing is made before the files are known to be right")
   }
 

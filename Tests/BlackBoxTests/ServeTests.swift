@@ -166,7 +166,7 @@ import Testing
     ]
     for (file, reason) in [
       ("/nonexistent", "cannot read /nonexistent: No such file or directory\n"),
-      (text, "\(text) does not hold what TLS needs: "),
+      (text, "\(text) cannot be used for TLS: "),
     ] {
       let ending = try RunningProgram.run(
         ["serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0", flag, file]

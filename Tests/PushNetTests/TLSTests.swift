@@ -153,4 +153,49 @@ import Testing
     }
     #expect(throws: TLSError.self) { try TLSContext.client(caFile: files.key) }
   }
+
+  private func reason(_ certificates: String, _ key: String) throws -> String {
+    let folder = TemporaryFolder()
+    let (certificatePath, keyPath) = (folder.file("c"), folder.file("k"))
+    try TemporaryFolder.write(certificates, to: certificatePath)
+    try TemporaryFolder.write(key, to: keyPath)
+    do throws(TLSError) {
+      _ = try TLSContext.server(certificatePath: certificatePath, keyPath: keyPath)
+      return ""
+    } catch {
+      return error.description.replacing(folder.file(""), with: "")
+    }
+  }
+
+  @Test func `The message says what is wrong with a file`() throws {
+    let other = try TLSTestFiles()
+    let (own, ownKey) = (TemporaryFolder.read(files.certificate), TemporaryFolder.read(files.key))
+    let foreign = TemporaryFolder.read(other.certificate)
+    #expect(try reason(own, ownKey) == "")
+    #expect(try reason("\u{FEFF}" + own, "\u{FEFF}" + ownKey) == "")
+    #expect(try reason("Subject: x\n" + own + foreign, ownKey) == "")
+    for (certificates, key, expected) in [
+      (
+        foreign + own, ownKey,
+        "c cannot be used for TLS: the key belongs to its certificate number 2; the server's own certificate must be the first"
+      ),
+      (foreign, ownKey, "the key in k is not the one of c"),
+      (ownKey, own, "c cannot be used for TLS: it holds \"PRIVATE KEY\", not a certificate"),
+      (own, foreign, "k cannot be used for TLS: it holds \"CERTIFICATE\", not a private key"),
+      (
+        own, ownKey.replacing("PRIVATE KEY", with: "ENCRYPTED PRIVATE KEY"),
+        "k cannot be used for TLS: its key is encrypted; \"openssl pkey -in k -out FILE\" decrypts it"
+      ),
+      (
+        own, "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n-----END RSA PRIVATE KEY-----\n",
+        "k cannot be used for TLS: its key is encrypted; \"openssl pkey -in k -out FILE\" decrypts it"
+      ),
+      ("text", ownKey, "c cannot be used for TLS: it is not in PEM form (\"-----BEGIN CERTIFICATE-----\")"),
+      (own, "", "k cannot be used for TLS: it is not in PEM form (\"-----BEGIN PRIVATE KEY-----\")"),
+    ] {
+      #expect(try reason(certificates, key) == expected)
+    }
+    let broken = try reason(own.replacing("M", with: "N"), ownKey)
+    #expect(broken.hasPrefix("c cannot be used for TLS: a certificate in it cannot be read: "), "\(broken)")
+  }
 }
