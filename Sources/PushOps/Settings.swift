@@ -116,8 +116,9 @@ public struct Settings: Sendable {
       guard let text = readFile(path.value) else {
         throw SettingsError(description: "\(path.origin): cannot read \"\(path.value)\"")
       }
-      let value = trimmed(text)
-      guard !value.isEmpty else {
+      // Blanks may belong to a password; the end of its line does not.
+      let value = String(text.reversed().drop { $0.isNewline }.reversed())
+      guard value.contains(where: { !$0.isWhitespace }) else {
         throw SettingsError(description: "\(path.origin): \"\(path.value)\" is empty")
       }
       return Given(value: value, origin: path.origin)

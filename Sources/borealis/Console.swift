@@ -51,15 +51,15 @@ enum Console {
 
 /// Small files and variables.
 enum Files {
-  /// The text of a file of at most 1 MiB, nil if it cannot be read.
+  /// The text of a file of at most 1 MiB, without a byte order mark; nil if it cannot be read.
   static func read(_ path: String) -> String? {
     bytes(path).flatMap { String(validating: $0, as: UTF8.self) }
   }
 
-  /// A file of at most 1 MiB, nil if it cannot be read.
+  /// A file of at most 1 MiB, without a byte order mark; nil if it cannot be read.
   static func bytes(_ path: String) -> [UInt8]? { try? contents(path) }
 
-  /// A file of at most 1 MiB.
+  /// A file of at most 1 MiB, without the byte order mark with which some editors begin texts. No file of another kind begins so.
   static func contents(_ path: String) throws(Failure) -> [UInt8] {
     func failure(_ reason: String) -> Failure { .failed("cannot read \(path): \(reason)") }
     BlockingCall.assertAllowed()
@@ -71,7 +71,7 @@ enum Files {
     while bytes.count <= 1 << 20 {
       let count = cl_read(descriptor, &buffer, buffer.count)
       if count == -Int(EINTR) { continue }
-      if count == 0 { return bytes }
+      if count == 0 { return bytes.withoutByteOrderMark }
       guard count > 0 else { throw failure(SystemCalls.reason(Int32(-count))) }
       bytes += buffer[..<count]
     }
