@@ -65,8 +65,8 @@ public enum PKCS12 {
     var others: OpaquePointer?
     guard PKCS12_parse(file, password, &key, &certificate, &others) == 1 else {
       guard library.hasLegacy else { throw .legacyProviderMissing }
-      // Without a checksum, a wrong password shows only here.
-      if PKCS12_mac_present(file) == 0 { throw .wrongPassword }
+      // Without a checksum, a missing or wrong password shows only here.
+      if PKCS12_mac_present(file) == 0 { throw password == nil ? .passwordNeeded : .wrongPassword }
       throw .unreadablePKCS12(CryptoError.reasonFromQueue())
     }
     let owned = key.map { PrivateKey(taking: $0) }

@@ -48,6 +48,20 @@ import Testing
     #expect(try PKCS12.parse(tool.bytes("bare.p12"), password: nil).facts.userID == "com.example.app")
   }
 
+  /// Such a file shows only when it is opened whether it has a password, and which.
+  @Test(arguments: ["", "-legacy"])
+  func encryptedFilesWithoutChecksum(options: String) throws {
+    try tool.makeCertificate()
+    try tool.run(
+      "pkcs12 -export \(options) -nomac -inkey key.pem -in certificate.pem -out file.p12 -passout",
+      "pass:  two words ")
+    let bytes = tool.bytes("file.p12")
+    #expect(try PKCS12.parse(bytes, password: "  two words ").facts.userID == "com.example.app")
+    #expect(throws: CredentialFileError.passwordNeeded) { try PKCS12.parse(bytes, password: nil) }
+    #expect(throws: CredentialFileError.passwordNeeded) { try PKCS12.parse(bytes, password: "") }
+    #expect(throws: CredentialFileError.wrongPassword) { try PKCS12.parse(bytes, password: "two words") }
+  }
+
   /// Where the legacy provider is not installed, the password is not blamed; files that need no RC2 still work.
   @Test func missingProviderIsNamed() throws {
     try tool.makeCertificate()
