@@ -7,7 +7,8 @@ public struct MailAddress: Sendable, Equatable {
   /// The display name; empty if there is none.
   public let name: String
 
-  /// Reads one of both forms; nil for anything else. Names have no control characters and no quotation marks.
+  /// Reads one of both forms; nil for anything else. A name may be in quotation marks; it has no others in it, and no control
+  /// characters.
   public init?(_ text: String) {
     guard text.hasSuffix(">"), let open = text.lastIndex(of: "<") else {
       guard Self.isAddress(text) else { return nil }
@@ -15,12 +16,14 @@ public struct MailAddress: Sendable, Equatable {
       return
     }
     let inner = text[text.index(after: open)...].dropLast()
-    let label = text[..<open].drop { $0 == " " }
+    var label = text[..<open].drop { $0 == " " }
+    while label.last == " " { label.removeLast() }
+    if label.count > 1, label.first == "\"", label.last == "\"" { label = label.dropFirst().dropLast() }
     guard Self.isAddress(String(inner)), label.utf8.count <= 128,
       label.isPlainLine, label.utf8.allSatisfy({ !Array("\"\\<>".utf8).contains($0) })
     else { return nil }
     address = String(inner)
-    name = String(label.reversed().drop { $0 == " " }.reversed())
+    name = String(label)
   }
 
   /// The domain of the address.

@@ -66,6 +66,9 @@ import Testing
     ("push@example.com", "push@example.com", ""),
     ("Borealis <push@example.com>", "push@example.com", "Borealis"),
     ("推送 <p@example.cn>", "p@example.cn", "推送"), ("<p@localhost>", "p@localhost", ""),
+    ("\"Acme, Inc.\" <a@example.com>", "a@example.com", "Acme, Inc."),
+    ("\"\" <a@example.com>", "a@example.com", ""),
+    ("\"推送\"<p@example.cn>", "p@example.cn", "推送"),
   ])
   func `Addresses are read`(text: String, address: String, name: String) throws {
     let read = try #require(MailAddress(text))
@@ -74,7 +77,8 @@ import Testing
 
   @Test(arguments: [
     "", "push", "@example.com", "push@", "a@b@c", "a b@example.com", "a@example.com\r\nBcc: b@example.com",
-    "<a@example.com", "a@example.com>", "\"x\" <a@example.com>", "x <a@example.com> y", "ä@example.com",
+    "<a@example.com", "a@example.com>", "\"x <a@example.com>", "\"x\"y\" <a@example.com>",
+    "x\\y <a@example.com>", "x <a@example.com> y", "ä@example.com",
     "a,b@example.com",
   ])
   func `What is no address is refused`(text: String) { #expect(MailAddress(text) == nil) }
