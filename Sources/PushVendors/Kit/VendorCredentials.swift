@@ -163,7 +163,11 @@ final class VendorCredentials<V: Vendor>: Sendable {
     do {
       let secret = try VendorSecret.open(row, with: try keys.get())
       guard let credential = vendor.credential(secret) else {
-        return Entry(row: row, problem: "the stored credential is damaged")
+        return Entry(
+          row: row,
+          problem:
+            "the stored credential does not fit this server's settings, such as --fcm-url or --makers-url; enter it again"
+        )
       }
       return Entry(
         row: row, credential: credential,
