@@ -106,6 +106,21 @@ public enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// Decodes either alphabet, with or without padding; nil for anything else.
+  public static func decodeAny(_ text: some Collection<UInt8>) -> [UInt8]? {
+    var digits = text.map { byte in
+      switch byte {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      default: byte
+      }
+    }
+    if digits.count.isMultiple(of: 4) {
+      for _ in 0..<2 where digits.last == UInt8(ascii: "=") { digits.removeLast() }
+    }
+    return decodeURL(digits)
+  }
+
   /// Decodes what `encodeURL` gives; nil for anything else.
   public static func decodeURL(_ text: some Collection<UInt8>) -> [UInt8]? {
     var padded: [UInt8] = []

@@ -53,6 +53,22 @@ import Testing
     #expect(WebPushSubscription(kept)?.address.origin == origin)
   }
 
+  /// Servers store the keys as their libraries write them; an import makes one form of all.
+  @Test func `Keys may be in either alphabet of base64, padded or not`() throws {
+    let endpoint = "https://fcm.googleapis.com/fcm/send/1"
+    for _ in 0..<20 {
+      let key = try DevicePrivateKey(.p256).publicKey
+      let stored = String(decoding: Self.token(endpoint, key), as: UTF8.self)
+      for encode in [Base64.encode, { Base64.encode($0).replacing("=", with: "") }, Base64.encodeURL] {
+        let text =
+          #"{"endpoint": "\#(endpoint)", "keys": {"p256dh": "\#(encode(key.point))", "auth": "\#(encode(key.auth))"}}"#
+        #expect(WebPush.stored(text) == stored)
+        #expect(try webPush.check(Array(text.utf8)).get() == Array(stored.utf8))
+      }
+    }
+    #expect(WebPush.stored(#"{"endpoint": "\#(endpoint)"}"#) == nil)
+  }
+
   @Test(arguments: [
     "https://push.example.com/1", "http://fcm.googleapis.com/1", "https://fcm.googleapis.com.example.com/1",
     "https://xpush.apple.com/1", "https://push.apple.com/1", "https://fcm.googleapis.com@example.com/1",

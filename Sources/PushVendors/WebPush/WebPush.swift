@@ -48,6 +48,12 @@ public struct WebPush: Vendor {
       ?? serviceIDs[serviceIDs.count - 1]
   }
 
+  /// A subscription in the form in which devices' subscriptions are stored; nil for anything else.
+  public static func stored(_ text: String) -> String? {
+    guard let subscription = WebPushSubscription(Array(text.utf8)), subscription.isUsable else { return nil }
+    return String(decoding: subscription.token, as: UTF8.self)
+  }
+
   /// Takes subscriptions to known push services.
   public func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault> {
     guard let subscription = WebPushSubscription(token) else {

@@ -7,13 +7,13 @@ struct WebPushSubscription: Sendable, Equatable {
   let address: WebPushAddress
   let key: DevicePublicKey
 
-  /// Reads what `JSON.stringify` makes of a `PushSubscription`; nil if it is none. Whether the point is on its curve is checked by
-  /// `isUsable`.
+  /// Reads what `JSON.stringify` makes of a `PushSubscription`, or what servers store of it: with keys in either alphabet of base64,
+  /// padded or not. Nil if it is none. Whether the point is on its curve is checked by `isUsable`.
   init?(_ token: [UInt8]) {
     guard let object = (try? parseJSON(token))?.object, let keys = object["keys"]?.object,
       let address = object["endpoint"]?.string.flatMap({ WebPushAddress($0) }),
-      let point = keys["p256dh"]?.string.flatMap({ Base64.decodeURL($0.utf8) }),
-      let auth = keys["auth"]?.string.flatMap({ Base64.decodeURL($0.utf8) }),
+      let point = keys["p256dh"]?.string.flatMap({ Base64.decodeAny($0.utf8) }),
+      let auth = keys["auth"]?.string.flatMap({ Base64.decodeAny($0.utf8) }),
       let key = DevicePublicKey(kind: .p256, point: point, auth: auth)
     else { return nil }
     self.address = address
