@@ -52,10 +52,10 @@ public enum Hex {
     return bytes
   }
 
-  /// The value of a lower-case digit; for anything else some number, and `isValid` becomes false.
+  /// The value of a digit in either case; for anything else some number, and `isValid` becomes false.
   @inline(__always)
   static func digit(_ byte: UInt8, _ isValid: inout Bool) -> UInt8 {
-    let (decimal, letter) = (byte &- UInt8(ascii: "0"), byte &- UInt8(ascii: "a"))
+    let (decimal, letter) = (byte &- UInt8(ascii: "0"), (byte | 0x20) &- UInt8(ascii: "a"))
     isValid = isValid && (decimal < 10 || letter < 6)
     return decimal < 10 ? decimal : letter &+ 10 & 15
   }

@@ -66,29 +66,28 @@ public struct RegistrationID: Hashable, Sendable {
     self.low = low & 0xfff
   }
 
-  /// Reads 19 lower-case hexadecimal digits; anything else gives nil.
-  @inlinable
-  public init?(hex text: some Collection<UInt8>) {
-    guard text.count == 19, let high = Hex.value(text.prefix(16)), let low = Hex.value(text.dropFirst(16))
-    else { return nil }
-    self.init(high: high, low: UInt16(low))
-  }
-
-  /// Reads 19 lower-case hexadecimal digits; anything else gives nil. Lists of a thousand are read for a push.
+  /// Reads 19 hexadecimal digits, or the 11 of JPush's oldest IDs, in either case; anything else gives nil. Lists of a
+  /// thousand are read for a push.
   public init?(_ text: String) {
     let bytes = text.utf8.span
-    guard bytes.count == 19 else { return nil }
+    guard bytes.count == 19 || bytes.count == Self.shortLength else { return nil }
     var (high, low): (UInt64, UInt16) = (0, 0)
     // Looked at once at the end: a branch for each digit costs more than the rest.
     var isValid = true
-    for index in 0..<16 { high = high << 4 | UInt64(Hex.digit(bytes[index], &isValid)) }
-    for index in 16..<19 { low = low << 4 | UInt16(Hex.digit(bytes[index], &isValid)) }
+    let split = bytes.count - 3
+    for index in 0..<split { high = high << 4 | UInt64(Hex.digit(bytes[index], &isValid)) }
+    for index in split..<bytes.count { low = low << 4 | UInt16(Hex.digit(bytes[index], &isValid)) }
     guard isValid else { return nil }
     self.init(high: high, low: low)
   }
 
-  /// The 19 digits.
-  public var text: String { Hex.digits(high, count: 16) + Hex.digits(UInt64(low), count: 3) }
+  /// Digits of JPush's oldest IDs, such as 0207870f1b8. One is the 19 digits with eight zeros before it.
+  static let shortLength = 11
+
+  /// The 19 digits, or the 11 of an ID whose first eight are zeros.
+  public var text: String {
+    Hex.digits(high, count: high >> 32 == 0 ? Self.shortLength - 3 : 16) + Hex.digits(UInt64(low), count: 3)
+  }
 }
 
 /// Compact number of a registration within its app: counts up from 0 and is never reused, so that audiences are

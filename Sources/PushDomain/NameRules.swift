@@ -81,19 +81,31 @@ public enum NameRules {
   /// Checks an alias by Getui's rules: 1 to 40 characters, where JPush counts bytes. Getui documents letters, digits, `_` and
   /// Chinese characters; those that only JPush allows are taken too, since both APIs may name the same alias.
   public static func checkGetuiAlias(_ name: String) -> NameCheck {
-    check(name, maximum: maximumGetuiAlias, allowHyphen: false)
+    check(name, maximum: maximumGetuiAlias) { isLegal($0, allowHyphen: false) }
   }
 
-  /// Checks a tag by Getui's rules: 1 to 32 characters. `-` is allowed in tags, as in Getui's client SDKs.
+  /// Checks a tag by Getui's rules: 1 to 32 characters, of which the only rule is that none is a blank. Characters that
+  /// cannot be seen are refused as well.
   public static func checkGetuiTag(_ name: String) -> NameCheck {
-    check(name, maximum: maximumGetuiTag, allowHyphen: true)
+    check(name, maximum: maximumGetuiTag, isVisible)
   }
 
-  private static func check(_ name: String, maximum: Int, allowHyphen: Bool) -> NameCheck {
+  private static func check(
+    _ name: String, maximum: Int, _ isLegal: (Unicode.Scalar) -> Bool
+  ) -> NameCheck {
     if name.isEmpty { return .empty }
     if name.unicodeScalars.count > maximum { return .tooLong }
-    let legal = name.unicodeScalars.allSatisfy { isLegal($0, allowHyphen: allowHyphen) }
-    return legal ? .ok : .illegalCharacter
+    return name.unicodeScalars.allSatisfy(isLegal) ? .ok : .illegalCharacter
+  }
+
+  private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
+      .spaceSeparator:
+      // The joiner of emoji.
+      scalar == "\u{200D}"
+    default: true
+    }
   }
 
   /// Checks a mobile number: a `+` or a digit, then digits and `-`, at most 20 characters. An empty text is

@@ -25,6 +25,7 @@ public final class App: Sendable {
     /// Nil for everywhere.
     var allowed: [IPNetwork]?
     var plan: PlanRow
+    var importsFrom: Timestamp
 
     init(_ row: AppRow) {
       name = row.name
@@ -33,6 +34,7 @@ public final class App: Sendable {
       isDisabled = row.isDisabled
       allowed = row.allowedNetworks.map { $0.split(separator: " ").compactMap { IPNetwork($0) } }
       plan = row.plan
+      importsFrom = row.importsFrom
     }
   }
 
@@ -118,6 +120,16 @@ public final class App: Sendable {
 
   /// What it may ask for.
   public var plan: PlanRow { access.withLock { $0.plan } }
+
+  /// Those of some registrations that may get pushes at a moment.
+  func admissible(_ recipients: Recipients, at now: Timestamp) -> Recipients {
+    directory.admissible(recipients, usesTokens: access.withLock { $0.importsFrom } <= now)
+  }
+
+  /// Whether a push that was accepted at a moment was not for a registration since that was imported, and no device had come for it.
+  func isImportedOnly(_ number: RegistrationNumber, hasToken: Bool, at moment: Timestamp) -> Bool {
+    directory.isAwaited(number) && (!hasToken || moment < access.withLock { $0.importsFrom })
+  }
 
   /// Takes over what the operator may have changed; returns whether the app was turned off just now.
   func update(_ row: AppRow) -> Bool {

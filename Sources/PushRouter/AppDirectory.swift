@@ -116,10 +116,14 @@ public final class AppDirectory: Sendable {
   /// Adds a registration.
   public func insert(_ entry: RegistrationEntry) { state.withLock { $0.table.insert(entry) } }
 
-  /// Adds a registration that another process has stored, unless it is there.
-  func insertIfMissing(_ entry: RegistrationEntry) {
+  /// Adds a registration that another process has stored, or brings the one that is there in line with it; it has lost some tags.
+  func refresh(_ entry: RegistrationEntry, removed: [UInt32]) {
     state.withLock { state in
-      if !state.table.isActive(entry.number) { state.table.insert(entry) }
+      if state.table.isActive(entry.number) {
+        state.table.refresh(entry, removed: removed)
+      } else {
+        state.table.insert(entry)
+      }
     }
   }
 
@@ -202,10 +206,21 @@ public final class AppDirectory: Sendable {
     state.withLock { $0.table.blocked.contains(number) }
   }
 
-  /// Those of some registrations that may get pushes.
-  func unblocked(_ recipients: Recipients) -> Recipients {
-    let blocked = state.withLock { $0.table.blocked }
-    return blocked.isEmpty ? recipients : recipients.subtracting(blocked)
+  /// Those of some registrations that may get pushes; `usesTokens` says whether imported ones do by their tokens.
+  func admissible(_ recipients: Recipients, usesTokens: Bool) -> Recipients {
+    state.withLock { $0.table.admissible(recipients, usesTokens: usesTokens) }
+  }
+
+  // MARK: Imported registrations
+
+  /// Whether a registration was imported, and no device has come for it.
+  func isAwaited(_ number: RegistrationNumber) -> Bool {
+    state.withLock { $0.table.awaited.contains(number) }
+  }
+
+  /// Those of some registrations whose devices have registered here.
+  func withoutAwaited(_ numbers: [RegistrationNumber]) -> [RegistrationNumber] {
+    state.withLock { state in numbers.filter { !state.table.awaited.contains($0) } }
   }
 
   // MARK: Aliases

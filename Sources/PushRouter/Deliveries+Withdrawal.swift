@@ -23,6 +23,8 @@ extension Deliveries {
     done: @escaping @Sendable (_ isStored: Bool) -> Void
   ) {
     let now = time.now()
+    // For imported registrations nothing waits over our connection.
+    let refused = app.directory.withoutAwaited(refused)
     // Between the commit and the moment at which memory knows of it no end may be stored that knows nothing of these devices.
     let isYetToEnd = app.directory.pin(id)
     writeBehind.flushEnds()

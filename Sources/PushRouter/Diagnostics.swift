@@ -103,6 +103,9 @@ public struct Diagnostics: Sendable {
     guard case .there = device else { return facts }
     facts.device = try self.device(
       number, app, transaction, audience: audience, token: tokens.first { $0.token.slot == way?.slot })
+    facts.device?.isImportedOnly = app.isImportedOnly(
+      number, hasToken: tokens.contains { !$0.token.bytes.isEmpty } && !facts.isUnreached,
+      at: facts.push.createdAt)
     guard let way else { return facts }
     let service = facts.device?.token ?? .none
     facts.way?.credential = try way.channel.credential(of: app, for: service, in: transaction, at: now)

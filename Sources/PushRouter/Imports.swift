@@ -8,20 +8,43 @@ public enum ImportedID {
   /// The prefix of a fingerprint with a former registration ID.
   public static let mark = "jpush:"
 
-  /// The ID of an imported registration: its own if it has the right form, else one derived from it and the app's key.
+  /// The ID of an imported registration: its own if it has the right form, else one derived from it and the app's key. Upper case
+  /// does not count in hexadecimal digits.
   public static func registrationID(_ text: String, in app: AppKey) -> RegistrationID {
-    if let own = RegistrationID(text) { return own }
+    RegistrationID(text) ?? derived(canonical(text), in: app)
+  }
+
+  /// The same, and behind it the IDs that earlier versions made of the same text.
+  public static func candidates(_ text: String, in app: AppKey) -> [RegistrationID] {
+    let (present, earlier) = (registrationID(text, in: app), derived(text, in: app))
+    // Earlier versions kept 19 digits in lower case as well, and derived all others from the text as it is.
+    let isOld = present == earlier || text.utf8.count == 19 && present.text == text
+    return isOld ? [present] : [present, earlier]
+  }
+
+  /// The fingerprints with which a device may name the ID that it had.
+  public static func fingerprints(_ text: String) -> [[UInt8]] {
+    let texts = [text, canonical(text)]
+    return (texts[0] == texts[1] ? [text] : texts).map { Array((mark + $0).utf8) }
+  }
+
+  private static func canonical(_ text: String) -> String {
+    text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0 | 0x20) }
+      ? text.lowercased() : text
+  }
+
+  private static func derived(_ text: String, in app: AppKey) -> RegistrationID {
     let digest = SHA256.digest(Array("\(app.text) \(text)".utf8))
     return RegistrationID(
       high: digest[..<8].reduce(0) { $0 << 8 | UInt64($1) }, low: UInt16(digest[8]) << 8 | UInt16(digest[9]))
   }
 
-  /// The registration that a device names by its fingerprint, `jpush:` and the ID that it had.
-  static func registrationID(fingerprint: [UInt8], in app: AppKey) -> RegistrationID? {
+  /// The registrations that a device may mean by its fingerprint, `jpush:` and the ID that it had; none for any other.
+  static func candidates(fingerprint: [UInt8], in app: AppKey) -> [RegistrationID] {
     guard fingerprint.starts(with: mark.utf8),
       let text = String(validating: fingerprint.dropFirst(mark.utf8.count), as: UTF8.self), !text.isEmpty
-    else { return nil }
-    return registrationID(text, in: app)
+    else { return [] }
+    return candidates(text, in: app)
   }
 }
 
@@ -29,7 +52,7 @@ extension App {
   /// The registration of an ID of another platform's API: a native or an imported one.
   public func registration(_ id: String) -> RegistrationNumber? {
     guard (1...64).contains(id.utf8.count) else { return nil }
-    return directory.find(ImportedID.registrationID(id, in: key))
+    return ImportedID.candidates(id, in: key).lazy.compactMap { self.directory.find($0) }.first
   }
 }
 
@@ -38,6 +61,8 @@ final class Imports: Sendable {
   private let store: Store
   private let scope: HomeScope
   private let apps: Apps
+  private let channels: PluggedChannels
+  private let registrations: Registrations
   private struct Progress {
     var last: Int64 = 0
     /// The import after which the next look begins, if it is an older one.
@@ -49,10 +74,14 @@ final class Imports: Sendable {
   private let isLearning = Atomic<Bool>(false)
   private let progress = Mutex(Progress())
 
-  init(store: Store, scope: HomeScope, apps: Apps) {
+  init(
+    store: Store, scope: HomeScope, apps: Apps, channels: PluggedChannels, registrations: Registrations
+  ) {
     self.store = store
     self.scope = scope
     self.apps = apps
+    self.channels = channels
+    self.registrations = registrations
   }
 
   /// The latest import that memory knows.
@@ -127,8 +156,16 @@ final class Imports: Sendable {
         return
       }
       for (tag, name) in zip(found.tags, found.names) { app.directory.defineTag(name, number: tag) }
-      for row in found.rows { app.directory.insertIfMissing(RegistrationEntry(row)) }
+      let changed = found.rows.map(\.number).filter { app.directory.identity($0) != nil }
+      if !changed.isEmpty { channels.tokensChanged(of: changed, in: app) }
+      for row in found.rows { app.directory.refresh(RegistrationEntry(row), removed: batch.removed) }
       for token in found.tokens { app.directory.setToken(token) }
+      if batch.count == 1, found.rows.isEmpty, let gone = app.directory.identity(batch.first) {
+        registrations.forget(
+          ReplacedRegistration(
+            number: batch.first, registrationID: gone.id, platform: gone.platform, tags: batch.removed),
+          in: app)
+      }
       last = batch.id
       learnNext()
     }

@@ -183,7 +183,7 @@ extension RegistrationEntry {
       tokens: row.tokens,
       // What was connected when it was last noted, and nobody noted more.
       lastEnd: row.lastEnd == .connected ? .serverStopped : row.lastEnd, isBlocked: row.isBlocked,
-      isUnconfirmed: row.isUnconfirmed)
+      isUnconfirmed: row.isUnconfirmed, isAwaited: row.isAwaited)
   }
 }
 

@@ -1,138 +1,276 @@
 import PushBase
 import PushDomain
 import PushStorage
-import Synchronization
 
-/// What became of an imported registration.
-public enum ImportOutcome: Sendable, Equatable {
-  /// It was added.
-  case added
-  /// The app has it already; nothing was changed.
-  case known
-  /// As many registrations as allowed have its alias.
-  case aliasFull
-  /// It has too many tags.
-  case tooManyTags
-  /// The app would have too many tags.
-  case appTagsFull
-  /// Another registration of the app has one of its tokens.
-  case tokenTaken(by: RegistrationID)
-  /// Another app has a registration with its ID.
-  case foreign
-  /// The app has used up its numbers.
-  case numbersUsedUp
+/// The result of importing a registration.
+public struct ImportResult: Sendable, Equatable {
+  /// The outcome for the registration.
+  public enum Outcome: Sendable, Equatable {
+    /// It was added.
+    case added
+    /// The app has it already, and something of it was changed.
+    case updated
+    /// The app has it already; nothing was changed.
+    case known
+    /// Another imported registration of the app has one of its tokens.
+    case tokenTaken(by: RegistrationID)
+    /// The app has used up its numbers.
+    case numbersUsedUp
+  }
+
+  /// Something that was not imported of a registration.
+  public enum Loss: Sendable, Equatable {
+    /// As many registrations as allowed have its alias.
+    case aliasFull
+    /// The app would have too many tags.
+    case appTagsFull
+    /// Another registration of the app has its token of a channel.
+    case tokenTaken(ChannelID, by: RegistrationID)
+  }
+
+  /// The outcome for the registration.
+  public var outcome: Outcome
+  /// What was not imported of it.
+  public var losses: [Loss] = []
+  /// The ID that the device has from now on.
+  public var registrationID: RegistrationID
+
+  /// A result without losses.
+  public init(_ outcome: Outcome, _ registrationID: RegistrationID) {
+    self.outcome = outcome
+    self.registrationID = registrationID
+  }
 }
 
 /// Takes registrations of other platforms over into an app, by the rules that hold for its own. Needs no router: a program of its own
 /// may do it beside a running server, which learns of them (`Imports`).
 public struct RegistrationImport: Sendable {
-  /// Registrations of which a server learns in one step.
-  private static let step = 1000
+  let app: AppID
+  let adoption: Adoption
+  let updated: ImportFields
+  let now: Timestamp
+  let names: TagNameCount
+  let tagLimit: Int
 
-  private let app: AppID
-  private let adoption: Adoption
-  private let now: Timestamp
-  private let names: TagNameCount
-  private let tagLimit: Int
-
-  /// An import into an app, at a moment. Imports that follow one another share `names`.
+  /// An import into an app, at a moment. Imports that follow one another share `names`. Of registrations that the app has already
+  /// the fields in `updating` are changed, unless their devices have come.
   public init(
-    into app: AppID, adoption: Adoption, at now: Timestamp, names: TagNameCount = TagNameCount(),
-    tagLimit: Int = RegistrationLimits.tagsPerApp
+    into app: AppID, adoption: Adoption, updating updated: ImportFields = [], at now: Timestamp,
+    names: TagNameCount = TagNameCount(), tagLimit: Int = RegistrationLimits.tagsPerApp
   ) {
     self.app = app
     self.adoption = adoption
+    self.updated = updated
     self.now = now
     self.names = names
     self.tagLimit = tagLimit
   }
 
-  /// Adds registrations, at least one, as long as `goesOn` says; the outcome of each that was looked at, in order. What is refused
+  /// Imports registrations, at least one, as long as `goesOn` says; the result of each that was looked at, in order. What is refused
   /// changes nothing.
   public func add(
     _ imported: [ImportedRegistration], in transaction: WriteTransaction, while goesOn: () -> Bool = { true }
-  ) throws(StorageError) -> [ImportOutcome] {
+  ) throws(StorageError) -> [ImportResult] {
     guard let first = try transaction.imports.firstNumber(app: app) else {
-      return imported.map { _ in .numbersUsedUp }
+      return imported.map { ImportResult(.numbersUsedUp, $0.registrationID) }
     }
-    var outcomes: [ImportOutcome] = []
-    outcomes.reserveCapacity(imported.count)
-    var next = first
-    var known: [ExactName: UInt32] = [:]
+    var results: [ImportResult] = []
+    results.reserveCapacity(imported.count)
+    var writing = ImportWriting(self, from: first)
     for one in imported {
-      let outcome = try add(one, as: next, in: transaction, &known)
-      if outcome == .added { next = RegistrationNumber(next.rawValue + 1) }
-      outcomes.append(outcome)
+      let (step, losses) = try decide(one, next: writing.next, in: transaction.reading)
+      var result = try writing.take(step, in: transaction)
+      result.losses = losses + result.losses
+      results.append(result)
       guard goesOn() else { break }
     }
-    if next != first { try transaction.imports.noteTaken(app: app, from: first, to: next, step: Self.step) }
-    return outcomes
+    try writing.finish(in: transaction)
+    return results
   }
 
-  private func add(
-    _ one: ImportedRegistration, as number: RegistrationNumber, in transaction: WriteTransaction,
-    _ known: inout [ExactName: UInt32]
-  ) throws(StorageError) -> ImportOutcome {
-    // One that is there already has its own token and alias, which are in nobody's way.
-    if let owner = try transaction.imports.owner(of: one.registrationID) {
-      return owner == app ? .known : .foreign
+  /// The results that imports would have one after the other, in order; `forecast` knows those before.
+  public func foretell(
+    _ imported: [ImportedRegistration], after forecast: inout ImportForecast, in transaction: ReadTransaction
+  ) throws(StorageError) -> [ImportResult] {
+    guard let first = try transaction.imports.firstNumber(app: app) else {
+      return imported.map { ImportResult(.numbersUsedUp, $0.registrationID) }
     }
-    guard number.rawValue < .max else { return .numbersUsedUp }
+    var results: [ImportResult] = []
+    results.reserveCapacity(imported.count)
+    for one in imported {
+      let next = RegistrationNumber(UInt32(clamping: Int(first.rawValue) + forecast.added))
+      let (step, losses) = try decide(one, next: next, after: forecast, in: transaction)
+      var result = try forecast.take(step, self, in: transaction)
+      result.losses = losses + result.losses
+      results.append(result)
+    }
+    return results
+  }
+
+  // MARK: Decisions
+
+  /// What is to be done for a registration.
+  enum Step {
+    /// It is new.
+    case insert(ImportedRegistration)
+    /// It is there, and its device has not come.
+    case change(ImportedBefore, ImportChange)
+    /// Its device has come before, as another registration.
+    case give(ImportGift)
+    /// Nothing is to be done.
+    case nothing(ImportResult)
+  }
+
+  private func decide(
+    _ one: ImportedRegistration, next: RegistrationNumber, after forecast: ImportForecast? = nil,
+    in transaction: ReadTransaction
+  ) throws(StorageError) -> (Step, [ImportResult.Loss]) {
+    var known: ImportedBefore?
+    for id in [one.registrationID] + one.olderIDs where known == nil {
+      known = try transaction.imports.find(id, app: app)
+    }
+    if let known, known.adoption == nil {
+      return (.nothing(ImportResult(.known, known.registrationID)), [])
+    }
+    if let device = try device(of: one, in: transaction) {
+      return try give(one, to: device, insteadOf: known, after: forecast, in: transaction)
+    }
+    if let known { return try change(known, as: one, after: forecast, in: transaction) }
+    func refused(_ outcome: ImportResult.Outcome) -> (Step, [ImportResult.Loss]) {
+      (.nothing(ImportResult(outcome, one.registrationID)), [])
+    }
+    guard next.rawValue < .max else { return refused(.numbersUsedUp) }
     for token in one.tokens {
-      if let holder = try transaction.imports.holder(of: token, app: app) { return .tokenTaken(by: holder) }
+      if let holder = try holder(of: token, after: forecast, in: transaction) {
+        return refused(.tokenTaken(by: holder))
+      }
     }
-    if let alias = one.alias,
-      try transaction.registrations.count(app: app, alias: alias) >= RegistrationLimits.devicesPerAlias
-    {
-      return .aliasFull
+    var new = one
+    guard let alias = one.alias, try isFull(alias, after: forecast, in: transaction) else {
+      return (.insert(new), [])
     }
-    guard Set(one.tags.map { ExactName($0) }).count <= RegistrationLimits.tags else { return .tooManyTags }
-    guard let tags = try tagNumbers(one.tags, in: transaction, &known) else { return .appTagsFull }
-    try transaction.imports.insert(one, tags: tags, app: app, number: number, adoption: adoption, at: now)
-    return .added
+    new.alias = nil
+    return (.insert(new), [.aliasFull])
   }
 
-  /// The numbers of tags, made where there are none; nil, and none made, if the app has too many.
-  /// `known` holds those that were asked for before in this transaction.
-  private func tagNumbers(
-    _ tags: [String], in transaction: WriteTransaction, _ known: inout [ExactName: UInt32]
-  ) throws(StorageError) -> [UInt32]? {
-    let tags = Set(tags.map { ExactName($0) })
-    let asked = tags.filter { known[$0] == nil }.map(\.text)
-    let found = try names.numbers(app: app, names: asked, limit: tagLimit, in: transaction)
-    guard let found else { return nil }
-    for (name, number) in zip(asked, found) { known[ExactName(name)] = number }
-    return tags.compactMap { known[$0] }.sorted()
+  /// The registration of a device that came before: it named the ID, or has a token. Where several devices name the ID, none is
+  /// believed.
+  private func device(
+    of one: ImportedRegistration, in transaction: ReadTransaction
+  ) throws(StorageError) -> ImportedBefore? {
+    if adoption == .registrationID {
+      for fingerprint in one.fingerprints {
+        let found = try transaction.imports.device(naming: fingerprint, on: one.platform, app: app)
+        if let found { return found }
+      }
+    }
+    for token in one.tokens {
+      guard let number = try transaction.imports.holder(of: token, app: app),
+        let holder = try transaction.imports.find(number, app: app)
+      else { continue }
+      if holder.adoption == nil, holder.platform == one.platform { return holder }
+    }
+    return nil
+  }
+
+  private func holder(
+    of token: PushToken, but number: RegistrationNumber? = nil, after forecast: ImportForecast?,
+    in transaction: ReadTransaction
+  ) throws(StorageError) -> RegistrationID? {
+    if let known = forecast?.holder(of: token) { return known }
+    guard let holder = try transaction.imports.holder(of: token, app: app), holder != number else {
+      return nil
+    }
+    return try transaction.imports.find(holder, app: app)?.registrationID
+  }
+
+  /// Whether an alias has as many registrations as it may have, besides one that is about to lose it.
+  private func isFull(
+    _ alias: String, after forecast: ImportForecast?, but leaving: ImportedBefore? = nil,
+    in transaction: ReadTransaction
+  ) throws(StorageError) -> Bool {
+    var count = try transaction.registrations.count(app: app, alias: alias)
+    count += forecast?.added(to: alias) ?? 0
+    if leaving?.alias?.hasSameBytes(as: alias) == true { count -= 1 }
+    return count >= RegistrationLimits.devicesPerAlias
+  }
+
+  private func change(
+    _ known: ImportedBefore, as one: ImportedRegistration, after forecast: ImportForecast?,
+    in transaction: ReadTransaction
+  ) throws(StorageError) -> (Step, [ImportResult.Loss]) {
+    var change = ImportChange()
+    var losses: [ImportResult.Loss] = []
+    if known.adoption != adoption { change.adoption = adoption }
+    if updated.contains(.alias), known.alias.map({ ExactName($0) }) != one.alias.map({ ExactName($0) }) {
+      // The alias before may be another user's by now.
+      change.alias = .some(nil)
+      if let alias = one.alias {
+        if try isFull(alias, after: forecast, in: transaction) {
+          losses.append(.aliasFull)
+        } else {
+          change.alias = alias
+        }
+      }
+    }
+    if updated.contains(.tags) { change.tags = one.tags }
+    if updated.contains(.mobile), known.mobile != one.mobile { change.mobile = .some(one.mobile) }
+    if updated.contains(.tokens) {
+      for token in one.tokens where try transaction.imports.holder(of: token, app: app) != known.number {
+        if let holder = try holder(of: token, but: known.number, after: forecast, in: transaction) {
+          losses.append(.tokenTaken(token.slot.channel, by: holder))
+        } else {
+          change.tokens.append(token)
+        }
+      }
+    }
+    return (.change(known, change), losses)
+  }
+
+  private func give(
+    _ one: ImportedRegistration, to device: ImportedBefore, insteadOf known: ImportedBefore?,
+    after forecast: ImportForecast?, in transaction: ReadTransaction
+  ) throws(StorageError) -> (Step, [ImportResult.Loss]) {
+    var gift = ImportGift(device: device, leaving: known)
+    var losses: [ImportResult.Loss] = []
+    if device.alias == nil, let alias = known?.alias ?? one.alias {
+      if try isFull(alias, after: forecast, but: known, in: transaction) {
+        losses.append(.aliasFull)
+      } else {
+        gift.alias = alias
+      }
+    }
+    if device.tags.isEmpty {
+      gift.tags =
+        if let known { try transaction.tags.names(app: app, numbers: known.tags) } else { one.tags }
+    }
+    if device.mobile == nil { gift.mobile = known?.mobile ?? one.mobile }
+    return (.give(gift), losses)
   }
 }
 
-/// How many tags an app has, for programs that do not have them in memory. Counted when it matters.
-public final class TagNameCount: Sendable {
-  private let known = Mutex((names: 0, next: 0))
+/// What an import changes of an imported registration whose device has not come.
+struct ImportChange {
+  var adoption: Adoption?
+  /// Nil for no change.
+  var alias: String??
+  var mobile: String??
+  /// All that it has from then on; nil for no change.
+  var tags: [String]?
+  var tokens: [PushToken] = []
 
-  /// Names that come between two counts.
-  private static let step = 1000
+  /// Whether something besides the tags is changed.
+  var isOfFields: Bool { adoption != nil || alias != nil || mobile != nil || !tokens.isEmpty }
+}
 
-  /// None is counted.
-  public init() {}
+/// What an import gives the registration of a device that came before.
+struct ImportGift {
+  let device: ImportedBefore
+  /// What was imported for it earlier, which ends.
+  let leaving: ImportedBefore?
+  var alias: String?
+  var tags: [String] = []
+  var mobile: String?
 
-  /// The numbers of tags, made where there are none; nil, and none made, if the app has too many.
-  fileprivate func numbers(
-    app: AppID, names: [String], limit: Int, in transaction: WriteTransaction
-  ) throws(StorageError) -> [UInt32]? {
-    // Before the first count, as if the app had all names that it ever had.
-    let before = known.withLock { $0 }
-    let room = TagRoom(limit: limit, known: before)
-    if case .success(let found) = try transaction.tags.numbers(app: app, names: names, making: room) {
-      return found.numbers
-    }
-    let next = try transaction.tags.next(app: app)
-    guard before.next == 0 || next >= before.next + Self.step else { return nil }
-    let now = (names: try transaction.tags.count(app: app), next: next)
-    known.withLock { $0 = now }
-    let counted = TagRoom(limit: limit, known: now)
-    guard case .success(let found) = try transaction.tags.numbers(app: app, names: names, making: counted)
-    else { return nil }
-    return found.numbers
-  }
+  var isEmpty: Bool { leaving == nil && alias == nil && tags.isEmpty && mobile == nil }
 }

@@ -57,12 +57,15 @@ public struct RegistrationEntry: Sendable {
   public var isBlocked: Bool
   /// Whether a device was given it and has not logged in, as far as is known; see `Registrations.confirm`.
   public var isUnconfirmed: Bool
+  /// Whether it was imported, and no device has come for it.
+  public var isAwaited: Bool
 
   /// Makes an entry.
   public init(
     number: RegistrationNumber, id: RegistrationID, platform: Platform, secretHash: (UInt64, UInt64),
     alias: String? = nil, tags: [UInt32] = [], lastSeen: UInt32 = 0, tokens: [HeldToken] = [],
-    lastEnd: ConnectionEnd = .unknown, isBlocked: Bool = false, isUnconfirmed: Bool = false
+    lastEnd: ConnectionEnd = .unknown, isBlocked: Bool = false, isUnconfirmed: Bool = false,
+    isAwaited: Bool = false
   ) {
     self.number = number
     self.id = id
@@ -75,6 +78,7 @@ public struct RegistrationEntry: Sendable {
     self.lastEnd = lastEnd
     self.isBlocked = isBlocked
     self.isUnconfirmed = isUnconfirmed
+    self.isAwaited = isAwaited
   }
 }
 
@@ -143,6 +147,8 @@ struct RegistrationTable: Sendable {
   private(set) var blocked = NumberSet()
   /// Registrations that a device was given and has not logged in as: mostly none.
   private var unconfirmed = NumberSet()
+  /// Imported registrations for which no device has come.
+  private(set) var awaited = NumberSet()
 
   /// Registrations that are not replaced.
   private(set) var count = 0
@@ -179,6 +185,14 @@ struct RegistrationTable: Sendable {
     for token in entry.tokens { setToken(token) }
     if entry.isBlocked { blocked.insert(entry.number) }
     if entry.isUnconfirmed { unconfirmed.insert(entry.number) }
+    if entry.isAwaited { awaited.insert(entry.number) }
+  }
+
+  /// Brings a registration in line with what is stored of it; it has lost some tags.
+  mutating func refresh(_ entry: RegistrationEntry, removed: [UInt32]) {
+    setAlias(entry.alias, of: entry.number)
+    changeTags(of: entry.number, added: entry.tags, removed: removed)
+    for token in entry.tokens { setToken(token) }
   }
 
   /// A device is given a registration that is here already.
@@ -186,6 +200,7 @@ struct RegistrationTable: Sendable {
     records[entry.number.rawValue].secret = entry.secretHash
     records[entry.number.rawValue].lastSeen = entry.lastSeen
     for token in entry.tokens { setToken(token) }
+    awaited.remove(entry.number)
     if entry.isUnconfirmed { unconfirmed.insert(entry.number) }
   }
 
@@ -213,6 +228,7 @@ struct RegistrationTable: Sendable {
     tokenHolders.remove(number)
     blocked.remove(number)
     unconfirmed.remove(number)
+    awaited.remove(number)
     records[number.rawValue] = Record()
     count -= 1
   }
@@ -237,6 +253,26 @@ struct RegistrationTable: Sendable {
   /// Stops pushes to a registration, or lets them go again.
   mutating func setBlocked(_ isBlocked: Bool, _ number: RegistrationNumber) {
     if isBlocked { blocked.insert(number) } else { blocked.remove(number) }
+  }
+
+  /// Those of some registrations that may get pushes now: not those on the black list, nor imported ones that have neither a device
+  /// nor, from the time on that `usesTokens` means, a token.
+  func admissible(_ recipients: Recipients, usesTokens: Bool) -> Recipients {
+    guard !blocked.isEmpty || !awaited.isEmpty else { return recipients }
+    switch recipients {
+    case .few(let numbers):
+      return .few(
+        numbers.filter { number in
+          !blocked.contains(number)
+            && (!awaited.contains(number) || usesTokens && tokenHolders.hasToken(number))
+        })
+    case .many(var set):
+      set.subtract(blocked)
+      var silent = awaited.intersection(set)
+      if usesTokens, !silent.isEmpty { silent.subtract(tokenHolders.everybody) }
+      set.subtract(silent)
+      return Recipients(set)
+    }
   }
 
   // MARK: Aliases

@@ -74,7 +74,7 @@ public final class Registrations: Sendable {
     let new = NewRegistration(
       registrationID: id, secretHash: digest, platform: platform, fingerprint: fingerprint,
       tokens: tokens, appVersion: appVersion,
-      imported: ImportedID.registrationID(fingerprint: fingerprint, in: app.key))
+      imported: ImportedID.candidates(fingerprint: fingerprint, in: app.key))
     let now = time.now()
     let hour = zone.hour(of: now)
     store.write(of: app.id) { transaction throws(StorageError) in
@@ -88,7 +88,7 @@ public final class Registrations: Sendable {
       // Before anybody learns of it: from here on no push to an old owner of the token may be sent.
       channels.tokensChanged(
         of: registered.replaced.map(\.number) + (registered.adopted.map { [$0.number] } ?? []), in: app)
-      for old in registered.replaced { forget(old, in: app, at: now) }
+      for old in registered.replaced { forget(old, in: app) }
       if let row = registered.adopted {
         app.directory.adopt(RegistrationEntry(row))
         for token in new.tokens { app.directory.setToken(HeldToken(token, of: row.number)) }
@@ -100,7 +100,7 @@ public final class Registrations: Sendable {
           number: registered.number, id: id, platform: platform, secretHash: SHA256.digest128(secret),
           lastSeen: UInt32(clamping: now.seconds),
           tokens: new.tokens.map { HeldToken($0, of: registered.number) },
-          isUnconfirmed: new.imported != nil))
+          isUnconfirmed: !new.imported.isEmpty))
       reply(.success(Registered(id: id, secret: secret)))
     }
   }
@@ -117,9 +117,10 @@ public final class Registrations: Sendable {
     }
   }
 
-  private func forget(_ old: ReplacedRegistration, in app: App, at now: Timestamp) {
+  /// Takes a registration that is no more out of memory. On the writer's thread.
+  func forget(_ old: ReplacedRegistration, in app: App) {
     let (location, released) = app.directory.remove(old.number, tags: old.tags)
-    writeBehind.note(released, of: app, at: now)
+    writeBehind.note(released, of: app, at: time.now())
     if let location { passthrough.disconnect(location, .registrationReplaced) }
   }
 

@@ -92,7 +92,12 @@ public final class Router: Sendable {
       store: store, scope: scope, time: time, log: log, table: table, channels: channels,
       passthrough: passthrough, callbacks: callbacks, purge: purge)
     let files = Files(store: store, scope: scope, time: time)
-    let imports = Imports(store: store, scope: scope, apps: apps)
+    let registrations = Registrations(
+      store: store, options: options, time: time, channels: channels, passthrough: passthrough,
+      writeBehind: writeBehind)
+    self.registrations = registrations
+    let imports = Imports(
+      store: store, scope: scope, apps: apps, channels: channels, registrations: registrations)
     let activity = UserActivity(store: store, zone: zone)
     let schedules = Schedules(
       store: store, scope: scope, time: time, zone: zone, limit: options.schedulesPerApp, apps: table,
@@ -108,9 +113,6 @@ public final class Router: Sendable {
       store: store, options: options, time: time, log: log, ids: ids, channels: channels, files: files,
       deliveries: deliveries, callbacks: callbacks, writeBehind: writeBehind, statistics: statistics,
       pushRateLimiter: pushRateLimiter)
-    registrations = Registrations(
-      store: store, options: options, time: time, channels: channels, passthrough: passthrough,
-      writeBehind: writeBehind)
     loading = Loading(
       store: store, scope: scope, time: time, log: log, apps: table, imports: imports, callbacks: callbacks,
       channels: channels, ids: ids, statistics: statistics, writeBehind: writeBehind, contents: contents,

@@ -45,6 +45,18 @@ struct TokenHolders: Sendable {
     for slot in names[number] ?? [] { set(slot, .none, of: number) }
   }
 
+  /// Whether a registration has any token.
+  func hasToken(_ number: RegistrationNumber) -> Bool {
+    names[number] != nil || plain.values.contains { $0.values.contains { $0.contains(number) } }
+  }
+
+  /// Who has any token without a name.
+  var everybody: NumberSet {
+    plain.values.reduce(into: NumberSet()) { found, members in
+      for holders in members.values { found.formUnion(holders) }
+    }
+  }
+
   /// Who has a token for one of some services.
   func members(_ slot: TokenSlot, _ services: ServiceSet) -> NumberSet {
     var found = NumberSet()

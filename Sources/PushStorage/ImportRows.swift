@@ -15,11 +15,16 @@ public struct ImportedRegistration: Sendable, Equatable {
   public var tokens: [PushToken]
   /// Its mobile number, if it has one.
   public var mobile: String?
+  /// The fingerprints of devices that name the ID that it had.
+  public var fingerprints: [[UInt8]]
+  /// Other IDs that it got from earlier versions.
+  public var olderIDs: [RegistrationID]
 
-  /// All fields.
+  /// Makes a registration; only ID and platform have no default.
   public init(
     registrationID: RegistrationID, platform: Platform, alias: String? = nil, tags: [String] = [],
-    tokens: [PushToken] = [], mobile: String? = nil
+    tokens: [PushToken] = [], mobile: String? = nil, fingerprints: [[UInt8]] = [],
+    olderIDs: [RegistrationID] = []
   ) {
     self.registrationID = registrationID
     self.platform = platform
@@ -27,10 +32,30 @@ public struct ImportedRegistration: Sendable, Equatable {
     self.tags = tags
     self.tokens = tokens.filter { !$0.bytes.isEmpty }
     self.mobile = mobile
+    self.fingerprints = fingerprints
+    self.olderIDs = olderIDs
   }
 }
 
-/// Registrations that one transaction imported: their numbers follow each other.
+/// A registration that an import meets.
+public struct ImportedBefore: Sendable {
+  /// Its number.
+  public var number: RegistrationNumber
+  /// Its ID.
+  public var registrationID: RegistrationID
+  /// What its device runs.
+  public var platform: Platform
+  /// Its alias, if it has one.
+  public var alias: String?
+  /// Numbers of its tags, ascending.
+  public var tags: [UInt32]
+  /// Its mobile number, if it has one.
+  public var mobile: String?
+  /// How its device adopts it; nil if the device has come.
+  public var adoption: Adoption?
+}
+
+/// Registrations that one transaction imported or changed: their numbers follow each other.
 public struct ImportBatch: Sendable, Equatable {
   /// Counts up.
   public var id: Int64
@@ -40,6 +65,8 @@ public struct ImportBatch: Sendable, Equatable {
   public var first: RegistrationNumber
   /// How many they are.
   public var count: Int
+  /// Tags that the only one has no more.
+  public var removed: [UInt32]
 }
 
 /// How a device adopts an imported registration. The raw values are stored in the database, beside others (`AdoptionState`).

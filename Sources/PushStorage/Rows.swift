@@ -25,6 +25,8 @@ public struct AppRow: Sendable, Equatable {
   public var androidPackage: String?
   /// Networks that its calls may come from, with spaces between them; nil for everywhere.
   public var allowedNetworks: String?
+  /// From when on imported registrations get pushes although their devices have not come.
+  public var importsFrom: Timestamp
   /// What it may ask for.
   public var plan: PlanRow
 
@@ -32,6 +34,7 @@ public struct AppRow: Sendable, Equatable {
     id: AppID, key: AppKey, name: String, secretHash: [UInt8], createdAt: Timestamp, nextNumber: UInt32,
     isDisabled: Bool, account: AccountID = .standard, oldSecretHash: [UInt8]? = nil,
     androidPackage: String? = nil, allowedNetworks: String? = nil,
+    importsFrom: Timestamp = Timestamp(milliseconds: 0),
     plan: PlanRow = PlanRow(name: PlanRow.unlimited)
   ) {
     self.id = id
@@ -45,6 +48,7 @@ public struct AppRow: Sendable, Equatable {
     self.oldSecretHash = oldSecretHash
     self.androidPackage = androidPackage
     self.allowedNetworks = allowedNetworks
+    self.importsFrom = importsFrom
     self.plan = plan
   }
 }
@@ -63,13 +67,14 @@ public struct NewRegistration: Sendable {
   public var tokens: [PushToken]
   /// Version of the app, as the device says.
   public var appVersion: String
-  /// The registration of another platform that the device says it had, as it is called here.
-  public var imported: RegistrationID?
+  /// The registration of another platform that the device says it had, by the names that it may have here; none if it says
+  /// nothing.
+  public var imported: [RegistrationID]
 
   /// All fields.
   public init(
     registrationID: RegistrationID, secretHash: [UInt8], platform: Platform, fingerprint: [UInt8] = [],
-    tokens: [PushToken] = [], appVersion: String = "", imported: RegistrationID? = nil
+    tokens: [PushToken] = [], appVersion: String = "", imported: [RegistrationID] = []
   ) {
     self.imported = imported
     self.registrationID = registrationID
@@ -135,57 +140,12 @@ public struct DeliveryRow: Sendable {
   public var isBlocked: Bool
   /// Whether a device was given it and has not logged in, as far as is known.
   public var isUnconfirmed: Bool
+  /// Whether it was imported, and no device has come for it.
+  public var isAwaited: Bool
 
   /// The tokens that stand in its row.
   public var tokens: [HeldToken] {
     token == .none ? [] : [HeldToken(number: number, slot: .ofRegistration, service: token)]
-  }
-}
-
-/// That a registration has a token, or has lost it.
-public struct HeldToken: Sendable, Equatable {
-  /// The registration's number within the app.
-  public var number: RegistrationNumber
-  /// Which of its tokens it is.
-  public var slot: TokenSlot
-  /// The service that it belongs to; `none` if it is gone.
-  public var service: ServiceID
-
-  /// All fields.
-  public init(number: RegistrationNumber, slot: TokenSlot, service: ServiceID) {
-    self.number = number
-    self.slot = slot
-    self.service = service
-  }
-
-  /// That a registration has a token; one that is empty, that it has it no more.
-  public init(_ token: PushToken, of number: RegistrationNumber) {
-    self.init(number: number, slot: token.slot, service: token.service)
-  }
-}
-
-/// What a push by a channel needs of a registration.
-public struct TokenRow: Sendable, Equatable {
-  /// Its number within the app.
-  public var number: RegistrationNumber
-  /// The service that the token belongs to; `none` if it named none.
-  public var service: ServiceID
-  /// The token.
-  public var token: [UInt8]
-  /// When the device last reported it.
-  public var tokenAt: Timestamp
-  /// The number on the app's icon, as the server last knew it.
-  public var badge: Int64
-
-  /// All fields.
-  public init(
-    number: RegistrationNumber, service: ServiceID, token: [UInt8], tokenAt: Timestamp, badge: Int64
-  ) {
-    self.number = number
-    self.service = service
-    self.token = token
-    self.tokenAt = tokenAt
-    self.badge = badge
   }
 }
 

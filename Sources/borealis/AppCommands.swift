@@ -85,6 +85,9 @@ struct AppListCommand: Command {
       if let networks = app.allowedNetworks {
         line.append(("allowed", .array(networks.split(separator: " ").map { .string(String($0)) })))
       }
+      if app.importsFrom.milliseconds > 0 {
+        line.append(("imported", .string(AppImportedCommand.text(app.importsFrom))))
+      }
       if sealed.contains(app.id) { line.append(("seal_contents", .bool(true))) }
       if app.oldSecretHash != nil { line.append(("old_secret", .bool(true))) }
       var object = JSONObject()

@@ -20,6 +20,7 @@ enum Program {
       AppPlanCommand.self,
       AppAllowCommand.self,
       AppSealCommand.self,
+      AppImportedCommand.self,
       AppAPNsSetCommand.self,
       AppAPNsListCommand.self,
       AppAPNsRemoveCommand.self,

@@ -20,6 +20,22 @@ import Testing
     return path
   }
 
+  private func sums(
+    _ lines: Int64, added: Int64 = 0, updated: Int64 = 0, known: Int64 = 0, incomplete: Int64 = 0,
+    refused: Int64 = 0, dryRun: Bool = false
+  ) -> JSONValue {
+    [
+      "lines": .number(JSONNumber(lines)), "added": .number(JSONNumber(added)),
+      "updated": .number(JSONNumber(updated)), "known": .number(JSONNumber(known)),
+      "incomplete": .number(JSONNumber(incomplete)), "refused": .number(JSONNumber(refused)),
+      "dry_run": .bool(dryRun),
+    ]
+  }
+
+  private func run(_ path: String, _ app: TestServer.App, _ options: [String] = []) throws -> Ending {
+    try RunningProgram.run(["import", path, "--app", app.key, "--data", data] + options)
+  }
+
   @Test func `A running server knows what was imported, and refused lines are named`() throws {
     let server = try TestServer(data: data)
     let app = try server.makeApp()
@@ -28,20 +44,34 @@ import Testing
       "13065ffa4e0b5fb6ba3,ios,anna,news;vip,00ff00ff,sandbox,",
       "171976fa8a8620a14a4,android,anna,news,,,+4912",
       "171976fa8a8620a14a5,windows,,,,,", "0207870f1b8,android,bert,,,,",
-      "171976fa8a8620a14a6,android,a-b,,,,",
+      "171976FA8A8620A14A6,android,a-b,a b;c,,,", "171976fa8a8620a14a4,android,,,,,",
     ])
-    let dry = try RunningProgram.run(["import", path, "--app", app.key, "--dry-run", "--data", data])
-    #expect(dry.status == 0, "\(dry.errors)")
-    let sums: JSONValue = ["lines": 5, "added": 3, "known": 0, "refused": 2, "dry_run": true]
-    #expect(dry.documents.last == sums)
-    #expect(dry.documents.compactMap { $0?["refused"]?.string == nil ? nil : $0?["line"] } == [4, 6])
-    #expect(try server.call("GET", "/v3/aliases/anna", as: app).document == ["registration_ids": []])
-
-    for (added, known) in [(3, 0), (0, 3)] {
-      let ending = try RunningProgram.run(["import", path, "--app", app.key, "--data", data])
-      #expect(ending.documents.last??["added"]?.int64 == Int64(added))
-      #expect(ending.documents.last??["known"]?.int64 == Int64(known))
+    // What it would do is what it does.
+    let endings = try [["--dry-run"], []].map { try run(path, app, $0) }
+    for (place, ending) in endings.enumerated() {
+      #expect(ending.status == 1 && ending.errors == "borealis: 2 of 6 lines were refused\n")
+      #expect(ending.documents.last == sums(6, added: 4, incomplete: 1, refused: 2, dryRun: place == 0))
+      #expect(ending.documents.dropLast() == endings[0].documents.dropLast())
+      if place == 0 {
+        #expect(try server.call("GET", "/v3/aliases/anna", as: app).document == ["registration_ids": []])
+      }
     }
+    let told: [JSONValue?] = [
+      ["line": 4, "refused": "platform must be one of ios, android, hmos, quickapp"],
+      ["line": 7, "refused": "line 3 has the same registration_id"],
+      [
+        "line": 6, "registration_id": "171976FA8A8620A14A6",
+        "becomes": "171976fa8a8620a14a6",
+      ],
+      [
+        "line": 6,
+        "left_out": [
+          "alias \"a-b\" holds a character that is not allowed",
+          "tag \"a b\" holds a character that is not allowed",
+        ],
+      ],
+    ]
+    #expect(endings[1].documents.dropLast() == told[...])
     #expect(
       try RunningProgram.eventually {
         try server.call("GET", "/v3/aliases/anna", as: app).document
@@ -49,11 +79,38 @@ import Testing
       })
     let shown = try server.call("GET", "/v3/devices/171976fa8a8620a14a4", as: app)
     #expect(shown.document == ["tags": ["news"], "alias": "anna", "mobile": "+4912"])
-    let becomes = dry.documents.compactMap { $0?["becomes"]?.string }
-    #expect(try server.call("GET", "/v3/devices/\(becomes.first ?? "")", as: app).status == 200)
+    #expect(
+      try server.call("GET", "/v3/aliases/bert", as: app).document == ["registration_ids": ["0207870f1b8"]])
+    #expect(try server.call("GET", "/v3/devices/171976FA8A8620A14A6", as: app).document?["tags"] == ["c"])
     let status = try server.call(
       "POST", "/v3/devices/status", as: app, body: ["registration_ids": ["13065ffa4e0b5fb6ba3"]])
     #expect(status.document == ["13065ffa4e0b5fb6ba3": ["online": false]])
+    let again = try run(path, app)
+    #expect(again.documents.last == sums(6, known: 4, incomplete: 1, refused: 2) && again.status == 1)
+  }
+
+  @Test func `A later table updates, and the exit status says what was refused`() throws {
+    let server = try TestServer(data: data)
+    let app = try server.makeApp()
+    let columns = "\u{FEFF}\"registration_id\",\"platform\",\"alias\",\"tags\""
+    let first = try run(try file([columns, "13065ffa4e0b5fb6ba3,ios,anna,news;vip"]), app)
+    #expect(first.status == 0 && first.errors == "" && first.documents.last == sums(1, added: 1))
+    let later = try file([columns, "13065ffa4e0b5fb6ba3,ios,bert,news"])
+    let known = try run(later, app)
+    #expect(known.status == 0 && known.documents.last == sums(1, known: 1))
+    for isDryRun in [true, false] {
+      let updated = try run(later, app, ["--update"] + (isDryRun ? ["--dry-run"] : []))
+      #expect(updated.status == 0 && updated.documents.last == sums(1, updated: 1, dryRun: isDryRun))
+    }
+    #expect(
+      try RunningProgram.eventually {
+        try server.call("GET", "/v3/devices/13065ffa4e0b5fb6ba3", as: app).document
+          == ["tags": ["news"], "alias": "bert", "mobile": nil]
+      })
+    for lines in [[], [columns], [columns, "x,palm,,"], ["x"]] {
+      let ending = try run(try file(lines), app)
+      #expect(ending.status == 2 && ending.errors.hasPrefix("borealis: "), "\(lines) \(ending.errors)")
+    }
   }
 
   @Test func `A file of Getui's keeps aliases and tags, and its IDs are printed with what they became`()
@@ -63,12 +120,11 @@ import Testing
     let app = try server.makeApp()
     let path = try file([
       "cid,phone_type,alias,custom_tag", "c0ffee00c0ffee00c0ffee00c0ffee00,1,anna,news vip",
-      "c0ffee00c0ffee00c0ffee00c0ffee01,3,,",
+      "c0ffee00c0ffee00c0ffee00c0ffee01,4,,",
     ])
     let ending = try RunningProgram.run(["import", path, "--from", "getui", "--app", app.key, "--data", data])
-    #expect(ending.status == 0, "\(ending.errors)")
-    let sums: JSONValue = ["lines": 2, "added": 1, "known": 0, "refused": 1, "dry_run": false]
-    #expect(ending.documents.last == sums)
+    #expect(ending.status == 1, "\(ending.errors)")
+    #expect(ending.documents.last == sums(2, added: 1, refused: 1))
     let became = try #require(ending.documents.first??.object)
     #expect(became["cid"]?.string == "c0ffee00c0ffee00c0ffee00c0ffee00")
     let id = try #require(became["becomes"]?.string)
@@ -81,24 +137,22 @@ import Testing
   }
 
   @Test(arguments: [
-    (["registration_id,platform,colour"], "line 1: column 3 is none of registration_id"),
-    (["platform"], "line 1: the column registration_id is missing"),
+    (["registration_id,platform,colour"], "line 1: column 3 is named \"colour\"; the first line must name"),
+    (["platform"], "line 1: no column is named registration_id"),
     (["\"a"], "line 1: the line cannot be read"),
   ])
   func `A file with other columns is refused`(lines: [String], message: String) throws {
-    let made = try RunningProgram.run(["app", "create", "A", "--data", data])
-    let key = try #require(made.documents.first??["app_key"]?.string)
+    let key = try TestServer.makeApp(data: data).key
     let ending = try RunningProgram.run(["import", try file(lines), "--app", key, "--data", data])
-    #expect(ending.status == 1 && ending.errors.hasPrefix("borealis: \(message)"), "\(ending.errors)")
+    #expect(ending.status == 2 && ending.errors.hasPrefix("borealis: \(message)"), "\(ending.errors)")
   }
 
   @Test func `What is missing is named`() throws {
-    let made = try RunningProgram.run(["app", "create", "A", "--data", data])
-    let key = try #require(made.documents.first??["app_key"]?.string)
+    let key = try TestServer.makeApp(data: data).key
     let none = try RunningProgram.run(["import", folder.path + "/none", "--app", key, "--data", data])
-    #expect(none.status == 1 && none.errors.hasPrefix("borealis: cannot read \(folder.path)/none: "))
+    #expect(none.status == 2 && none.errors.hasPrefix("borealis: cannot read \(folder.path)/none: "))
     let other = String(key.reversed())
     let unknown = try RunningProgram.run(["import", try file(["x"]), "--app", other, "--data", data])
-    #expect(unknown.status == 1 && unknown.errors == "borealis: no app has the key \(other)\n")
+    #expect(unknown.status == 2 && unknown.errors == "borealis: no app has the key \(other)\n")
   }
 }

@@ -48,12 +48,14 @@ import Testing
     let cluster = try PostgresCluster.shared()
     let name = try cluster.makeEmpty()
     let environment = ["BOREALIS_STORE": cluster.url(of: name)]
-    let made = try RunningProgram.run(["app", "create", "A", "--data", data], environment: environment)
-    #expect(made.status == 0)
+    _ = try TestServer.makeApp(data: data, environment: environment)
     try cluster.sql(
       """
       DELETE FROM schema_migration WHERE version = (SELECT max(version) FROM schema_migration);
-      ALTER TABLE person DROP COLUMN is_proven
+      ALTER TABLE registration DROP CONSTRAINT registration_id_of_app,
+        ADD CONSTRAINT registration_registration_id_key UNIQUE (registration_id);
+      ALTER TABLE gone_registration DROP CONSTRAINT gone_registration_id_of_app,
+        ADD CONSTRAINT gone_registration_registration_id_key UNIQUE (registration_id)
       """, in: name)
     let older = embeddedPostgresMigrations.count - 1
     try expectRefusals(older, environment: environment)

@@ -4,28 +4,32 @@ import Synchronization
 import Testing
 
 @Suite struct IdentifierTests {
-  /// The text of an ID reads back as the same ID, and only lower-case digits of the right count are read.
+  /// The text of an ID reads back as the same ID, and only digits of the right count are read.
   @Test func registrationIDRoundTrip() throws {
     let id = try #require(RegistrationID("13065ffa4e0b5fb6ba3"))
     #expect(id.text == "13065ffa4e0b5fb6ba3")
     for bad in [
-      "", "13065ffa4e0b5fb6ba", "13065ffa4e0b5fb6ba33", "13065FFA4e0b5fb6ba3", "13065ffa4e0b5fb6b g",
+      "", "13065ffa4e0b5fb6ba", "13065ffa4e0b5fb6ba33", "13065ffa4e0b5fb6b g", "0207870f1b", "0207870f1b88",
+      "0207870f1bx",
     ] {
       #expect(RegistrationID(bad) == nil)
     }
   }
 
-  @Test func registrationIDsHaveLowerCaseDigitsOnly() {
-    let digits = Set("0123456789abcdef".utf8)
-    for place in 0..<19 {
-      for byte in UInt8(0)..<128 {
-        var text = Array("13065ffa4e0b5fb6ba3".utf8)
-        text[place] = byte
-        let id = RegistrationID(String(decoding: text, as: UTF8.self))
-        #expect((id != nil) == digits.contains(byte), "\(byte) at \(place)")
-        if let id { #expect(Array(id.text.utf8) == text) }
+  @Test func registrationIDsHaveDigitsOnlyInEitherCase() {
+    let digits = Set("0123456789abcdefABCDEF".utf8)
+    for known in ["13065ffa4e0b5fb6ba3", "0207870f1b8"] {
+      for place in 0..<known.utf8.count {
+        for byte in UInt8(0)..<128 {
+          var text = Array(known.utf8)
+          text[place] = byte
+          let id = RegistrationID(String(decoding: text, as: UTF8.self))
+          #expect((id != nil) == digits.contains(byte), "\(byte) at \(place)")
+          if let id { #expect(id.text == String(decoding: text, as: UTF8.self).lowercased()) }
+        }
       }
     }
+    #expect(RegistrationID("000000000207870f1b8") == RegistrationID("0207870f1b8"))
   }
 
   @Test func appKeyRoundTrip() throws {

@@ -26,7 +26,9 @@ import Testing
       ("\"a\nb\",c\nd,e", [(1, ["a\nb", "c"]), (3, ["d", "e"])]), ("\"a\"\r\nb", [(1, ["a"]), (2, ["b"])]),
       ("a\"b,c", [(1, ["a\"b", "c"])]), ("\"a\"b\nc", [(1, nil), (2, ["c"])]),
       ("a\n\"b", [(1, ["a"]), (2, nil)]),
-      ("测试,x", [(1, ["测试", "x"])]),
+      ("测试,x", [(1, ["测试", "x"])]), ("\u{FEFF}a,b\nc", [(1, ["a", "b"]), (2, ["c"])]),
+      ("\u{FEFF}\"a\",\"b\"\n\"c\",d", [(1, ["a", "b"]), (2, ["c", "d"])]), ("\u{FEFF}", []),
+      ("\u{FEFF}\u{FEFF}a", [(1, ["\u{FEFF}a"])]), ("\u{F000}a", [(1, ["\u{F000}a"])]),
     ] as [(String, [(Int, [String]?)])])
   func `Records are read, whatever pieces they come in`(text: String, expected: [(Int, [String]?)]) {
     for pieces in [1, 2, 3, 1000] {
@@ -40,6 +42,9 @@ import Testing
     let long = [UInt8](repeating: 97, count: CSVReader.maximumBytes + 1)
     let text: [UInt8] = [0xff, 10] + long + [10, 98, 10]
     #expect(records(text, pieces: 77).map(\.fields) == [nil, nil, ["b"]])
+    for unfinished in [[0xef], [0xef, 0xbb], [0xef, 97]] as [[UInt8]] {
+      #expect(records(unfinished, pieces: 1).map(\.fields) == [nil])
+    }
     let unclosed: [UInt8] = [34] + long + [10, 98, 10]
     #expect(records(unclosed, pieces: 1000).map(\.fields) == [nil, ["b"]])
     let longest = [UInt8](repeating: 97, count: CSVReader.maximumBytes - 1)
@@ -64,17 +69,47 @@ import Testing
     #expect(least.alias == nil && least.tags == [] && least.tokens == [])
     #expect(try line("x,ios,,,00,,").tokens == [PushToken(.production, [0])])
     #expect(try line("x,ios,,,00,development,").tokens == [PushToken(.sandbox, [0])])
+    let spaced = try line(" x , iOS , anna , a ; b ;; a,, production, +1 ")
+    #expect(spaced.registrationID == "x" && spaced.platform == .ios && spaced.alias == "anna")
+    #expect(spaced.tags == ["a", "b"] && spaced.mobile == "+1" && spaced.leftOut == [])
   }
 
   @Test(arguments: [
     ",ios,,,,,", "a b,ios,,,,,", "\(String(repeating: "x", count: 59)),ios,,,,,", "é,ios,,,,,", "x,,,,,,",
-    "x,palm,,,,,",
-    "x,iOS,,,,,", "x,ios,a-b,,,,", "x,ios,\(String(repeating: "a", count: 41)),,,,", "x,ios,,a b,,,",
-    "x,ios,,a/b,,,",
-    "x,android,,,00,,", "x,ios,,,0,,", "x,ios,,,xx,,", "x,ios,,,\(String(repeating: "0", count: 202)),,",
-    "x,ios,,,00,other,", "x,ios,,,,production,", "x,ios,,,,,abc", "x,ios", "x,ios,,,,,,",
+    "x,palm,,,,,", "x,ios", "x,ios,,,,,,",
   ])
-  func `A wrong line is refused`(text: String) { #expect(throws: ImportFault.self) { try line(text) } }
+  func `A line without a device is refused`(text: String) {
+    #expect(throws: ImportFault.self) { try line(text) }
+  }
+
+  @Test(arguments: [
+    ("x,ios,a-b,news,,,", ["alias \"a-b\" holds a character that is not allowed"]),
+    (
+      "x,ios,\(String(repeating: "a", count: 41)),news,,,",
+      ["alias \"\(String(repeating: "a", count: 41))\" is longer than 40 bytes in UTF-8"]
+    ),
+    (
+      "x,ios,,a b;news;a/b,,,",
+      [
+        "tag \"a b\" holds a character that is not allowed",
+        "tag \"a/b\" holds a character that is not allowed",
+      ]
+    ),
+    ("x,android,,news,00,,", ["only ios has apns_token"]),
+    ("x,ios,,news,0,,", ["apns_token must be 2 to 200 hexadecimal digits"]),
+    (
+      "x,ios,,news,\(String(repeating: "0", count: 202)),,",
+      ["apns_token must be 2 to 200 hexadecimal digits"]
+    ),
+    ("x,ios,,news,00,other,", ["apns_environment must be production or sandbox"]),
+    ("x,ios,,news,,,abc", ["mobile must be a + or a digit, then digits and -, at most 20 characters"]),
+  ])
+  func `A wrong field is left out, and the rest of the line stays`(text: String, leftOut: [String]) throws {
+    let one = try line(text)
+    #expect(one.leftOut == leftOut)
+    #expect(one.registrationID == "x" && one.tags == ["news"])
+    #expect(one.alias == nil && one.tokens == [] && one.mobile == nil)
+  }
 
   private static let getuiColumns = ImportSource.getui.columns
 
@@ -90,25 +125,49 @@ import Testing
     #expect(one.tags == ["vip", "news-1"] && one.tokens == [PushToken(.sandbox, [10, 11])])
     #expect(one.mobile == nil)
     for (text, platform) in [
-      ("1", Platform.android), ("2", .ios), ("android", .android), ("ios", .ios), ("harmony", .hmos),
+      ("1", Platform.android), ("2", .ios), ("3", .hmos), ("Android", .android), ("ios", .ios),
+      ("harmony", .hmos),
     ] {
       #expect(try getuiLine("x,\(text),,,,").platform == platform)
     }
     let long = String(repeating: "中", count: 40)
     #expect(try getuiLine("x,1,\(long),\(long.prefix(32)),,").alias == long)
+    let tags = "city:上海 a/b vip-1 价格>100 50% v1,2 “引号” 👩‍👧 c++"
+    let columns = try ImportColumns(Self.getuiColumns, from: .getui)
+    let real = try ImportLine(["x", "1", "", tags, "", ""], columns)
+    #expect(real.tags == tags.split(separator: " ").map(String.init) && real.leftOut == [])
+  }
+
+  @Test(arguments: [("x,4,,,,", "phone_type must be one of android or 1"), (",1,,,,", "cid must have")])
+  func `A line of Getui's without a device is refused in the words of its columns`(
+    text: String, reason: String
+  ) throws {
+    let fault = try #require(throws: ImportFault.self) { try getuiLine(text) }
+    #expect(fault.reason.hasPrefix(reason), "\(fault.reason)")
   }
 
   @Test(arguments: [
-    ("x,3,,,,", "phone_type must be"), (",1,,,,", "cid must have"), ("x,1,a-b,,,", "alias holds"),
-    ("x,1,\(String(repeating: "a", count: 41)),,,", "alias is longer than 40 characters"),
-    ("x,1,,\(String(repeating: "a", count: 33)),,", "a tag is longer than 32 characters"),
-    ("x,1,,\((0...100).map { "t\($0)" }.joined(separator: " ")),,", "there are more than 100 tags"),
+    ("x,1,a-b,,,", "alias \"a-b\" holds"),
+    (
+      "x,1,\(String(repeating: "a", count: 41)),,,",
+      "alias \"\(String(repeating: "a", count: 41))\" is longer"
+    ),
+    (
+      "x,1,,\(String(repeating: "a", count: 33)) vip,,",
+      "tag \"\(String(repeating: "a", count: 33))\" is longer"
+    ),
+    ("x,1,,a\u{7}b vip,,", "tag \"a\u{7}b\" holds a character that is not allowed"),
+    (
+      "x,1,,vip \((1...101).map { "t\($0)" }.joined(separator: " ")),,",
+      "2 tags are more than the 100 of a device"
+    ),
     ("x,1,,,00,", "only ios has device_token"),
-    ("x,2,,,,sandbox", "apns_environment is given, but no device_token"),
   ])
-  func `A wrong line of Getui's is refused in the words of its columns`(text: String, reason: String) throws {
-    let fault = try #require(throws: ImportFault.self) { try getuiLine(text) }
-    #expect(fault.reason.hasPrefix(reason), "\(fault.reason)")
+  func `A wrong field of Getui's is left out`(text: String, reason: String) throws {
+    let one = try getuiLine(text)
+    #expect(one.leftOut.count == 1 && one.leftOut[0].hasPrefix(reason), "\(one.leftOut)")
+    #expect(one.registrationID == "x" && one.alias == nil && one.tokens == [])
+    if text.contains("vip") { #expect(one.tags.first == "vip") }
   }
 
   /// A channel with two services, and one with a single one.
@@ -161,12 +220,12 @@ import Testing
     ("x,android,words,,,,,", "token.words must be at most 4 bytes as visible"),
     ("x,android,a b,,,,,", "token.words must"), ("x,android,,,0,,,", "token.digits must"),
     ("x,android,word,north,,,,", "service.words must be one of east, west"),
-    ("x,android,,east,,,,", "service.words is given, but no token.words"),
     ("x,ios,,,,00,01,", "apns has two tokens"),
   ])
-  func `A wrong token of a channel is refused`(text: String, reason: String) throws {
-    let fault = try #require(throws: ImportFault.self) { try channelLine(text) }
-    #expect(fault.reason.hasPrefix(reason), "\(fault.reason)")
+  func `A wrong token of a channel is left out`(text: String, reason: String) throws {
+    let one = try channelLine(text)
+    #expect(one.leftOut.count == 1 && one.leftOut[0].hasPrefix(reason), "\(one.leftOut)")
+    #expect(one.registrationID == "x" && one.tokens.count == (text.contains(",00,") ? 1 : 0))
   }
 
   @Test func `A column of no channel, or of a service of a channel with only one, is unknown`() {
@@ -178,14 +237,26 @@ import Testing
   }
 
   @Test func `Columns come in any order, but the needed ones must be there, and each once`() throws {
-    let columns = try ImportColumns(["\u{FEFF}alias", "platform", "registration_id"])
+    let columns = try ImportColumns([" Alias", "platform ", "REGISTRATION_ID"])
     let one = try ImportLine(["anna", "hmos", "x"], columns)
     #expect(one.alias == "anna" && one.platform == .hmos && one.registrationID == "x")
+    #expect(columns.fields == [.alias])
     for names in [
       [], ["registration_id"], ["platform"], ["registration_id", "platform", "platform"],
       ["registration_id", "platform", "colour"], ["registration_id", "platform", ""],
     ] {
       #expect(throws: ImportFault.self, "\(names)") { try ImportColumns(names) }
+    }
+    for (names, reason) in [
+      (["registration_id;platform"], "the columns must be separated by commas"),
+      (
+        ["regid", "platform"],
+        "column 1 is named \"regid\"; the first line must name the columns: registration_id and platform, and any"
+      ),
+      (["platform"], "no column is named registration_id"),
+    ] {
+      let fault = #expect(throws: ImportFault.self) { try ImportColumns(names) }
+      #expect(fault?.reason.hasPrefix(reason) == true, "\(fault?.reason ?? "")")
     }
   }
 }

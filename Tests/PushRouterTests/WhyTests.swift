@@ -8,7 +8,7 @@ import Testing
 
 /// Causes that are made for real, and found in what is stored.
 @Suite struct WhyTests {
-  private static func why(
+  static func why(
     _ id: MessageID, _ device: DeviceInQuestion, in world: TestWorld
   ) async throws -> Diagnosis {
     try await world.tick()
@@ -18,7 +18,7 @@ import Testing
     return try #require(try result.get())
   }
 
-  private static func why(_ id: MessageID, _ device: TestDevice, in world: TestWorld) async throws
+  static func why(_ id: MessageID, _ device: TestDevice, in world: TestWorld) async throws
     -> Diagnosis
   {
     try await why(id, .there(device.number), in: world)

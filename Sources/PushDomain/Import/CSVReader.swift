@@ -1,7 +1,7 @@
 import PushBase
 
 /// Reads comma-separated values (RFC 4180) piece by piece: fields may be quoted, a quote in them is doubled, lines end
-/// with LF or CR LF.
+/// with LF or CR LF. A byte order mark before all is passed over, as spreadsheets write it.
 public struct CSVReader: Sendable {
   /// One record.
   public struct Record: Equatable, Sendable {
@@ -31,6 +31,10 @@ public struct CSVReader: Sendable {
   private var firstLine = 1
   private var isBroken = false
   private var records: [Record] = []
+  /// Bytes of a byte order mark that the file began with; nil when something else follows.
+  private var markBytes: Int? = 0
+
+  private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   /// At the beginning of a file.
   public init() {}
@@ -39,6 +43,10 @@ public struct CSVReader: Sendable {
   public mutating func read(_ input: Span<UInt8>) -> [Record] {
     var index = 0
     while index < input.count {
+      guard markBytes == nil else {
+        if readMark(input[index]) { index += 1 }
+        continue
+      }
       // Most bytes mean nothing but themselves: these are taken together.
       let end = endOfRun(input, from: index)
       guard end > index else {
@@ -57,8 +65,22 @@ public struct CSVReader: Sendable {
     return records
   }
 
+  /// Whether a byte at the beginning of the file belongs to its byte order mark. What was none is read as it is.
+  private mutating func readMark(_ byte: UInt8) -> Bool {
+    guard let count = markBytes else { return false }
+    if byte == Self.mark[count] {
+      markBytes = count + 1 < Self.mark.count ? count + 1 : nil
+      return true
+    }
+    markBytes = nil
+    for byte in Self.mark[..<count] { take(byte) }
+    return false
+  }
+
   /// Ends the file; returns the record without a line end, if there is one.
   public mutating func finish() -> Record? {
+    // Bytes of an unfinished mark are no text.
+    if let count = markBytes, count > 0 { isBroken = true }
     if place == .quoted { isBroken = true }
     endRecord()
     defer { records = [] }

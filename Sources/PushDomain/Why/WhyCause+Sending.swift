@@ -16,6 +16,11 @@ extension WhyCause {
     "registered_later", .sendAgain,
     "The device registered only after the push was accepted.",
     "设备在推送被接收之后才注册。")
+  /// It was imported, and its device had not registered.
+  public static let notRegistered = WhyCause(
+    "not_registered", .sendAgain,
+    "The registration was imported, and its device has not registered with this server yet.",
+    "该注册来自导入，设备尚未在本服务器注册。")
   /// The push is for other platforms.
   public static let otherPlatform = WhyCause(
     "other_platform", .addressPlatform,
@@ -103,7 +108,8 @@ extension WhyCause {
     "推送正在按定速分批发送，尚未轮到该设备。")
 
   static let ofSending: [WhyCause] = [
-    .registrationUnknown, .registrationReplaced, .registeredLater, .otherPlatform, .nothingForPlatform,
+    .registrationUnknown, .registrationReplaced, .registeredLater, .notRegistered, .otherPlatform,
+    .nothingForPlatform,
     .aliasBoundLater, .aliasNotBound, .aliasFull, .tagBoundLater, .tagNotBound, .tagRemoved, .tagExcluded,
     .notNamed, .notTestDevice, .blocked, .noLiveActivity, .audienceUnknown, .recalled, .overridden,
     .stillSpreading,

@@ -123,6 +123,8 @@ public struct WhyFacts: Equatable, Sendable {
     public var platform: Platform
     /// When it registered.
     public var registeredAt: Timestamp
+    /// Whether it was imported and gets pushes only when its device has come.
+    public var isImportedOnly = false
     /// Whether it is connected.
     public var isOnline = false
     /// Since when it is, or is not.

@@ -45,6 +45,9 @@ struct WhyJudge {
 
   private var device: WhyStep {
     if let device = facts.device {
+      if device.isImportedOnly, !facts.isTarget || facts.isUnreached {
+        return WhyStep(.device, .failed, at: device.registeredAt, .notRegistered)
+      }
       let isLater = !facts.isTarget && device.registeredAt > push.createdAt
       return WhyStep(
         .device, isLater ? .failed : .ok, at: device.registeredAt, isLater ? .registeredLater : nil)

@@ -33,7 +33,7 @@ extension Acceptance {
     _ request: AcceptRequest, to audience: Recipients, of app: App,
     _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
-    let count = app.directory.unblocked(audience).count
+    let count = app.admissible(audience, at: time.now()).count
     guard count > 0 else {
       reply(.failure(.noTarget))
       return

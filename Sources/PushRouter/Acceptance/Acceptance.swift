@@ -95,7 +95,7 @@ public final class Acceptance: Sendable {
 
   /// The members of an audience that may get a push and are not excluded.
   private func admissible(_ audience: Recipients, _ part: AcceptancePart) -> Recipients {
-    let recipients = part.app.directory.unblocked(audience)
+    let recipients = part.app.admissible(audience, at: time.now())
     let conditions = part.request.push.options.activity
     return conditions.isEmpty
       ? recipients : part.app.directory.those(of: recipients, meeting: conditions, at: time.now())

@@ -135,6 +135,8 @@ extension AppDirectory {
           plan.add(audience.intersection(state.table.members(of: offer)), to: offer.leg)
         }
       }
+      // Nothing waits here for an imported registration: what its device gets before it comes, it gets by its tokens or elsewhere.
+      if !state.table.awaited.isEmpty { plan.own = plan.own.subtracting(state.table.awaited) }
       plan.ios = state.ios(of: audience)
       return plan
     }

@@ -57,7 +57,8 @@ extension AppRepository {
       nextNumber: row.integer("next_number", as: UInt32.self), isDisabled: row.bool("disabled"),
       account: row.account("account_id"),
       oldSecretHash: row.optionalBlob("old_secret_hash"), androidPackage: row.optionalText("android_package"),
-      allowedNetworks: row.optionalText("allowed_networks"), plan: PlanRow(row, name: "plan"))
+      allowedNetworks: row.optionalText("allowed_networks"), importsFrom: row.time("imports_from"),
+      plan: PlanRow(row, name: "plan"))
   }
 
   /// When an app's secret was last rotated, if recorded.
@@ -145,6 +146,13 @@ extension AppRepository<Writing> {
     try database.run(
       "UPDATE app SET allowed_networks = ? WHERE id = ? AND deleted_at IS NULL", .optional(networks),
       .app(app))
+    return database.changes > 0
+  }
+
+  /// Sets from when on imported registrations get pushes although their devices have not come; false for an unknown app.
+  public func setImportsFrom(app: AppID, _ moment: Timestamp) throws(StorageError) -> Bool {
+    try database.run(
+      "UPDATE app SET imports_from = ? WHERE id = ? AND deleted_at IS NULL", .time(moment), .app(app))
     return database.changes > 0
   }
 

@@ -16,12 +16,13 @@ extension ImportRepository {
   public func next(after id: Int64, in rows: AppRows) throws(StorageError) -> ImportBatch? {
     try database.first(
       """
-      SELECT id, app_id, first, count FROM import_batch
+      SELECT id, app_id, first, count, removed FROM import_batch
       WHERE id > ? /* own: AND own(import_batch.app_id) */ ORDER BY id LIMIT 1
       """, in: rows, .integer(id)
     ) {
       ImportBatch(
-        id: $0.integer("id"), app: $0.app("app_id"), first: $0.number("first"), count: $0.count("count"))
+        id: $0.integer("id"), app: $0.app("app_id"), first: $0.number("first"), count: $0.count("count"),
+        removed: TagList.decode($0, "removed"))
     }
   }
 
@@ -33,7 +34,7 @@ extension ImportRepository {
   }
 }
 
-extension ImportRepository<Writing> {
+extension ImportRepository {
   /// The number that the next registration of an app gets; nil for an unknown or deleted app.
   public func firstNumber(app: AppID) throws(StorageError) -> RegistrationNumber? {
     try database.first("SELECT next_number FROM app WHERE id = ? AND deleted_at IS NULL", .app(app)) {
@@ -41,6 +42,52 @@ extension ImportRepository<Writing> {
     }
   }
 
+  /// The registration of an app with an ID, nil if there is none.
+  public func find(_ id: RegistrationID, app: AppID) throws(StorageError) -> ImportedBefore? {
+    try database.first(
+      Self.columns, "WHERE app_id = ? AND registration_id = ?", .app(app), .blob(id.stored), map: Self.known)
+  }
+
+  /// The registration of an app with a number, nil if there is none.
+  public func find(_ number: RegistrationNumber, app: AppID) throws(StorageError) -> ImportedBefore? {
+    try database.first(
+      Self.columns, "WHERE app_id = ? AND number = ?", .app(app), .number(number), map: Self.known)
+  }
+
+  /// The registration of the only device of an app that named an ID by a fingerprint, and has logged in; nil if there is none, or if
+  /// there are several.
+  public func device(
+    naming fingerprint: [UInt8], on platform: Platform, app: AppID
+  ) throws(StorageError) -> ImportedBefore? {
+    let found = try database.all(
+      Self.columns,
+      """
+      INDEXED BY registration_fingerprint
+      WHERE app_id = ? AND fingerprint = ? AND fingerprint <> x'' AND platform = ? AND adoption = 0 LIMIT 2
+      """, .app(app), .blob(fingerprint), .integer(platform.rawValue), map: Self.known)
+    return found.count == 1 ? found.first : nil
+  }
+
+  /// What `known` reads.
+  private static var columns: StaticString {
+    "SELECT number, registration_id, platform, alias, tags, mobile, adoption FROM registration"
+  }
+
+  private static func known(_ row: Row) -> ImportedBefore {
+    ImportedBefore(
+      number: row.number("number"), registrationID: RegistrationID(stored: row.blob("registration_id")),
+      platform: Platform(rawValue: row.integer("platform", as: UInt8.self)) ?? .android,
+      alias: row.optionalText("alias"), tags: TagList.decode(row, "tags"), mobile: row.optionalText("mobile"),
+      adoption: Adoption(rawValue: row.integer("adoption", as: UInt8.self)))
+  }
+
+  /// The registration of an app with a token, nil if there is none.
+  public func holder(of token: PushToken, app: AppID) throws(StorageError) -> RegistrationNumber? {
+    try transaction.tokens.holders(of: token, app: app).first
+  }
+}
+
+extension ImportRepository<Writing> {
   /// Notes that the numbers from `first` up to `next` are taken by imported registrations. A server that is running learns of them
   /// in steps of `step`.
   public func noteTaken(
@@ -54,17 +101,58 @@ extension ImportRepository<Writing> {
     }
   }
 
-  /// The app of the registration with an ID, nil if there is none.
-  public func owner(of id: RegistrationID) throws(StorageError) -> AppID? {
-    try database.first("SELECT app_id FROM registration WHERE registration_id = ?", .blob(id.stored)) {
-      $0.app()
-    }
+  /// Notes what was changed of a registration that was there, for a server that is running: the tags that it has no more, of a
+  /// deleted one all.
+  public func noteChanged(
+    _ number: RegistrationNumber, removed: [UInt32] = [], in app: AppID
+  ) throws(StorageError) {
+    try database.run(
+      "INSERT INTO import_batch (app_id, first, count, removed) VALUES (?, ?, 1, ?)", .app(app),
+      .number(number), .optional(TagList.encode(Set(removed))))
   }
 
-  /// The registration of an app with a token, nil if there is none.
-  public func holder(of token: PushToken, app: AppID) throws(StorageError) -> RegistrationID? {
-    guard let number = try transaction.tokens.holders(of: token, app: app).first else { return nil }
-    return try transaction.registrations.find(app: app, number: number)?.registrationID
+  /// The same for registrations that lost no tags, of which a server learns in steps of `step`.
+  public func noteChanged(
+    _ numbers: [RegistrationNumber], in app: AppID, step: Int
+  ) throws(StorageError) {
+    var run: ClosedRange<UInt32>?
+    for number in Set(numbers.map(\.rawValue)).sorted() {
+      if let known = run, number == known.upperBound + 1, known.count < step {
+        run = known.lowerBound...number
+      } else {
+        try note(run, in: app)
+        run = number...number
+      }
+    }
+    try note(run, in: app)
+  }
+
+  private func note(_ run: ClosedRange<UInt32>?, in app: AppID) throws(StorageError) {
+    guard let run else { return }
+    try database.run(
+      "INSERT INTO import_batch (app_id, first, count) VALUES (?, ?, ?)", .app(app),
+      .number(RegistrationNumber(run.lowerBound)), .integer(run.count))
+  }
+
+  /// Sets how the device of an imported registration adopts it, if it has not come.
+  public func setAdoption(
+    _ adoption: Adoption, of number: RegistrationNumber, app: AppID
+  ) throws(StorageError) {
+    try database.run(
+      "UPDATE registration SET adoption = ? WHERE app_id = ? AND number = ? AND adoption IN (1, 2)",
+      .integer(adoption.rawValue), .app(app), .number(number))
+  }
+
+  /// Deletes an imported registration whose device has come before as another, and has that remembered in its place.
+  public func remove(
+    _ one: ImportedBefore, app: AppID, replacedBy successor: RegistrationID, at now: Timestamp
+  ) throws(StorageError) {
+    try database.run(
+      "DELETE FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(one.number))
+    let gone = ReplacedRegistration(
+      number: one.number, registrationID: one.registrationID, platform: one.platform, tags: one.tags)
+    try transaction.registrations.remember([gone], of: app, replacedBy: successor, at: now)
+    try noteChanged(one.number, removed: one.tags, in: app)
   }
 
   /// Adds a registration of another platform under a number, without a device: until one comes for it, nobody can log in

@@ -15,7 +15,8 @@ enum AdoptionState {
 
 extension RegistrationRepository<Writing> {
   /// Gives an imported registration to the device that comes for it: number, ID, alias and tags stay, the secret is new,
-  /// and whatever the device says of itself replaces what was imported. Nil if none is meant for it.
+  /// and whatever the device says of itself replaces what was imported. It counts as made now, since no push was for the device
+  /// before. Nil if none is meant for it.
   func adopt(app: AppID, _ new: NewRegistration, at now: Timestamp) throws(StorageError)
     -> RegistrationNumber?
   {
@@ -23,6 +24,7 @@ extension RegistrationRepository<Writing> {
     try database.run(
       """
       UPDATE registration SET secret_hash = ?3, fingerprint = ?4, app_version = ?5, last_seen_at = ?6,
+        created_at = CASE WHEN adoption < 3 THEN ?6 ELSE created_at END,
         adoption = CASE WHEN adoption < 3 THEN adoption + 2 ELSE adoption END,
         apns_token = coalesce(?7, apns_token),
         apns_environment = CASE WHEN ?7 IS NULL THEN apns_environment ELSE ?8 END,
@@ -37,12 +39,12 @@ extension RegistrationRepository<Writing> {
   }
 
   private func adoptable(_ app: AppID, _ new: NewRegistration) throws(StorageError) -> RegistrationNumber? {
-    if let imported = new.imported {
+    for imported in new.imported {
       let named = try database.first(
         """
         SELECT number FROM registration
-        WHERE registration_id = ? AND app_id = ? AND platform = ? AND adoption IN (2, 4)
-        """, .blob(imported.stored), .app(app), .integer(new.platform.rawValue)
+        WHERE app_id = ? AND registration_id = ? AND platform = ? AND adoption IN (2, 4)
+        """, .app(app), .blob(imported.stored), .integer(new.platform.rawValue)
       ) { $0.number() }
       if let named { return named }
     }
@@ -58,7 +60,7 @@ extension RegistrationRepository<Writing> {
     }
     // It came before, with a token that it has no more or has not yet. Only the device knows a fingerprint that names no
     // former ID.
-    guard new.imported == nil, !new.fingerprint.isEmpty else { return nil }
+    guard new.imported.isEmpty, !new.fingerprint.isEmpty else { return nil }
     return try database.first(
       """
       SELECT number FROM registration INDEXED BY registration_fingerprint

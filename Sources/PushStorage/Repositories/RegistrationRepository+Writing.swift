@@ -10,7 +10,8 @@ extension RegistrationRepository<Writing> {
     for one in gone {
       // An earlier entry goes: the sweep takes the entries in the order in which they came.
       try database.run(
-        "DELETE FROM gone_registration WHERE registration_id = ?", .blob(one.registrationID.stored))
+        "DELETE FROM gone_registration WHERE app_id = ? AND registration_id = ?", .app(app),
+        .blob(one.registrationID.stored))
       try database.run(
         """
         INSERT INTO gone_registration (registration_id, app_id, number, platform, successor, at)
@@ -50,7 +51,7 @@ extension RegistrationRepository<Writing> {
   {
     let adopted = try adopt(app: app, new, at: now)
     let kept = adopted.map { Int64($0.rawValue) } ?? -1
-    let adoption: UInt8 = new.imported == nil ? 0 : AdoptionState.newcomer
+    let adoption: UInt8 = new.imported.isEmpty ? 0 : AdoptionState.newcomer
     // The index has to be named: with a bound on a second column SQLite's planner reads all registrations of the app.
     var replaced = try database.all(
       """

@@ -21,6 +21,15 @@ public struct ReplacedRegistration: Sendable, Equatable {
   public var platform: Platform
   /// The tags that it had, ascending.
   public var tags: [UInt32]
+
+  /// All fields.
+  public init(number: RegistrationNumber, registrationID: RegistrationID, platform: Platform, tags: [UInt32])
+  {
+    self.number = number
+    self.registrationID = registrationID
+    self.platform = platform
+    self.tags = tags
+  }
 }
 
 /// How a change of an alias ended.
@@ -96,8 +105,8 @@ extension RegistrationRepository {
     try database.first(
       """
       SELECT registration_id, number, platform, successor, at FROM gone_registration
-      WHERE registration_id = ? AND app_id = ?
-      """, .blob(id.stored), .app(app), map: Self.gone)
+      WHERE app_id = ? AND registration_id = ?
+      """, .app(app), .blob(id.stored), map: Self.gone)
   }
 
   /// Replaced registrations of an app, of a range of numbers.
@@ -171,7 +180,8 @@ extension RegistrationRepository {
       token: ServiceID(rawValue: row.integer("apns_environment", as: UInt8.self)),
       lastEnd: ConnectionEnd(rawValue: row.integer("last_end", as: UInt8.self)) ?? .unknown,
       isBlocked: !row.isNull("blocked_at"),
-      isUnconfirmed: row.integer("adoption", as: UInt8.self) >= AdoptionState.given)
+      isUnconfirmed: row.integer("adoption", as: UInt8.self) >= AdoptionState.given,
+      isAwaited: Adoption(rawValue: row.integer("adoption", as: UInt8.self)) != nil)
   }
 
   private static func registration(_ row: Row) -> RegistrationRow {

@@ -1,0 +1,16 @@
+-- From when on imported registrations get pushes although their devices have not come: Unix milliseconds, 0 for always. A small table:
+-- milliseconds.
+ALTER TABLE app ADD COLUMN imports_from INTEGER NOT NULL DEFAULT 0;
+
+DROP VIEW live_app;
+
+-- Apps that are not deleted, with what their account and their plan say about them.
+CREATE VIEW live_app AS
+SELECT app.id, app.app_key, app.name, app.secret_hash, app.created_at, app.next_number,
+  max(app.disabled, account.disabled) AS disabled, app.account_id, app.old_secret_hash, app.android_package,
+  app.allowed_networks, app.imports_from, plan.name AS plan, plan.push_calls, plan.device_calls, plan.report_calls, plan.schedule_calls,
+  plan.file_calls, plan.broadcasts, plan.max_time_to_live, plan.speed, plan.shares_speed
+FROM app
+JOIN account ON account.id = app.account_id
+JOIN plan ON plan.name = app.plan
+WHERE app.deleted_at IS NULL;
