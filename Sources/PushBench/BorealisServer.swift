@@ -89,6 +89,9 @@ struct BorealisApp {
   var database: String { folder + "/borealis.sqlite" }
 
   static func create(_ environment: BenchEnvironment, folder: String) throws(BenchError) -> BorealisApp {
+    _ = try ServerProcess.firstLine(
+      environment.executable, ["init", "--data", folder], executable: environment.executable,
+      log: environment.workspace.path + "/servers.log")
     let line = try ServerProcess.firstLine(
       environment.executable, ["app", "create", "bench", "--data", folder],
       executable: environment.executable, log: environment.workspace.path + "/servers.log")

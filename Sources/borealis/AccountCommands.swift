@@ -31,7 +31,7 @@ struct AccountCreateCommand: Command {
     let key = AppKey.random()
     let secret = SecretKey24.generate()
     let hash = SHA256.digest(Array(secret.utf8))
-    let isKnownPlan = try DataFolder(input).change(makes: true, orFail: "cannot create the account") {
+    let isKnownPlan = try DataFolder(input).change(orFail: "cannot create the account") {
       transaction throws(StorageError) in
       guard try transaction.plans.contains(plan) else { return false }
       _ = try transaction.accounts.create(

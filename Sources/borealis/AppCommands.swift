@@ -35,7 +35,7 @@ struct AppCreateCommand: Command {
     let secret = SecretKey24.generate()
     let new = NewApp(
       key: .random(), name: name, secretHash: SHA256.digest(Array(secret.utf8)), plan: plan)
-    let fault = try DataFolder(input).change(makes: true, orFail: "cannot create the app") {
+    let fault = try DataFolder(input).change(orFail: "cannot create the app") {
       transaction throws(StorageError) -> String? in
       var new = new
       if let account {

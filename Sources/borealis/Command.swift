@@ -97,6 +97,17 @@ struct Input {
     return (name, text)
   }
 
+  /// Whether arguments ask for help: as an argument of its own, not as the value of another.
+  static func asksForHelp(_ command: any Command.Type, _ arguments: [String]) -> Bool {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      if argument == "--help" || argument == "-h" { return true }
+      let setting = command.settings.first { argument == "--\($0.name)" }
+      if let setting, setting.kind != .flag { rest = rest.dropFirst() }
+    }
+    return false
+  }
+
   static func help(_ command: any Command.Type) -> String {
     let operands = command.operands.map { " \($0)" }.joined()
     let options = command.settings.isEmpty ? "" : " [options]"

@@ -6,20 +6,21 @@ import PushStorage
 /// Work of one command on the database: the one way in which commands open it. It is waited for, and works beside a running server;
 /// a folder without a database, an empty file, and a schema that is not this program's are refused as a server refuses them.
 extension DataFolder {
-  /// Opens the database for a command. It must be there, unless `makes` says that it may be made. `keys` is for those that change
-  /// contents, or how they are stored.
+  /// Opens the database for a command. It must be there. `keys` is for those that change contents, or how they are stored.
   func withStore<Value>(
-    makes: Bool = false, keys: SecretKeyFile? = nil, _ body: (Store) throws(Failure) -> Value
+    keys: SecretKeyFile? = nil, _ body: (Store) throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    if makes {
-      try create()
-      try makeDatabase()
-    } else {
-      try expectDatabase()
-    }
-    let store = try openBesideServer(makes: makes, keys: keys)
+    try expectDatabase()
+    let store = try openBesideServer(keys: keys)
     defer { store.close() }
     return try body(store)
+  }
+
+  /// Makes the folder and the database, unless they are there.
+  func initialize() throws(Failure) {
+    try create()
+    try makeDatabase()
+    try openBesideServer(makes: true).close()
   }
 
   /// The same with the app that has a key.
@@ -38,7 +39,7 @@ extension DataFolder {
 
   /// Opens the database, beside a running server if there is one. Only servers bring one to this program's schema: a program of the
   /// older schema could not start on it any more, nor go on if it runs. One without tables is filled if `makes` says so.
-  private func openBesideServer(makes: Bool, keys: SecretKeyFile?) throws(Failure) -> Store {
+  private func openBesideServer(makes: Bool = false, keys: SecretKeyFile? = nil) throws(Failure) -> Store {
     let log = Log(level: .warning)
     var options = Store.Options()
     options.migrates = false
@@ -62,7 +63,7 @@ extension DataFolder {
 
   /// Nothing was ever put into the database.
   var emptyFailure: Failure {
-    .failed("\(database) is empty; \"borealis app create\" or \"borealis serve\" fills it")
+    .failed("\(database) is empty; \"borealis serve\" or \"borealis init\" fills it")
   }
 
   /// Does something while servers are kept out of the folder; nil, and nothing done, if one is there.
@@ -90,11 +91,10 @@ extension DataFolder {
 
   /// Changes the database; `what` begins the error message.
   func change<Value: Sendable>(
-    makes: Bool = false, keys: SecretKeyFile? = nil, orFail what: String,
+    keys: SecretKeyFile? = nil, orFail what: String,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
   ) throws(Failure) -> Value {
-    try withStore(makes: makes, keys: keys) { store throws(Failure) in try store.writeNow(orFail: what, body)
-    }
+    try withStore(keys: keys) { store throws(Failure) in try store.writeNow(orFail: what, body) }
   }
 }
 

@@ -144,7 +144,7 @@ struct DataFolder {
     var status = stat()
     guard stat(file, &status) == 0 else {
       throw .failed(
-        "there is no database in \(path); \"borealis app create\" or \"borealis serve\" makes one")
+        "there is no database in \(path); \"borealis serve\" or \"borealis init\" makes one")
     }
     guard status.st_size > 0 else {
       throw .failed(

@@ -36,7 +36,7 @@ struct PlanSetCommand: Command {
     let name = input.operands[0]
     guard isName(name) else { throw .usage("NAME has 1 to 40 lower-case letters, digits, - and _") }
     let change = try Change(input.settings)
-    let plan = try DataFolder(input).change(makes: true, orFail: "cannot change the plan") {
+    let plan = try DataFolder(input).change(orFail: "cannot change the plan") {
       transaction throws(StorageError) in
       let known = try transaction.plans.all().first { $0.name == name }
       let plan = change.applied(to: known ?? PlanRow(name: name))

@@ -7,6 +7,7 @@ enum Program {
   static var commands: [any Command.Type] {
     [
       ServeCommand.self,
+      InitCommand.self,
       PushCommand.self,
       DeviceCommand.self,
       AppCreateCommand.self,
@@ -97,7 +98,7 @@ enum Program {
       let words = command.name.split(separator: " ").map(String.init)
       guard arguments.starts(with: words) else { continue }
       let rest = Array(arguments.dropFirst(words.count))
-      if rest.contains("--help") || rest.contains("-h") {
+      if Input.asksForHelp(command, rest) {
         Console.print(Input.help(command))
       } else {
         let input = try Input(command, rest)

@@ -10,8 +10,7 @@ import Testing
   var data: String { folder.path + "/data" }
 
   private func makeApp() throws -> String {
-    let made = try RunningProgram.run(["app", "create", "A", "--data", data])
-    return try #require(made.documents.first??["app_key"]?.string)
+    try TestServer.makeApp(data: data).key
   }
 
   private func apns(

@@ -61,6 +61,7 @@ import Testing
   }
 
   @Test func `Lists tell everything but secrets`() throws {
+    try TestServer.initialize(data: data)
     let account = try run("account", "create", "team", "--plan", "free")
     let developer = try #require(account["dev_key"]?.string)
     let secret = try #require(account["dev_secret"]?.string)
@@ -83,6 +84,7 @@ import Testing
   }
 
   @Test func `What is not there is named`() throws {
+    try TestServer.initialize(data: data)
     let developer = try #require(try run("account", "create", "team")["dev_key"]?.string)
     let key = try #require(try run("app", "create", "a")["app_key"]?.string)
     let other = String(developer.reversed())

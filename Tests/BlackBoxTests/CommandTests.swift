@@ -8,6 +8,13 @@ import Testing
   let folder = TemporaryFolder()
   var data: String { folder.path + "/data" }
 
+  @Test(arguments: [["push", "--alert", "-h"], ["push", "--alert", "--help"]])
+  func `The value of an option is no request for help`(arguments: [String]) throws {
+    let ending = try RunningProgram.run(arguments)
+    #expect(ending.status == 2 && ending.output.isEmpty, "\(ending.output)")
+    #expect(try RunningProgram.run(arguments + ["-h"]).output.hasPrefix("usage: borealis push"))
+  }
+
   @Test(arguments: ["version", "--version"])
   func `The version is one line`(command: String) throws {
     let ending = try RunningProgram.run([command])
@@ -21,7 +28,8 @@ import Testing
     let ending = try RunningProgram.run(["--help"])
     #expect(ending.status == 0)
     let commands = [
-      "serve", "push", "app create", "app list", "app secret", "app disable", "app enable", "app apns set",
+      "serve", "init", "push", "app imported", "app create", "app list", "app secret", "app disable",
+      "app enable", "app apns set",
       "app apns list", "app apns remove", "app apns pause", "app apns resume", "app channel set",
       "app channel list", "app channel remove", "app channel pause", "app channel resume", "app seal",
       "reseal",
@@ -47,7 +55,7 @@ import Testing
       """
       expected "borealis app create" or "borealis app list" or "borealis app secret" or "borealis app rotate" \
       or "borealis app retire" or "borealis app disable" or "borealis app enable" or "borealis app delete" \
-      or "borealis app plan" or "borealis app allow" or "borealis app seal" or "borealis app apns set" or "borealis app apns list" or "borealis app apns remove" \
+      or "borealis app plan" or "borealis app allow" or "borealis app seal" or "borealis app imported" or "borealis app apns set" or "borealis app apns list" or "borealis app apns remove" \
       or "borealis app apns pause" or "borealis app apns resume" \
       or "borealis app channel set" or "borealis app channel list" or "borealis app channel remove" \
       or "borealis app channel pause" or "borealis app channel resume" \
@@ -84,6 +92,7 @@ import Testing
   }
 
   @Test(.onSQLite) func `An app is made with a key and a secret that are kept nowhere else`() throws {
+    try TestServer.initialize(data: data)
     let ending = try RunningProgram.run(["app", "create", "My app", "--data", data])
     #expect(ending.status == 0, "\(ending.errors)")
     let app = try #require(ending.documents.first ?? nil)
@@ -96,13 +105,13 @@ import Testing
     #expect(!database.isEmpty && !database.contains(secret))
   }
 
-  /// A database without any table is filled only by a command that may make one; this test has the lock that a server would have.
+  /// A database without any table is filled only by the command that makes one; this test has the lock that a server would have.
   @Test(.onSQLite) func `Only while no server runs does a command fill an empty database`() throws {
     #expect(mkdir(data, 0o700) == 0)
     try TemporaryFolder.write(Self.withoutTables, to: data + "/borealis.sqlite")
     let lock = open(data + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     #expect(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
-    let create = ["app", "create", "A", "--data", data]
+    let create = ["init", "--data", data]
     let refused = try RunningProgram.run(create)
     #expect(refused.status == 1)
     #expect(refused.errors == "borealis: another server uses \(data); stop it first\n")
@@ -122,6 +131,7 @@ import Testing
   }
 
   @Test func `Apps are listed in the order of their making, without secrets`() throws {
+    try TestServer.initialize(data: data)
     let names = ["first", "zweite", "第三"]
     var keys: [String?] = []
     for name in names {
@@ -140,6 +150,7 @@ import Testing
     let control = try RunningProgram.run(["app", "create", "a\u{9B}31m", "--data", data])
     #expect(control.status == 2 && !control.errors.contains("\u{9B}"), "\(control.errors)")
     let name = "a\u{202E}b"
+    try TestServer.initialize(data: data)
     let made = try RunningProgram.run(["app", "create", name, "--data", data])
     #expect(made.output.contains(#""a\u202eb""#), "\(made.output)\(made.errors)")
     #expect(made.documents.first??["name"]?.string == name)
@@ -148,6 +159,7 @@ import Testing
   }
 
   @Test func `An app is turned off and on`() throws {
+    try TestServer.initialize(data: data)
     let made = try RunningProgram.run(["app", "create", "A", "--data", data])
     let key = try #require(made.documents.first??["app_key"]?.string)
     for (command, isDisabled) in [("disable", true), ("enable", false)] {
@@ -161,7 +173,7 @@ import Testing
   }
 
   @Test(.onSQLite) func `The folder is its owner's alone`() throws {
-    _ = try RunningProgram.run(["app", "create", "A", "--data", data])
+    _ = try TestServer.makeApp(data: data)
     for (path, mode) in [(data, UInt32(0o700)), (data + "/borealis.sqlite", 0o600)] {
       var status = stat()
       #expect(stat(path, &status) == 0)
@@ -169,22 +181,32 @@ import Testing
     }
   }
 
-  @Test(.onSQLite, arguments: [["app", "list"], ["check"], ["backup", "/nonexistent/copy"]])
-  func `Without a database there is nothing to look at`(arguments: [String]) throws {
+  @Test(
+    .onSQLite,
+    arguments: [
+      ["app", "list"], ["check"], ["backup", "/nonexistent/copy"], ["app", "create", "A"],
+      ["account", "create", "A", "--plan", "free"], ["plan", "set", "A"],
+    ])
+  func `Only serve and init make a database`(arguments: [String]) throws {
     let ending = try RunningProgram.run(arguments + ["--data", data])
     #expect(ending.status == 1)
     #expect(ending.errors.hasPrefix("borealis: there is no database in \(data)"))
-    #expect(access(data, F_OK) != 0, "looking must not make the folder")
+    #expect(access(data, F_OK) != 0, "no other command makes the folder")
+    for _ in 0..<2 {
+      let made = try RunningProgram.run(["init", "--data", data])
+      #expect(made.status == 0 && made.documents == [["database": .string(data + "/borealis.sqlite")]])
+    }
+    #expect(try RunningProgram.run(["app", "list", "--data", data]).status == 0)
   }
 
   @Test func `A folder that cannot be made is named`() throws {
-    let ending = try RunningProgram.run(["app", "create", "A", "--data", "/proc/none"])
+    let ending = try RunningProgram.run(["init", "--data", "/proc/none"])
     #expect(ending.status == 1)
     #expect(ending.errors.hasPrefix("borealis: cannot create /proc/none: "))
   }
 
   @Test(.onSQLite) func `A backup holds the apps and is never overwritten`() throws {
-    _ = try RunningProgram.run(["app", "create", "A", "--data", data])
+    _ = try TestServer.makeApp(data: data)
     let restored = folder.path + "/restored"
     mkdir(restored, 0o700)
     let copy = restored + "/borealis.sqlite"
@@ -198,7 +220,7 @@ import Testing
   }
 
   @Test(.onSQLite) func `Check tells a sound database from a damaged one`() throws {
-    _ = try RunningProgram.run(["app", "create", "A", "--data", data])
+    _ = try TestServer.makeApp(data: data)
     let sound = try RunningProgram.run(["check", "--data", data])
     #expect(sound.status == 0)
     #expect(sound.documents.first??["problems"]?.array?.isEmpty == true)

@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(.onSQLite) func `A folder that cannot be locked is not one that a server uses`() throws {
-    #expect(try RunningProgram.run(["app", "create", "one", "--data", data]).status == 0)
+    try TestServer.initialize(data: data)
     unlink(data + "/lock")
     #expect(mkdir(data + "/lock", 0o700) == 0)
     let refused = try RunningProgram.run(
@@ -126,7 +126,7 @@ import Testing
       _ = try server.program.end()
     }
     #expect(unlink(database) == 0)
-    for arguments in [serve, ["app", "create", "one", "--data", data]] {
+    for arguments in [serve, ["init", "--data", data]] {
       let refused = try RunningProgram.run(arguments)
       #expect(refused.status == 1, "\(arguments)")
       #expect(
@@ -139,12 +139,13 @@ import Testing
   }
 
   @Test func `Of many that make the database at once each finds it whole`() throws {
-    let programs = try (0..<6).map { try RunningProgram(["app", "create", "app \($0)", "--data", data]) }
+    let programs = try (0..<6).map { _ in try RunningProgram(["init", "--data", data]) }
     for program in programs {
       let ending = try program.end()
       #expect(ending.status == 0)
     }
-    #expect(try RunningProgram.run(["app", "list", "--data", data]).documents.count == 6)
+    _ = try TestServer.makeApp(data: data)
+    #expect(try RunningProgram.run(["app", "list", "--data", data]).documents.count == 1)
     // None is left over of those that were made in vain.
     #expect(!TemporaryFolder.files(data).contains { $0.hasPrefix("borealis.sqlite.") })
   }

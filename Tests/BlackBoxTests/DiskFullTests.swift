@@ -88,7 +88,7 @@ struct DiskFullTests {
   @Test(.onSQLite) func `A backup that finds no room leaves nothing behind`() throws {
     let disk = try SmallDisk()
     let data = disk.folder.path + "/data"
-    #expect(try RunningProgram.run(["app", "create", "one", "--data", data]).status == 0)
+    _ = try TestServer.makeApp(data: data)
     try TemporaryFolder.write(String(repeating: "x", count: 10 << 20 - 1 << 16), to: disk.path + "/filler")
     let ending = try RunningProgram.run(["backup", disk.path + "/copy", "--data", data])
     #expect(ending.status == 1)

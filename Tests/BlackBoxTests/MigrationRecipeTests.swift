@@ -1,4 +1,4 @@
-import Glibc
+import PushBase
 import PushJSON
 import PushTesting
 import Testing
@@ -33,8 +33,8 @@ import Testing
     try TemporaryFolder.write(table, to: folder.path + "/devices.csv")
     #expect(commands.count > 1)
     for (command, output) in commands {
-      let words = command.split(separator: " ").map { word in
-        word.replacing("$KEY", with: app.key).replacing("$DATA", with: data)
+      let words = command.split(separator: " ").map { word -> String in
+        String(word).replacing("$KEY", with: app.key).replacing("$DATA", with: data)
           .replacing("devices.csv", with: folder.path + "/devices.csv")
       }
       let ending = try RunningProgram.run(words)

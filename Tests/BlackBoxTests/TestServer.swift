@@ -37,11 +37,18 @@ final class TestServer: Sendable {
   static func makeApp(
     _ name: String = "test", data: String, environment: [String: String] = [:]
   ) throws -> App {
+    try initialize(data: data, environment: environment)
     let ending = try RunningProgram.run(["app", "create", name, "--data", data], environment: environment)
     guard let app = ending.documents.first ?? nil, let key = app["app_key"]?.string,
       let secret = app["master_secret"]?.string
     else { throw RunningProgram.Failure(description: ending.errors) }
     return (key, secret)
+  }
+
+  /// Makes a data folder with a database, unless it is there.
+  static func initialize(data: String, environment: [String: String] = [:]) throws {
+    let ending = try RunningProgram.run(["init", "--data", data], environment: environment)
+    guard ending.status == 0 else { throw RunningProgram.Failure(description: ending.errors) }
   }
 
   /// Gives an app a key for Apple's service.
