@@ -16,7 +16,7 @@ struct ContentParser {
   let liveActivityID: String?
 
   func parse() throws(APIError) -> PushContent {
-    if let live = try push.fields("live_activity"), !live.present.isEmpty {
+    if let live = try push.fields("live_activity"), push.wish("live_activity") != nil {
       guard options.encryption == nil else {
         throw .invalidValue("options.encryption does not go with live_activity")
       }
@@ -32,7 +32,9 @@ struct ContentParser {
       throw .missing("Missing parameter: options.encryption.notification needs notification, a neutral text")
     }
     let message = try renderMessage(besideNotification: notification != nil)
-    if notification == nil, message.isEmpty { throw push.missing("notification or message") }
+    if notification == nil, message.isEmpty {
+      throw push.missing("notification or message", "a push needs one of them")
+    }
     var rendered: [Platform: [UInt8]] = [:]
     if let notification { rendered = try render(notification) }
     var variants: [ContentVariant] = []
@@ -43,7 +45,7 @@ struct ContentParser {
       variants.append(variant)
     }
     let forChannels = try notification.map { (fields) throws(APIError) in
-      try renderForChannels(.notification(fields))
+      try renderForChannels(.notification(try forRenderers(fields)))
     }
     let shown = variants.reduce(into: PlatformSet()) { all, variant in
       if !variant.notification.isEmpty { all.formUnion(variant.platforms) }
@@ -63,14 +65,12 @@ struct ContentParser {
     }
     guard let message = try push.fields("message") else { return [] }
     if message.present.isEmpty, besideNotification { return [] }
-    guard let content = try message.string("msg_content") else { throw message.missing("msg_content") }
-    if rules.strictKeys {
-      try message.allow([
-        "msg_content", "title", "content_type", "extras", "alternate_title", "alternate_content",
-      ])
+    guard let content = try message.string("msg_content") else {
+      throw message.missing("msg_content", "the text of a message")
     }
     _ = try message.string("alternate_title")
     _ = try message.string("alternate_content")
+    message.ignoreOthers(than: ["msg_content", "title", "content_type", "extras"])
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("msg_content", content)
@@ -106,7 +106,9 @@ struct ContentParser {
   }
 
   private func render(_ notification: Fields) throws(APIError) -> [Platform: [UInt8]] {
-    // `winphone` is known and passed over: no device here is one.
+    // JPush would choose the moment for each person.
+    if notification.wish("ai_opportunity") != nil { throw notification.notPermitted("ai_opportunity") }
+    // Other members would be platforms, which decide who gets it. No device here is a `winphone`.
     try notification.allow([
       "alert", "alternate_alert", "android", "ios", "hmos", "quickapp", "voip", "winphone",
     ])
@@ -114,6 +116,7 @@ struct ContentParser {
     _ = try notification.string("alternate_alert")
     _ = try notification.fields("voip")
     _ = try notification.fields("winphone")
+    for key in ["alternate_alert", "winphone"] { notification.ignore(key) }
     if encipheredNotification != nil, notification["voip"] != nil {
       throw notification.invalid("voip", "does not go with options.encryption.notification")
     }
@@ -142,38 +145,56 @@ struct ContentParser {
     return rendered
   }
 
+  /// A notification without members that ask for nothing in a way that is not their own (`"sound": false`), which no service takes.
+  private func forRenderers(_ notification: Fields) throws(APIError) -> Fields {
+    let ios = try notification.fields("ios")
+    let isClean = notification["alert"].map { $0.string != nil } ?? true
+    guard !isClean || ios?.present.contains(where: { $0.value.asksForNothing }) == true else {
+      return notification
+    }
+    var object = JSONObject()
+    for member in notification.present where member.key != "ios" && (member.key != "alert" || isClean) {
+      object.set(member.key, member.value)
+    }
+    if let ios {
+      var own = JSONObject()
+      for member in try PlatformSchema.check(ios, PlatformSchema.ios) { own.set(member.key, member.value) }
+      object.set("ios", .object(own))
+    }
+    return push.inner(object, "notification")
+  }
+
   private func liveActivity(_ live: Fields) throws(APIError) -> [ChannelContent] {
     for other in ["notification", "message"] where push[other] != nil {
       throw push.invalid("live_activity", "does not go with \(other)")
     }
     guard let ios = try live.fields("ios"), platforms.contains(.ios) else { throw live.missing("ios") }
-    if rules.strictKeys { try live.allow(["ios"]) }
+    live.ignoreOthers(than: ["ios"])
     try Self.checkSize(
       JSONWriter.serialize(.object(ios.object)).count, of: ios.path, limit: Self.maximumLiveActivity)
     guard let event = try ios.string("event") else { throw ios.missing("event") }
     guard ["start", "update", "end"].contains(event) else {
       throw ios.invalid("event", "must be start, update or end")
     }
+    ios.ignoreOthers(than: PlatformSchema.liveActivity.map(\.key) + ["event", "apns-priority"])
+    var object = ios.object
+    if ios.wish("apns-priority") == nil { _ = object.remove("apns-priority") }
     for (key, kind) in PlatformSchema.liveActivity {
-      if let value = ios[key] { try kind.check(key, value, in: ios) }
+      if let value = ios[key], try !kind.check(key, value, in: ios) { _ = object.remove(key) }
     }
-    return try renderForChannels(.liveActivity(ios, id: liveActivityID))
+    return try renderForChannels(.liveActivity(live.inner(object, "ios"), id: liveActivityID))
   }
 
   /// One platform's object: checked, with the common alert where it has none of its own, all else as given.
   private func render(_ own: Fields, _ platform: Platform, _ alert: String?) throws(APIError) -> [UInt8] {
     let schema = PlatformSchema.fields(platform)
-    let members = own.present
-    for member in members {
-      if let kind = schema[member.key] {
-        try kind.check(member.key, member.value, in: own)
-        continue
-      }
-      let key = String(member.key.prefix(64))
+    for member in own.present where schema[member.key] == nil && !member.value.asksForNothing {
       // An underscore for a hyphen (`content_available`) would silently do nothing.
-      let isMisspelt = schema[String(member.key.map { $0 == "_" ? "-" : $0 })] != nil
-      if rules.strictKeys || isMisspelt { throw .unsupportedKey("\(own.name(key)) is not supported") }
+      let spelling = String(member.key.map { $0 == "_" ? "-" : $0 })
+      guard schema[spelling] != nil else { continue }
+      throw .unsupportedKey("\(own.name(member.key)) is not supported: write \(spelling)")
     }
+    let members = try PlatformSchema.check(own, schema)
     if encipheredNotification != nil, own[PushEncryption.member] != nil {
       throw own.invalid(PushEncryption.member, "is taken by the server")
     }
@@ -184,7 +205,8 @@ struct ContentParser {
     case .quickapp:
       for key in ["title", "page"] where own[key] == nil { throw own.missing(key) }
     }
-    guard let text = own["alert"] ?? alert.map({ .string($0) }) else { throw own.missing("alert") }
+    let text = members.first { $0.key == "alert" }?.value ?? alert.map { .string($0) }
+    guard let text else { throw own.missing("alert", "a text here or in notification.alert") }
     return write(text, members.filter { $0.key != "alert" })
   }
 
@@ -223,11 +245,13 @@ struct ContentParser {
   private func checkHMOS(_ own: Fields, _ alert: String?) throws(APIError) {
     guard let text = try own.string("alert") ?? alert else {
       if own.present.isEmpty { throw own.missing("alert") }
-      throw own.invalid("alert", "must be there")
+      throw own.invalid("alert", "is missing: a text here or in notification.alert")
     }
     if text.isEmpty { throw own.invalid("alert", "must not be empty") }
     let type = own["push_type"]?.int64 ?? 0
-    guard [0, 1, 2, 7, 10].contains(type) else { throw own.invalid("push_type", "is not known") }
+    guard [0, 1, 2, 7, 10].contains(type) else {
+      throw own.invalid("push_type", "must be one of 0, 1, 2, 7, 10")
+    }
     if own["style"]?.int64 == 1 { throw own.invalid("style", "must be 0 or 2") }
     if type == 2 || type == 10, own["extra_data"] == nil { throw own.missing("extra_data") }
     if type == 1 || type == 7, own["hm_payload"] == nil { throw own.missing("hm_payload") }

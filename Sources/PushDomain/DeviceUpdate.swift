@@ -49,7 +49,9 @@ public struct DeviceUpdate: Equatable, Sendable {
     var update = DeviceUpdate(tags: try tags(body, rules))
     if let alias = try body.string("alias") {
       let check = NameRules.check(alias, allowHyphen: rules.allowHyphen)
-      if !alias.isEmpty, let error = check.deviceError(field: "alias") { throw error }
+      if !alias.isEmpty, let error = check.deviceError(field: "alias", alias, rules.allowHyphen) {
+        throw error
+      }
       update.alias = alias.isEmpty ? .clear : .set(alias)
     }
     if let mobile = try body.string("mobile") {
@@ -68,7 +70,8 @@ public struct DeviceUpdate: Equatable, Sendable {
     let remove = try lists.names("remove", maximum: maximumTagsInCall, rules: rules) ?? []
     let size = (add + remove).reduce(0) { $0 + $1.utf8.count }
     guard size <= maximumTagBytesInCall else {
-      throw body.invalid("tags", "have more than \(maximumTagBytesInCall) bytes in total")
+      throw body.invalid(
+        "tags", "has \(size) bytes of names in one call, at most \(maximumTagBytesInCall) are allowed")
     }
     if add.isEmpty, remove.isEmpty { return nil }
     let kept = Set(add.map { ExactName($0) })

@@ -39,44 +39,51 @@ public enum FieldKind: Hashable, Sendable {
   /// A list of buttons.
   case buttons
 
-  /// Checks the member `key` of `fields`, which is there.
-  func check(_ key: String, _ value: JSONValue, in fields: Fields) throws(APIError) {
+  /// Checks the member `key` of `fields`, which is there. False if the member is to be left out: its value asks for nothing and is not
+  /// of this kind.
+  func check(_ key: String, _ value: JSONValue, in fields: Fields) throws(APIError) -> Bool {
+    do throws(APIError) {
+      return try isThere(key, value, in: fields)
+    } catch {
+      // An alert without a text would be a notification that nobody sees.
+      guard value.asksForNothing, self != .iosAlert else { throw error }
+      return false
+    }
+  }
+
+  private func isThere(_ key: String, _ value: JSONValue, in fields: Fields) throws(APIError) -> Bool {
     switch self {
-    case .text: _ = try fields.string(key)
+    case .text: return try fields.string(key) != nil
     case .textUpTo(let limit):
-      if let text = try fields.string(key), text.utf8.count > limit {
-        throw fields.invalid(key, "is longer than \(limit) bytes")
-      }
+      guard let text = try fields.string(key) else { return false }
+      if text.utf8.count > limit { throw fields.invalid(key, "is longer than \(limit) bytes") }
     case .choice(let choices):
       guard let text = try fields.string(key), choices.contains(text) else {
         throw fields.invalid(key, "must be one of \(choices.joined(separator: ", "))")
       }
-    case .integer(let range): _ = try fields.integer(key, in: range)
+    case .integer(let range): return try fields.integer(key, in: range) != nil
     case .number(let choices):
       guard let number = value.int64, choices.contains(number) else {
         throw fields.invalid(key, "must be one of \(choices.map { String($0) }.joined(separator: ", "))")
       }
-    case .flag: _ = try fields.flag(key)
+    case .flag: return try fields.flag(key) != nil
     case .flagText:
       guard value == "0" || value == "1" || Fields.flag(value) != nil else {
         throw fields.invalid(key, "must be '0' or '1'")
       }
-    case .object: _ = try fields.fields(key)
-    case .intent: _ = try fields.fields(key)?.string("url")
+    case .object: return try fields.fields(key) != nil
+    case .intent:
+      guard let intent = try fields.fields(key) else { return false }
+      _ = try intent.string("url")
     case .lines:
-      guard let lines = try fields.fields(key) else { return }
+      guard let lines = try fields.fields(key) else { return false }
       for line in lines.present { _ = try lines.string(line.key) }
     case .iosAlert: try Self.checkAlert(key, value, fields)
-    case .activityAlert:
-      guard let alert = try fields.fields(key) else { return }
-      for key in ["title", "body", "sound"] {
-        guard let value = alert[key], value.string == nil, value.object == nil else { continue }
-        throw alert.invalid(key, "must be a string or a JSON object")
-      }
+    case .activityAlert: return try Self.checkActivityAlert(key, fields)
     case .iosSound: try Self.checkSound(key, value, fields)
     case .badge: try Self.checkBadge(key, value, fields)
     case .iosExtras:
-      guard let extras = try fields.fields(key) else { return }
+      guard let extras = try fields.fields(key) else { return false }
       for taken in ["aps", ContentDraft.messageIDMember] where extras.object[taken] != nil {
         throw extras.invalid(taken, "is taken by the server")
       }
@@ -87,13 +94,23 @@ public enum FieldKind: Hashable, Sendable {
       }
     case .buttons: try Self.checkButtons(key, fields)
     }
+    return true
+  }
+
+  private static func checkActivityAlert(_ key: String, _ fields: Fields) throws(APIError) -> Bool {
+    guard let alert = try fields.fields(key) else { return false }
+    for key in ["title", "body", "sound"] {
+      guard let value = alert[key], value.string == nil, value.object == nil else { continue }
+      throw alert.invalid(key, "must be a string or a JSON object")
+    }
+    return true
   }
 
   /// Texts and lists of texts; other keys pass, since Apple adds some and Ruby's client sends any.
   private static func checkAlert(_ key: String, _ value: JSONValue, _ fields: Fields) throws(APIError) {
     if value.string != nil { return }
     guard let alert = value.object else { throw fields.invalid(key, "must be a string or a JSON object") }
-    let inner = Fields(alert, path: fields.name(key))
+    let inner = fields.inner(alert, key)
     guard !inner.present.isEmpty else { throw fields.missing(key) }
     for member in inner.present {
       switch member.key {
@@ -112,7 +129,7 @@ public enum FieldKind: Hashable, Sendable {
   private static func checkSound(_ key: String, _ value: JSONValue, _ fields: Fields) throws(APIError) {
     if value.string != nil { return }
     guard let sound = value.object else { throw fields.invalid(key, "must be a string or a JSON object") }
-    let inner = Fields(sound, path: fields.name(key))
+    let inner = fields.inner(sound, key)
     _ = try inner.flag("critical")
     _ = try inner.string("name")
     try checkFraction("volume", inner)
@@ -149,7 +166,7 @@ public enum FieldKind: Hashable, Sendable {
     for (index, element) in (try fields.array(key) ?? []).enumerated() {
       let name = "\(key)[\(index)]"
       guard let object = element.object else { throw fields.invalid(name, "must be a JSON object") }
-      let button = Fields(object, path: fields.name(name))
+      let button = fields.inner(object, name)
       func text(_ member: String, _ limit: Int, required: Bool) throws(APIError) {
         guard let text = try button.string(member) else {
           if required { throw button.missing(member) }

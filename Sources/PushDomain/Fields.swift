@@ -1,33 +1,45 @@
 import PushBase
 import PushJSON
 
-/// Reads the members of one JSON object, with errors that name the member by its whole path. `null` and empty
-/// arrays count as absent, as JPush has it (PHP writes its empty objects as `[]`).
+/// Reads the members of one JSON object, with errors that name the member by its whole path. `null` and empty arrays count as absent,
+/// as JPush has it (PHP writes its empty objects as `[]`), and so does any value that asks for nothing where another type is expected.
 public struct Fields {
   let object: JSONObject
   /// The object's own path; empty for the outermost.
   public let path: String
   /// What errors are like in the API that is called.
   let faults: APIFaults
+  /// Members of the request that are accepted without effect.
+  let ignored: IgnoredMembers
 
-  /// Reads an object; errors are as in the given API.
-  public init(_ object: JSONObject, path: String = "", faults: APIFaults = .push) {
+  /// Reads an object; errors are as in the given API. `ignored` collects what is accepted without effect.
+  public init(
+    _ object: JSONObject, path: String = "", faults: APIFaults = .push,
+    ignored: IgnoredMembers = IgnoredMembers()
+  ) {
     self.object = object
     self.path = path
     self.faults = faults
+    self.ignored = ignored
+  }
+
+  /// Reads an object inside this one, under a member's name.
+  func inner(_ object: JSONObject, _ key: String) -> Fields {
+    Fields(object, path: name(key), faults: faults, ignored: ignored)
   }
 
   /// The path of a member.
   public func name(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-  /// A member has a value that is not allowed.
+  /// A member has a value that is not allowed. A rule ("must be …") is followed by the value.
   public func invalid(_ key: String, _ complaint: String) -> APIError {
-    faults.invalid("\(name(key)) \(complaint)")
+    let value = complaint.hasPrefix("must") ? object[key].map { ", not \($0.excerpt)" } : nil
+    return faults.invalid("\(name(key)) \(complaint)\(value ?? "")")
   }
 
-  /// A member that has to be there is not.
-  public func missing(_ key: String) -> APIError {
-    faults.missing("Missing parameter: \(name(key))")
+  /// A member that has to be there is not; the rule says what it would be.
+  public func missing(_ key: String, _ rule: String = "") -> APIError {
+    faults.missing("Missing parameter: \(name(key))\(rule.isEmpty ? "" : ": \(rule)")")
   }
 
   /// The member asks for something that is not there for any app.
@@ -47,42 +59,57 @@ public struct Fields {
     return value
   }
 
+  /// A member that asks for something.
+  func wish(_ key: String) -> JSONValue? { self[key].flatMap { $0.asksForNothing ? nil : $0 } }
+
+  /// Notes that a member which asks for something has no effect.
+  func ignore(_ key: String) { if wish(key) != nil { ignored.add(name(key)) } }
+
+  /// Notes that members without a place in a list have no effect.
+  func ignoreOthers(than keys: some Collection<String>) {
+    for member in present where !keys.contains(member.key) { ignore(member.key) }
+  }
+
   /// The members that are present, in order.
   public var present: [JSONObject.Member] { object.members.filter { !Self.isAbsent($0.value) } }
 
   /// A text; nil if absent.
   public func string(_ key: String) throws(APIError) -> String? {
     guard let value = self[key] else { return nil }
-    guard let text = value.string else { throw invalid(key, "must be a string") }
-    return text
+    if let text = value.string { return text }
+    if value.asksForNothing { return nil }
+    throw invalid(key, "must be a string")
   }
 
   /// An object; nil if absent.
   public func fields(_ key: String) throws(APIError) -> Fields? {
     guard let value = self[key] else { return nil }
-    guard let object = value.object else { throw invalid(key, "must be a JSON object") }
-    return Fields(object, path: name(key), faults: faults)
+    if let object = value.object { return inner(object, key) }
+    if value.asksForNothing { return nil }
+    throw invalid(key, "must be a JSON object")
   }
 
   func array(_ key: String) throws(APIError) -> [JSONValue]? {
     guard let value = self[key] else { return nil }
-    guard let elements = value.array else { throw invalid(key, "must be a JSON array") }
-    return elements
+    if let elements = value.array { return elements }
+    if value.asksForNothing { return nil }
+    throw invalid(key, "must be a JSON array")
   }
 
+  /// An integer; nil if absent, and for 0 where that is out of range.
   func integer(_ key: String, in range: ClosedRange<Int64>) throws(APIError) -> Int64? {
     guard let value = self[key] else { return nil }
-    guard let number = value.int64 else { throw invalid(key, "must be an integer") }
-    guard range.contains(number) else {
-      throw invalid(key, "must be between \(range.lowerBound) and \(range.upperBound)")
-    }
-    return number
+    if let number = value.int64, range.contains(number) { return number }
+    if value.asksForNothing { return nil }
+    guard value.int64 != nil else { throw invalid(key, "must be an integer") }
+    throw invalid(key, "must be between \(range.lowerBound) and \(range.upperBound)")
   }
 
   func flag(_ key: String) throws(APIError) -> Bool? {
     guard let value = self[key] else { return nil }
-    guard let flag = Self.flag(value) else { throw invalid(key, "must be true or false") }
-    return flag
+    if let flag = Self.flag(value) { return flag }
+    if value.asksForNothing { return nil }
+    throw invalid(key, "must be true or false")
   }
 
   /// A truth value in any form that official clients send: a literal, 0 or 1, or the literal as a string.
@@ -98,14 +125,17 @@ public struct Fields {
 
   /// A list of distinct texts, none empty; nil if absent.
   func texts(_ key: String, maximum: Int) throws(APIError) -> [String]? {
-    guard let value = self[key] else { return nil }
-    guard let elements = value.array else { throw invalid(key, "must be JSON Array format") }
-    guard elements.count <= maximum else { throw invalid(key, "has more than \(maximum) values") }
+    guard let elements = try array(key) else { return nil }
+    guard elements.count <= maximum else {
+      throw invalid(key, "has \(elements.count) values, at most \(maximum) are allowed")
+    }
     var seen: Set<ExactName> = []
     var texts: [String] = []
     for element in elements {
-      guard let text = element.string else { throw invalid(key, "must hold strings only") }
-      guard !text.isEmpty else { throw invalid(key, "holds an empty value") }
+      guard let text = element.string else {
+        throw invalid(key, "holds \(element.excerpt); only strings are allowed")
+      }
+      guard !text.isEmpty else { throw invalid(key, "holds an empty string") }
       if seen.insert(ExactName(text)).inserted { texts.append(text) }
     }
     return texts
@@ -129,16 +159,33 @@ public struct Fields {
         } else {
           NameRules.checkGetuiTag(text)
         }
-      if let complaint = check.complaint {
-        throw invalid(key, "is invalid: '\(text.prefix(64))' \(complaint)")
+      if let complaint = rules.isGetui ? check.complaint : check.complaint(of: text, rules.allowHyphen) {
+        throw invalid(key, "is invalid: \(complaint)")
       }
     }
   }
 
-  /// Refuses keys that aren't in a list.
+  /// Refuses members that have no place in a list and ask for something.
   func allow(_ keys: some Collection<String>) throws(APIError) {
-    for member in present where !keys.contains(member.key) {
-      throw faults.unsupportedKey("\(name(String(member.key.prefix(64)))) is not supported")
+    for member in present where !keys.contains(member.key) && !member.value.asksForNothing {
+      let known = keys.sorted().joined(separator: ", ")
+      throw faults.unsupportedKey(
+        "\(name(String(member.key.prefix(64)))) is not supported; known are \(known)")
+    }
+  }
+}
+
+extension JSONValue {
+  /// The value in an error message: short ones as they are, of long ones the beginning.
+  var excerpt: String {
+    func cut(_ text: String) -> String { text.count > 40 ? "\(text.prefix(40))…" : text }
+    switch self {
+    case .null: return "null"
+    case .bool(let flag): return flag ? "true" : "false"
+    case .number(let number): return cut(number.text)
+    case .string(let text): return "'\(cut(text))'"
+    case .array(let elements): return elements.isEmpty ? "[]" : "an array"
+    case .object(let object): return object.isEmpty ? "{}" : "an object"
     }
   }
 }

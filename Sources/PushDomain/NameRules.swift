@@ -39,19 +39,33 @@ public enum NameCheck: Equatable, Sendable {
     }
   }
 
+  /// What is wrong with this name by JPush's rules, with the name and the first character that is not allowed; nil for a good name.
+  public func complaint(of name: String, _ allowHyphen: Bool) -> String? {
+    switch self {
+    case .ok: return nil
+    case .empty: return "a name is empty"
+    case .tooLong:
+      return
+        "'\(name.prefix(64))' has \(name.utf8.count) bytes in UTF-8, at most \(NameRules.maximumBytes) are allowed"
+    case .illegalCharacter:
+      let found = NameRules.firstIllegal(in: name, allowHyphen: allowHyphen)
+      let digits = String(found?.value ?? 0, radix: 16, uppercase: true)
+      let code = "U+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)"
+      let isVisible = found.map { $0.properties.isGraphemeBase && !$0.properties.isWhitespace } ?? false
+      let character = isVisible ? found.map { "'\(Character($0))' (\(code))" } ?? "" : code
+      return "'\(name.prefix(64))' has the character \(character); allowed are letters, digits, "
+        + "Chinese characters and _ @ ! # $ & * + = . | ￥"
+    }
+  }
+
   /// The same for a name whose characters are counted, not its bytes.
   func complaint(maximum: Int) -> String? {
     self == .tooLong ? "is longer than \(maximum) characters" : complaint
   }
 
-  /// What the push API answers: 1003 naming the field; nil for a good name.
-  public func pushError(field: String) -> APIError? {
-    complaint.map { .invalidValue("\(field) \($0)") }
-  }
-
-  /// What the device API answers: 7002 naming the field; nil for a good name.
-  public func deviceError(field: String) -> APIError? {
-    complaint.map { .deviceInvalid("\(field) \($0)") }
+  /// What the device API answers of a name: 7002 naming the field; nil for a good name.
+  public func deviceError(field: String, _ name: String, _ allowHyphen: Bool) -> APIError? {
+    complaint(of: name, allowHyphen).map { .deviceInvalid("\(field) is invalid: \($0)") }
   }
 }
 
@@ -121,6 +135,11 @@ public enum NameRules {
   public static func mobileCode(_ text: String) -> ClientCode {
     if text.utf8.count > 20 { return .mobileTooLong }
     return isMobile(text) ? .ok : .mobileIllegal
+  }
+
+  /// The first character that names must not have.
+  static func firstIllegal(in name: String, allowHyphen: Bool) -> Unicode.Scalar? {
+    name.unicodeScalars.first { !isLegal($0, allowHyphen: allowHyphen) }
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }

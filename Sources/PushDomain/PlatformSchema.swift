@@ -1,7 +1,7 @@
 import PushBase
 import PushJSON
 
-/// The members of `notification.<platform>` that are known. Others pass as they are unless keys are strict.
+/// The members of `notification.<platform>` that are known. Others pass as they are.
 enum PlatformSchema {
   static func fields(_ platform: Platform) -> [String: FieldKind] {
     switch platform {
@@ -53,9 +53,21 @@ enum PlatformSchema {
     "sound": .text, "channel_id": .textUpTo(1000), "extras": .object,
   ]
 
-  /// Checks the members of an object that a table names; others pass.
-  static func check(_ fields: Fields, _ schema: [String: FieldKind]) throws(APIError) {
-    for member in fields.present { try schema[member.key]?.check(member.key, member.value, in: fields) }
+  /// Checks the members of an object that a table names; others have no effect. Returns those to go by: without any whose value asks
+  /// for nothing in a way that is not the member's own.
+  static func check(
+    _ fields: Fields, _ schema: [String: FieldKind]
+  ) throws(APIError) -> [JSONObject.Member] {
+    var members: [JSONObject.Member] = []
+    for member in fields.present {
+      if let kind = schema[member.key] {
+        if try kind.check(member.key, member.value, in: fields) { members.append(member) }
+        continue
+      }
+      fields.ignore(member.key)
+      members.append(member)
+    }
+    return members
   }
 
   static let quickapp: [String: FieldKind] = [

@@ -19,6 +19,7 @@ public struct PushCallback: Equatable, Sendable {
   /// Reads the member `callback` of a push object.
   static func parse(_ push: Fields) throws(APIError) -> PushCallback? {
     guard let fields = try push.fields("callback"), !fields.present.isEmpty else { return nil }
+    fields.ignoreOthers(than: ["url", "params", "type"])
     var callback = PushCallback()
     if let url = try fields.string("url"), !url.isEmpty {
       guard CallbackAddress(url) != nil else {

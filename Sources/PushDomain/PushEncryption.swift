@@ -24,7 +24,7 @@ public struct PushEncryption: Equatable, Sendable {
 
   /// Reads `options.encryption`; nil if it is not there.
   static func parse(_ options: Fields) throws(APIError) -> PushEncryption? {
-    guard let fields = try options.fields("encryption") else { return nil }
+    guard options.wish("encryption") != nil, let fields = try options.fields("encryption") else { return nil }
     try fields.allow(["alg", "key", "notification", "message"])
     guard let name = try fields.string("alg") else { throw fields.missing("alg") }
     guard let cipher = ContentCipher(rawValue: name) else {

@@ -4,7 +4,7 @@ import PushJSON
 /// How a push is to be carried out.
 public struct PushOptions: Equatable, Sendable {
   /// The sender's label, echoed in the answer; nil is echoed as 0.
-  public var sendno: Int32?
+  public var sendno: Int64?
   /// How long the push is kept for devices that are away, in seconds; 0 reaches only devices that can be reached now.
   public var timeToLive: Int
   /// Whether the sender named it.
@@ -47,7 +47,7 @@ public struct PushOptions: Equatable, Sendable {
 
   /// Makes options; what isn't given is JPush's default.
   public init(
-    sendno: Int32? = nil, timeToLive: Int? = nil,
+    sendno: Int64? = nil, timeToLive: Int? = nil,
     overrideMessageID: MessageID? = nil, apnsProduction: Bool? = nil, apnsCollapseID: String? = nil,
     apnsPriority: UInt8? = nil, bigPushDuration: Int = 0, pushPlan: String? = nil,
     strategy: Strategy = .jpush
@@ -74,38 +74,49 @@ extension PushOptions {
     fallbackAfter = fallbackAfter.flatMap { seconds > 2 ? min($0, seconds - 2) : nil }
   }
 
-  /// Members that only steer vendors' channels and JPush's console, which aren't there: checked and passed
-  /// over.
-  private static let vendorFlags = ["test_message", "need_backup", "auto_truncation", "mkt_enable"]
-  private static let vendorTexts = ["receipt_id"]
-  private static let vendorObjects = ["third_party_channel", "portal_extra"]
+  /// Members for channels of makers and for JPush's console that nothing here obeys: checked, and without effect.
+  private static let flagsWithoutEffect = ["test_message", "need_backup", "auto_truncation", "mkt_enable"]
+  private static let textsWithoutEffect = ["receipt_id", "notification_3rd_ver"]
+  private static let objectsWithoutEffect = ["portal_extra"]
   /// Members that would choose other devices, another time or another text: never passed over.
   private static let refusedFlags = ["alternate_set", "notification_switch_filter"]
   private static let refusedValues = ["target_event", "geofence"]
-  /// All members that mean something; Docs/api/jpush.md lists them.
+  /// All members that are obeyed or refused; Docs/api/jpush.md lists them.
   static let known = Set(
     [
       "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id",
-      "apns_priority", "strategy", "big_push_duration", "classification", "active_push",
-      "notification_3rd_ver", "test_model", "business_operation_code",
-      "encryption", "fallback_after",
-    ] + vendorFlags + vendorTexts + vendorObjects + refusedFlags + refusedValues)
+      "apns_priority", "strategy", "big_push_duration", "classification", "active_push", "test_model",
+      "business_operation_code", "encryption", "fallback_after", "third_party_channel",
+    ] + refusedFlags + refusedValues)
   /// With what Getui's API adds.
   private static let knownOfGetui = known.union(["speed", "activity"])
+
+  /// Notes what has no effect. A member that is spelled almost like one that decides something is refused: it would silently decide
+  /// nothing.
+  private static func noteOthers(_ fields: Fields, isGetui: Bool) throws(APIError) {
+    for key in flagsWithoutEffect { _ = try fields.flag(key) }
+    for key in textsWithoutEffect { _ = try fields.string(key) }
+    for key in objectsWithoutEffect { _ = try fields.fields(key) }
+    let known = isGetui ? knownOfGetui : known
+    func plain(_ key: String) -> String { key.lowercased().filter { $0 != "_" && $0 != "-" } }
+    for member in fields.present where !known.contains(member.key) && !member.value.asksForNothing {
+      let spelling = plain(member.key)
+      guard let meant = known.first(where: { plain($0) == spelling }) else { continue }
+      throw .unsupportedKey("\(fields.name(member.key)) is not supported: write \(meant)")
+    }
+    fields.ignoreOthers(than: known)
+  }
 
   /// Reads the member `options` of a push object.
   static func parse(_ push: Fields, rules: PushRules) throws(APIError) -> PushOptions {
     var options = PushOptions()
     options.timeToLive = rules.defaultTimeToLive
     guard let fields = try push.fields("options") else { return options }
-    if rules.strictKeys { try fields.allow(rules.isGetui ? knownOfGetui : known) }
+    try noteOthers(fields, isGetui: rules.isGetui)
     let bigPushDuration = Int(try fields.integer("big_push_duration", in: 0...Int64(longestPacing)) ?? 0)
     try refuse(
       fields, hasMessage: push["message"]?.object?.isEmpty == false, isPaced: bigPushDuration > 0)
-    for key in vendorFlags { _ = try fields.flag(key) }
-    for key in vendorTexts { _ = try fields.string(key) }
-    for key in vendorObjects { _ = try fields.fields(key) }
-    if let version = try fields.string("notification_3rd_ver"), version != "v1", version != "v2" {
+    if let version = fields.wish("notification_3rd_ver"), version != "v1", version != "v2" {
       throw fields.invalid("notification_3rd_ver", "must be v1 or v2")
     }
     options.bigPushDuration = bigPushDuration
@@ -113,10 +124,7 @@ extension PushOptions {
     // It is said of the audience (`Audience.testDevices`).
     _ = try fields.flag("test_model")
     options.pushPlan = try pushPlan(fields)
-    if let sendno = try fields.integer("sendno", in: Int64(Int32.min)...Int64(Int32.max)) {
-      guard sendno != 0 else { throw fields.invalid("sendno", "must not be 0") }
-      options.sendno = Int32(truncatingIfNeeded: sendno)
-    }
+    options.sendno = try fields.integer("sendno", in: Int64.min...Int64.max).flatMap { $0 == 0 ? nil : $0 }
     let longest = Int64(max(0, rules.maximumTimeToLive))
     if let seconds = try fields.integer("time_to_live", in: 0...longest) {
       options.timeToLive = Int(seconds)
@@ -124,7 +132,7 @@ extension PushOptions {
     }
     options.overrideMessageID = try messageID(fields)
     options.apnsProduction = try fields.flag("apns_production")
-    if let collapse = try fields.string("apns_collapse_id") {
+    if let collapse = try fields.string("apns_collapse_id"), !collapse.isEmpty {
       // It becomes a header.
       guard (1...64).contains(collapse.utf8.count), collapse.isPlainLine else {
         throw fields.invalid("apns_collapse_id", "must have 1 to 64 bytes and no control characters")
@@ -138,9 +146,11 @@ extension PushOptions {
       options.apnsPriority = UInt8(number)
     }
     options.wishes = try ChannelWishes(fields, rules: rules)
-    options.strategy =
-      try strategy(fields) ?? options.wishes.rule.map { Strategy($0, ios: .jpush) } ?? .jpush
-    options.fallbackAfter = try fallbackAfter(fields, options)
+    if let strategy = try strategy(fields) {
+      options.strategy = strategy
+      options.wishes.dropWays()
+    }
+    options.fallbackAfter = try fallbackAfter(fields, options, rules)
     if rules.isGetui {
       options.speed = try fields.integer("speed", in: 0...1_000_000) ?? 0
       options.activity = try ActivityCondition.parse(fields, "activity")
@@ -165,7 +175,9 @@ extension PushOptions {
   }
 
   /// Seconds until the vendor's channel brings what a device has not acknowledged; only where that can happen.
-  private static func fallbackAfter(_ fields: Fields, _ options: PushOptions) throws(APIError) -> Int? {
+  private static func fallbackAfter(
+    _ fields: Fields, _ options: PushOptions, _ rules: PushRules
+  ) throws(APIError) -> Int? {
     let key = "fallback_after"
     let range = Int64(fallbackSeconds.lowerBound)...Int64(fallbackSeconds.upperBound)
     guard let seconds = try fields.integer(key, in: range) else { return nil }
@@ -178,7 +190,17 @@ extension PushOptions {
     guard options.bigPushDuration == 0 else {
       throw fields.invalid(key, "does not go with \(fields.name("big_push_duration"))")
     }
-    guard Platform.allCases.contains(where: { Routing.waitsForOwn(options.strategy, on: $0) }) else {
+    let ways = options.wishes.ways
+    let strategies =
+      ways.isEmpty
+      ? [options.strategy]
+      : rules.channels.compactMap { info in
+        info.options.map { _ in ways[info.id].map { Strategy($0, ios: .jpush) } ?? options.strategy }
+      }
+    let waits = strategies.contains { strategy in
+      Platform.allCases.contains { Routing.waitsForOwn(strategy, on: $0) }
+    }
+    guard waits else {
       throw fields.invalid(
         key, "needs a way that begins with the direct connection and goes on to vendors' channels")
     }
@@ -187,10 +209,10 @@ extension PushOptions {
 
   /// A positive number, or its digits as a string.
   private static func messageID(_ fields: Fields) throws(APIError) -> MessageID? {
-    guard let value = fields["override_msg_id"] else { return nil }
+    guard let value = fields.wish("override_msg_id") else { return nil }
     let digits = value.string ?? value.number?.text ?? ""
     guard let id = MessageID(decimal: Array(digits.utf8)), id.rawValue > 0 else {
-      throw fields.invalid("override_msg_id", "must be a message id")
+      throw fields.invalid("override_msg_id", "must be the msg_id of a push, digits only")
     }
     return id
   }
@@ -202,7 +224,9 @@ extension PushOptions {
 
   private static func pushPlan(_ fields: Fields) throws(APIError) -> String? {
     guard let name = try fields.string("business_operation_code"), !name.isEmpty else { return nil }
-    guard isPlanName(name) else { throw fields.invalid("business_operation_code", "names no push plan") }
+    guard isPlanName(name) else {
+      throw fields.invalid("business_operation_code", "must be the name of a push plan")
+    }
     return name
   }
 
@@ -217,8 +241,7 @@ extension PushOptions {
       if try fields.flag(key) == true { throw fields.notPermitted(key) }
     }
     for key in refusedValues {
-      guard let value = fields[key], value != "", value != [:] else { continue }
-      throw fields.notPermitted(key)
+      if fields.wish(key) != nil { throw fields.notPermitted(key) }
     }
   }
 }

@@ -17,6 +17,8 @@ public struct PushRequest: Equatable, Sendable {
   public var options: PushOptions
   /// What is reported to the app server.
   public var callback: PushCallback?
+  /// Members of the push object that are accepted without effect, by their paths.
+  public var ignored: [String] = []
 
   /// Puts a push together; `platforms` are those that the sender named.
   public init(
@@ -83,68 +85,80 @@ public struct PushRequest: Equatable, Sendable {
     if options.fallbackAfter != nil, !content.hasNotification {
       throw .invalidValue("options.fallback_after needs a notification: vendors' channels bring no messages")
     }
-    return PushRequest(
+    var request = PushRequest(
       cid: try cid(push), platforms: platforms, audience: audience, content: content, options: options,
       callback: try PushCallback.parse(push))
+    request.ignored = push.ignored.names
+    return request
   }
 
+  private static let platformNames = Platform.allCases.map(\.name).joined(separator: ", ")
+
   private static func platforms(_ push: Fields) throws(APIError) -> PlatformSet {
-    guard let value = push["platform"] else { throw push.missing("platform") }
+    guard let value = push.wish("platform") else {
+      throw push.missing("platform", "'all' or an array with any of \(platformNames)")
+    }
     if value == "all" { return .all }
     guard let names = value.array else { throw push.invalid("platform", "must be 'all' or a JSON array") }
     var platforms: PlatformSet = []
-    for name in names {
-      guard let name = name.string else { throw push.invalid("platform", "must hold strings only") }
+    for value in names {
+      guard let name = value.string else {
+        throw push.invalid("platform", "holds \(value.excerpt); only strings are allowed")
+      }
       // Old clients name it; no device is one.
       if name == "winphone" { continue }
       guard let platform = Platform(name: name) else {
-        throw push.invalid("platform", "'\(name.prefix(64))' is not known")
+        throw push.invalid("platform", "holds '\(name.prefix(64))'; known are \(platformNames)")
       }
       platforms.insert(PlatformSet(platform))
     }
-    guard !platforms.isEmpty else { throw push.invalid("platform", "names no supported platform") }
+    guard !platforms.isEmpty else {
+      throw push.invalid("platform", "holds winphone only, which no device is")
+    }
     return platforms
   }
 
   /// 1 to 64 letters, digits, `-` and `_`: every cid that was ever issued is one.
   private static func cid(_ push: Fields) throws(APIError) -> String? {
-    guard let cid = try push.string("cid") else { return nil }
+    guard let cid = try push.string("cid"), !cid.isEmpty else { return nil }
     let isPlain = cid.utf8.allSatisfy {
       switch $0 {
       case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "_"): true
       default: false
       }
     }
-    guard isPlain, (1...64).contains(cid.utf8.count) else { throw push.invalid("cid", "is invalid") }
+    guard isPlain, (1...64).contains(cid.utf8.count) else {
+      throw push.invalid("cid", "must have 1 to 64 letters, digits, - and _")
+    }
     return cid
   }
 
   /// What can't be done here is said, never passed over.
   private static func refuse(_ push: Fields) throws(APIError) {
-    if let sms = try push.fields("sms_message"), !sms.present.isEmpty {
-      throw .notPermitted("sms_message is not supported")
-    }
-    if let inapp = try push.fields("inapp_message"), try inapp.flag("inapp_message") == true {
-      throw push.notPermitted("inapp_message")
+    for key in ["sms_message", "inapp_message"] {
+      if try push.fields(key) != nil, push.wish(key) != nil { throw push.notPermitted(key) }
     }
   }
 
-  /// `notification_3rd` goes to Android vendors when the direct connection is down. There are no such channels here,
-  /// so that there is nothing to do for it; a fallback for iOS would have to reach APNs and is refused.
+  /// `notification_3rd` is shown by makers' channels where a message does not arrive, which nothing does here; for iOS it would have to
+  /// reach APNs and is refused.
   private static func checkVendorFallback(_ push: Fields) throws(APIError) {
-    guard let fallback = try push.fields("notification_3rd"), !fallback.present.isEmpty else { return }
+    guard let fallback = try push.fields("notification_3rd"), push.wish("notification_3rd") != nil else {
+      return
+    }
     guard let message = push["message"]?.object, !message.isEmpty else {
       throw .missing("Missing parameter: notification_3rd needs message")
     }
-    if fallback["ios"] != nil { throw fallback.notPermitted("ios") }
+    if fallback.wish("ios") != nil { throw fallback.notPermitted("ios") }
+    push.ignore("notification_3rd")
     if push["options"]?["notification_3rd_ver"]?.string == "v2" {
       for platform in [Platform.android, .hmos] {
         guard let own = try fallback.fields(platform.name) else { continue }
-        try PlatformSchema.check(own, PlatformSchema.fields(platform))
+        _ = try PlatformSchema.check(own, PlatformSchema.fields(platform))
       }
     } else {
       if try fallback.string("content") == nil { throw fallback.missing("content") }
-      try PlatformSchema.check(fallback, PlatformSchema.fallback)
+      _ = try PlatformSchema.check(fallback, PlatformSchema.fallback)
     }
   }
 }

@@ -4,9 +4,6 @@ public struct PushRules: Sendable {
   public var allowHyphen: Bool
   /// Whether the object is a request of Getui's API: its rules for names count characters, and options may have `speed`.
   public var isGetui = false
-  /// Whether unknown keys inside the objects of platforms, messages and options are refused (1009) too. Newer client
-  /// libraries may send such keys, so this is off by default.
-  public var strictKeys: Bool
   /// The largest `time_to_live`, in seconds.
   public var maximumTimeToLive: Int
   /// The `time_to_live` of a push that names none, in seconds.
@@ -21,13 +18,12 @@ public struct PushRules: Sendable {
   /// The channels that are plugged in, whose options are read.
   public var channels: [ChannelInfo] = []
 
-  /// Makes rules; what isn't given is as at JPush: no hyphen, unknown keys pass, 864000 s (10 days), 2000 bytes.
+  /// Makes rules; what isn't given is as at JPush: no hyphen, 864000 s (10 days), 2000 bytes.
   public init(
-    allowHyphen: Bool = false, strictKeys: Bool = false, maximumTimeToLive: Int = 864_000,
+    allowHyphen: Bool = false, maximumTimeToLive: Int = 864_000,
     maximumIOSNotification: Int = 2000, renderers: [any ContentRenderer] = []
   ) {
     self.allowHyphen = allowHyphen
-    self.strictKeys = strictKeys
     self.maximumTimeToLive = maximumTimeToLive
     self.maximumIOSNotification = maximumIOSNotification
     self.renderers = renderers

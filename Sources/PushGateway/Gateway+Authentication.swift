@@ -25,7 +25,7 @@ extension Gateway {
     case .failure(let error): return .refused(error)
     case .success(let (key, secret, kind)):
       guard kind == .app, let app = router.apps.loaded(key) else { return .unknown }
-      guard app.accepts(masterSecret: secret) else { return .refused(call.api.faults.authenticationFailed) }
+      guard app.accepts(masterSecret: secret) else { return .refused(Self.wrongSecret(call)) }
       return obstacle(to: call, of: app).map { .refused($0) } ?? .known
     }
   }
@@ -104,9 +104,14 @@ extension Gateway {
     switch found {
     case .failure: call.fail(call.api.faults.busy)
     case .success(let known?) where accepts(known): return known
-    case .success: call.fail(call.api.faults.authenticationFailed)
+    case .success: call.fail(Self.wrongSecret(call))
     }
     return nil
+  }
+
+  /// Without saying which of the two is wrong.
+  private static func wrongSecret(_ call: GatewayCall) -> APIError {
+    call.api.faults.authenticationFailed.saying("The key is unknown or the secret is wrong")
   }
 
   /// Runs a call if its caller has one left in this minute.
@@ -197,9 +202,23 @@ extension Gateway {
     of call: GatewayCall
   ) -> Result<(key: AppKey, secret: [UInt8], kind: CallerKind), APIError> {
     let faults = call.api.faults
-    guard let header = call.request.headers["authorization"] else { return .failure(faults.unauthorized) }
-    guard let (key, secret, isGroup) = credentials(header), call.callers != (isGroup ? .app : .group) else {
-      return .failure(faults.authenticationFailed)
+    let failed = faults.authenticationFailed
+    guard let header = call.request.headers["authorization"] else {
+      return .failure(
+        faults.unauthorized.saying("The Authorization header is missing: send Basic with key and secret"))
+    }
+    guard let (key, secret, isGroup) = credentials(header) else {
+      return .failure(
+        failed.saying(
+          "The Authorization header must be Basic and, in Base64, a key of 24 hexadecimal digits, a colon and the secret"
+        ))
+    }
+    guard call.callers != (isGroup ? .app : .group) else {
+      return .failure(
+        failed.saying(
+          isGroup
+            ? "This call needs the key of an app, not that of a group"
+            : "This call needs the key of a group after group-, not that of an app"))
     }
     return .success((key, secret, isGroup ? .group : call.api == .admin ? .developer : .app))
   }

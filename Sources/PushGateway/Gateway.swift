@@ -180,16 +180,21 @@ public final class Gateway: Sendable {
       return .refused(response)
     }
     guard let target = HTTPTarget(request.target) else {
-      return refuse(400, .invalidValue("The path is malformed"))
+      return refuse(
+        400, .invalidValue("The path is malformed: a % must be followed by two hexadecimal digits of UTF-8"))
     }
     switch table.match(request.method, target.path) {
     case .notFound:
-      return refuse(404, .invalidValue("There is no such resource"), in: Self.api(of: target.path))
+      return refuse(
+        404, .invalidValue("There is no such path: \(request.target.prefix { $0 != "?" }.prefix(100))"),
+        in: Self.api(of: target.path))
     case .wrongMethod(let allowed):
       let methods = allowed.joined(separator: " or ")
       let error: APIError = target.path.starts(with: ["v1", "app"]) ? .adminMethod : .onlyPost
       let api = Self.api(of: target.path)
-      return refuse(405, error.saying("Only \(methods) is accepted here"), in: api, allow: allowed)
+      return refuse(
+        405, error.saying("Only \(methods) is accepted here, not \(request.method.prefix(20))"), in: api,
+        allow: allowed)
     case .found(let route, let captures):
       var call = GatewayCall(
         api: route.api, pattern: route.pattern, request: request, reply: reply, log: access, target: target,

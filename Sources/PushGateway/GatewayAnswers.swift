@@ -2,6 +2,11 @@ import PushDomain
 import PushHTTP
 import PushJSON
 
+extension HTTPRequest {
+  /// Whether the caller asks for members of Borealis' own in answers on vendors' paths: some clients fail at unknown members.
+  public var wantsExtensions: Bool { headers["x-borealis-extensions"] == "1" }
+}
+
 /// Parts of the answers of several APIs.
 extension GatewayController {
   /// An object with the members that a closure writes.
@@ -35,10 +40,15 @@ struct Page: Sendable {
 
   /// Answers the request itself when they are out of range: 1 to a million, and 1 to 1000.
   init?(_ call: GatewayCall, size standard: Int) {
-    guard let number = call.target["page"].map({ Int($0) }) ?? 1, (1...1_000_000).contains(number),
-      let size = call.target["page_size"].map({ Int($0) }) ?? standard, (1...1000).contains(size)
+    guard let number = call.query("page").map({ Int($0) }) ?? 1, (1...1_000_000).contains(number),
+      let size = call.query("page_size").map({ Int($0) }) ?? standard, (1...1000).contains(size)
     else {
-      call.fail(call.api.faults.invalid("page must be from 1 on, page_size 1 to 1000"))
+      let given = ["page", "page_size"].compactMap { name in
+        call.query(name).map { "\(name)=\($0.prefix(20))" }
+      }
+      call.fail(
+        call.api.faults.invalid(
+          "page must be from 1 on, page_size 1 to 1000, not \(given.joined(separator: " and "))"))
       return nil
     }
     self.number = number

@@ -12,6 +12,13 @@ extension HTTPResponse {
   }
 }
 
+extension HTTPHeaders {
+  /// Names the members of the request that have no effect, if there are any.
+  public mutating func append(ignored names: [String]) {
+    if let value = IgnoredMembers.headerValue(names) { append(IgnoredMembers.header, value) }
+  }
+}
+
 typealias GatewayReply = CallReply
 
 /// One request in the gateway.
@@ -36,6 +43,8 @@ struct GatewayCall: Sendable {
   var budget: RateLimiter.Budget?
   /// The origin of the page that may read the answer, if one calls.
   var page: String?
+  /// Members of the request that have no effect, which a successful answer names.
+  var ignored: [String] = []
 
   /// The key of the caller: an app or a group.
   var owner: AppKey? { app?.key ?? group?.key }
@@ -44,6 +53,13 @@ struct GatewayCall: Sendable {
   /// down from the highest number, which no app has; nil for callers without one.
   var backgroundOwner: UInt32? {
     app?.id.rawValue ?? group.map { UInt32.max - UInt32(truncatingIfNeeded: $0.id) }
+  }
+
+  /// The call, of whose request some members have no effect.
+  func ignoring(_ names: [String]) -> GatewayCall {
+    var call = self
+    call.ignored = names
+    return call
   }
 
   /// Answers with a JSON body.
@@ -57,13 +73,21 @@ struct GatewayCall: Sendable {
       response.headers.append("Access-Control-Allow-Origin", page)
       response.headers.append("Vary", "Origin")
     }
+    if status < 300 { response.headers.append(ignored: ignored) }
     switch status {
-    case 401: response.headers.append("WWW-Authenticate", #"Basic realm="Borealis", charset="UTF-8""#)
+    case 401: response.headers.append("WWW-Authenticate", challenge)
     case 503: response.headers.append("Retry-After", "2")
     case 415: response.headers.append("Accept-Encoding", "identity")
     default: break
     }
     return response
+  }
+
+  /// What opens the call: a key and its secret, what the body of a device's call says of the device, or the signature of a maker.
+  private var challenge: String {
+    guard api == .open else { return #"Basic realm="Borealis", charset="UTF-8""# }
+    return pattern.hasPrefix("/v1/vendor-receipts")
+      ? #"Signature realm="Borealis""# : #"Device realm="Borealis""#
   }
 
   private func respond(_ response: HTTPResponse) {
@@ -141,25 +165,35 @@ struct GatewayCall: Sendable {
     }
   }
 
+  /// A value of the query; nil also for an empty one, as JPush's Ruby client sends for what its caller does not name.
+  func query(_ name: String) -> String? { target[name].flatMap { $0.isEmpty ? nil : $0 } }
+
   /// The registration in the path; answers the request itself when the app does not have it.
   func registration() -> (App, RegistrationNumber)? {
-    guard let app, let text = captures["rid"], let id = RegistrationID(text),
-      let number = app.directory.find(id)
-    else {
-      fail(.deviceInvalid("The registration ID is unknown"))
+    let text = captures["rid"] ?? ""
+    guard let app, let id = RegistrationID(text), let number = app.directory.find(id) else {
+      fail(.deviceInvalid(Self.complaint(ofRegistration: text)))
       return nil
     }
     return (app, number)
   }
 
+  /// What is wrong with a registration ID that the app does not have.
+  static func complaint(ofRegistration text: String) -> String {
+    RegistrationID(text) == nil
+      ? "registration_id '\(text.prefix(40))' is invalid: it must have 19 hexadecimal digits in lower case"
+      : "registration_id '\(text)' is unknown: the app has no such device"
+  }
+
   /// The `platform` filter of the query, all platforms when there is none.
   func platforms() -> PlatformSet? {
-    guard let text = target["platform"] else { return .all }
+    guard let text = query("platform") else { return .all }
     var set: PlatformSet = []
     for name in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let platform = Platform(name: String(name)) else {
         if name == "winphone" { continue }
-        fail(.deviceInvalid("platform has an unknown value"))
+        let known = Platform.allCases.map(\.name).joined(separator: ", ")
+        fail(.deviceInvalid("platform has '\(name.prefix(40))', which is none of \(known)"))
         return nil
       }
       set.insert(PlatformSet(platform))
@@ -171,7 +205,9 @@ struct GatewayCall: Sendable {
   func name(_ capture: String, allowHyphen: Bool, withoutSuffix suffix: String = "") -> String? {
     var text = captures[capture] ?? ""
     if !suffix.isEmpty, text.hasSuffix(suffix) { text.removeLast(suffix.count) }
-    if let error = NameRules.check(text, allowHyphen: allowHyphen).deviceError(field: capture) {
+    if let error = NameRules.check(text, allowHyphen: allowHyphen)
+      .deviceError(field: capture, text, allowHyphen)
+    {
       fail(error)
       return nil
     }

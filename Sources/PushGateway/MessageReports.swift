@@ -4,7 +4,7 @@ import PushJSON
 import PushRouter
 
 /// The formats of JPush's reports, with its spellings. A counter that does not apply to a push is null, never 0; so are
-/// all counters of an unknown push.
+/// all counters of an unknown push. `android_pns` and `details` are always objects: JPush's Java client fails at null there.
 struct MessageReports {
   /// The names of the channels.
   let names: [ChannelID: String]
@@ -65,7 +65,7 @@ struct MessageReports {
       "msg_id": .string(id.text), "jpush": Self.ownDetail(Self.list(others)),
       "android_pns": makersDetail([makers(report)]), "ios": Self.iosDetail(Self.list(apple), Self.list(ios)),
       "quickapp_jpush": nil, "quickapp_pns": nil, "winphone": nil,
-      "details": report.map(details) ?? nil,
+      "details": details(report),
     ]
   }
 
@@ -108,7 +108,6 @@ struct MessageReports {
   /// The sums over the apps of a group, or over one.
   private func makersDetail(_ apps: [[(String, PushFunnel)]]) -> JSONValue {
     let all = apps.flatMap { $0 }
-    guard all.contains(where: { !$0.1.isEmpty }) else { return nil }
     // A device counts once in an app, whatever ways there were to it.
     let each = apps.map { $0.reduce(into: PushFunnel()) { $0 = $0.union($1.1) } }
     var object = JSONObject()
@@ -155,8 +154,11 @@ struct MessageReports {
 
   // MARK: By part
 
-  private func details(_ report: PushReport) -> JSONValue {
-    [
+  private func details(_ report: PushReport?) -> JSONValue {
+    guard let report else {
+      return ["notification": nil, "message": nil, "inapp": nil, "live_activity": nil]
+    }
+    return [
       "notification": Self.part(
         report.ownOthers(.notification), report.ownIOS(.notification),
         report.funnel(ofLeg: DeliveryLeg(ReportChannels.apns)), report.funnel(ofLeg: ReportChannels.calls),

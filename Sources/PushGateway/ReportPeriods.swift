@@ -25,28 +25,38 @@ struct ReportPeriods: Sendable {
   /// Reads a query by JPush's rules.
   init(unit text: String, start: String, duration: Int, now: LocalTime) throws(APIError) {
     guard let unit = Unit(rawValue: text.uppercased()) else {
-      throw .reportInvalid("time_unit must be HOUR, DAY or MONTH")
+      throw .reportInvalid("time_unit must be HOUR, DAY or MONTH, not '\(text.prefix(40))'")
     }
-    guard let first = Self.period(unit, start) else { throw .reportStartMismatch }
+    guard let first = Self.period(unit, start) else {
+      let form = [Unit.hour: "yyyy-MM-dd HH", .day: "yyyy-MM-dd", .month: "yyyy-MM"][unit] ?? ""
+      throw .reportStartMismatch.saying(
+        "start does not fit time_unit: for \(unit.rawValue) it must be \(form), not '\(start.prefix(40))'")
+    }
     let most = [Unit.hour: 24, .day: 60, .month: 2][unit] ?? 1
     guard (1...most).contains(duration) else {
-      throw .reportInvalid("duration must be 1 to \(most) for this time_unit")
+      throw .reportInvalid("duration must be 1 to \(most) for time_unit \(unit.rawValue), not \(duration)")
     }
     (self.unit, self.start, self.duration, self.first) = (unit, start, duration, first)
     let today = now.date.dayNumber
     let present = unit == .month ? now.date.monthNumber : today
     guard (unit == .hour ? first.day : first) <= present else {
-      throw .reportInvalid("start must not be in the future")
+      throw .reportInvalid("start must not be in the future, as '\(start)' is")
     }
     switch unit {
     case .hour:
-      guard first.day == today else { throw .reportInvalid("HOUR is for today only") }
+      guard first.day == today else {
+        throw .reportInvalid("start must be today for time_unit HOUR, not '\(start)'")
+      }
       count = min(duration, 24 - Int(first - today * 24))
     case .day:
-      guard today - first < Self.days else { throw .reportTooOld }
+      guard today - first < Self.days else {
+        throw .reportTooOld.saying("The range goes beyond 60 days: start is '\(start)'")
+      }
       count = duration
     case .month:
-      guard now.date.monthNumber - first <= 2 else { throw .reportTooOld }
+      guard now.date.monthNumber - first <= 2 else {
+        throw .reportTooOld.saying("The range goes beyond 60 days: start is '\(start)'")
+      }
       count = duration
     }
   }

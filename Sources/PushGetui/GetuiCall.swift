@@ -20,14 +20,14 @@ struct GetuiCall: Sendable {
   /// The app whose token the request has; nil for `POST /auth`.
   var app: App?
 
-  /// Answers `{"code":0,"msg":"success"}`, with the member `data` if a closure is given that writes it, and with the number of nodes that
-  /// have not confirmed a recall.
+  /// Answers `{"code":0,"msg":"success"}`, with the member `data` if a closure is given that writes it, and on request with the
+  /// number of nodes that have not confirmed a recall.
   func answer(unconfirmedNodes: Int = 0, _ data: ((inout JSONWriter) -> Void)? = nil) {
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("code", 0)
     writer.member("msg", "success")
-    if unconfirmedNodes > 0 { writer.member("unconfirmed_nodes", unconfirmedNodes) }
+    if unconfirmedNodes > 0, request.wantsExtensions { writer.member("unconfirmed_nodes", unconfirmedNodes) }
     if let data {
       writer.key("data")
       data(&writer)
@@ -83,6 +83,9 @@ struct GetuiCall: Sendable {
 
 extension HTTPResponse {
   static func getui(_ status: Int, _ body: [UInt8]) -> HTTPResponse {
-    HTTPResponse(status: status, headers: ["Content-Type": "application/json;charset=utf-8"], body: body)
+    var headers: HTTPHeaders = ["Content-Type": "application/json;charset=utf-8"]
+    // The scheme is Getui's own: the header `token`.
+    if status == 401 { headers.append("WWW-Authenticate", #"Token realm="Borealis""#) }
+    return HTTPResponse(status: status, headers: headers, body: body)
   }
 }

@@ -15,7 +15,7 @@ struct OwnNotification {
   ]
   private static let numbers: [(key: String, range: ClosedRange<Int64>)] = [
     ("channel_level", 0...4), ("notify_id", 0...2_147_483_647), ("badge_add_num", 1...99),
-    ("redisplay_freq", 0...0), ("redisplay_duration", 0...24),
+    ("redisplay_freq", 0...3), ("redisplay_duration", 0...24),
   ]
 
   /// Returns the objects for Android and HarmonyOS. Members without a counterpart stand in `extras`, for the app.

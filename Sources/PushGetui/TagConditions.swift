@@ -77,7 +77,7 @@ struct TagConditions {
         any = values
       default: throw .invalid(condition.name("opt_type"))
       }
-      guard max(any.count, all.count, none.count) <= Audience.maximumTags else {
+      guard max(any.count, all.count, none.count) <= Audience.maximumTagsOfGetui else {
         throw .overLimit(condition.name("values"))
       }
     }

@@ -21,7 +21,7 @@ extension Deliveries {
       case .failure(let error):
         channels.resume(id, of: app, by: holder)
         reply(.failure(error.apiError))
-      case .success(nil): reply(.failure(.invalidValue("msg_id is unknown")))
+      case .success(nil): reply(.failure(.invalidValue("msg_id is unknown: the app has no such push")))
       case .success(let taken?):
         let count = channels.withdraw(id, of: app, .recalled, at: now)
         channels.recall(id, of: app, audience: taken.audience, takenBy: taken.takers)

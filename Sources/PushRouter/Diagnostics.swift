@@ -141,8 +141,10 @@ public struct Diagnostics: Sendable {
         slot: content.flatMap { plugged.channel.slot(for: $0) })
     }
     if let meant { return channels.all.first { $0.id == meant }.map(way) }
-    guard strategy.rule(on: platform) != .ownOnly else { return nil }
-    let ways = channels.all.map(way).filter { $0.slot != nil && $0.info.platforms.contains(platform) }
+    let ways = channels.all.map(way).filter { way in
+      let own = content?.strategy(of: way.info.id, else: strategy) ?? strategy
+      return way.slot != nil && way.info.platforms.contains(platform) && own.rule(on: platform) != .ownOnly
+    }
     if let known = ways.first(where: { way in tokens.contains { $0.token.slot == way.slot } }) {
       return known
     }

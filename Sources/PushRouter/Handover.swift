@@ -76,7 +76,9 @@ struct Handover: Sendable {
     channels.append(channel)
     var keeping = PlatformSet()
     for platform in Platform.allCases {
-      let kept = Routing.kept(content.parts(for: platform), strategy: strategy, on: platform, via: channel)
+      let kept = Routing.kept(
+        content.parts(for: platform), strategy: content.strategy(of: channel, else: strategy), on: platform,
+        via: channel)
       if !kept.isEmpty { keeping.formUnion(PlatformSet(platform)) }
     }
     let staying = taken.intersection(app.directory.members(platforms: keeping))

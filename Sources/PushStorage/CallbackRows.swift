@@ -50,12 +50,12 @@ public struct PushCallbackRow: Sendable, Equatable {
   /// The event types.
   public var types: CallbackTypes
   /// The push's label.
-  public var sendno: Int32
+  public var sendno: Int64
   /// What is echoed: a JSON object in UTF-8, empty for nothing.
   public var params: [UInt8]
 
   /// All fields.
-  public init(id: MessageID, url: String?, types: CallbackTypes, sendno: Int32, params: [UInt8]) {
+  public init(id: MessageID, url: String?, types: CallbackTypes, sendno: Int64, params: [UInt8]) {
     self.id = id
     self.url = url
     self.types = types

@@ -190,7 +190,8 @@ final class FaultTraffic: Sendable {
   ) -> HTTPCall? {
     guard let address = addresses[node]?.http else { return nil }
     let text = body.map { String(decoding: JSONWriter.serialize($0), as: UTF8.self) } ?? ""
-    let answer = try? HTTPCall(method, path, at: address, login: apps[app], body: text)
+    let answer = try? HTTPCall(
+      method, path, at: address, login: apps[app], headers: ["X-Borealis-Extensions: 1"], body: text)
     guard answer?.status != 200 else { return answer }
     let failure = "\(method) \(path) at \(node): " + (answer.map { "\($0.status) \($0.body)" } ?? "no answer")
     state.withLock { state in

@@ -210,6 +210,9 @@ final class MakerWorld {
     #expect(try log().count == asked)
   }
 
+  /// Asks for members of Borealis' own.
+  static let extensions = ["X-Borealis-Extensions: 1"]
+
   /// The answer to a push with a member that the channel's object must not have.
   func refusal(_ own: JSONValue) throws -> String {
     let call = try server.call(

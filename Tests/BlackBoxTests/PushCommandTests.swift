@@ -110,7 +110,9 @@ import Testing
       ["push", "--server", scene.server.http, "--app-key", scene.app.key, "--all", "--message", "x"],
       environment: ["BOREALIS_MASTER_SECRET": "0123456789abcdef01234567"])
     #expect(ending.status == 1)
-    #expect(ending.errors == "borealis: refused (status 401, code 1004): Authen failed\n")
+    #expect(
+      ending.errors
+        == "borealis: refused (status 401, code 1004): The key is unknown or the secret is wrong\n")
   }
 
   @Test func `A server that is not there is told`() throws {

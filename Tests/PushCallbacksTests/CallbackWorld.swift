@@ -74,7 +74,7 @@ final class CallbackWorld: Sendable {
   }
 
   func push(
-    callback: PushCallback? = nil, timeToLive: Int = 60, sendno: Int32 = 7, in other: App? = nil
+    callback: PushCallback? = nil, timeToLive: Int = 60, sendno: Int64 = 7, in other: App? = nil
   ) async throws -> MessageID {
     let content = PushContent(variants: [ContentVariant(platforms: .all, message: Array("{}".utf8))])
     let request = AcceptRequest(

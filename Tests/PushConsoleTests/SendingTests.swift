@@ -80,8 +80,8 @@ import Testing
   /// In each language, and about the form's fields rather than those of a push object.
   @Test(arguments: [
     (1002, "Missing parameter: platform"), (1002, "Missing parameter: audience"),
-    (1003, "audience.registration_id is invalid"), (1003, "audience.alias has more than 1000 values"),
-    (1003, "audience.tag_not is invalid: 'a/b' holds a character that is not allowed"),
+    (1003, "audience.registration_id holds 'x'"), (1003, "audience.alias has 1001 values"),
+    (1003, "audience.tag_not is invalid: 'a/b' has the character '/'"),
     (1003, "options.time_to_live is more than the 60 of the app's plan"),
     (1003, "notification.ios.badge must be an integer or a string such as '+1'"),
     (1003, "notification.ios.extras.aps is taken by the server"),

@@ -30,9 +30,18 @@ import Testing
   func codes(_ check: NameCheck, _ alias: Int32, _ tag: Int32) {
     #expect(check.aliasCode.rawValue == alias)
     #expect(check.tagCode.rawValue == tag)
-    #expect(check.pushError(field: "alias")?.code == (check == .ok ? nil : 1003))
-    #expect(check.deviceError(field: "alias")?.code == (check == .ok ? nil : 7002))
-    #expect(check.pushError(field: "audience.tag")?.message.hasPrefix("audience.tag ") ?? true)
+    #expect(check.deviceError(field: "alias", "a/b", false)?.code == (check == .ok ? nil : 7002))
+    #expect(check.deviceError(field: "alias", "a/b", false)?.message.hasPrefix("alias is invalid: ") ?? true)
+  }
+
+  @Test(arguments: [
+    ("", "empty"), ("a/b", "'a/b' has the character '/' (U+002F)"), ("a\u{7}b", "the character U+0007"),
+    ("a b", "the character U+0020"), ("123e4567-e89b", "'-' (U+002D)"), ("😀", "'😀' (U+1F600)"),
+    (String(repeating: "深", count: 14), "42 bytes in UTF-8, at most 40"),
+  ])
+  func complaintsNameTheCharacter(_ name: String, _ words: String) {
+    let complaint = NameRules.check(name).complaint(of: name, false) ?? ""
+    #expect(complaint.contains(words), "\(complaint)")
   }
 
   @Test(arguments: [

@@ -91,6 +91,9 @@ final class GatewayWorld: Sendable {
     }
   }
 
+  /// What asks for members of Borealis' own.
+  let extensions: HTTPHeaders = ["X-Borealis-Extensions": "1"]
+
   static func basic(_ user: String, _ password: String) -> String {
     "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
   }

@@ -140,7 +140,8 @@ import Testing
     let id = try await world.register()
     let sent = await world.ask("POST", "/push/all", Self.body("\"all\"", "request-0001"))
     let task = try #require(sent.json["data"]?["taskid"]?.string)
-    let answer = await world.ask("DELETE", "/task/\(task)")
+    let answer = await world.call(
+      "DELETE", "/task/\(task)", token: await world.token(), headers: ["X-Borealis-Extensions": "1"])
     let expected =
       isSilent ? #"{"code":0,"msg":"success","unconfirmed_nodes":1}"# : #"{"code":0,"msg":"success"}"#
     #expect(String(decoding: answer.body, as: UTF8.self) == expected)
@@ -225,6 +226,16 @@ import Testing
     #expect(String(decoding: object, as: UTF8.self) == #"{"audience":\#(expected)}"#)
   }
 
+  @Test func `A push may have 100 conditions on tags`() throws {
+    let conditions = (0..<100).map {
+      #"{"key":"custom_tag","values":["t\#($0)"],"opt_type":"\#($0 % 2 == 0 ? "or" : "not")"}"#
+    }
+    let body = #"{"audience":{"tag":[\#(conditions.joined(separator: ","))]}}"#
+    let fields = GetuiFields(try #require(try parseJSON(Array(body.utf8)).object))
+    let filter = try PushController.tags(fields).audience.filter
+    #expect(filter?.tagsAnd.count == 50 && filter?.tagsNot.count == 50)
+  }
+
   @Test func `Calls need a token, before anything is said of their bodies`() async throws {
     let world = try await GetuiWorld()
     for route in GetuiAPI.routes where route.budget != .open {
@@ -233,6 +244,7 @@ import Testing
       for token in [nil, "x"] {
         let answer = await world.call(route.method, String(path), "[", token: token)
         #expect(answer.status == 401 && answer.code == 10001, "\(path)")
+        #expect(answer.headers["www-authenticate"] == #"Token realm="Borealis""#)
       }
     }
   }

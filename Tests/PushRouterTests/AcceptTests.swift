@@ -141,7 +141,7 @@ import Testing
     let other = try await world.addApp()
     let outsider = try await world.register(in: other)
     let answers = await withTaskGroup(of: Result<AcceptedPush, APIError>.self) { group in
-      for sendno in 0..<50 as Range<Int32> {
+      for sendno in 0..<50 as Range<Int64> {
         group.addTask { [router = world.router, app = world.app] in
           var request = AcceptRequest.test(to: [device], cid: "x-1")
           request.push.options.sendno = sendno

@@ -208,6 +208,42 @@ import Testing
     #expect(plan[offers[1].leg].numbers.members() == [RegistrationNumber(1)])
   }
 
+  /// The sender may choose a way for each channel: it is that of the devices with a token for the channel, and of no others.
+  @Test(arguments: [0, 70])
+  func `Each channel has the way that was chosen for it`(more: UInt32) throws {
+    let directory = AppDirectory(app: AppID(1))
+    let slots = [200, 201, 202].map { TokenSlot(ChannelID(rawValue: $0), kind: 1) }
+    // Three of each, connected and not.
+    for place in 0..<(8 + 8 * more) {
+      let number = RegistrationNumber(place)
+      let id = RegistrationID(high: UInt64(place), low: 1)
+      let held = place % 4 < 3 ? [HeldToken(PushToken(slots[Int(place % 4)], .only, [1]), of: number)] : []
+      directory.insert(
+        RegistrationEntry(number: number, id: id, platform: .android, secretHash: (1, 2), tokens: held))
+      guard place % 8 < 4 else { continue }
+      _ = directory.login(
+        id, secretHash: (1, 2), at: Location(loop: 0, slot: place, generation: 1), isForeground: true)
+    }
+    let all = try #require(directory.resolve(.all, platforms: .all))
+    var content = try PushContent.test([.notification])
+    content = PushContent(
+      variants: content.variants,
+      forChannels: zip(slots, [Strategy.Rule.vendorIfAny, .ownOnly]).map { slot, rule in
+        ChannelContent(slot.channel, for: PlatformSet(.android), Array(#"{"way":\#(rule.rawValue)}"#.utf8))
+      })
+    let request = AcceptRequest(to: .all, content)
+    let offers = slots.map { ChannelOffer(DeliveryLeg($0.channel), to: $0, on: PlatformSet(.android)) }
+    let plan = directory.plan(all, RouteTerms(request.push, offers: offers))
+    func kinds(_ recipients: Recipients) -> Set<UInt32> {
+      Set(recipients.numbers.members().map { $0.rawValue % 8 })
+    }
+    // 0 to 3 are connected, 4 to 7 are not; 3 and 7 have no token.
+    #expect(kinds(plan[offers[0].leg]) == [0, 4])
+    #expect(kinds(plan[offers[1].leg]) == [])
+    #expect(kinds(plan[offers[2].leg]) == [6])
+    #expect(kinds(plan.own) == [1, 2, 3, 5, 7])
+  }
+
   /// A Live Activity goes to those who have the token that it names, and to nobody over our connection.
   @Test func activitiesHaveTokensOfTheirOwn() async throws {
     let world = try await TestWorld()

@@ -68,7 +68,7 @@ struct ResultPages: Controller {
       """
       <div class="row"><h1>\(excerpt.line(call))</h1><span class="end">\(buttons(call, push, report))</span></div>
       <p class="quiet facts"><span>msg_id <code>\(id)</code> \(call.copyButton(id))</span>
-      <span>\(call.moment(push.row.createdAt))</span>\(words, { "<span>\($0)</span>" })</p>
+      <span>\(call.moment(push.row.createdAt))</span>\(words, { "<span>\($0)</span>" })</p>\(ignored(call, push))
       <p class="notice warn" role="status" hidden data-trace-ended>\(call(Words.traceEnded))</p>
       <section class="card" data-trace="\(push.path)/trace" aria-live="polite">\(trace)</section>
       <section class="card" data-trace-targets>\(targets)</section>
@@ -85,6 +85,16 @@ struct ResultPages: Controller {
       <section class="card"><details><summary>\(call(Words.deviceGets))</summary>
       <pre><code>\(excerpt.json)</code></pre></details></section>
       """)
+  }
+
+  /// What the sender asked for and nothing obeys.
+  private func ignored(_ call: PageCall, _ push: FoundPush) -> HTML {
+    let names = push.ignored(by: gateway.pushRules(of: push.app))
+    guard !names.isEmpty else { return .none }
+    return """
+
+      <p class="notice warn">\(call(Words.ignoredMembers)) \(names, { "<code>\($0)</code> " })</p>
+      """
   }
 
   private func buttons(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> HTML {
@@ -212,6 +222,14 @@ extension FoundPush {
     var object = JSONObject()
     for member in sent.members where member.key != "cid" { object.set(member.key, member.value) }
     return String(decoding: JSONWriter.serialize(.object(object)), as: UTF8.self)
+  }
+}
+
+extension FoundPush {
+  /// Members of the push object that have no effect.
+  func ignored(by rules: PushRules) -> [String] {
+    guard let object = source.object, let json = try? parseJSON(object) else { return [] }
+    return (try? PushRequest.parse(json, rules: rules, audience: .any))?.ignored ?? []
   }
 }
 

@@ -56,6 +56,7 @@ extension Words {
   static let noObject = Phrase(
     "The request is not stored: the push was sent by an older version of the server, or its content is too long.",
     "未保留请求内容：该推送来自旧版本服务器，或内容过长。")
+  static let ignoredMembers = Phrase("Ignored fields of the request:", "请求中未生效的字段：")
   static let deviceGets = Phrase("Device payload", "设备收到的内容")
   static let askDevice = Phrase("Why didn't it arrive?", "为什么没有收到？")
   static let askDeviceText = Phrase(

@@ -15,7 +15,7 @@ public struct CallbackEvent: Sendable, Equatable {
   /// The push that it is about, if it is about one.
   public var push: MessageID?
   /// The push's label.
-  public var sendno: Int32 = 0
+  public var sendno: Int64 = 0
   /// The device, if the server still knows it.
   public var device: RegistrationID?
   /// What the device runs.

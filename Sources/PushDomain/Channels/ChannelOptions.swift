@@ -2,7 +2,7 @@
 public struct ChannelOptions: Hashable, Sendable {
   /// JPush's name of the object: "huawei".
   public let key: String
-  /// The members that the channel obeys, besides those that choose the way. All others are refused.
+  /// The members that the channel obeys, besides those that choose the way. All others have no effect.
   public let fields: [String: FieldKind]
   /// Whether its service tells service messages from marketing: it is then told `options.classification`.
   public let hasClasses: Bool

@@ -78,6 +78,9 @@ public struct ScheduledPush: Equatable, Sendable {
   /// What it asks for.
   public let request: PushRequest
 
+  /// Members of the schedule object that have no effect.
+  public var ignored: [String] { request.ignored.map { "push." + $0 } }
+
   /// Reads a push object by the rules of `POST /v3/push`; throws that API's errors.
   public init(_ push: JSONValue, rules: PushRules = PushRules()) throws(APIError) {
     guard let object = push.object else { throw .invalidValue("push must be a JSON object") }
@@ -111,7 +114,7 @@ private struct ScheduleFields {
   func missing(_ key: String) -> APIError { fields.missing(key) }
 
   func cid() throws(APIError) -> String? {
-    guard let cid = try fields.string("cid") else { return nil }
+    guard let cid = try fields.string("cid"), !cid.isEmpty else { return nil }
     guard (1...64).contains(cid.utf8.count), cid.isPlainLine else {
       throw fields.invalid("cid", "is invalid")
     }

@@ -25,6 +25,7 @@ struct AppGroupPushController: GatewayController {
       call.fail(error)
       return
     }
+    let call = call.ignoring(request.push.ignored)
     router.acceptance.accept(request, for: group, without: { self.appsWithoutCalls(in: group) }) {
       [gateway] result in
       switch result {
@@ -56,7 +57,7 @@ struct AppGroupPushController: GatewayController {
   ) throws(APIError) -> AcceptRequest {
     let push = try PushRequest.parse(json, rules: limits.rules, audience: audience)
     if let cid = push.cid, !Gateway.isCID(cid, issuedTo: group.key) {
-      throw .invalidValue("cid was not issued to this group")
+      throw .invalidValue("cid was not issued to this group: it must begin with the group's key and -")
     }
     if push.options.overrideMessageID != nil {
       throw .invalidValue("options.override_msg_id does not go with a push to a group")

@@ -58,7 +58,7 @@ struct BatchPushController: GatewayController {
     // All are queued for the writer before the first is answered, so that they share its commits.
     let answers = BatchAnswers(entries.map(\.key)) { [call] in
       done()
-      call.answer(200, $0)
+      call.ignoring($1).answer(200, $0)
     }
     for (index, entry) in entries.enumerated() {
       guard admission.isAdmitted[index] else {
@@ -75,6 +75,7 @@ struct BatchPushController: GatewayController {
         answers.set(index, .failure(error))
         continue
       }
+      answers.ignore(request.push.ignored)
       router.acceptance.accept(request, for: app) { [gateway] result in
         switch result {
         case .success: gateway.accepted.add()
@@ -105,7 +106,7 @@ struct BatchPushController: GatewayController {
   ) throws(APIError) -> AcceptRequest {
     guard var push = entry.value.object else { throw .invalidValue("An entry must be a JSON object") }
     guard Gateway.isCID(entry.key, issuedTo: app.key) else {
-      throw .invalidValue("cid was not issued to this app")
+      throw .invalidValue("cid was not issued to this app: it must begin with the app key and -")
     }
     for member in push.members where member.key == "audience" || member.key == "cid" {
       throw .unsupportedKey("\(member.key) is not supported")
@@ -130,26 +131,37 @@ private final class BatchAnswers: Sendable {
   private struct State: Sendable {
     var results: [Result<MessageID, APIError>?]
     var missing: Int
+    var ignored: [String] = []
   }
 
   private let names: [String]
   private let state: Mutex<State>
-  private let answer: @Sendable ([UInt8]) -> Void
+  private let answer: @Sendable (_ body: [UInt8], _ ignored: [String]) -> Void
 
-  init(_ names: [String], answer: @escaping @Sendable ([UInt8]) -> Void) {
+  init(_ names: [String], answer: @escaping @Sendable ([UInt8], [String]) -> Void) {
     self.names = names
     self.answer = answer
     state = Mutex(State(results: Array(repeating: nil, count: names.count), missing: names.count))
   }
 
+  /// Adds members of an entry that have no effect, before the entry's outcome is set.
+  func ignore(_ names: [String]) {
+    guard !names.isEmpty else { return }
+    state.withLock { state in
+      for name in names where state.ignored.count < IgnoredMembers.most && !state.ignored.contains(name) {
+        state.ignored.append(name)
+      }
+    }
+  }
+
   /// Sets one, from any thread; each once.
   func set(_ index: Int, _ result: Result<MessageID, APIError>) {
-    let complete = state.withLock { state -> [Result<MessageID, APIError>?]? in
+    let complete = state.withLock { state -> State? in
       state.results[index] = result
       state.missing -= 1
-      return state.missing == 0 ? state.results : nil
+      return state.missing == 0 ? state : nil
     }
-    if let complete { answer(json(complete)) }
+    if let complete { answer(json(complete.results), complete.ignored) }
   }
 
   private func json(_ results: [Result<MessageID, APIError>?]) -> [UInt8] {

@@ -128,14 +128,14 @@ struct CallbackController: GatewayController {
 
   private func listCallbacks(_ call: GatewayCall) {
     guard let (service, app) = callbackService(call) else { return }
-    let name = call.target["state"]
+    let name = call.query("state")
     let state = name.flatMap { name in CallbackState.allCases.first { $0.name == name } }
     guard name == nil || state != nil else {
       call.fail(.invalidValue("state must be pending, failed or done"))
       return
     }
-    guard let before = Self.number(call.target["before"], in: 1...Int64.max, default: .max),
-      let limit = Self.number(call.target["limit"], in: 1...1000, default: 100)
+    guard let before = Self.number(call.query("before"), in: 1...Int64.max, default: .max),
+      let limit = Self.number(call.query("limit"), in: 1...1000, default: 100)
     else {
       call.fail(.invalidValue("before must be a number from 1, limit one from 1 to 1000"))
       return

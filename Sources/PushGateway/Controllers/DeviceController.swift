@@ -73,7 +73,7 @@ struct DeviceController: GatewayController {
     var seen: Set<String> = []
     for id in ids {
       guard let text = id.string else {
-        call.fail(.deviceInvalid("registration_ids must hold strings"))
+        call.fail(.deviceInvalid("registration_ids must hold strings only"))
         return
       }
       guard seen.insert(text).inserted else { continue }
@@ -110,7 +110,7 @@ struct DeviceController: GatewayController {
     var writer = JSONWriter()
     writer.beginObject()
     let isNew =
-      call.target["new_format"] == "true" || call.captures["alias"]?.hasSuffix(Self.looseQuery) == true
+      call.query("new_format") == "true" || call.captures["alias"]?.hasSuffix(Self.looseQuery) == true
     writer.key(isNew ? "data" : "registration_ids")
     writer.beginArray()
     for member in members {
@@ -315,7 +315,7 @@ struct DeviceController: GatewayController {
     case .appTagsFull, .newTagsUsedUp:
       .deviceInvalid(
         "The app would have more than \(RegistrationLimits.tagsPerApp) tags; nothing was changed")
-    case .unknownRegistration: .deviceInvalid("The registration ID is unknown")
+    case .unknownRegistration: .deviceInvalid("registration_id is unknown: the app has no such device")
     case .unknownKey: .deviceInvalid("The key is unknown")
     case .invalidToken: .deviceInvalid("The token is invalid")
     case .unavailable: .deviceBusy

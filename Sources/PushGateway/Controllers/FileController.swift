@@ -62,8 +62,10 @@ struct FileController: GatewayController {
       throw .tooLarge("The file has more than \(limits.fileBytes) bytes")
     }
     let ttl = form.parts.first { $0.name == "ttl" }.map { String(decoding: body[$0.content], as: UTF8.self) }
-    guard let hours = Int64(ttl ?? call.target["ttl"] ?? "720"), (1...720).contains(hours) else {
-      throw .invalidValue("ttl must be 1 to 720 hours")
+    guard let hours = Int64(ttl.flatMap { $0.isEmpty ? nil : $0 } ?? call.query("ttl") ?? "720"),
+      (1...720).contains(hours)
+    else {
+      throw .invalidValue("ttl must be 1 to 720, in hours")
     }
     let lines: FileLines
     do throws(FileLines.Fault) {
@@ -104,14 +106,14 @@ struct FileController: GatewayController {
   /// `GET /v3/files`.
   private func listFiles(_ call: GatewayCall) {
     guard let owner = call.owner?.text else { return }
-    let zone = router.zone
+    let (zone, hasExtensions) = (router.zone, call.request.wantsExtensions)
     router.files.list(of: owner) { result in
       guard case .success(let files) = result else { return call.fail(.timeout) }
       let json = Self.json { writer in
         writer.member("total_count", files.count)
         writer.key("files")
         writer.beginArray()
-        for file in files { Self.write(file, in: zone, to: &writer) }
+        for file in files { Self.write(file, in: zone, hasExtensions, to: &writer) }
         writer.endArray()
       }
       call.answer(200, json)
@@ -121,14 +123,15 @@ struct FileController: GatewayController {
   /// `GET /v3/files/{file_id}`.
   private func showFile(_ call: GatewayCall) {
     guard let owner = call.owner?.text else { return }
-    let zone = router.zone
+    let (zone, hasExtensions) = (router.zone, call.request.wantsExtensions)
     router.files.find(call.captures["file_id"] ?? "", of: owner) { result in
       switch result {
       case .failure: call.fail(.timeout)
-      case .success(nil): call.fail(.invalidValue("file_id is unknown"))
+      case .success(nil):
+        call.fail(.invalidValue("file_id is unknown: there is no such file, or it has expired"))
       case .success(let file?):
         var writer = JSONWriter()
-        Self.write(file, in: zone, to: &writer)
+        Self.write(file, in: zone, hasExtensions, to: &writer)
         call.answer(200, writer.bytes)
       }
     }
@@ -142,24 +145,33 @@ struct FileController: GatewayController {
     }
   }
 
-  private static func write(_ file: FileRow, in zone: any Zone, to writer: inout JSONWriter) {
+  private static func write(
+    _ file: FileRow, in zone: any Zone, _ hasExtensions: Bool, to writer: inout JSONWriter
+  ) {
     writer.beginObject()
     writer.member("file_id", file.fileID)
     writer.member("type", file.kind == .aliases ? "alias" : "registration_id")
     writer.member("file_name", file.name)
     writer.member("create_time", zone.local(file.createdAt).text)
     writer.member("expire_time", zone.local(file.expiresAt).text)
-    writer.member("count", file.count)
+    if hasExtensions { writer.member("count", file.count) }
     writer.endObject()
   }
 }
 
 extension FileLines.Fault {
+  private static func rule(_ kind: FileKind) -> String {
+    switch kind {
+    case .aliases: "alias: 1 to 40 bytes of letters, digits, Chinese characters and _ @ ! # $ & * + = . | ￥"
+    case .registrationIDs: "registration ID: 19 hexadecimal digits in lower case"
+    }
+  }
+
   fileprivate func complaint(_ kind: FileKind) -> APIError {
     switch self {
     case .notText: .invalidValue("The file is not in UTF-8")
     case .badLine(let number):
-      .invalidValue("Line \(number) of the file is no \(kind == .aliases ? "alias" : "registration ID")")
+      .invalidValue("Line \(number) of the file is not a valid \(Self.rule(kind))")
     case .empty: .missing("Missing parameter: the file has no value")
     case .tooMany: .invalidValue("The file has more than \(FileLines.maximumValues) values")
     }

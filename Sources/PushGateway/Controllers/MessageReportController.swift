@@ -58,8 +58,8 @@ struct MessageReportController: GatewayController {
 
   /// The IDs in the query: spaces and empty items are ignored, as JPush's own tests expect.
   private func messageIDs(_ call: GatewayCall, _ name: String, most: Int) -> [MessageID]? {
-    guard let text = call.target[name] else {
-      call.fail(call.api.faults.missing("\(name) is missing"))
+    guard let text = call.query(name) else {
+      call.fail(call.api.faults.missing("Missing parameter: \(name): IDs, separated by commas"))
       return nil
     }
     var ids: [MessageID] = []
@@ -67,13 +67,13 @@ struct MessageReportController: GatewayController {
       let digits = item.utf8.filter { $0 != UInt8(ascii: " ") }
       if digits.isEmpty { continue }
       guard let id = MessageID(decimal: digits) else {
-        call.fail(call.api.faults.invalid("\(name) must hold numbers"))
+        call.fail(call.api.faults.invalid("\(name) must hold numbers, not '\(item.prefix(40))'"))
         return nil
       }
       ids.append(id)
     }
     guard (1...most).contains(ids.count) else {
-      call.fail(call.api.faults.invalid("\(name) must hold 1 to \(most) numbers"))
+      call.fail(call.api.faults.invalid("\(name) must hold 1 to \(most) numbers, not \(ids.count)"))
       return nil
     }
     return ids

@@ -29,18 +29,26 @@ struct PushController: GatewayController {
       call.fail(error)
       return
     }
+    let call = call.ignoring(parsed.ignored)
     let request = AcceptRequest(parsed, object: call.request.body)
     if let cid = parsed.cid, !Gateway.isCID(cid, issuedTo: app.key) {
       gateway.refused.add()
-      call.fail(.invalidValue("cid was not issued to this app"))
+      call.fail(.invalidValue("cid was not issued to this app: it must begin with the app key and -"))
       return
     }
     guard isReal else {
       router.acceptance.validate(request, for: app) { [router] result in
         switch result {
         case .success(let push):
+          guard call.request.wantsExtensions else {
+            return call.answer(200, Self.success(push.id, sendno: push.sendno))
+          }
           let previews = router.channels.previews(of: parsed.content, in: app)
-          call.answer(200, Self.success(push.id, sendno: push.sendno, previews))
+          call.answer(
+            200,
+            Self.success(push.id, sendno: push.sendno) {
+              Self.writeExtensions(previews, ignored: parsed.ignored, to: &$0)
+            })
         case .failure(let error): call.fail(error)
         }
       }
@@ -60,34 +68,42 @@ struct PushController: GatewayController {
 
   /// Both numbers are strings at JPush.
   private static func success(
-    _ id: MessageID, sendno: Int32, _ previews: [PushPreview] = []
+    _ id: MessageID, sendno: Int64, extensions: (inout JSONWriter) -> Void = { _ in }
   ) -> [UInt8] {
-    var writer = JSONWriter(capacity: 64)
+    json { writer in
+      writer.member("sendno", String(sendno))
+      writer.member("msg_id", id.text)
+      extensions(&writer)
+    }
+  }
+
+  /// What `validate` says beyond JPush's answer.
+  private static func writeExtensions(
+    _ previews: [PushPreview], ignored: [String], to writer: inout JSONWriter
+  ) {
+    writer.key("channels")
     writer.beginObject()
-    writer.member("sendno", String(sendno))
-    writer.member("msg_id", id.text)
-    if !previews.isEmpty {
-      writer.key("channels")
-      writer.beginObject()
-      for preview in previews {
-        writer.key(preview.channel.name)
-        preview.write(to: &writer)
-      }
-      writer.endObject()
+    for preview in previews {
+      writer.key(preview.channel.name)
+      preview.write(to: &writer)
     }
     writer.endObject()
-    return writer.bytes
+    writer.key("ignored")
+    writer.beginArray()
+    for name in ignored { writer.value(name) }
+    writer.endArray()
   }
 
   /// `GET /v3/push/cid`: IDs for idempotent requests.
   private func issueCIDs(_ call: GatewayCall) {
     guard let owner = call.owner else { return }
-    guard let count = call.target["count"].map({ Int($0) }) ?? 1, (1...1000).contains(count) else {
-      call.fail(.invalidValue("count must be 1 to 1000"))
+    guard let count = call.query("count").map({ Int($0) }) ?? 1, (1...1000).contains(count) else {
+      call.fail(.invalidValue("count must be 1 to 1000, not '\((call.query("count") ?? "").prefix(40))'"))
       return
     }
-    guard ["push", "schedule"].contains(call.target["type"] ?? "push") else {
-      call.fail(.invalidValue("type must be push or schedule"))
+    guard ["push", "schedule"].contains(call.query("type") ?? "push") else {
+      call.fail(
+        .invalidValue("type must be push or schedule, not '\((call.query("type") ?? "").prefix(40))'"))
       return
     }
     var writer = JSONWriter(capacity: 80 * count)
@@ -104,13 +120,13 @@ struct PushController: GatewayController {
   private func recall(_ call: GatewayCall) {
     guard let app = call.app else { return }
     guard let id = MessageID(decimal: Array((call.captures["msg_id"] ?? "").utf8)) else {
-      call.fail(.invalidValue("msg_id must be a number"))
+      call.fail(.invalidValue("msg_id must be a number, not '\((call.captures["msg_id"] ?? "").prefix(40))'"))
       return
     }
     router.deliveries.recall(id, in: app) { result in
       switch result {
       case .success(let recalled):
-        guard recalled.unconfirmed > 0 else { return call.answerEmpty() }
+        guard recalled.unconfirmed > 0, call.request.wantsExtensions else { return call.answerEmpty() }
         var writer = JSONWriter(capacity: 40)
         writer.beginObject()
         writer.member("unconfirmed_nodes", recalled.unconfirmed)

@@ -23,6 +23,7 @@ struct PushPlanController: GatewayController {
   private func showQuota(_ call: GatewayCall) {
     guard let app = call.app else { return }
     let known = Self.vendors.map { router.channels.quota(of: app, on: $0) }
+    let hasExtensions = call.request.wantsExtensions
     call.answer(
       200,
       Self.coded { writer in
@@ -38,7 +39,7 @@ struct PushPlanController: GatewayController {
           writer.beginObject()
           writer.member("total", quota?.total ?? -1)
           writer.member("used", quota?.used ?? -1)
-          if let quota {
+          if let quota, hasExtensions {
             writer.key("used_up")
             writer.value(quota.isUsedUp)
             writer.member("known_since", Log.iso8601(quota.knownAt.milliseconds))
@@ -65,7 +66,7 @@ struct PushPlanController: GatewayController {
       switch result {
       case .failure: call.fail(.timeout)
       case .success(.added): call.answer(200, Self.coded { _ in })
-      case .success(.exists): call.fail(.invalidValue("name is the name of another plan"))
+      case .success(.exists): call.fail(.invalidValue("name is taken by another push plan"))
       case .success(.full): call.fail(.overLimit("The app has \(PushPlans.most) plans"))
       }
     }
@@ -77,7 +78,7 @@ struct PushPlanController: GatewayController {
       switch result {
       case .failure: call.fail(.timeout)
       case .success(true): call.answer(200, Self.coded { _ in })
-      case .success(false): call.fail(.invalidValue("name is unknown"))
+      case .success(false): call.fail(.invalidValue("name is unknown: the app has no such push plan"))
       }
     }
   }
@@ -110,10 +111,10 @@ struct PushPlanController: GatewayController {
   private func listPlans(_ call: GatewayCall) {
     guard let app = call.app, let page = Page(call, size: 50) else { return }
     // Plans made in JPush's console are those of source 1: none.
-    guard call.target["send_source"].map({ $0 == "0" || $0.isEmpty }) ?? true else {
+    guard call.query("send_source").map({ $0 == "0" }) ?? true else {
       return answer(call, page, total: 0, [])
     }
-    let info = call.target["info"] ?? ""
+    let info = call.query("info") ?? ""
     router.plans.list(of: app, containing: info, limit: page.size, offset: page.offset) { [self] result in
       guard case .success(let (total, rows)) = result else { return call.fail(.timeout) }
       answer(call, page, total: total, rows)

@@ -18,14 +18,14 @@ struct PushReportController: GatewayController {
   private func showPush(_ call: GatewayCall) {
     guard let app = call.app else { return }
     guard let id = MessageID(decimal: Array((call.captures["msg_id"] ?? "").utf8)) else {
-      call.fail(.invalidValue("msg_id must be a number"))
+      call.fail(.invalidValue("msg_id must be a number, not '\((call.captures["msg_id"] ?? "").prefix(40))'"))
       return
     }
     let names = router.channels.names
     router.reports.report(on: id, in: app) { result in
       switch result {
       case .failure: call.fail(.timeout)
-      case .success(nil): call.fail(.invalidValue("msg_id is unknown"))
+      case .success(nil): call.fail(.invalidValue("msg_id is unknown: the app has no such push"))
       case .success(let report?): call.answer(200, report.json(names))
       }
     }

@@ -30,9 +30,10 @@ struct ScheduleController: GatewayController {
       return
     }
     if let cid = request.cid, !Gateway.isCID(cid, issuedTo: app.key) {
-      call.fail(.scheduleInvalid("cid was not issued to this app"))
+      call.fail(.scheduleInvalid("cid was not issued to this app: it must begin with the app key and -"))
       return
     }
+    let call = call.ignoring(request.push.ignored)
     checkFile(of: request.push, in: app, call) { [router] in
       router.schedules.create(request, named: Gateway.uuid(), in: app) { result in
         call.finish(result) { schedule, writer in
@@ -65,8 +66,9 @@ struct ScheduleController: GatewayController {
   /// `GET /v3/schedules?page=n`: schedules that can still fire.
   private func listSchedules(_ call: GatewayCall) {
     guard let app = call.app else { return }
-    guard let page = call.target["page"].map({ Int($0) }) ?? 1, page >= 1 else {
-      call.fail(.scheduleInvalid("page must be a number from 1"))
+    guard let page = call.query("page").map({ Int($0) }) ?? 1, page >= 1 else {
+      call.fail(
+        .scheduleInvalid("page must be a number from 1, not '\((call.query("page") ?? "").prefix(40))'"))
       return
     }
     router.schedules.list(of: app, page: page - 1, size: Self.schedulesOnPage) { result in
@@ -105,6 +107,7 @@ struct ScheduleController: GatewayController {
         call.fail(error)
         return
       }
+      let call = call.ignoring(update.push?.ignored ?? [])
       checkFile(of: update.push, in: app, call) { [router] in
         router.schedules.change(Self.scheduleID(call), update, in: app) { result in
           call.finish(result) { schedule, writer in Self.write(schedule, to: &writer) }

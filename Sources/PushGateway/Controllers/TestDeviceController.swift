@@ -19,7 +19,7 @@ struct TestDeviceController: GatewayController {
   private func addTestDevice(_ call: GatewayCall) {
     guard let app = call.app, let (id, name) = testDevice(call) else { return }
     guard app.directory.find(id) != nil else {
-      call.fail(.deviceInvalid("registration_id is unknown"))
+      call.fail(.deviceInvalid(GatewayCall.complaint(ofRegistration: id.text)))
       return
     }
     router.testDevices.add(id.text, name: name, of: app) { result in
@@ -28,7 +28,7 @@ struct TestDeviceController: GatewayController {
       case .success(.added): call.answerEmpty()
       case .success(.exists): call.fail(.deviceInvalid("registration_id is a test device already"))
       case .success(.full):
-        call.fail(.deviceInvalid("The app has \(TestDevices.most) test devices"))
+        call.fail(.deviceInvalid("The app has \(TestDevices.most) test devices, and may not have more"))
       }
     }
   }
@@ -39,7 +39,7 @@ struct TestDeviceController: GatewayController {
       switch result {
       case .failure: call.fail(.deviceBusy)
       case .success(true): call.answerEmpty()
-      case .success(false): call.fail(.deviceInvalid("registration_id is no test device"))
+      case .success(false): call.fail(.deviceInvalid("registration_id is not a test device"))
       }
     }
   }
@@ -54,7 +54,7 @@ struct TestDeviceController: GatewayController {
 
   private func listTestDevices(_ call: GatewayCall) {
     guard let app = call.app, let page = Page(call, size: 200) else { return }
-    let (name, id) = (call.target["device_name"] ?? "", call.target["registration_id"] ?? "")
+    let (name, id) = (call.query("device_name") ?? "", call.query("registration_id") ?? "")
     let zone = router.zone
     router.testDevices.list(of: app, name: name, registrationID: id, limit: page.size, offset: page.offset) {
       result in
@@ -79,8 +79,12 @@ struct TestDeviceController: GatewayController {
   /// Device and name in the body; answers the request itself when they are invalid.
   private func testDevice(_ call: GatewayCall) -> (RegistrationID, name: String)? {
     guard let json = call.body() else { return nil }
-    guard let id = json["registration_id"]?.string.flatMap({ RegistrationID($0) }) else {
-      call.fail(.deviceInvalid("registration_id is unknown"))
+    guard let text = json["registration_id"]?.string else {
+      call.fail(.deviceInvalid("registration_id must be a string"))
+      return nil
+    }
+    guard let id = RegistrationID(text) else {
+      call.fail(.deviceInvalid(GatewayCall.complaint(ofRegistration: text)))
       return nil
     }
     guard let name = json["device_name"]?.string, (1...100).contains(name.utf8.count),

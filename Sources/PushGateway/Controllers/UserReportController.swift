@@ -61,10 +61,14 @@ struct UserReportController: GatewayController {
 
   private func userPeriods(_ call: GatewayCall) throws(APIError) -> ReportPeriods {
     let faults = call.api.faults
-    guard let unit = call.target["time_unit"] else { throw faults.missing("time_unit is missing") }
-    guard let start = call.target["start"] else { throw faults.missing("start is missing") }
-    guard let duration = call.target["duration"].flatMap({ Int($0) }) else {
-      throw faults.invalid("duration must be a number")
+    guard let unit = call.query("time_unit") else {
+      throw faults.missing("Missing parameter: time_unit: HOUR, DAY or MONTH")
+    }
+    guard let start = call.query("start") else {
+      throw faults.missing("Missing parameter: start: such as 2026-01-31")
+    }
+    guard let duration = call.query("duration").flatMap({ Int($0) }) else {
+      throw faults.invalid("duration must be a number, not '\((call.query("duration") ?? "").prefix(40))'")
     }
     return try ReportPeriods(
       unit: unit, start: start, duration: duration, now: router.zone.local(gateway.time.now()))
@@ -98,14 +102,14 @@ struct UserReportController: GatewayController {
 
   private func showStatistics(_ call: GatewayCall) {
     guard let app = call.app else { return }
-    let isDay = call.target["unit"] == "day"
-    guard isDay || call.target["unit"] == "hour" else {
+    let isDay = call.query("unit") == "day"
+    guard isDay || call.query("unit") == "hour" else {
       call.fail(call.api.faults.invalid("unit must be hour or day"))
       return
     }
     let suffix = isDay ? " 00" : ""
-    guard let from = ReportPeriods.hour((call.target["from"] ?? "") + suffix),
-      let to = ReportPeriods.hour((call.target["to"] ?? "") + suffix)
+    guard let from = ReportPeriods.hour((call.query("from") ?? "") + suffix),
+      let to = ReportPeriods.hour((call.query("to") ?? "") + suffix)
     else {
       call.fail(call.api.faults.invalid("from and to must be \(isDay ? "yyyy-MM-dd" : "yyyy-MM-dd HH")"))
       return

@@ -20,7 +20,7 @@ struct WhyController: GatewayController {
       call.fail(call.api.faults.invalid("msg_id must be a number"))
       return
     }
-    guard let name = call.target["registration_id"], !name.isEmpty else {
+    guard let name = call.query("registration_id") else {
       call.fail(call.api.faults.missing("registration_id is missing"))
       return
     }
@@ -41,7 +41,7 @@ struct WhyController: GatewayController {
   ) {
     var registration = name
     if case .there(let number) = device { registration = app.directory.identity(number)?.id.text ?? name }
-    let isChinese = call.target["lang"] == "zh"
+    let isChinese = call.query("lang") == "zh"
     router.diagnostics.diagnose(id, device, in: app) { [registration] result in
       switch result {
       case .failure: call.fail(call.api.faults.busy)

@@ -33,7 +33,7 @@ public struct AcceptRequest: Sendable {
   }
 
   /// The app server's label; a push without one has 0.
-  var sendno: Int32 { push.options.sendno ?? 0 }
+  var sendno: Int64 { push.options.sendno ?? 0 }
   /// The push that this one replaces.
   var overrides: MessageID? { push.options.overrideMessageID }
   /// Minutes over which delivery is paced evenly, 0 for at once.
@@ -45,7 +45,7 @@ public struct AcceptedPush: Sendable, Equatable {
   /// Its ID.
   public let id: MessageID
   /// The label of the first request with this `cid`.
-  public let sendno: Int32
+  public let sendno: Int64
   /// Registrations in its audience.
   public let targets: Int
 }
@@ -53,7 +53,7 @@ public struct AcceptedPush: Sendable, Equatable {
 extension AcceptedPush {
   /// What the first request with a `cid` was answered.
   init(_ first: CIDRow) {
-    self.init(id: first.id, sendno: Int32(clamping: first.sendno), targets: Int(first.targetCount))
+    self.init(id: first.id, sendno: first.sendno, targets: Int(first.targetCount))
   }
 }
 

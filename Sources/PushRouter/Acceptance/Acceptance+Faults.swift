@@ -8,6 +8,36 @@ extension Acceptance {
     app.plan.fault(request.push.options) ?? channels.fault(request, in: app)
   }
 
+  /// 1011 with what is known of the audience, so that the sender sees which condition nobody meets.
+  func noTarget(of request: AcceptRequest, in app: App) -> APIError {
+    let (directory, platforms) = (app.directory, request.push.platforms)
+    func count(_ filter: AudienceFilter, on platforms: PlatformSet = .all) -> Int {
+      directory.resolve(filter, platforms: platforms).count
+    }
+    let registered = directory.resolve(.all, platforms: .all)?.count ?? 0
+    let names = Platform.allCases.filter { platforms.contains($0) }.map(\.name).joined(separator: ", ")
+    let nobody = "none of them on \(names), for which the push has something"
+    let others = "all of them are blocked or excluded by options"
+    let text: String
+    switch request.push.audience {
+    case _ where registered == 0: text = "no device of the app is registered"
+    case .testDevices: text = "no test device of the app matches"
+    case .file: text = "the file names none of the app's \(registered) devices on \(names)"
+    case .all:
+      let some = directory.resolve(.all, platforms: platforms)?.count ?? 0
+      text = "the app has \(registered) devices, \(some == 0 ? nobody : others)"
+    case .filter(let filter):
+      let matched = count(filter)
+      if matched > 0 {
+        text = "\(matched) devices match, \(count(filter, on: platforms) == 0 ? nobody : others)"
+      } else {
+        let each = filter.conditions.map { "\($0.key): \(count($0.filter))" }.joined(separator: ", ")
+        text = "none of the app's \(registered) devices matches (\(each))"
+      }
+    }
+    return .noTarget.saying("cannot find user by this audience: \(text)")
+  }
+
   /// Checks a request as `accept` does, without storing, counting or delivering anything.
   public func validate(
     _ request: AcceptRequest, for app: App,
@@ -35,7 +65,7 @@ extension Acceptance {
   ) {
     let count = app.admissible(audience, at: time.now()).count
     guard count > 0 else {
-      reply(.failure(.noTarget))
+      reply(.failure(noTarget(of: request, in: app)))
       return
     }
     let accepted = AcceptedPush(id: ids.next(), sendno: request.sendno, targets: count)
@@ -54,6 +84,18 @@ extension Acceptance {
       case .success(nil): reply(.success(accepted))
       }
     }
+  }
+}
+
+extension AudienceFilter {
+  /// Each condition alone.
+  fileprivate var conditions: [(key: String, filter: AudienceFilter)] {
+    [
+      ("tag", AudienceFilter(tags: tags)), ("tag_and", AudienceFilter(tagsAnd: tagsAnd)),
+      ("tag_not", AudienceFilter(tagsNot: tagsNot)), ("alias", AudienceFilter(aliases: aliases)),
+      ("registration_id", AudienceFilter(registrationIDs: registrationIDs)),
+      ("live_activity_id", AudienceFilter(liveActivityID: liveActivityID)),
+    ].filter { !$0.1.isEmpty }
   }
 }
 
@@ -84,7 +126,7 @@ extension AcceptRequest {
       return fault
     }
     if let plan = push.options.pushPlan, try !transaction.pushPlans.contains(app: app.id, name: plan) {
-      return .invalidValue("options.business_operation_code names no push plan")
+      return .invalidValue("options.business_operation_code is unknown: the app has no such push plan")
     }
     if pacingMinutes > 0,
       try transaction.pacedPushes.count(app: app.id, at: now) >= Self.maximumPacedPushes
@@ -120,12 +162,13 @@ extension AcceptRequest {
   ) -> APIError? {
     // Another app's push looks like an unknown one.
     guard let origin, origin.app == app.id else {
-      return .invalidValue("options.override_msg_id is unknown")
+      return .invalidValue("options.override_msg_id is unknown: the app has no such push")
     }
     guard now <= origin.createdAt.adding(seconds: options.overrideLifetime) else {
-      return .invalidValue("options.override_msg_id is too old")
+      return .invalidValue("options.override_msg_id is too old: a push can be overridden for a day")
     }
-    return origin.isReplaced ? .invalidValue("options.override_msg_id was overridden before") : nil
+    return origin.isReplaced
+      ? .invalidValue("options.override_msg_id was overridden before, which can be done once") : nil
   }
 }
 
@@ -133,6 +176,7 @@ extension PlanRow {
   /// Why a plan does not allow a push. One that names no time to live lives as long as the plan allows.
   func fault(_ options: PushOptions) -> APIError? {
     guard let most = maxTimeToLive, options.hasTimeToLive, options.timeToLive > most else { return nil }
-    return .invalidValue("options.time_to_live is more than the \(most) of the app's plan")
+    return .invalidValue(
+      "options.time_to_live is \(options.timeToLive), more than the \(most) of the app's plan")
   }
 }

@@ -12,7 +12,9 @@ extension Acceptance {
     var request = part.request
     if let most = limits.maxTimeToLive { request.push.options.limitDefaultTimeToLive(to: most) }
     let wishes = request.push.options
-    guard !audience.isEmpty || request.push.cid != nil else { return part.state = .refused(.noTarget) }
+    let refusal = audience.isEmpty ? noTarget(of: request, in: app) : nil
+    // What the first request with its name was answered is known to the database.
+    if let refusal, request.push.cid == nil { return part.state = .refused(refusal) }
     if let fault = limits.fault(wishes) ?? channels.fault(request, in: app) {
       return part.state = .refused(fault)
     }
@@ -28,10 +30,11 @@ extension Acceptance {
     if request.overrides != nil { writeBehind.flushEnds() }
     let seconds = wishes.timeToLive == 0 ? options.onlineOnlySeconds : Int64(wishes.timeToLive)
     // So that the last device has as long as it would have without pacing.
-    part.state = .routed(
-      NewPush(
-        request: request, audience: audience, plan: plan, expiresIn: seconds + request.pacingMinutes * 60,
-        at: time.now()))
+    var push = NewPush(
+      request: request, audience: audience, plan: plan, expiresIn: seconds + request.pacingMinutes * 60,
+      at: time.now())
+    push.refusal = refusal
+    part.state = .routed(push)
   }
 
   /// Stores a part that has its routes, on the writer's thread.
@@ -57,7 +60,7 @@ extension Acceptance {
     {
       return .refused(.requestRepeated)
     }
-    guard push.audienceCount > 0 else { return .refused(.noTarget) }
+    guard push.audienceCount > 0 else { return .refused(push.refusal ?? .noTarget) }
     guard !app.isDeleted else { return .refused(.authenticationFailed) }
     if let fault = try request.fault(in: app, transaction.reading, options, at: push.now) {
       return .refused(fault)
@@ -103,7 +106,7 @@ extension Acceptance {
     }
     if let cid = request.push.cid {
       try transaction.pushes.insertCID(
-        app: app.id, cid: cid, id: id, sendno: Int64(request.sendno), at: push.now,
+        app: app.id, cid: cid, id: id, sendno: request.sendno, at: push.now,
         digest: request.getui?.digest?.stored)
     }
     if let old = request.overrides {

@@ -7,13 +7,13 @@ public struct AcceptedAppGroupPush: Sendable, Equatable {
   /// Its number as a whole.
   public let id: MessageID
   /// The label of the first request with this `cid`.
-  public let sendno: Int32
+  public let sendno: Int64
   /// For each app its push, or why there is none, by key.
   public let members: [(app: AppKey, result: Result<MessageID, APIError>)]
 
   init(_ row: AppGroupPushRow) {
     id = row.id
-    sendno = Int32(clamping: row.sendno)
+    sendno = row.sendno
     members = row.members.map { ($0.app, $0.result) }
   }
 
@@ -28,7 +28,7 @@ public struct AcceptedAppGroupPush: Sendable, Equatable {
 private struct AppGroupAcceptance: AcceptanceKind {
   let group: AppGroup
   let cid: String?
-  let sendno: Int32
+  let sendno: Int64
   /// Seconds for which a `cid` returns its first answer.
   let nameLifetime: Int64
   let time: any TimeSource
@@ -52,7 +52,7 @@ private struct AppGroupAcceptance: AcceptanceKind {
   ) throws(StorageError) -> Result<AcceptedAppGroupPush, APIError> {
     if let first = try first(in: transaction.reading) { return .success(first) }
     var row = AppGroupPushRow(
-      id: acceptance.ids.next(), sendno: Int64(sendno), createdAt: time.now(), members: [])
+      id: acceptance.ids.next(), sendno: sendno, createdAt: time.now(), members: [])
     for index in parts.indices {
       try acceptance.store(&parts[index], in: transaction)
       let result: Result<MessageID, APIError> =

@@ -11,6 +11,8 @@ struct NewPush: Sendable {
   var takersOfOld: Set<ChannelID> = []
   /// Members of the audience.
   let audienceCount: Int
+  /// Why it is not sent, if the audience has no member.
+  var refusal: APIError?
   /// Which way it goes to whom.
   let plan: RoutePlan
   let now: Timestamp
@@ -125,7 +127,7 @@ struct NewPush: Sendable {
   func row(_ id: MessageID, app: AppID) -> PushRow {
     let legs = plan.vendors.map { LegTargetsRow(leg: $0.leg, targets: $0.targets.numbers.serialized()) }
     return PushRow(
-      id: id, app: app, createdAt: now, expiresAt: expires, sendno: Int64(request.sendno),
+      id: id, app: app, createdAt: now, expiresAt: expires, sendno: request.sendno,
       platforms: request.push.namedPlatforms, target: single, targets: targetBytes, ownTargets: ownBytes,
       legs: legs, iosTargets: iosBytes,
       unreached: unreachedBytes, isOnlineOnly: request.push.options.timeToLive == 0,

@@ -52,6 +52,8 @@ struct RoutePlan: Sendable {
 /// The inputs of routes besides the device.
 struct RouteTerms: Sendable {
   let strategy: Strategy
+  /// Those of channels that the sender chose a way for.
+  private let strategies: [ChannelID: Strategy]
   let content: PushContent
   /// What channels could bring in place of our connection: of two for one device the first counts.
   let vendors: [ChannelOffer]
@@ -67,6 +69,11 @@ struct RouteTerms: Sendable {
     content = request.content
     vendors = offers.filter(\.leg.isMain)
     additions = offers.filter { !$0.leg.isMain }
+    strategies = request.content.forChannels.reduce(into: [:]) { found, one in
+      let common = request.options.strategy
+      let own = request.content.strategy(of: one.channel, else: common)
+      if own != common { found[one.channel] = own }
+    }
     isOnlineOnly = request.options.timeToLive == 0
     fallsBackLater = request.options.fallbackAfter != nil
   }
@@ -100,7 +107,8 @@ struct RouteTerms: Sendable {
     Routing.route(
       RouteInput(
         platform: platform, parts: content.parts(for: platform), isOnline: isReachable,
-        appState: isReachable ? .foreground : .background, vendor: vendor?.leg.channel, strategy: strategy,
+        appState: isReachable ? .foreground : .background, vendor: vendor?.leg.channel,
+        strategy: vendor.flatMap { strategies[$0.leg.channel] } ?? strategy,
         onlineOnly: isOnlineOnly, fallsBackLater: fallsBackLater))
   }
 }

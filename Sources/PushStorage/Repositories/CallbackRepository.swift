@@ -147,7 +147,7 @@ extension CallbackRepository {
       PushCallbackRow(
         id: $0.message("msg_id"), url: $0.optionalText("url"),
         types: CallbackTypes(rawValue: $0.integer("types", as: UInt8.self) & 127),
-        sendno: $0.integer("sendno", as: Int32.self), params: $0.blob("params"))
+        sendno: $0.integer("sendno"), params: $0.blob("params"))
     }
     guard var found else { return nil }
     found.params = try database.opened(found.params, of: app, .callbackParams)

@@ -238,9 +238,8 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
   /// as IDs become.
   public func fault(_ content: PushContent, _ strategy: Strategy, in app: App) -> APIError? {
     guard serves(app), vendor.carries(content) else { return nil }
-    let used = Platform.allCases.first {
-      info.platforms.contains($0) && Routing.mayUseVendor(strategy, on: $0)
-    }
+    let own = content.strategy(of: info.id, else: strategy)
+    let used = Platform.allCases.first { info.platforms.contains($0) && Routing.mayUseVendor(own, on: $0) }
     guard let platform = used else { return nil }
     let draft = ChannelPush(
       app: app, id: Self.longestID, targets: .few([]), push: StoredPush(content: content, strategy: strategy),
@@ -383,7 +382,8 @@ extension Vendor {
   /// Whether the direct connection brings what the service refuses of a push. A vendor's platforms have the same rules.
   fileprivate func fallsBack(_ push: StoredPush) -> Bool {
     Platform.allCases.first { info.platforms.contains($0) }.map {
-      Routing.fallsBackToOwn(push.strategy, on: $0, push.content.parts(for: $0))
+      Routing.fallsBackToOwn(
+        push.content.strategy(of: info.id, else: push.strategy), on: $0, push.content.parts(for: $0))
     } ?? false
   }
 }
