@@ -19,6 +19,7 @@ struct PEMFile {
 
   /// Reads a file.
   init(path: String) throws(TLSError) {
+    BlockingCall.assertAllowed()
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw .unreadable(path: path, reason: String(cString: strerror(errno)))

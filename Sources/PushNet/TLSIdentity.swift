@@ -16,6 +16,8 @@ public enum TLSTrust: Sendable {
   case file(String)
   /// The CAs that the system trusts, and those in a PEM file.
   case systemAnd(file: String)
+  /// The same in memory, for contexts that are made where no file may be read.
+  case systemAndPEM([UInt8])
   /// The CAs in PEM form, and no others.
   case pem([UInt8])
 }
@@ -94,6 +96,9 @@ extension TLSContext {
     case .systemAnd(let path):
       try trustSystem()
       try self.trust(try PEMFile(path: path))
+    case .systemAndPEM(let bytes):
+      try trustSystem()
+      try self.trust(PEMFile(bytes, name: "the certificate"))
     case .pem(let bytes): try self.trust(PEMFile(bytes, name: "the certificate"))
     }
   }

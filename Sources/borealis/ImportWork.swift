@@ -145,6 +145,7 @@ struct ImportWork {
   }
 
   private mutating func store(_ lines: [Line]) throws(Failure) {
+    BlockingCall.assertAllowed()
     waiting = []
     var rest = lines[...]
     while !rest.isEmpty {

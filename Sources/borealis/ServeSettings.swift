@@ -144,7 +144,9 @@ struct ServeSettings {
     var hosts = APNsHosts()
     if let other = settings.address("apns-production") { hosts.production = .init(other.host, other.port) }
     if let other = settings.address("apns-sandbox") { hosts.sandbox = .init(other.host, other.port) }
-    if let file = try authorities(settings, "apns-ca") { hosts.trust = .systemAnd(file: file) }
+    if let file = try authorities(settings, "apns-ca") {
+      hosts.trust = .systemAndPEM(try Files.contents(file))
+    }
     return hosts
   }
 
