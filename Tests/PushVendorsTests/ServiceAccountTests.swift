@@ -26,7 +26,8 @@ import Testing
 
   @Test func assertionsAreSignedForGoogle() throws {
     let key = try RSAKey.generate()
-    let account = try ServiceAccount(file: Self.file(key), tokenURL: Self.tokens)
+    // Some editors write a byte order mark.
+    let account = try ServiceAccount(file: Array("\u{FEFF}".utf8) + Self.file(key), tokenURL: Self.tokens)
     let now = Timestamp(milliseconds: 1_800_000_000_999)
     let body = String(
       decoding: try #require(account.assertion(audience: Self.tokens, at: now)), as: UTF8.self)

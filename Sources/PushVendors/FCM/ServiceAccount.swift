@@ -24,7 +24,9 @@ public struct ServiceAccount: Sendable {
   /// since what is signed for that address could be used there.
   init(file bytes: [UInt8], tokenURL: String) throws(Problem) {
     guard bytes.count <= Self.longestFile else { throw .notAccount }
-    guard let object = (try? parseJSON(bytes))?.object, object["type"]?.string == "service_account" else {
+    guard let object = (try? parseJSON(bytes.withoutByteOrderMark))?.object,
+      object["type"]?.string == "service_account"
+    else {
       throw .notAccount
     }
     func text(_ name: String) throws(Problem) -> String {

@@ -22,7 +22,8 @@ public struct HarmonyAccount: Sendable {
 
   /// Reads the file as Huawei issues it, with what was typed beside it.
   init(file bytes: [UInt8], client: String, receipts: ReceiptKey? = nil) throws(Problem) {
-    guard bytes.count <= Self.longestFile, let object = (try? parseJSON(bytes))?.object else {
+    guard bytes.count <= Self.longestFile, let object = (try? parseJSON(bytes.withoutByteOrderMark))?.object
+    else {
       throw .notAccount
     }
     func text(_ name: String, _ isGood: (String) -> Bool) throws(Problem) -> String {
