@@ -48,9 +48,12 @@ public struct ImportForecast: Sendable {
       if let alias = change.alias { move(known.alias, to: alias) }
       take(change.tokens, of: known.registrationID)
       guard let names = change.tags else { return result }
+      guard try makes(names, work, in: transaction) else {
+        result.losses.append(.appTagsFull)
+        return result
+      }
       let before = try transaction.tags.names(app: work.app, numbers: known.tags)
       if Set(before.map { ExactName($0) }) != Set(names.map { ExactName($0) }) { result.outcome = .updated }
-      if try !makes(names, work, in: transaction) { result.losses.append(.appTagsFull) }
       return result
     case .give(let gift):
       var result = ImportResult(gift.isEmpty ? .known : .updated, gift.device.registrationID)

@@ -69,8 +69,10 @@ struct ImportCommand: Command {
       throw Failure(message: error.message, status: counts.imported > 0 ? 1 : 2)
     }
     guard counts.refused > 0 || counts.imported == 0 else { return }
-    throw Failure(
-      message: "\(counts.refused) of \(counts.lines) lines were refused", status: counts.imported > 0 ? 1 : 2)
+    let message =
+      counts.lines > 0
+      ? "\(counts.refused) of \(counts.lines) lines were refused" : "the file has no line below the first"
+    throw Failure(message: message, status: counts.imported > 0 ? 1 : 2)
   }
 
   private static func run(

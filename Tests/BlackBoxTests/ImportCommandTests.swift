@@ -125,7 +125,7 @@ import Testing
     let ending = try RunningProgram.run(["import", path, "--from", "getui", "--app", app.key, "--data", data])
     #expect(ending.status == 1, "\(ending.errors)")
     #expect(ending.documents.last == sums(2, added: 1, refused: 1))
-    let became = try #require(ending.documents.first??.object)
+    let became = try #require(ending.documents.compactMap { $0?.object }.first { $0["becomes"] != nil })
     #expect(became["cid"]?.string == "c0ffee00c0ffee00c0ffee00c0ffee00")
     let id = try #require(became["becomes"]?.string)
     #expect(

@@ -59,6 +59,7 @@ import Testing
     let isKnown = try RunningProgram.eventually {
       try server.call("GET", "/v3/devices/\(id)", as: app).status == 200
         && server.call("GET", "/v3/devices/\(id)", as: old).status == 200
+        && push(["alias": ["anna"]], "early", as: app).status == 400
     }
     #expect(isKnown)
     let audiences: [JSONValue] = [
@@ -77,12 +78,14 @@ import Testing
     let cleared = try server.call(
       "POST", "/v3/devices/\(id)", as: old, body: ["alias": "", "tags": ["add": ["moved"]]])
     #expect(cleared.status == 200)
+    // Its other device stays there.
+    let other = try TestDevice.register(server.device, app: old.key, install: "jpush:171976fa8a8620a14a4")
+    #expect(other.id.text == "171976fa8a8620a14a4")
     let excluding: [JSONValue] = [
       ["tag_not": ["moved"]], ["alias": ["anna"]], ["tag": ["vip"], "tag_not": ["moved"]],
     ]
     for (place, audience) in zip(0..., excluding) {
       let answer = try push(audience, "late", as: old)
-      // Of all devices, the other one is left.
       #expect(answer.status == (place == 0 ? 200 : 400), "\(audience)")
     }
     #expect(try push(["alias": ["anna"]], "late", as: app).status == 200)
