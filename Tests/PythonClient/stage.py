@@ -95,6 +95,8 @@ class Server:
 
     async def create_app(self, name: str) -> tuple[str, str]:
         """Makes an app and returns its key and its master secret."""
+        # Before its first start a server has no database.
+        await self.command("init")
         app = await self.command("app", "create", name)
         return app["app_key"], app["master_secret"]
 
