@@ -8,14 +8,31 @@ public struct APIError: Error, Equatable, Sendable {
   public let code: Int
   /// The HTTP status, such as 400.
   public let httpStatus: Int
+  /// What is wrong.
+  private let text: String
+  /// What is known of it in this case, by which errors do not differ.
+  private var detail: String?
+
   /// One sentence for the developer of the app server. May quote what the request said; never a secret.
-  public let message: String
+  public var message: String { detail.map { "\(text): \($0)" } ?? text }
 
   /// Makes an error with any code.
   public init(code: Int, httpStatus: Int, message: String) {
     self.code = code
     self.httpStatus = httpStatus
-    self.message = message
+    text = message
+  }
+
+  /// Whether two errors are the same, whatever is known of them besides.
+  public static func == (left: APIError, right: APIError) -> Bool {
+    left.code == right.code && left.httpStatus == right.httpStatus && left.text == right.text
+  }
+
+  /// The same error with what is known of it in this case.
+  public func with(detail: String) -> APIError {
+    var error = self
+    error.detail = detail
+    return error
   }
 
   /// The same error with a message of the caller's.

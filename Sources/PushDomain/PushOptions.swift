@@ -78,6 +78,8 @@ extension PushOptions {
   private static let flagsWithoutEffect = ["test_message", "need_backup", "auto_truncation", "mkt_enable"]
   private static let textsWithoutEffect = ["receipt_id", "notification_3rd_ver"]
   private static let objectsWithoutEffect = ["portal_extra"]
+  /// All of these.
+  static let withoutEffect = flagsWithoutEffect + textsWithoutEffect + objectsWithoutEffect
   /// Members that would choose other devices, another time or another text: never passed over.
   private static let refusedFlags = ["alternate_set", "notification_switch_filter"]
   private static let refusedValues = ["target_event", "geofence"]

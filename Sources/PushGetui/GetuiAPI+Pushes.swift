@@ -356,7 +356,7 @@ extension GetuiError {
   /// Translates an error of acceptance to Getui's codes.
   init(_ error: APIError) {
     switch error {
-    case _ where error.code == APIError.noTarget.code: self = .unknownTarget
+    case .noTarget: self = .unknownTarget
     case .unanswered: self = .unanswered
     case .blacklisted: self = .appRefused
     case .rateExceeded: self = .callsLimited

@@ -78,7 +78,6 @@ import Testing
 
   @Test(
     arguments: [
-      (["fallback_after": 0], "must be between 1 and 86400"),
       (["fallback_after": 86_401], "must be between 1 and 86400"),
       (["fallback_after": "30"], "must be an integer"),
       (["fallback_after": 61, "time_to_live": 60], "must be at most options.time_to_live"),

@@ -117,18 +117,18 @@ import Testing
     ),
     (
       "POST /v3/push", push(text, to: #"{"alias":["nobody"]}"#), "400 1011",
-      ["none of the app's 1 devices", "alias: 0"]
+      ["the app has 1 device, none of which matches", "alias: 0"]
     ),
     (
       "POST /v3/push", push(text, to: #"{"alias":["anna"],"tag":["x"]}"#), "400 1011", ["tag: 0", "alias: 1"]
     ),
     (
       "POST /v3/push", #"{"platform":["ios"],"audience":{"alias":["anna"]},\#(text)}"#, "400 1011",
-      ["1 devices match", "none of them on ios"]
+      ["1 device would match", "not on ios"]
     ),
     (
       "POST /v3/push", push(#""notification":{"ios":{"alert":"x"}}"#), "400 1011",
-      ["the app has 1 devices", "none of them on ios"]
+      ["the app has 1 device, but not on ios"]
     ),
     ("POST /v3/push", option(#""test_model":true"#), "400 1011", ["no test device"]),
   ]

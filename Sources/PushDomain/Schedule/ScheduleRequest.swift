@@ -116,7 +116,7 @@ private struct ScheduleFields {
   func cid() throws(APIError) -> String? {
     guard let cid = try fields.string("cid"), !cid.isEmpty else { return nil }
     guard (1...64).contains(cid.utf8.count), cid.isPlainLine else {
-      throw fields.invalid("cid", "is invalid")
+      throw fields.invalid("cid", "must have 1 to 64 bytes and no control characters")
     }
     return cid
   }

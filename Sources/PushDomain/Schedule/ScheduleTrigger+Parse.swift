@@ -74,7 +74,9 @@ extension SchedulePeriod {
     }
     var days: Set<Int> = []
     for text in texts {
-      guard let day = read(text) else { throw fields.invalid("point", "must hold \(expected) each") }
+      guard let day = read(text) else {
+        throw fields.invalid("point", "has '\(text.prefix(40))'; each must be \(expected)")
+      }
       days.insert(day)
     }
     return days

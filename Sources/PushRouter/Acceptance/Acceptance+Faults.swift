@@ -16,26 +16,28 @@ extension Acceptance {
     }
     let registered = directory.resolve(.all, platforms: .all)?.count ?? 0
     let names = Platform.allCases.filter { platforms.contains($0) }.map(\.name).joined(separator: ", ")
-    let nobody = "none of them on \(names), for which the push has something"
-    let others = "all of them are blocked or excluded by options"
+    let nobody = "not on \(names), for which the push has something"
+    let others = "blocked or excluded by options"
+    func devices(_ count: Int) -> String { count == 1 ? "1 device" : "\(count) devices" }
     let text: String
     switch request.push.audience {
     case _ where registered == 0: text = "no device of the app is registered"
     case .testDevices: text = "no test device of the app matches"
-    case .file: text = "the file names none of the app's \(registered) devices on \(names)"
+    case .file: text = "the file names none of the app's \(devices(registered)) on \(names)"
     case .all:
       let some = directory.resolve(.all, platforms: platforms)?.count ?? 0
-      text = "the app has \(registered) devices, \(some == 0 ? nobody : others)"
+      text = "the app has \(devices(registered)), but \(some == 0 ? nobody : others)"
     case .filter(let filter):
       let matched = count(filter)
       if matched > 0 {
-        text = "\(matched) devices match, \(count(filter, on: platforms) == 0 ? nobody : others)"
+        let why = count(filter, on: platforms) == 0 ? nobody : others
+        text = "\(devices(matched)) would match, but \(why)"
       } else {
         let each = filter.conditions.map { "\($0.key): \(count($0.filter))" }.joined(separator: ", ")
-        text = "none of the app's \(registered) devices matches (\(each))"
+        text = "the app has \(devices(registered)), none of which matches (\(each))"
       }
     }
-    return .noTarget.saying("cannot find user by this audience: \(text)")
+    return .noTarget.with(detail: text)
   }
 
   /// Checks a request as `accept` does, without storing, counting or delivering anything.
