@@ -8,6 +8,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -246,6 +247,15 @@ int cl_set_keepalive(int fd, int idle_seconds, int interval_seconds, int count) 
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof idle_seconds);
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_seconds, sizeof interval_seconds);
   return result(setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count));
+}
+
+int cl_set_user_timeout(int fd, unsigned milliseconds) {
+  return result(setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds));
+}
+
+int cl_peer_has_left(int fd) {
+  struct pollfd look = {.fd = fd, .events = POLLRDHUP};
+  return poll(&look, 1, 0) > 0;
 }
 
 int cl_set_buffer_sizes(int fd, int send_bytes, int receive_bytes) {

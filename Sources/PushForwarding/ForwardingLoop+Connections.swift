@@ -17,6 +17,7 @@ extension ForwardingLoop {
     }
     do throws(SystemError) {
       var connection = try Connection(to: address, port: home.port)
+      connection.endIfUnreachable()
       do throws(TLSError) {
         if let tls { try connection.secure(with: tls, peerName: home.name) }
       } catch {
@@ -301,6 +302,17 @@ extension ForwardingLoop {
     for connection in all where connection.home == node {
       if connection.isOpening { connection.lane.opening -= 1 }
       drop(connection)
+    }
+  }
+
+  /// Ends connections whose requests the home does not have whole, which are not to be carried out any more.
+  func cutUnsent() {
+    for connection in all {
+      guard let job = connection.job, !connection.isInDoubt else { continue }
+      connection.job = nil
+      job.answer = nil
+      remove(connection)
+      refuse(job)
     }
   }
 

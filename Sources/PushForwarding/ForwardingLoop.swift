@@ -157,7 +157,7 @@ public final class ForwardingLoop: LoopDriver {
   }
 
   /// Answers a request that was certainly not carried out.
-  private func refuse(_ job: ForwardJob) {
+  func refuse(_ job: ForwardJob) {
     forwarder.metrics.refused.add()
     var response = forwarder.refusal(.unserved, job.forwarded.request.target)
     response.headers.append("Retry-After", "2")
@@ -264,6 +264,17 @@ public final class ForwardingLoop: LoopDriver {
       handle(request, exchange, isSecure: isSecure)
     }
     pumpAll()
+  }
+
+  /// The process has stood still: the clients of requests that wait may have given up, and asked for something else elsewhere.
+  public func stoodStill() {
+    let waiting = deferred.map(\.job) + lanes.values.flatMap { $0.takeOthers { _ in false } }
+    deferred = []
+    for job in waiting {
+      release(job)
+      refuse(job)
+    }
+    cutUnsent()
   }
 
   /// Checks deadlines.

@@ -52,8 +52,15 @@ public protocol LoopDriver: AnyObject {
   func drainMail()
   /// About once a second.
   func tick()
+  /// The process was stopped, or the machine suspended, for more than three seconds: called before anything else of the turn.
+  func stoodStill()
   /// The end of each turn: what was queued for sockets leaves now. Returns true to get another turn at once.
   func endTurn() -> Bool
+}
+
+extension LoopDriver {
+  /// Nothing of it depends on that.
+  public func stoodStill() {}
 }
 
 /// One thread's event loop: epoll, the drivers it serves, and the work other threads post to it.
@@ -69,6 +76,16 @@ public final class EventLoop {
   /// How often the process was stopped or suspended for longer than a turn may take.
   public var pauses: Int { clock.pauses }
 
+  /// For how many nanoseconds what is read in this turn may have waited at most: more than a moment if the process was stopped.
+  public var unreadFor: UInt64 {
+    let (reading, since) = (handle.readClock(), standstills.unreadSince)
+    return reading > since ? reading - since : 0
+  }
+  /// Whether the process has been stopped since this turn began.
+  public var hasStoodStill: Bool { standstills.isPaused(at: handle.readClock()) }
+  /// Whether what the process had before it was stopped may still be on its way to this loop.
+  public var isCatchingUp: Bool { standstills.isCatchingUp }
+
   private static let eventCapacity = 256
   private static let listenerDriver: UInt8 = 255
   private static let wakeDriver: UInt8 = 254
@@ -76,6 +93,7 @@ public final class EventLoop {
 
   private let epoll: Int32
   private var clock: LoopClock
+  private var standstills: LoopPauses
   /// Sockets that are watched, to bound how long a crowd of readable ones keeps the tick waiting.
   private(set) var watched = 0
   /// Looks in a row, since the tick is due, that found as many ready sockets as one look can report.
@@ -99,6 +117,7 @@ public final class EventLoop {
     self.handle = handle
     epoll = try SystemError.check(cl_epoll_create(), "epoll_create1")
     clock = LoopClock(handle.readClock())
+    standstills = LoopPauses(handle.readClock())
     nextTick = clock.now + Self.tickInterval
     let token = ConnectionToken(driver: Self.wakeDriver, generation: 0, slot: 0)
     try SystemError.check(
@@ -183,12 +202,14 @@ public final class EventLoop {
     while !isStopped {
       // Deadlines are checked only after everything that has arrived by now is read, in the poll that begins here.
       let isTickDue = now >= nextTick
-      let pollsOnly = wantsTurn || isTickDue || handle.hasMail
+      let pollsOnly = wantsTurn || isTickDue || handle.hasMail || standstills.isCatchingUp
       let due = min(nextTick, nextTurn)
       let wait = pollsOnly ? 0 : Int64((due > now ? due - now : 0) / 1000 + 1)
       let count = cl_epoll_wait(epoll, &events, Int32(Self.eventCapacity), wait)
       // The tick uses the time before the poll: a pause after it must not make a connection late.
-      if !isTickDue { clock.advance(to: handle.readClock()) }
+      let reading = handle.readClock()
+      if !isTickDue { clock.advance(to: reading) }
+      noteStandstill(reading, found: Int(count))
       // A signal, or the end of a stop: nothing was looked at.
       guard count != -EINTR else { continue }
       // Mail first: who has sent what is about to be read may have been told of what the mail says.
@@ -206,6 +227,13 @@ public final class EventLoop {
     drivers = []
   }
 
+  /// Tells drivers if the process was stopped since the clock was last read; `count` sockets were found ready, negative if none was looked
+  /// at.
+  private func noteStandstill(_ reading: UInt64, found count: Int = -1) {
+    guard standstills.begin(at: reading, found: count) else { return }
+    for driver in drivers { driver.stoodStill() }
+  }
+
   /// Whether every socket that was ready when the tick became due has been reported: the kernel reports them in turn, so
   /// many looks that are full show each of them once.
   private func hasSeenAll(_ count: Int) -> Bool {
@@ -216,6 +244,7 @@ public final class EventLoop {
   private func takeMail() {
     guard handle.takeMail() else { return }
     for work in handle.takeWork() { work(self) }
+    noteStandstill(handle.readClock())
     for driver in drivers { driver.drainMail() }
   }
 

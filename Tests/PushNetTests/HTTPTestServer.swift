@@ -1,8 +1,10 @@
 import CLinux
+import Dispatch
 import PushBase
 import PushHTTP
 import PushHTTPServer
 import PushNet
+import PushTesting
 import Synchronization
 
 /// An HTTP server on a loop and a port of its own, gone with the object.
@@ -29,11 +31,14 @@ final class HTTPTestServer: Sendable {
     limits: HTTPServerLimits = .init(), peers: HTTPPeerLimit = .init(connections: .max),
     memory: HTTPMemory = .init(),
     tls: TLSContext? = nil,
-    time: any TimeSource = SystemTime()
+    time: any TimeSource = SystemTime(), clock: ManualClock? = nil
   ) throws {
     let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 64, 0), "listen")
     port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))
-    handle = try LoopHandle(index: 0)
+    handle =
+      try clock.map { clock throws(SystemError) in
+        try LoopHandle(index: 0, clock: { clock.monotonic() })
+      } ?? LoopHandle(index: 0)
     helper = try LoopHandle(index: 1)
     let helper = helper
     try helper.start({ _ in }, failed: { _ in })
@@ -72,6 +77,18 @@ final class HTTPTestServer: Sendable {
         beginDrain = { [unowned server] in server.beginDrain { drainEnd.finish() } }
         try loop.listen(listener) { [unowned server] in server.accept($0) }
       }, failed: { _ in drainEnd.finish() })
+  }
+
+  /// Lets the loop stand still while something is done.
+  func whileStopped(_ work: () throws -> Void) rethrows {
+    let (stopped, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    handle.post { _ in
+      stopped.signal()
+      goOn.wait()
+    }
+    stopped.wait()
+    defer { goOn.signal() }
+    try work()
   }
 
   deinit {

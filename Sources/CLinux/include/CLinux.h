@@ -68,6 +68,9 @@ enum { CL_ADDRESS_BYTES = 64 };
 int cl_connect(const char *host, uint16_t port);
 /// The pending error of a socket as a positive errno, 0 if none. It is told once.
 CL_REPLACEABLE int cl_socket_error(int fd);
+int cl_set_user_timeout(int fd, unsigned milliseconds);
+/// Whether the peer has closed its side or the connection is broken, also while something is left to be read.
+int cl_peer_has_left(int fd);
 int cl_set_keepalive(int fd, int idle_seconds, int interval_seconds, int count);
 int cl_set_buffer_sizes(int fd, int send_bytes, int receive_bytes);
 int cl_set_notsent_lowat(int fd, int bytes);
