@@ -35,6 +35,20 @@ public protocol TimeSource: Sendable {
   func now() -> Timestamp
   /// Nanoseconds on a clock that never jumps; only differences mean something.
   func monotonic() -> UInt64
+  /// The same on a clock that also counts while the machine is suspended.
+  func sinceBoot() -> UInt64
+}
+
+extension TimeSource {
+  /// Of a clock that no machine suspends.
+  public func sinceBoot() -> UInt64 { monotonic() }
+
+  /// What the wall clock would have shown, as it goes now, at an earlier moment of the clock since boot.
+  public func wall(ofBoot moment: UInt64) -> Timestamp {
+    let reading = sinceBoot()
+    let age = reading > moment ? reading - moment : 0
+    return Timestamp(milliseconds: now().milliseconds - Int64(age / 1_000_000))
+  }
 }
 
 /// The system's clocks.
@@ -47,6 +61,9 @@ public struct SystemTime: TimeSource {
 
   /// CLOCK_MONOTONIC.
   public func monotonic() -> UInt64 { cl_monotonic_ns() }
+
+  /// CLOCK_BOOTTIME.
+  public func sinceBoot() -> UInt64 { cl_boottime_ns() }
 }
 
 /// Random bytes from the kernel (getrandom), fit for keys and secrets.

@@ -73,8 +73,8 @@ public struct FrameHead: Hashable, Sendable {
     output.appendVarint(sequence)
   }
 
-  /// Most bytes of a head and of the number of entries.
-  static let maxBytes = 1 + ClusterLimits.maxName + 1 + ClusterLimits.maxDatabase + 2 + 3 * 10 + 2
+  /// Most bytes of a head, of the number of entries and of the moment behind them.
+  static let maxBytes = 1 + ClusterLimits.maxName + 1 + ClusterLimits.maxDatabase + 2 + 3 * 10 + 2 + 10
 }
 
 /// A message and the app that it is about.
@@ -109,14 +109,16 @@ public struct ClusterFrame: Hashable, Sendable {
   public let head: FrameHead
   /// The messages; none if this program does not know the type.
   public let entries: [ClusterEntry]
+  /// When the first of them was said, in milliseconds of the sender's clock since boot; 0 if the sender does not say it.
+  public let saidAt: UInt64
 
-  /// Reads a frame. Bytes behind the last entry, and behind the fields of an entry that this program knows, come from a later version
+  /// Reads a frame. Bytes behind the moment, and behind the fields of an entry that this program knows, come from a later version
   /// and are skipped.
   public init(
     _ frame: [UInt8], cluster: ClusterName, versions: ClosedRange<UInt8> = ClusterLimits.versions
   ) throws(ClusterFrameError) {
     var (head, reader) = try FrameHead.read(frame, cluster, versions)
-    entries = try refusing { () throws(FrameError) in
+    (entries, saidAt) = try refusing { () throws(FrameError) in
       let bytes = frame.span
       let count = try reader.varint(in: bytes)
       guard count <= ClusterLimits.maxEntries else { throw .invalidCount }
@@ -130,26 +132,27 @@ public struct ClusterFrame: Hashable, Sendable {
           entries.append(ClusterEntry(app: app, epoch: epoch, message))
         }
       }
-      return entries
+      // The version before does not say it.
+      return (entries, reader.rest.isEmpty ? 0 : try reader.varint(in: bytes))
     }
     self.head = head
   }
 
   /// The bytes of a frame of messages that all have the head's type; nil if they are too many or too large.
   public static func encode(
-    _ head: FrameHead, _ entries: [ClusterEntry], cluster: ClusterName
+    _ head: FrameHead, _ entries: [ClusterEntry], saidAt: UInt64 = 0, cluster: ClusterName
   ) -> [UInt8]? {
     var body: [UInt8] = []
     for entry in entries {
       guard entry.message.type == head.type else { return nil }
       entry.write(into: &body)
     }
-    return encode(head, count: entries.count, entries: body, cluster: cluster)
+    return encode(head, count: entries.count, entries: body, saidAt: saidAt, cluster: cluster)
   }
 
   /// The same with entries that are encoded already.
   static func encode(
-    _ head: FrameHead, count: Int, entries: [UInt8], cluster: ClusterName
+    _ head: FrameHead, count: Int, entries: [UInt8], saidAt: UInt64, cluster: ClusterName
   ) -> [UInt8]? {
     guard count <= ClusterLimits.maxEntries else { return nil }
     var frame: [UInt8] = []
@@ -157,6 +160,7 @@ public struct ClusterFrame: Hashable, Sendable {
     head.write(cluster, into: &frame)
     frame.appendVarint(UInt64(count))
     frame.append(contentsOf: entries)
+    if saidAt > 0 { frame.appendVarint(saidAt) }
     return frame.count <= ClusterLimits.maxFrame ? frame : nil
   }
 }

@@ -20,7 +20,7 @@ extension ClusterNode {
         return
       }
       links[peer] = PairLink(peer: peer, now: now)
-      if head.type != .hello { sayHello(to: peer, wantsAnswer: true) }
+      if head.type != .hello { sayHello(to: peer, wantsAnswer: true, now: now) }
     }
     if links[peer]?.heard(now: now) == true { output.append(.heard(peer)) }
     guard head.sequence > 0 else { return receiveUnordered(frame, from: peer, now: now) }
@@ -32,7 +32,9 @@ extension ClusterNode {
     case .taken, nil: break
     }
     apply(frames, from: peer, now: now)
-    if let bytes = links[peer]?.bytesSinceApplied, bytes >= ClusterLimits.appliedAfter { tellApplied(peer) }
+    if let bytes = links[peer]?.bytesSinceApplied, bytes >= ClusterLimits.appliedAfter {
+      tellApplied(peer, now: now)
+    }
   }
 
   /// Whether one more node may be known: anybody on the bus can make senders up. One that says nothing gives its place away, first of all
@@ -58,9 +60,10 @@ extension ClusterNode {
       counts.malformed += 1
       return
     }
+    links[peer]?.clock.note(frame.saidAt, now: now)
     for entry in frame.entries {
       switch entry.message {
-      case .hello(let hello): take(hello, from: peer)
+      case .hello(let hello): take(hello, from: peer, now: now)
       case .position(let position):
         hear(timeline: position.timeline)
         var frames: [InboundOrder.Output] = []
@@ -81,7 +84,7 @@ extension ClusterNode {
     }
   }
 
-  private mutating func take(_ new: NodeHello, from peer: Incarnation) {
+  private mutating func take(_ new: NodeHello, from peer: Incarnation, now: UInt64) {
     let before = links[peer]?.hello
     let isFirst = links[peer]?.take(new, own: hello.versions) ?? false
     if links[peer]?.version == nil {
@@ -93,7 +96,7 @@ extension ClusterNode {
     {
       output.append(.changed(peer, new))
     }
-    if new.wantsAnswer { sayHello(to: peer, wantsAnswer: false) }
+    if new.wantsAnswer { sayHello(to: peer, wantsAnswer: false, now: now) }
   }
 
   /// The home of an app says what it has sent.
@@ -135,19 +138,21 @@ extension ClusterNode {
           continue
         }
         if frame.entries.isEmpty { counts.unknown += 1 }
-        for entry in frame.entries { apply(entry, from: peer, now: now) }
+        links[peer]?.clock.note(frame.saidAt, now: now)
+        let age = links[peer]?.clock.age(frame.saidAt, now: now) ?? 0
+        for entry in frame.entries { apply(entry, from: peer, age: age, now: now) }
       }
     }
   }
 
-  private mutating func apply(_ entry: ClusterEntry, from peer: Incarnation, now: UInt64) {
+  private mutating func apply(_ entry: ClusterEntry, from peer: Incarnation, age: UInt64, now: UInt64) {
     switch entry.message {
     case .hello, .position, .applied: counts.malformed += 1
     case .pushOne, .pushMany, .replayed:
       guard adopt(entry.app, peer, entry.epoch) else { return }
       links[peer]?.positionsToTell.insert(entry.app)
       switch receivers[entry.app]?.take(entry.message, now: now) {
-      case .apply: output.append(.message(from: peer, entry))
+      case .apply: output.append(.message(from: peer, entry, age: age))
       case .ask: askReplay(entry.app, now: now)
       case .drop, nil: break
       }
@@ -162,12 +167,12 @@ extension ClusterNode {
       }
     case .home(let notice):
       guard adopt(entry.app, notice.incarnation, entry.epoch) else { return }
-      output.append(.message(from: peer, entry))
+      output.append(.message(from: peer, entry, age: age))
     default:
       if entry.message.isFromHome {
         guard adopt(entry.app, peer, entry.epoch) else { return }
       }
-      output.append(.message(from: peer, entry))
+      output.append(.message(from: peer, entry, age: age))
     }
   }
 }

@@ -16,8 +16,9 @@ public enum ClusterOutput: Hashable, Sendable {
   case heard(Incarnation)
   /// A silent node has given its place to another one: it is known no more until it is heard.
   case dropped(Incarnation)
-  /// A message, in the order in which its sender sent it. Pushes come in the order of their stream and once.
-  case message(from: Incarnation, ClusterEntry)
+  /// A message, in the order in which its sender sent it, and for how many nanoseconds it was on its way beyond what is usual. Pushes
+  /// come in the order of their stream and once.
+  case message(from: Incarnation, ClusterEntry, age: UInt64)
   /// Messages of a node were lost: what the receiver believes about it has to be compared.
   case gap(from: Incarnation)
   /// A gateway is to get all open pushes of an app after one: the home answers with `replay`. Told again each second until then.
@@ -113,7 +114,7 @@ public struct ClusterNode: Sendable {
   /// Sends and gives up what is due. Call it after other calls, too: a node that has sent nothing lately sends at once.
   public mutating func tick(now: UInt64) {
     if now >= nextHello {
-      sayHello(to: .none, wantsAnswer: links.isEmpty)
+      sayHello(to: .none, wantsAnswer: links.isEmpty, now: now)
       nextHello = now + ClusterLimits.helloInterval
     }
     for peer in links.keys.sorted() {
@@ -142,10 +143,11 @@ public struct ClusterNode: Sendable {
   }
 
   /// Publishes a message outside of the order of frames.
-  mutating func publish(_ message: ClusterMessage, to peer: Incarnation, version: UInt8) {
+  mutating func publish(_ message: ClusterMessage, to peer: Incarnation, version: UInt8, now: UInt64) {
     let head = FrameHead(version: version, type: message.type, from: incarnation, to: peer, sequence: 0)
     let entry = ClusterEntry(app: .none, epoch: .none, message)
-    guard let frame = ClusterFrame.encode(head, [entry], cluster: cluster) else { return }
+    guard let frame = ClusterFrame.encode(head, [entry], saidAt: now / 1_000_000, cluster: cluster)
+    else { return }
     if peer == .none {
       output.append(.publish(frame, to: .all))
     } else {
@@ -153,12 +155,12 @@ public struct ClusterNode: Sendable {
     }
   }
 
-  mutating func sayHello(to peer: Incarnation, wantsAnswer: Bool) {
+  mutating func sayHello(to peer: Incarnation, wantsAnswer: Bool, now: UInt64) {
     let hello = NodeHello(
       versions: hello.versions, name: hello.name, address: hello.address, program: hello.program,
       load: hello.load, isDraining: hello.isDraining, wantsAnswer: wantsAnswer,
       deviceAddress: hello.deviceAddress)
-    publish(.hello(hello), to: peer, version: hello.versions.lowerBound)
+    publish(.hello(hello), to: peer, version: hello.versions.lowerBound, now: now)
   }
 
   // MARK: Nodes
@@ -184,6 +186,11 @@ public struct ClusterNode: Sendable {
   /// The version that this node and another one speak with each other; nil before the other's first HELLO, and if there is none.
   public func version(with peer: Incarnation) -> UInt8? { links[peer]?.version }
 
+  /// A moment of another node's clock, in milliseconds, on this node's; nil if it is not known how they differ.
+  public func moment(_ milliseconds: UInt64, of peer: Incarnation) -> UInt64? {
+    links[peer]?.clock.moment(milliseconds)
+  }
+
   /// What a node last said about itself.
   public func hello(of peer: Incarnation) -> NodeHello? { links[peer]?.hello }
 
@@ -201,7 +208,7 @@ public struct ClusterNode: Sendable {
   @discardableResult
   public mutating func send(_ entry: ClusterEntry, to peer: Incarnation, now: UInt64) -> SendResult {
     guard peer != incarnation else {
-      output.append(.message(from: incarnation, entry))
+      output.append(.message(from: incarnation, entry, age: 0))
       return .sent
     }
     guard links[peer]?.version != nil else {
@@ -237,7 +244,7 @@ public struct ClusterNode: Sendable {
   {
     precondition(message.streamPlace != nil, "only pushes are part of a stream")
     if gateway == incarnation, let epoch = localStreams[app] {
-      output.append(.message(from: incarnation, ClusterEntry(app: app, epoch: epoch, message)))
+      output.append(.message(from: incarnation, ClusterEntry(app: app, epoch: epoch, message), age: 0))
       return true
     }
     let isSent = links[gateway]?.deliver(app, message, now: now) ?? false
@@ -293,15 +300,15 @@ public struct ClusterNode: Sendable {
     for start in stride(from: 0, to: max(1, positions.count), by: most) {
       let part = Array(positions[start..<min(start + most, positions.count)])
       let message = LinkPosition(sequence: link.outbound.sequence, timeline: timeline, apps: part)
-      publish(.position(message), to: peer, version: version)
+      publish(.position(message), to: peer, version: version, now: now)
     }
-    tellApplied(peer)
+    tellApplied(peer, now: now)
     for replay in link.possibleReplays {
       output.append(.replay(replay.app, to: peer, after: replay.after))
     }
   }
 
-  mutating func tellApplied(_ peer: Incarnation) {
+  mutating func tellApplied(_ peer: Incarnation, now: UInt64) {
     guard let link = links[peer], let version = link.version else { return }
     links[peer]?.bytesSinceApplied = 0
     links[peer]?.positionsToTell = []
@@ -312,7 +319,7 @@ public struct ClusterNode: Sendable {
     for start in stride(from: 0, to: max(1, positions.count), by: most) {
       let part = Array(positions[start..<min(start + most, positions.count)])
       let message = LinkApplied(sequence: link.inbound.passed, timeline: timeline, apps: part)
-      publish(.applied(message), to: peer, version: version)
+      publish(.applied(message), to: peer, version: version, now: now)
     }
   }
 

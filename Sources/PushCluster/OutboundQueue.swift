@@ -8,6 +8,8 @@ struct OutboundQueue {
     let type: MessageType
     var count: Int
     var bytes: [UInt8]
+    /// When the first of them was added.
+    let since: UInt64
     /// What the peer has to read of it before the sender counts it as applied.
     var cost: Int { bytes.count + FrameHead.maxBytes }
   }
@@ -52,7 +54,7 @@ struct OutboundQueue {
     var bytes: [UInt8] = []
     entry.write(into: &bytes)
     guard FrameHead.maxBytes + bytes.count <= ClusterLimits.maxFrame else { throw .tooLarge }
-    append(bytes, entry.message.type)
+    append(bytes, entry.message.type, now: now)
     if cost >= ClusterLimits.maxUnapplied { isBehind = true }
     // At once if nothing was sent lately.
     let soon =
@@ -62,7 +64,7 @@ struct OutboundQueue {
     deadline = min(deadline ?? .max, queuedBytes >= ClusterLimits.maxFrame ? now : soon)
   }
 
-  private mutating func append(_ bytes: [UInt8], _ type: MessageType) {
+  private mutating func append(_ bytes: [UInt8], _ type: MessageType, now: UInt64) {
     let most = type == .login ? ClusterLimits.maxLogins : ClusterLimits.maxEntries
     if var last = open, last.type == type, last.count < most,
       last.cost + bytes.count <= ClusterLimits.maxFrame
@@ -75,7 +77,7 @@ struct OutboundQueue {
       return
     }
     close()
-    let new = Pending(type: type, count: 1, bytes: bytes)
+    let new = Pending(type: type, count: 1, bytes: bytes, since: now)
     queuedBytes += new.cost
     open = new
   }
@@ -99,7 +101,9 @@ struct OutboundQueue {
       unapplied.append((sequence, next.cost))
       unappliedBytes += next.cost
       queuedBytes -= next.cost
-      if let frame = ClusterFrame.encode(head, count: next.count, entries: next.bytes, cluster: cluster) {
+      let frame = ClusterFrame.encode(
+        head, count: next.count, entries: next.bytes, saidAt: next.since / 1_000_000, cluster: cluster)
+      if let frame {
         frames.append(frame)
       } else {
         assertionFailure("what was added fits a frame")

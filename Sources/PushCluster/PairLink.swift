@@ -13,6 +13,8 @@ struct PairLink {
   private(set) var lastHeard: UInt64
   /// Nothing has come from it for a while.
   private(set) var isSilent = false
+  /// How its clock differs from this node's.
+  var clock = PeerClock()
   var outbound = OutboundQueue()
   var inbound = InboundOrder()
   /// The pushes of own apps for it.

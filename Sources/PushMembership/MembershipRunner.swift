@@ -16,12 +16,18 @@ public final class MembershipRunner: Sendable {
   private let newest = Mutex<ClusterView?>(nil)
   /// When the last beat began that the database has.
   private let lastBeat: Atomic<UInt64>
+  /// When the process last showed that it runs, and when it went on after its last pause; 0 for none.
+  private let lastRun: Atomic<UInt64>
+  private let wentOn = Atomic<UInt64>(0)
   private let isClosing = Atomic<Bool>(false)
   private let work = Semaphore()
   private let ended = Semaphore()
 
   /// Nanoseconds after the begin of its last beat for which a home answers: less than the others need to take it for dead.
   public static let answersFor: UInt64 = 4_000_000_000
+
+  /// Nanoseconds without a sign of this process after which it was stopped: its loops show one each second.
+  private static let longestPause: UInt64 = 3_000_000_000
 
   /// A clock that counts while the machine is suspended, in nanoseconds.
   public static func clock() -> UInt64 { cl_boottime_ns() }
@@ -38,6 +44,7 @@ public final class MembershipRunner: Sendable {
     self.act = act
     membership = Mutex(Membership(own: incarnation, timing: timing))
     lastBeat = Atomic(Self.clock())
+    lastRun = Atomic(Self.clock())
   }
 
   /// Starts the thread.
@@ -57,6 +64,15 @@ public final class MembershipRunner: Sendable {
   public var isAlive: Bool {
     let limit = timing.lostAfter.map { min(Self.answersFor, $0 - timing.beat / 2) } ?? Self.answersFor
     return Self.clock() &- lastBeat.load(ordering: .relaxed) < limit
+  }
+
+  /// False from a pause of the process on until the database has said that this node is still one: it may have been taken for dead
+  /// meanwhile, and its apps may have other homes. Any thread, often.
+  public var isCurrent: Bool {
+    let now = Self.clock()
+    let before = lastRun.exchange(now, ordering: .relaxed)
+    if now > before, now - before > Self.longestPause { wentOn.store(now, ordering: .relaxed) }
+    return lastBeat.load(ordering: .relaxed) >= wentOn.load(ordering: .relaxed) || isAlive
   }
 
   /// What the database said last; nil before the first time.

@@ -5,12 +5,16 @@ import PushRouter
 
 /// What the home says to a gateway.
 extension GatewaySide {
-  /// Takes a message of a home that it follows.
+  /// Nanoseconds after which a push that was on its way may have ended or been recalled: sessions ask the home instead.
+  private static let longestWay: UInt64 = 3_000_000_000
+
+  /// Takes a message of a home that it follows, which was on its way for a while.
   mutating func take(
-    _ entry: ClusterEntry, from peer: Incarnation, _ node: inout ClusterNode, now: UInt64
+    _ entry: ClusterEntry, from peer: Incarnation, age: UInt64, _ node: inout ClusterNode, now: UInt64
   ) {
     guard homes[entry.app] == FollowedHome(incarnation: peer, epoch: entry.epoch) else { return }
     let app = entry.app
+    let isLate = age > Self.longestWay
     switch entry.message {
     case .loginResult(let result): take(result, app, &node, now: now)
     case .stateTaken(let taken):
@@ -23,7 +27,7 @@ extension GatewaySide {
         tellStored(kept.locations)
       }
     case .result(let result): take(result, &node, now: now)
-    case .pushOne where replays.isOpen(app), .pushMany where replays.isOpen(app):
+    case .pushOne where isLate || replays.isOpen(app), .pushMany where isLate || replays.isOpen(app):
       // Sessions may lack something before it: they ask for both.
       local.sendToAll(.missed(app))
     case .pushOne(let push):
@@ -32,14 +36,18 @@ extension GatewaySide {
         let content = PushCoding.decode(
           push.content, showBefore: push.showBefore, waited: NumberSet(numbers))
       else { return }
-      deliver(LivePush(app: app, id: push.id, push: content), push.handles)
+      let expires = PushCoding.expires(push.endsIn, age: age, now: time.now())
+      deliver(LivePush(app: app, id: push.id, push: content, expires: expires), push.handles)
     case .pushMany(let push):
       guard
         let content = PushCoding.decode(
           push.content, showBefore: push.showBefore, waited: NumberSet(serialized: push.waited)),
         let targets = NumberSet(serialized: push.targets)
       else { return }
-      local.sendToAll(.broadcast(LivePush(app: app, id: push.id, push: content), targets: targets))
+      let expires = PushCoding.expires(push.endsIn, age: age, now: time.now())
+      let live = LivePush(app: app, id: push.id, push: content, expires: expires)
+      local.sendToAll(.broadcast(live, targets: targets))
+    case .late where isLate: break  // The home says it again.
     case .late(let push):
       send(app, .lateTaken(LateConfirmation(counter: push.counter)), &node, now: now)
       guard late.insert(LateKey(home: peer, counter: push.counter)),
@@ -48,7 +56,7 @@ extension GatewaySide {
       else { return }
       deliver(
         LivePush(app: app, id: push.id, push: content, isLate: true, mayOvertake: true), push.handles)
-    case .pulled(let answer): take(answer)
+    case .pulled(let answer): take(answer, isLate: isLate)
     case .waiting(let result): tell(result.handle) { .waiting($0, count: Int(result.count)) }
     case .recall(let recall): take(recall, app, &node, now: now)
     case .endSession(let ending): end(ending, app, &node, now: now)
@@ -117,7 +125,7 @@ extension GatewaySide {
     local.send(answer.message, to: answer.loop)
   }
 
-  private mutating func take(_ answer: PulledPart) {
+  private mutating func take(_ answer: PulledPart, isLate: Bool) {
     let location = Location(answer.handle)
     guard answer.handle.incarnation == own, let asked = pulls[location], asked.after == answer.after
     else {
@@ -125,8 +133,8 @@ extension GatewaySide {
     }
     requests.confirm(.pull(answer.handle))
     pulls[location] = nil
-    local.send(
-      .pulled(location, PushCoding.pushes(of: answer, for: table[location]?.number)), to: location.loop)
+    let pushes = isLate ? .unavailable : PushCoding.pushes(of: answer, for: table[location]?.number)
+    local.send(.pulled(location, pushes), to: location.loop)
   }
 
   private mutating func take(

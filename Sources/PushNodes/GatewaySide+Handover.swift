@@ -13,7 +13,7 @@ extension GatewaySide {
       batches[batch] = nil
     }
     let (homes, asks) = (homes, asks)
-    let all = requests.takeAll(now: time.monotonic()) { app == nil || homes.app(of: $0, asks) == app }
+    let all = requests.takeAll(now: time.sinceBoot()) { app == nil || homes.app(of: $0, asks) == app }
     for request in all {
       if let message = request.local(logins, asks) { messages.append(message) }
       requests.confirm(request.key)
@@ -35,14 +35,16 @@ extension GatewaySide {
     case .operation(let asked):
       _ = order.end(Location(asked.handle))
       asks[asked.sequence] = nil
-    case .receipts(let asked), .register(let asked): asks[asked.sequence] = nil
+    case .receipts(let asked), .register(let asked):
+      registering[Location(asked.handle)] = nil
+      asks[asked.sequence] = nil
     default: break
     }
   }
 
   /// This node has another name: what names its sessions is given up, and the devices try again.
   mutating func rejoin(as incarnation: Incarnation) {
-    for request in requests.takeAll(now: time.monotonic()) {
+    for request in requests.takeAll(now: time.sinceBoot()) {
       if case .acks = request.key { continue }
       requests.confirm(request.key)
     }
@@ -53,6 +55,7 @@ extension GatewaySide {
     let refusals = asks.sorted { $0.key < $1.key }.compactMap(\.value.refusal)
     for (message, loop) in refusals { local.send(message, to: loop) }
     (logins, loginsByID, pulls, asks, windows) = ([:], [:], [:], [:], LoginWindows())
+    registering = [:]
     order = OperationOrder()
     homes.clear()
     own = incarnation
@@ -79,13 +82,16 @@ extension RequestTable.Request {
         .receipts(bound(told.handle, told.number), $0)
       }
     case .register(let asked):
-      return OperationCoding.decodeDevice(asked.body, at: Location(asked.handle)).map { .register($0) }
+      return OperationCoding.decodeDevice(
+        asked.body, at: Location(asked.handle), askedAt: asked.askedAt * 1_000_000
+      ).map { .register($0) }
     case .operation(let asked):
       guard case .operation(let location, let sequence) = asks[asked.sequence],
         let operation = OperationCoding.decode(asked.body)
       else { return nil }
       let session = BoundSession(app: app, number: asked.number, location: location)
-      return .operation(session, sequence: sequence, operation)
+      return .operation(
+        session, sequence: sequence, operation, askedAt: asked.askedAt * 1_000_000)
     default: return nil
     }
   }

@@ -23,6 +23,8 @@ struct GatewaySide: Sendable {
   /// The newest of them of each registration.
   var loginsByID: [RegistrationID: Location] = [:]
   var asks: [UInt32: DeviceAsk] = [:]
+  /// Registrations without an answer.
+  var registering: [Location: UInt32] = [:]
   var order = OperationOrder()
   var batches: [UInt64: KeptBatch] = [:]
   /// Where the sessions that wait for pushes stand.
@@ -89,12 +91,13 @@ struct GatewaySide: Sendable {
       let number = nextSequence(.registration(device.location, device.app))
       let request = DeviceRequest(
         handle: handle(device.location), sequence: number, number: RegistrationNumber(0),
-        body: OperationCoding.encode(device))
+        body: OperationCoding.encode(device), askedAt: device.askedAt / 1_000_000)
       let key = RequestTable.Key.device(request.handle, sequence: number)
-      guard !ask(key, homes.app(of: device.app), .register(request), &node, now: now) else {
-        return
+      guard ask(key, homes.app(of: device.app), .register(request), &node, now: now) else {
+        return giveUp(number, &node, now: now)
       }
-      giveUp(number, &node, now: now)
+      registering[device.location] = number
+    case .withdraw(let location): withdraw(location, &node, now: now)
     case .close(let session, let end): close(session, end, &node, now: now)
     case .state(let session, let isForeground, let wantsNewest):
       table.setForeground(isForeground, session.location)
@@ -111,11 +114,11 @@ struct GatewaySide: Sendable {
         body: OperationCoding.encode(receipts))
       let key = RequestTable.Key.receipts(request.handle, sequence: number)
       if !ask(key, session.app, .receipts(request), &node, now: now) { asks[number] = nil }
-    case .operation(let session, let sequence, let operation):
+    case .operation(let session, let sequence, let operation, let askedAt):
       let number = nextSequence(.operation(session.location, sequence: sequence))
       let request = DeviceRequest(
         handle: handle(session.location), sequence: number, number: session.number,
-        body: OperationCoding.encode(operation))
+        body: OperationCoding.encode(operation), askedAt: askedAt / 1_000_000)
       let key = RequestTable.Key.device(request.handle, sequence: number)
       _ = order.add(number, of: session.location)
       if !ask(key, session.app, .operation(request), &node, now: now) { giveUp(number, &node, now: now) }
@@ -174,7 +177,7 @@ struct GatewaySide: Sendable {
   }
 
   /// Tells a device that logs in to try again later.
-  private mutating func giveUp(loginAt location: Location, _ node: inout ClusterNode, now: UInt64) {
+  mutating func giveUp(loginAt location: Location, _ node: inout ClusterNode, now: UInt64) {
     requests.confirm(.login(handle(location)))
     let wasSent = windows.isSent(location)
     let login = endLogin(at: location)

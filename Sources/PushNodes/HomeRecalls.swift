@@ -9,10 +9,15 @@ struct HomeRecalls: Sendable {
   private var unconfirmed: [RecallKey: Set<Incarnation>] = [:]
   /// Recalls for which there was no room: they were told once, and nobody can say who has heard of them.
   private var untold = RecentSet<RecallKey>(capacity: 1024)
+  /// How many gateways that are taken for dead may have devices with a push.
+  private var lost: [RecallKey: Int] = [:]
   /// Gateways that have kept a call waiting in vain: no other call waits for them until they confirm something.
   private var late: Set<Incarnation> = []
   private var waits = RecallWaits()
   private var recent = RecentRecalls()
+
+  /// Recalls of which it is remembered that gateways were lost, until their callers have been answered.
+  private static let mostLost = 1024
 
   /// How many gateways have to confirm one, counted for each, and the bytes of that.
   var count: Int { requests.count }
@@ -21,10 +26,12 @@ struct HomeRecalls: Sendable {
   /// When `tick` has something to do.
   var deadline: UInt64 { min(requests.deadline ?? .max, waits.deadline) }
 
-  /// Tells gateways of a recall; without an audience, all devices of the app that have the push.
+  /// Tells gateways of a recall; without an audience, all devices of the app that have the push. So many others that have some of these
+  /// are lost.
   mutating func tell(
-    _ id: MessageID, _ app: AppID, _ audience: NumberSet?, to gateways: [Incarnation], now: UInt64
+    _ id: MessageID, _ app: AppID, _ audience: NumberSet?, to gateways: [Incarnation], lost: Int, now: UInt64
   ) -> [LinkAction] {
+    noteLost(lost, RecallKey(app: app, id: id))
     let set = audience?.serialized() ?? []
     let isSmall = audience != nil && set.count <= ClusterLimits.maxSet
     let recall = RecentRecalls.Entry(
@@ -60,11 +67,20 @@ struct HomeRecalls: Sendable {
     settle(key, now: now)
   }
 
-  /// A gateway is dead.
-  mutating func forget(_ gateway: Incarnation, now: UInt64) {
+  private mutating func noteLost(_ count: Int, _ key: RecallKey) {
+    guard count > 0 else { return }
+    if lost.count >= Self.mostLost { lost = [:] }
+    lost[key, default: 0] += count
+  }
+
+  /// A gateway is taken for dead. If it has not sent its devices away, nobody has told them.
+  mutating func forget(_ gateway: Incarnation, hasDevices: Bool, now: UInt64) {
     requests.forget(gateway)
     late.remove(gateway)
-    for key in Array(unconfirmed.keys) { remove(gateway, from: key) }
+    for key in Array(unconfirmed.keys) where unconfirmed[key]?.contains(gateway) == true {
+      if hasDevices { noteLost(1, key) }
+      remove(gateway, from: key)
+    }
     for key in waits.keys { settle(key, now: now) }
   }
 
@@ -107,7 +123,7 @@ struct HomeRecalls: Sendable {
   }
 
   private func number(of key: RecallKey) -> Int {
-    max(unconfirmed[key]?.count ?? 0, untold.contains(key) ? 1 : 0)
+    max(unconfirmed[key]?.count ?? 0, untold.contains(key) ? 1 : 0) + (lost[key] ?? 0)
   }
 
   /// This node is the home no more: calls that wait get what is known.

@@ -5,13 +5,13 @@ import PushRouter
 
 /// What gateways say.
 extension HomeSide {
-  /// Takes a message of a gateway.
-  mutating func take(_ entry: ClusterEntry, from peer: Incarnation, now: UInt64) {
+  /// Takes a message of a gateway. `askedAt` is when its device asked, on this node's clock.
+  mutating func take(_ entry: ClusterEntry, from peer: Incarnation, askedAt: UInt64, now: UInt64) {
     guard entry.epoch == epochs[entry.app] else { return }
     join(peer, now: now)
     let app = entry.app
     switch entry.message {
-    case .login(let login): take(login, app, from: peer, now: now)
+    case .login(let login): take(login, app, from: peer, askedAt: askedAt, now: now)
     case .close(let close): take(close, from: peer, now: now)
     case .state(let state):
       guard let location = places.location(of: state.handle, from: peer) else { return }
@@ -21,7 +21,7 @@ extension HomeSide {
         [.state(bound, isForeground: state.isForeground, wantsNewest: state.wantsNewest)], now: now)
     case .acks(let batch): take(batch, app, from: peer, now: now)
     case .operation(let request), .register(let request), .receipts(let request):
-      take(request, entry, from: peer, now: now)
+      take(request, entry, from: peer, askedAt: askedAt, now: now)
     case .pull(let pull):
       guard let location = places.location(of: pull.handle, from: peer) else { return }
       let bound = BoundSession(app: app, number: pull.number, location: location)
@@ -50,7 +50,7 @@ extension HomeSide {
   // MARK: Sessions
 
   private mutating func take(
-    _ login: SessionLogin, _ app: AppID, from peer: Incarnation, now: UInt64
+    _ login: SessionLogin, _ app: AppID, from peer: Incarnation, askedAt: UInt64, now: UInt64
   ) {
     // No copy of what is kept of the gateway may live while it changes: it would be copied whole.
     guard let location = places.location(of: login.handle, from: peer) else { return }
@@ -69,7 +69,7 @@ extension HomeSide {
     let device = DeviceLogin(
       app: login.app, registrationID: login.registrationID,
       secretHash: (login.secretHigh, login.secretLow), isForeground: login.isForeground,
-      location: location)
+      location: location, askedAt: askedAt)
     peers[peer]?.logins[location] = (device, app)
     run([.login(device)], now: now)
   }
@@ -118,6 +118,7 @@ extension HomeSide {
     requests.confirm(.endSession(close.handle))
     peers[peer]?.ended.insert(location)
     peers[peer]?.logins[location] = nil
+    run([.withdraw(location)], now: now)
     peers[peer]?.pulls[location] = nil
     remove(location, of: peer, ConnectionEnd(rawValue: close.reason) ?? .unknown, now: now)
   }
@@ -193,7 +194,7 @@ extension HomeSide {
   // MARK: Requests of devices
 
   private mutating func take(
-    _ request: DeviceRequest, _ entry: ClusterEntry, from peer: Incarnation, now: UInt64
+    _ request: DeviceRequest, _ entry: ClusterEntry, from peer: Incarnation, askedAt: UInt64, now: UInt64
   ) {
     guard let location = places.location(of: request.handle, from: peer) else { return }
     if case .done(let app, let handle, let body) = peers[peer]?.requests[request.sequence] {
@@ -210,9 +211,15 @@ extension HomeSide {
           OperationCoding.encode(.failed(.unavailable)), now: now
         )
       }
-      run([.operation(bound, sequence: request.sequence, operation)], now: now)
+      run([.operation(bound, sequence: request.sequence, operation, askedAt: askedAt)], now: now)
     case .register:
-      guard let device = OperationCoding.decodeDevice(request.body, at: location) else {
+      guard let device = OperationCoding.decodeDevice(request.body, at: location, askedAt: askedAt) else {
+        return finish(
+          request.sequence, entry.app, request.handle,
+          OperationCoding.encode(RegisterResult.refused(.unavailable)), now: now)
+      }
+      // Its connection has ended: nobody learns of what it would be given.
+      guard peers[peer]?.ended.contains(location) == false else {
         return finish(
           request.sequence, entry.app, request.handle,
           OperationCoding.encode(RegisterResult.refused(.unavailable)), now: now)

@@ -55,7 +55,7 @@ extension HomeSide {
     case .broadcast(let push, let targets):
       for (peer, known) in peers.sorted(by: { $0.key < $1.key }) {
         let numbers = known.table.numbers(of: push.app).intersection(targets)
-        for part in PushCoding.parts(push, numbers) {
+        for part in PushCoding.parts(push, numbers, now: time.now()) {
           output.append(.deliver(push.app, .pushMany(part), to: peer))
         }
       }
@@ -90,7 +90,7 @@ extension HomeSide {
   ) {
     guard let handle = places.handle(of: location),
       peers[handle.incarnation]?.table[location] != nil,
-      let single = PushCoding.single(push, number, at: handle)
+      let single = PushCoding.single(push, number, at: handle, now: time.now())
     else { return }
     let peer = handle.incarnation
     guard push.isLate else {

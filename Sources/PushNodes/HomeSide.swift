@@ -19,6 +19,7 @@ struct HomeSide: Sendable {
   var output: [LinkAction] = []
   var requests = RequestTable()
   var recalls = HomeRecalls()
+  var lost = LostGateways()
   private var orders = SessionOrders()
   private var question: UInt32 = 0
   private var nextNotice: UInt64
@@ -109,9 +110,16 @@ struct HomeSide: Sendable {
     orders.forget(app)
   }
 
-  /// A gateway is dead for the database: its sessions end.
-  mutating func forget(_ peer: Incarnation, now: UInt64) {
+  /// A gateway, which said this of itself last, is dead for the database: its sessions end.
+  mutating func forget(_ peer: Incarnation, _ hello: NodeHello?, now: UInt64) {
     guard let known = peers.removeValue(forKey: peer) else { return }
+    // One that ends has sent its devices away.
+    let hasDevices = hello?.isDraining != true
+    if hasDevices {
+      let own = router.apps.all.filter { epochs[$0.id] != nil && known.hasTold($0.id) }
+      let numbers = own.map { ($0.id, known.table.numbers(of: $0.id)) }
+      lost.add(hello?.name, Dictionary(numbers) { first, _ in first }, now: now)
+    }
     requests.forget(peer)
     var answers: [HomeMessage] = []
     for (location, session) in known.table.all {
@@ -120,7 +128,7 @@ struct HomeSide: Sendable {
       home.take([.close(bound, .unknown)], answers: &answers)
     }
     places.forget(peer)
-    recalls.forget(peer, now: now)
+    recalls.forget(peer, hasDevices: hasDevices, now: now)
   }
 
   /// Sends again what is due.
@@ -152,7 +160,9 @@ struct HomeSide: Sendable {
   /// Tells all gateways with sessions of an app of a recall, until they confirm it.
   mutating func recall(_ id: MessageID, _ app: AppID, _ audience: NumberSet?, now: UInt64) {
     let gateways = peers.filter { $0.value.mayHaveSessions(of: app) }.keys
-    output += recalls.tell(id, app, audience, to: gateways.sorted(), now: now)
+    let online = router.apps.loaded(app)?.directory.online ?? NumberSet()
+    let lost = lost.count(app, audience, online: online, now: now)
+    output += recalls.tell(id, app, audience, to: gateways.sorted(), lost: lost, now: now)
   }
 
   // MARK: Sessions of other homes
@@ -214,7 +224,7 @@ struct HomeSide: Sendable {
     peers[handle.incarnation]?.table.withdraw(location)
     let message = ClusterMessage.endSession(
       SessionEnd(handle: handle, reason: OperationCoding.number(of: reason)))
-    let now = time.monotonic()
+    let now = time.sinceBoot()
     _ = requests.add(.endSession(handle), session.app, message, to: handle.incarnation, now: now)
     send(session.app, message, to: handle.incarnation)
   }
@@ -225,7 +235,7 @@ struct HomeSide: Sendable {
       for device in app.directory.connected(below: loops) {
         let order = orders.order(of: device.location, app.id) ?? nextOrder(of: app.id)
         table.insert(
-          NodeSession(device, of: app.id, at: own, order, time.monotonic()), at: device.location)
+          NodeSession(device, of: app.id, at: own, order, time.sinceBoot()), at: device.location)
       }
     }
   }

@@ -135,6 +135,7 @@ extension SessionLogin {
   init(_ login: DeviceLogin, at handle: Handle) {
     self.init(
       handle: handle, app: login.app, registrationID: login.registrationID,
-      secretHigh: login.secretHash.0, secretLow: login.secretHash.1, isForeground: login.isForeground)
+      secretHigh: login.secretHash.0, secretLow: login.secretHash.1, isForeground: login.isForeground,
+      askedAt: login.askedAt / 1_000_000)
   }
 }

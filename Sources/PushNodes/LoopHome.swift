@@ -101,9 +101,9 @@ extension GatewayMessage {
     case .login(let login): .key(login.app)
     case .register(let device): .key(device.app)
     case .acknowledgements(let app, _): .app(app)
-    case .flushSoon: .all
+    case .flushSoon, .withdraw: .all
     case .close(let session, _), .state(let session, _, _), .receipts(let session, _),
-      .operation(let session, _, _), .pull(let session, _, _), .recount(let session, _):
+      .operation(let session, _, _, _), .pull(let session, _, _), .recount(let session, _):
       .session(session)
     }
   }

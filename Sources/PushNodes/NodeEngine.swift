@@ -52,7 +52,7 @@ struct NodeEngine: Sendable {
     self.queue = queue
     self.time = time
     gateway = GatewaySide(
-      own: node.incarnation, local: local, time: time, now: time.monotonic())
+      own: node.incarnation, local: local, time: time, now: time.sinceBoot())
   }
 
   // MARK: Turns
@@ -151,16 +151,17 @@ struct NodeEngine: Sendable {
       switch item {
       case .publish(let frame, let target): frames.append((frame, target))
       case .joined(let peer, let hello):
+        leadership?.side.lost.found(hello.name)
         leadership?.side.join(peer, now: now)
         events.append(.joined(peer, hello))
       case .silent(let peer): events.append(.silent(peer, node.hello(of: peer)))
       case .heard(let peer): events.append(.heard(peer, node.hello(of: peer)))
-      case .dropped(let peer): leadership?.side.forget(peer, now: now)
+      case .dropped(let peer): leadership?.side.forget(peer, nil, now: now)
       case .incompatible(let peer, let hello): events.append(.incompatible(peer, hello))
       case .newerTimeline(let timeline): events.append(.newerTimeline(timeline))
       case .foreign: events.append(.foreign)
       case .replay(let app, let peer, _): leadership?.side.replay(app, to: peer)
-      case .message(let peer, let entry): take(entry, from: peer, now: now)
+      case .message(let peer, let entry, let age): take(entry, from: peer, age: age, now: now)
       // Requests are repeated, pushes replayed, sessions compared.
       case .gap, .changed: break
       }
@@ -168,22 +169,24 @@ struct NodeEngine: Sendable {
     }
   }
 
-  private mutating func take(_ entry: ClusterEntry, from peer: Incarnation, now: UInt64) {
+  private mutating func take(_ entry: ClusterEntry, from peer: Incarnation, age: UInt64, now: UInt64) {
+    // A gateway of the version before does not say when a device asked.
+    let askedAt = node.moment(entry.message.askedAt, of: peer) ?? now
     if gateway.homes.isDivided {
       guard entry.message.isFromHome else {
-        leadership?.side.take(entry, from: peer, now: now)
+        leadership?.side.take(entry, from: peer, askedAt: askedAt, now: now)
         return
       }
       hear(entry, from: peer, now: now)
-      gateway.take(entry, from: peer, &node, now: now)
+      gateway.take(entry, from: peer, age: age, &node, now: now)
     } else if case .home(let notice) = entry.message, entry.app == .none {
       guard notice.incarnation == peer, entry.epoch > epoch, leadership == nil else { return }
       follow(peer, epoch: entry.epoch, now: now)
       events.append(.home(peer, entry.epoch))
     } else if leadership != nil {
-      leadership?.side.take(entry, from: peer, now: now)
+      leadership?.side.take(entry, from: peer, askedAt: askedAt, now: now)
     } else {
-      gateway.take(entry, from: peer, &node, now: now)
+      gateway.take(entry, from: peer, age: age, &node, now: now)
     }
   }
 
@@ -276,7 +279,7 @@ struct NodeEngine: Sendable {
 
   /// A node is dead for the database.
   mutating func forget(_ peer: Incarnation, now: UInt64) {
-    leadership?.side.forget(peer, now: now)
+    leadership?.side.forget(peer, node.hello(of: peer), now: now)
     node.forget(peer)
     if gateway.homes.isDivided {
       forgetApps(of: peer, now: now)

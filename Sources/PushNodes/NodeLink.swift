@@ -87,6 +87,9 @@ public final class NodeLink: Sendable {
     @Sendable (Incarnation, _ wake: @escaping @Sendable () -> Void)
     throws(SystemThread.Failure) -> any Bus
 
+  /// Nanoseconds from one turn to the next at most.
+  private static let longestWait: UInt64 = 60_000_000_000
+
   private let identity: NodeIdentity
   private let time: any TimeSource
   private let events: @Sendable (NodeEvent) -> Void
@@ -114,7 +117,12 @@ public final class NodeLink: Sendable {
       events: events, connect: connect)
     do throws(SystemThread.Failure) {
       try SystemThread.start("cluster") { [self] in
-        while !isClosing.load(ordering: .acquiring) { _ = work.wait(until: turn()) }
+        while !isClosing.load(ordering: .acquiring) {
+          let due = turn()
+          let now = time.sinceBoot()
+          // What waits for a semaphore goes by the clock that stands still in a suspended machine.
+          _ = work.wait(until: time.monotonic() &+ (due > now ? min(due - now, Self.longestWait) : 0))
+        }
         ended.signal()
       }
     } catch {
@@ -155,7 +163,7 @@ public final class NodeLink: Sendable {
       hello: NodeHello(
         name: identity.name, address: identity.address, program: identity.program,
         deviceAddress: identity.deviceAddress),
-      now: time.monotonic())
+      now: time.sinceBoot())
   }
 
   /// The home of all apps for one loop, the same object for life.
@@ -169,7 +177,7 @@ public final class NodeLink: Sendable {
     let (received, busEvents) = bus.take()
     let (output, deadline, hasTold) = engine.withLock { engine in
       let before = engine.leadership?.side.answers
-      engine.turn(received, now: time.monotonic())
+      engine.turn(received, now: time.sinceBoot())
       return (engine.takeOutput(), engine.deadline, engine.leadership?.side.answers != before)
     }
     for (frame, target) in output.frames { bus.publish(frame, to: target) }
@@ -190,7 +198,7 @@ public final class NodeLink: Sendable {
   }
 
   private func change(_ body: (inout NodeEngine, _ now: UInt64) -> Void) {
-    engine.withLock { body(&$0, time.monotonic()) }
+    engine.withLock { body(&$0, time.sinceBoot()) }
     work.signal()
   }
 
@@ -206,7 +214,7 @@ public final class NodeLink: Sendable {
   /// nobody; nil as a whole if it does not answer. To be said each second: a later epoch of which only the bus knows is forgotten after
   /// ten seconds.
   public func confirm(_ stored: (home: Incarnation?, epoch: Epoch)?) {
-    engine.withLock { $0.confirm(stored, now: time.monotonic()) }
+    engine.withLock { $0.confirm(stored, now: time.sinceBoot()) }
   }
 
   /// This node is the home of all apps. The router is loaded; connections of devices are plugged into it here. `mayDecide` is asked

@@ -192,7 +192,7 @@ enum OperationCoding {
   }
 
   /// Reads a device that wants a registration, at a connection; nil if the bytes are none.
-  static func decodeDevice(_ bytes: [UInt8], at location: Location) -> NewDevice? {
+  static func decodeDevice(_ bytes: [UInt8], at location: Location, askedAt: UInt64) -> NewDevice? {
     var reader = ByteReader(bytes)
     guard let high = reader.read(UInt64.self), let low = reader.read(UInt32.self),
       let platform = reader.read(UInt8.self).flatMap({ Platform(rawValue: $0) }),
@@ -208,7 +208,7 @@ enum OperationCoding {
     return NewDevice(
       app: AppKey(high: high, low: low), platform: platform, fingerprint: fingerprint,
       tokens: tokens,
-      appVersion: version, location: location)
+      appVersion: version, location: location, askedAt: askedAt)
   }
 
   /// The bytes of the result of a registration.

@@ -54,12 +54,24 @@ enum PushCoding {
 
   /// A push for one session; nil if it is too large.
   static func single(
-    _ push: LivePush, _ number: RegistrationNumber, at handle: Handle
+    _ push: LivePush, _ number: RegistrationNumber, at handle: Handle, now: Timestamp
   ) -> SinglePush? {
     encode(push.push, for: NumberSet([number]), atMost: ClusterLimits.maxContent).map {
       SinglePush(
-        id: push.id, handles: [handle], content: $0, showBefore: showBefore(push.push, number))
+        id: push.id, handles: [handle], content: $0, showBefore: showBefore(push.push, number),
+        endsIn: endsIn(push, now))
     }
+  }
+
+  /// Milliseconds until a push ends, at least one; 0 if that is not known.
+  private static func endsIn(_ push: LivePush, _ now: Timestamp) -> UInt64 {
+    push.expires.map { UInt64(clamping: max(1, $0.milliseconds - now.milliseconds)) } ?? 0
+  }
+
+  /// When a push ends that a home has told a while ago; nil if it did not say it.
+  static func expires(_ endsIn: UInt64, age: UInt64, now: Timestamp) -> Timestamp? {
+    guard endsIn > 0, let left = Int64(exactly: endsIn), left < 1 << 50 else { return nil }
+    return Timestamp(milliseconds: now.milliseconds + left - Int64(age / 1_000_000))
   }
 
   /// The answer to a session that asked for what waits for it after a push.
@@ -73,13 +85,14 @@ enum PushCoding {
   }
 
   /// A broadcast for the targets at a node: it goes there once, or in a few parts if its targets do not fit a frame.
-  static func parts(_ push: LivePush, _ numbers: NumberSet) -> [PushCluster.FanOutPush] {
+  static func parts(_ push: LivePush, _ numbers: NumberSet, now: Timestamp) -> [PushCluster.FanOutPush] {
     let parts = parts(push.push, numbers)
     let moment = push.push.fallback.map { UInt64(clamping: $0.showBefore.milliseconds) } ?? 0
     return parts.enumerated().map { index, part in
       PushCluster.FanOutPush(
         id: push.id, part: UInt32(index), hasMore: index < parts.count - 1, content: part.content,
-        targets: part.targets, showBefore: part.waited.isEmpty ? 0 : moment, waited: part.waited)
+        targets: part.targets, showBefore: part.waited.isEmpty ? 0 : moment, waited: part.waited,
+        endsIn: endsIn(push, now))
     }
   }
 

@@ -22,7 +22,7 @@ struct FanOut {
   var frames: [SharedFrame?]
   /// Whether its own walk, or the walk of one before it, has visited all sessions from the last one on.
   var hasBegun = false
-  /// It was recalled: it stays in the walk, but is not sent any more.
+  /// It was recalled, or its time is over: it stays in the walk, but is not sent any more.
   var isWithdrawn = false
 }
 
@@ -97,6 +97,12 @@ final class Broadcasts {
   /// An app was deleted: its broadcasts must not reach the next app in its place.
   func forget(app: Int) { fanOuts.removeAll { $0.app == app } }
 
+  /// Nothing of them is sent any more: sessions ask for what they have not got.
+  func forgetAll() {
+    for app in Set(fanOuts.map(\.app)) { connections.apps[app].pace = WalkPace() }
+    fanOuts = []
+  }
+
   /// Broadcasts that have not visited a session yet are sent before a newer push: after it they would count as sent.
   func send(before id: MessageID, _ slot: UInt32) {
     for index in fanOuts.indices
@@ -109,6 +115,10 @@ final class Broadcasts {
   /// Returns whether there is more to do now.
   func advance() -> Bool {
     guard !fanOuts.isEmpty else { return false }
+    let now = connections.time.now()
+    for index in fanOuts.indices where fanOuts[index].push.isOver(at: now) {
+      fanOuts[index].isWithdrawn = true
+    }
     // In the order of their first broadcasts; an app's next one comes after those of others.
     var walking: [Int] = []
     for index in fanOuts.indices {

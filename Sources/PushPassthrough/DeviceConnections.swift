@@ -154,6 +154,7 @@ final class DeviceConnections {
 
   /// Removes a session from its app's list, and tells the home.
   private func leave(_ slot: UInt32, _ end: ConnectionEnd) {
+    if slab[slot].core.phase == .waiting { tell(.withdraw(location(slot))) }
     let (app, position) = (Int(slab[slot].app), Int(slab[slot].position))
     guard app >= 0 else { return }
     let bound = bound(slot)

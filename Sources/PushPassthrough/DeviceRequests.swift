@@ -21,6 +21,9 @@ final class DeviceRequests {
     self.sending = sending
   }
 
+  /// When a device asked for what was read in this turn, at the earliest.
+  private var askedAt: UInt64 { connections.time.sinceBoot() &- connections.loop.unreadFor }
+
   /// Carries out what follows from a frame of a device.
   func perform(_ step: SessionStep, in bytes: Span<UInt8>, _ slot: UInt32) {
     switch step {
@@ -78,7 +81,7 @@ final class DeviceRequests {
         NewDevice(
           app: request.appKey, platform: request.platform, fingerprint: request.fingerprint,
           tokens: [PushToken(request.token.environment, request.token.bytes)],
-          appVersion: request.appVersion, location: connections.location(slot))))
+          appVersion: request.appVersion, location: connections.location(slot), askedAt: askedAt)))
   }
 
   /// The home has answered a registration, whose device may be gone.
@@ -105,6 +108,8 @@ final class DeviceRequests {
   }
 
   private func refuse(_ refusal: DeviceRefusal, _ slot: UInt32) {
+    // It has its answer.
+    connections.slab[slot].core.phase = .greeted
     switch refusal {
     case .unavailable:
       connections.fail(slot, .busy, .afterBackOff, "the app cannot be looked up now")
@@ -132,7 +137,7 @@ final class DeviceRequests {
         DeviceLogin(
           app: request.appKey, registrationID: request.registrationID,
           secretHash: SHA256.digest128(request.secret.bytes), isForeground: request.appState == .foreground,
-          location: connections.location(slot))))
+          location: connections.location(slot), askedAt: askedAt)))
   }
 
   /// The home has answered a login. `mayLack` says that pushes which the answer does not cover may have arrived before it.
@@ -183,7 +188,7 @@ final class DeviceRequests {
       case .success(let operation):
         // Its result says that what the device sent before has been taken as well.
         sending.sendAcknowledgements()
-        connections.tell(.operation(bound, sequence: sequence, operation))
+        connections.tell(.operation(bound, sequence: sequence, operation, askedAt: askedAt))
       }
     }
   }

@@ -14,9 +14,12 @@ public final class DeviceServer: LoopDriver {
   let requests: DeviceRequests
   let intake: FrameIntake
   private let mailbox: Mailbox<HomeMessage>
+  private let isCurrent: @Sendable () -> Bool
   /// Connections without a login, the oldest first.
   private var unauthenticated = UnauthenticatedQueue()
   private var isDraining = false
+  /// What arrives may be from before a pause.
+  private var isWary = false
   /// When draining sessions are closed, on the loop's clock.
   private var drainEnd: UInt64?
 
@@ -25,10 +28,12 @@ public final class DeviceServer: LoopDriver {
   private var peers: PeerGuard { connections.peers }
 
   /// Joins a loop. The channel's mailbox of that loop is read from now on. The guard and the metrics are those of all
-  /// loops; `home` has the state of the apps.
+  /// loops; `home` has the state of the apps. While `isCurrent` is false this process may have been replaced as a home without knowing
+  /// it: what it has for devices waits.
   public init(
     loop: EventLoop, channel: PassthroughChannel, home: any AppHome, limits: PassthroughLimits,
-    peers: PeerGuard, metrics: PassthroughMetrics, time: any TimeSource
+    peers: PeerGuard, metrics: PassthroughMetrics, time: any TimeSource,
+    isCurrent: @escaping @Sendable () -> Bool = { true }
   ) {
     connections = DeviceConnections(
       loop: loop, home: home, limits: limits, peers: peers, metrics: metrics, time: time)
@@ -37,6 +42,7 @@ public final class DeviceServer: LoopDriver {
     requests = DeviceRequests(connections, sending)
     intake = FrameIntake(connections, requests)
     mailbox = channel.mailboxes[loop.handle.index]
+    self.isCurrent = isCurrent
     connections.driver = loop.add(self)
     connections.onAnswer = { [unowned self] in handle($0) }
   }
@@ -161,7 +167,37 @@ public final class DeviceServer: LoopDriver {
       sending.missedPushes()
     }
     // Some of what was refused may be for those who log in here.
-    for one in mail { handle(one) { hasRefused || !$0.isInOrder } }
+    let isWary = isWary || loop.hasStoodStill || !isCurrent()
+    for one in mail {
+      if isWary { handleLate(one) } else { handle(one) { hasRefused || !$0.isInOrder } }
+    }
+  }
+
+  /// The process has stood still: what was on its way to devices may have ended or been recalled since. The homes know.
+  public func stoodStill() {
+    isWary = true
+    broadcasts.forgetAll()
+    for slot in 0..<UInt32(connections.slab.capacity)
+    where connections.slab[slot].core.phase == .loggedIn && !connections.slab[slot].connection.queue.isEmpty {
+      connections.slab[slot].connection.truncateQueue()
+      connections.goAway(slot, .drain)
+    }
+    sending.missedPushes()
+  }
+
+  /// Handles mail that may be from before a pause: sessions ask for the pushes in it.
+  private func handleLate(_ message: HomeMessage) {
+    switch message {
+    case .push(let push, _, let location):
+      if push.isLate, let slot = connections.slot(location) {
+        connections.slab[slot].core.leave(push.id)
+      }
+      sending.missedPushes(of: push.app)
+    case .broadcast(let push, _): sending.missedPushes(of: push.app)
+    case .pulled(let location, .pushes):
+      if let slot = connections.slot(location) { sending.pulled(.unavailable, slot) }
+    default: handle(message) { _ in true }
+    }
   }
 
   /// Closes sessions whose deadline has passed.
@@ -171,6 +207,8 @@ public final class DeviceServer: LoopDriver {
       peers.operations.expire(at: connections.sharedSecond)
       if connections.second % 60 == 0 { peers.sweep(at: connections.sharedSecond) }
     }
+    // Shows that the process runs, too.
+    _ = isCurrent()
     connections.closeOverdue()
     intake.closeUnfinished()
     requests.tick()
@@ -181,6 +219,8 @@ public final class DeviceServer: LoopDriver {
   /// Continues broadcasts by a slice and writes what the turn has queued.
   public func endTurn() -> Bool {
     loop.assertIsOurs()
+    if loop.hasStoodStill { stoodStill() }
+    isWary = isWary && loop.isCatchingUp
     intake.endTurn()
     sending.sendAcknowledgements()
     let isLagging = sending.serveLagging()
@@ -235,6 +275,7 @@ public final class DeviceServer: LoopDriver {
   }
 
   private func deliver(_ push: LivePush, _ slot: UInt32) {
+    guard !push.isOver(at: connections.time.now()) else { return }
     if push.isLate, push.mayOvertake || connections.slab[slot].core.isOutOfTurn(push.id) {
       sending.deliverOutOfTurn(push, slot)
     } else {

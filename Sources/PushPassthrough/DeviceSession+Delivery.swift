@@ -78,6 +78,9 @@ extension DeviceSession {
     return isReceptive && !isCatchingUp ? .behind : .left
   }
 
+  /// A push that was held back until now is to be read with what waits.
+  mutating func leave(_ id: MessageID) { if phase == .loggedIn { extend().noteLeft(id) } }
+
   /// A push was sent out of order, which says nothing about older ones.
   mutating func noteSentOutOfTurn(_ id: MessageID) {
     addUnsettled()

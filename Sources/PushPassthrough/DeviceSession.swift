@@ -108,10 +108,10 @@ struct DeviceSession {
   /// A registration was stored, or could not be (nil). Does nothing if the session no longer waits for it.
   mutating func registered(_ answer: ServerFrame?) -> SessionStep? {
     guard phase == .waiting else { return nil }
+    phase = .greeted
     guard let answer else {
       return .end(refusal(.busy, .afterBackOff, "registrations cannot be stored now"))
     }
-    phase = .greeted
     return .send(answer)
   }
 

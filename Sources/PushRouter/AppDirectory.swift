@@ -236,14 +236,15 @@ public final class AppDirectory: Sendable {
   /// session that there is and the Unix second of its login.
   public func login(
     _ id: RegistrationID, secretHash: (UInt64, UInt64), at location: Location, isForeground: Bool,
-    since seconds: UInt32? = nil, isLate: (Location, UInt32) -> Bool = { _, _ in false }
+    since seconds: UInt32? = nil,
+    isLate: (RegistrationNumber, Location, UInt32) -> Bool = { _, _, _ in false }
   ) -> LoginOutcome {
     state.withLock { state in
       guard let number = state.table.find(id) else { return .unknown }
       guard state.hasSecret(secretHash, number) else { return .wrongSecret }
       let replaced = state.table.records[number.rawValue].location
       let replacedSince = state.table.records[number.rawValue].cameAt
-      if let replaced, isLate(replaced, replacedSince) { return .overtaken(by: replaced) }
+      if let replaced, isLate(number, replaced, replacedSince) { return .overtaken(by: replaced) }
       if let seconds { state.table.records[number.rawValue].noteLogin(at: seconds, serverStart: state.start) }
       if replaced != nil {
         state.table.records[number.rawValue].lastEnd = ConnectionEnd.replacedByLogin.rawValue

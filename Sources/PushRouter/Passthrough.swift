@@ -25,7 +25,7 @@ final class Passthrough: Channel {
     let (app, id) = (push.app, push.id)
     contents.insert(
       id, push.content, push.push.strategy, elsewhere: push.push.elsewhere, fallback: push.push.fallback)
-    let live = LivePush(app: app.id, id: id, push: push.push)
+    let live = LivePush(app: app.id, id: id, push: push.push, expires: push.expires)
     let expires = push.expires.secondsRoundedUp
     if let pacing = push.pacing {
       let paced = PacedPush(pacing: pacing, push: push.push)

@@ -58,9 +58,10 @@ public final class Registrations: Sendable {
 
   /// Makes a registration. One with the same fingerprint or one of the same tokens is replaced: its alias and tags are released, what
   /// waits for it dies, its connection ends. But an imported one that is meant for the device becomes its own, with all
-  /// that it has.
+  /// that it has. Of several that a device asks for the last one counts, in whatever order they come; none is made when it is its turn and
+  /// is not wanted any more.
   public func register(
-    in app: App, platform: Platform, fingerprint: [UInt8], tokens: [PushToken], appVersion: String,
+    _ device: NewDevice, in app: App, ifWanted isWanted: @escaping @Sendable () -> Bool = { true },
     reply: @escaping @Sendable (Result<Registered, DeviceFailure>) -> Void
   ) {
     let id = RegistrationID(
@@ -68,20 +69,26 @@ public final class Registrations: Sendable {
     let secret = SystemRandom.bytes(16)
     let digest = Array(SHA256.digest(secret).prefix(16))
     // Of one token that is told as two kinds the first counts.
-    let tokens = tokens.enumerated().filter { index, token in
-      !tokens[..<index].contains { $0.slot.channel == token.slot.channel && $0.bytes == token.bytes }
+    let tokens = device.tokens.enumerated().filter { index, token in
+      !device.tokens[..<index].contains { $0.slot.channel == token.slot.channel && $0.bytes == token.bytes }
     }.map(\.element)
     let new = NewRegistration(
-      registrationID: id, secretHash: digest, platform: platform, fingerprint: fingerprint,
-      tokens: tokens, appVersion: appVersion,
-      imported: ImportedID.candidates(fingerprint: fingerprint, in: app.key))
-    let now = time.now()
+      registrationID: id, secretHash: digest, platform: device.platform, fingerprint: device.fingerprint,
+      tokens: tokens, appVersion: device.appVersion,
+      imported: ImportedID.candidates(fingerprint: device.fingerprint, in: app.key))
+    // When it asked: by that a later one is known.
+    let now = time.wall(ofBoot: device.askedAt)
     let hour = zone.hour(of: now)
-    store.write(of: app.id) { transaction throws(StorageError) in
+    let platform = device.platform
+    store.write(of: app.id) { transaction throws(StorageError) -> RegistrationOutcome? in
+      guard isWanted(),
+        try !transaction.registrations.isKnown(
+          app: app.id, fingerprint: new.fingerprint, after: now, within: RequestAge.request)
+      else { return nil }
       try transaction.statistics.countNewcomer(app: app.id, platform, hour: hour)
       return try transaction.registrations.register(app: app.id, new, at: now)
     } completion: { [self] result in
-      guard case .success(let registered) = result else {
+      guard case .success(let registered?) = result else {
         reply(.failure(.unavailable))
         return
       }

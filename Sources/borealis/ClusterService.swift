@@ -141,6 +141,9 @@ final class ClusterService: Sendable {
   /// Whether the others cannot have taken this node for dead.
   var isAlive: Bool { currentState.runner.isAlive }
 
+  /// See `MembershipRunner.isCurrent`.
+  var isCurrent: Bool { currentState.runner.isCurrent }
+
   /// Names of the nodes that may ask this one.
   var names: [String] { currentState.runner.view?.nodes.map(\.name) ?? [name] }
 

@@ -85,7 +85,8 @@ final class LoopServices: LoopDriver {
     metrics = parts.metrics
     let devices = DeviceServer(
       loop: loop, channel: parts.channel, home: parts.home(loop.handle.index), limits: parts.deviceLimits,
-      peers: parts.peers, metrics: parts.metrics.devices, time: parts.time)
+      peers: parts.peers, metrics: parts.metrics.devices, time: parts.time,
+      isCurrent: { [cluster = parts.cluster] in cluster?.isCurrent ?? true })
     self.devices = devices
     if let cluster = parts.cluster { addNodes(cluster) }
     if let socket = sockets.node, let nodes { try loop.listen(socket) { nodes.accept($0) } }

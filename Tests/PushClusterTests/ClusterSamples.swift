@@ -34,7 +34,7 @@ enum ClusterSamples {
           handle: handle, app: AppKey(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C),
           registrationID: registrationID, secretHigh: 1, secretLow: 2, isForeground: true)),
       handleHex + "0102030405060708090a0b0c" + registrationHex + "0000000000000001" + "0000000000000002"
-        + "01"
+        + "01" + "00"
     ),
     (
       .close(SessionClose(handle: handle, number: number, reason: 4)), handleHex + numberHex + "04"
@@ -62,16 +62,18 @@ enum ClusterSamples {
       "08" + "00" + "00" + "00" + "01" + idHex + "03" + "01cc" + "02" + "01" + "ac02"
     ),
     (
-      .operation(DeviceRequest(handle: handle, sequence: 9, number: number, body: [0x30, 1])),
-      handleHex + "00000009" + numberHex + "023001"
+      .operation(
+        DeviceRequest(
+          handle: handle, sequence: 9, number: number, body: [0x30, 1], askedAt: 1_700_000_000)),
+      handleHex + "00000009" + numberHex + "023001" + "80e2cfaa06"
     ),
     (
       .register(DeviceRequest(handle: handle, sequence: 1, number: RegistrationNumber(0), body: [0x11])),
-      handleHex + "00000001" + "00000000" + "0111"
+      handleHex + "00000001" + "00000000" + "0111" + "00"
     ),
     (
       .receipts(DeviceRequest(handle: handle, sequence: 2, number: number, body: [])),
-      handleHex + "00000002" + numberHex + "00"
+      handleHex + "00000002" + numberHex + "00" + "00"
     ),
     (
       .pull(PullRequest(handle: handle, number: number, sentThrough: id, limit: 200)),
@@ -118,28 +120,28 @@ enum ClusterSamples {
       .pushOne(
         SinglePush(id: next, handles: [handle], content: [0x7B, 0x7D])
       ).following(id),
-      idHex + nextHex + "01" + handleHex + "027b7d" + "00"
+      idHex + nextHex + "01" + handleHex + "027b7d" + "0000"
     ),
     (
       .pushOne(
-        SinglePush(id: next, handles: [handle], content: [0x7B, 0x7D], showBefore: 300)
+        SinglePush(id: next, handles: [handle], content: [0x7B, 0x7D], showBefore: 300, endsIn: 300)
       ).following(id),
-      idHex + nextHex + "01" + handleHex + "027b7d" + "ac02"
+      idHex + nextHex + "01" + handleHex + "027b7d" + "ac02" + "ac02"
     ),
     (
       .pushMany(
         FanOutPush(
           id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC])
       ).following(id),
-      idHex + nextHex + "01" + "01" + "027b7d" + "01cc" + "0000"
+      idHex + nextHex + "01" + "01" + "027b7d" + "01cc" + "0000" + "00"
     ),
     (
       .pushMany(
         FanOutPush(
           id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC], showBefore: 300,
-          waited: [0xCD])
+          waited: [0xCD], endsIn: 1)
       ).following(id),
-      idHex + nextHex + "01" + "01" + "027b7d" + "01cc" + "ac02" + "01cd"
+      idHex + nextHex + "01" + "01" + "027b7d" + "01cc" + "ac02" + "01cd" + "01"
     ),
     (
       .late(LatePush(counter: 4, id: id, handles: [handle], content: [9])),
@@ -171,6 +173,18 @@ enum ClusterSamples {
 
   /// The bodies of messages that the version before wrote, without the fields that have come since, and as what they are read.
   static let earlier: [(message: ClusterMessage, body: String)] = [
+    (
+      .login(
+        SessionLogin(
+          handle: handle, app: AppKey(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C),
+          registrationID: registrationID, secretHigh: 1, secretLow: 2, isForeground: true)),
+      handleHex + "0102030405060708090a0b0c" + registrationHex + "0000000000000001" + "0000000000000002"
+        + "01"
+    ),
+    (
+      .register(DeviceRequest(handle: handle, sequence: 1, number: RegistrationNumber(0), body: [0x11])),
+      handleHex + "00000001" + "00000000" + "0111"
+    ),
     (
       .hello(
         NodeHello(

@@ -62,7 +62,7 @@ import Testing
     let last = ClusterMessage.acks(AckBatch(batch: 16, senders: []))
     #expect(
       pair.events[1].contains {
-        if case .message(_, let entry) = $0 { entry.message == last } else { false }
+        if case .message(_, let entry, _) = $0 { entry.message == last } else { false }
       })
     try pair.run(seconds: 2)
     #expect(pair.nodes[0].mostUnapplied == 0)

@@ -58,7 +58,9 @@ import Testing
 
   private func pushes(_ events: [ClusterOutput]) -> [UInt64] {
     events.compactMap { event in
-      guard case .message(_, let entry) = event, case .pushOne(let push) = entry.message else { return nil }
+      guard case .message(_, let entry, _) = event, case .pushOne(let push) = entry.message else {
+        return nil
+      }
       return push.id.rawValue
     }
   }
@@ -147,7 +149,7 @@ import Testing
     let isDelivered = node.deliver(AppID(1), push(1), to: Incarnation(1), now: 1)
     #expect(isDelivered)
     let entry = ClusterEntry(app: AppID(1), epoch: Epoch(3), push(1))
-    #expect(node.takeOutput() == [.message(from: Incarnation(1), entry)])
+    #expect(node.takeOutput() == [.message(from: Incarnation(1), entry, age: 0)])
   }
 
   @Test func theDeadAreNotHeard() throws {

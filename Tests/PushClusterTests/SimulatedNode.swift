@@ -152,7 +152,7 @@ final class SimulatedNode {
       gaps[peer, default: 0] += 1
       for app in apps where known[app]?.incarnation == peer { sendDigest(app, now: now) }
     case .replay(let app, let gateway, let id): replay(app, to: gateway, after: id, now: now)
-    case .message(let peer, let entry): take(entry, from: peer, now: now)
+    case .message(let peer, let entry, _): take(entry, from: peer, now: now)
     case .changed, .incompatible, .silent, .heard, .dropped, .newerTimeline, .foreign: break
     }
   }

@@ -48,12 +48,12 @@ import Testing
     let device = NewDevice(
       app: AppKey(high: 1, low: 2), platform: .hmos, fingerprint: [1, 2, 3],
       tokens: [PushToken(TokenSlot(.apns, kind: 0), ServiceID(rawValue: 2), [9])], appVersion: "1.0",
-      location: Self.location)
+      location: Self.location, askedAt: 7)
     let bytes = OperationCoding.encode(device)
-    let read = try #require(OperationCoding.decodeDevice(bytes, at: Self.location))
+    let read = try #require(OperationCoding.decodeDevice(bytes, at: Self.location, askedAt: 7))
     #expect("\(read)" == "\(device)")
     for count in 0..<bytes.count {
-      #expect(OperationCoding.decodeDevice(Array(bytes[..<count]), at: Self.location) == nil)
+      #expect(OperationCoding.decodeDevice(Array(bytes[..<count]), at: Self.location, askedAt: 7) == nil)
     }
     let results: [RegisterResult] = [
       .registered(RegistrationID(high: 5, low: 6), secret: [7, 8]), .refused(.unknownApp),
@@ -181,14 +181,21 @@ import Testing
     let push = StoredPush(
       content: content,
       fallback: PushFallback(targets: NumberSet([RegistrationNumber(1), waited]), showBefore: moment))
-    let live = LivePush(app: AppID(1), id: MessageID(9), push: push)
-    let part = try #require(PushCoding.parts(live, NumberSet([waited, other])).first)
+    let now = Timestamp(milliseconds: moment.milliseconds - 5000)
+    let live = LivePush(app: AppID(1), id: MessageID(9), push: push, expires: moment)
+    let part = try #require(PushCoding.parts(live, NumberSet([waited, other]), now: now).first)
     let read = try #require(
       PushCoding.decode(
         part.content, showBefore: part.showBefore, waited: NumberSet(serialized: part.waited)))
     #expect(read.showBefore(waited) == moment && read.showBefore(other) == nil)
     #expect(read.fallback?.targets.count == 1)
-    let plain = try #require(PushCoding.parts(live, NumberSet([other])).first)
+    // Of what is said, two seconds are over on the way.
+    #expect(part.endsIn == 5000)
+    #expect(
+      PushCoding.expires(part.endsIn, age: 2_000_000_000, now: now)?.milliseconds == now.milliseconds + 3000)
+    #expect(
+      PushCoding.expires(0, age: 0, now: now) == nil && PushCoding.expires(.max, age: 0, now: now) == nil)
+    let plain = try #require(PushCoding.parts(live, NumberSet([other]), now: now).first)
     #expect(plain.showBefore == 0 && plain.waited.isEmpty)
     #expect(PushCoding.showBefore(push, waited) == 1_800_000_000_000)
     let kept = PulledPushes.pushes(

@@ -33,7 +33,7 @@ import Testing
           for item in nodes[index].takeOutput() {
             switch item {
             case .publish(let frame, _): nodes[1 - index].receive(frame, now: now)
-            case .message(_, let entry): if case .replayed = entry.message { answers += 1 }
+            case .message(_, let entry, _): if case .replayed = entry.message { answers += 1 }
             default: break
             }
           }

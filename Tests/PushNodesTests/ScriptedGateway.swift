@@ -77,6 +77,8 @@ final class ScriptedGateway {
   private let limits = PassthroughLimits()
   private var sessions: [UInt32: Session] = [:]
   private var slots: UInt32 = 0
+  /// What devices were answered that asked for a registration.
+  private(set) var registrations: [RegisterResult] = []
   private var asked: [UInt32: (device: SimulatedDevice, alias: String)] = [:]
   private var sequence: UInt32 = 0
   /// What must not happen.
@@ -119,9 +121,23 @@ final class ScriptedGateway {
       .login(
         DeviceLogin(
           app: device.key, registrationID: device.id, secretHash: device.secretHash, isForeground: true,
-          location: location))
+          location: location, askedAt: time.monotonic()))
     ])
   }
+
+  /// A device that is not among those of the simulation asks for a registration; gives its connection.
+  func register(_ app: AppKey, fingerprint: [UInt8]) -> Location {
+    slots += 1
+    let location = Location(loop: 0, slot: slots, generation: Location.generation(after: slots))
+    let device = NewDevice(
+      app: app, platform: .android, fingerprint: fingerprint, tokens: [], appVersion: "1", location: location,
+      askedAt: time.monotonic())
+    tell([.register(device)])
+    return location
+  }
+
+  /// Its connection ends before it has an answer.
+  func withdraw(_ location: Location) { tell([.withdraw(location)]) }
 
   /// A connection ends.
   func disconnect(_ slot: UInt32, _ end: ConnectionEnd = .closedByPeer) {
@@ -167,7 +183,7 @@ final class ScriptedGateway {
     sequence += 1
     asked[sequence] = (device, alias)
     let bound = BoundSession(app: login.app, number: login.number, location: session.location)
-    tell([.operation(bound, sequence: sequence, .setAlias(alias))])
+    tell([.operation(bound, sequence: sequence, .setAlias(alias), askedAt: time.monotonic())])
   }
 
   /// Every session asks again, as with the tick of a loop.
@@ -238,7 +254,8 @@ final class ScriptedGateway {
         sessions[slot]?.core.keptWasUnread()
       }
     case .forget(let app): violations.append("\(app) is forgotten")
-    case .registerResult, .stateTaken, .waiting: break
+    case .registerResult(_, let result): registrations.append(result)
+    case .stateTaken, .waiting: break
     }
   }
 
@@ -254,7 +271,7 @@ final class ScriptedGateway {
     switch result {
     case .refused(let refusal):
       refusals += 1
-      if refusal != .unavailable { violations.append("refused for good: \(refusal)") }
+      if refusal != .unavailable, refusal != .overtaken { violations.append("refused for good: \(refusal)") }
       sessions[slot] = nil
     case .accepted(let login):
       if login.number != sessions[slot]?.device.number { violations.append("another registration's session") }

@@ -53,6 +53,8 @@ class SimulatedCluster {
   private(set) var keys: [AppKey] = []
   private(set) var sent: [Sent] = []
   var violations: [String] = []
+  /// Nodes that stand still: what comes for them waits.
+  var frozen: Set<Incarnation> = []
   var random: SeededRandom
   private var incarnations: UInt64 = 0
   private var epoch: UInt64 = 0
@@ -162,7 +164,7 @@ class SimulatedCluster {
     for _ in 0..<max(1, milliseconds / step) {
       clock.advance(milliseconds: step)
       network.advance(to: clock.monotonic())
-      for node in nodes {
+      for node in nodes where !frozen.contains(node.incarnation) {
         _ = node.link.turn()
         node.gateway.takeMail()
         _ = node.link.turn()
@@ -172,7 +174,7 @@ class SimulatedCluster {
         seconds = second
         try await barrier()
         try await beginSecond()
-        for node in nodes {
+        for node in nodes where !frozen.contains(node.incarnation) {
           node.gateway.tick()
           node.router?.tick()
         }
@@ -216,7 +218,7 @@ class SimulatedCluster {
     }
   }
 
-  func push() async throws {
+  func push(timeToLive: Int = 86_400) async throws {
     let index = Int.random(in: 0..<keys.count, using: &random)
     guard let router = home(of: keys[index]), let app = router.apps.loaded(keys[index]) else { return }
     let own = devices.filter { $0.key == keys[index] }
@@ -231,7 +233,7 @@ class SimulatedCluster {
     let request = PushRequest(
       platforms: .all, audience: audience, content: content,
       options: PushOptions(
-        timeToLive: 86_400,
+        timeToLive: timeToLive,
         bigPushDuration: audience == .all && Int.random(in: 0..<4, using: &random) == 0 ? 1 : 0))
     let accepted = try await router.acceptance.accept(AcceptRequest(request), for: app).get()
     note("push \(accepted.id.rawValue) to \(chosen.map(\.number.rawValue))", of: app.id)

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushNet
 import PushPassthrough
 import PushRouter
@@ -81,6 +82,58 @@ import Testing
         continue
       }
     }
+  }
+
+  // MARK: What waited
+
+  /// Whoever asked for it has given up, and may have asked for something else elsewhere.
+  @Test func `What was asked for before a stop is not carried out after it`() throws {
+    let clock = ManualClock()
+    let server = try TestServer(loops: 1, clock: clock)
+    let session = try #require(try Self.devices(1, of: server).first)
+    let newcomer = try TestDevice(port: server.port)
+    try newcomer.send(TestDevice.hello)
+    guard case .frame(.helloOK) = try newcomer.next() else { return #expect(Bool(false)) }
+    let before = server.app.directory.registrationCount
+    try server.whileStopped {
+      try session.send(.operation(sequence: 7, .setAlias("old")))
+      try newcomer.send(
+        .register(
+          RegisterRequest(
+            appKey: server.app.key, platform: .android, fingerprint: [1], token: DeviceToken(.none, []),
+            appVersion: "1.0")))
+      clock.advance(seconds: 20)
+    }
+    guard case .frame(.result(sequence: 7, .busy, _)) = try session.next() else {
+      return #expect(Bool(false), "the operation was carried out")
+    }
+    guard case .frame(.error(.busy, .afterBackOff, _)) = try newcomer.next() else {
+      return #expect(Bool(false), "the registration was carried out")
+    }
+    #expect(server.app.directory.registrationCount == before)
+    #expect(server.app.directory.registrations(alias: "old").isEmpty)
+    // What is asked for from now on is.
+    try session.send(.operation(sequence: 8, .setAlias("new")))
+    guard case .frame(.result(sequence: 8, .ok, _)) = try session.next() else {
+      return #expect(Bool(false), "nothing is carried out any more")
+    }
+  }
+
+  /// Pushes wait in the mail of the loop.
+  @Test func `What was recalled or has ended during a stop is not sent after it`() throws {
+    let clock = ManualClock()
+    let server = try TestServer(loops: 1, clock: clock)
+    let device = try #require(try Self.devices(1, of: server).first)
+    var wanted: [MessageID] = []
+    try server.whileStopped {
+      let recalled = try server.push("to all", to: .all)
+      wanted.append(try server.push("wanted", to: .all))
+      // As by another node, which has become the home meanwhile: nobody tells this loop.
+      _ = server.app.directory.withdraw(recalled)
+      clock.advance(seconds: 20)
+    }
+    guard case .push(let push) = try device.next() else { return #expect(Bool(false)) }
+    #expect([push.id] == wanted)
   }
 
   // MARK: Unfinished frames

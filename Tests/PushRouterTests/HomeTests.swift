@@ -74,7 +74,7 @@ import Testing
       answers = []
       let login = DeviceLogin(
         app: world.app.key, registrationID: device.id, secretHash: SHA256.digest128(secret),
-        isForeground: true, location: place)
+        isForeground: true, location: place, askedAt: world.clock.monotonic())
       home.take([.login(login)], answers: &answers)
     }
     logIn(places[0], device.secret)
@@ -103,6 +103,70 @@ import Testing
     #expect(world.app.directory.location(of: device.number) == places[1])
   }
 
+  /// Nodes that stood still pass logins on late, in any order.
+  @Test(arguments: [(1, true), (6, false)])
+  func `A login that was asked for before that of the session does not replace it`(
+    seconds: Int, isOvertaken: Bool
+  ) async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    let home = LocalHome(world.router, rules: Gateways())
+    var answers: [HomeMessage] = []
+    func logIn(_ place: Location, askedAt moment: UInt64) {
+      answers = []
+      let login = DeviceLogin(
+        app: world.app.key, registrationID: device.id, secretHash: SHA256.digest128(device.secret),
+        isForeground: true, location: place, askedAt: moment)
+      home.take([.login(login)], answers: &answers)
+    }
+    let (newer, late) = (
+      Location(loop: 2, slot: 1, generation: 1), Location(loop: 3, slot: 1, generation: 1)
+    )
+    let earlier = world.clock.monotonic()
+    world.clock.advance(milliseconds: 500)
+    logIn(newer, askedAt: world.clock.monotonic())
+    world.clock.advance(seconds: seconds)
+    _ = world.channel.take()
+    logIn(late, askedAt: earlier)
+    switch answers.first {
+    case .loginResult(late, .refused(.overtaken)): #expect(isOvertaken)
+    case .loginResult(late, .refused(.unavailable)): #expect(!isOvertaken)
+    default: Issue.record("\(answers)")
+    }
+    #expect(world.channel.take().isEmpty && world.app.directory.location(of: device.number) == newer)
+    // One that is asked for now replaces it.
+    logIn(late, askedAt: world.clock.monotonic())
+    guard case .loginResult(late, .accepted) = answers.first else {
+      Issue.record("\(answers)")
+      return
+    }
+  }
+
+  @Test func `What a device asked for long ago is not carried out`() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    let home = LocalHome(world.router)
+    let asked = world.clock.monotonic()
+    world.clock.advance(milliseconds: 10_001)
+    let session = BoundSession(app: world.app.id, number: device.number, location: Self.place)
+    let newcomer = NewDevice(
+      app: world.app.key, platform: .android, fingerprint: [1], tokens: [], appVersion: "1",
+      location: Self.place, askedAt: asked)
+    var answers: [HomeMessage] = []
+    home.take(
+      [.operation(session, sequence: 1, .setAlias("late"), askedAt: asked), .register(newcomer)],
+      answers: &answers)
+    try await world.barrier()
+    guard case .result(Self.place, sequence: 1, .failed(.unavailable)) = answers.first,
+      case .registerResult(Self.place, .refused(.unavailable)) = answers.last
+    else {
+      Issue.record("\(answers)")
+      return
+    }
+    #expect(world.app.directory.registrations(alias: "late").isEmpty)
+    #expect(world.app.directory.registrationCount == 1)
+  }
+
   @Test func `Logins are answered at once, and so is what is known of memory`() async throws {
     let world = try await TestWorld()
     let device = try await world.register()
@@ -111,7 +175,8 @@ import Testing
     func login(_ app: AppKey, secret: (UInt64, UInt64)) -> GatewayMessage {
       .login(
         DeviceLogin(
-          app: app, registrationID: device.id, secretHash: secret, isForeground: true, location: Self.place))
+          app: app, registrationID: device.id, secretHash: secret, isForeground: true, location: Self.place,
+          askedAt: world.clock.monotonic()))
     }
     var answers: [HomeMessage] = []
     home.take([login(world.app.key, secret: (0, 0))], answers: &answers)

@@ -63,7 +63,8 @@ import Testing
     let number = try #require(world.app.directory.find(device.id))
     let login = DeviceLogin(
       app: world.app.key, registrationID: device.id, secretHash: SHA256.digest128(device.secret),
-      isForeground: true, location: Location(loop: 0, slot: number.rawValue, generation: 1))
+      isForeground: true, location: Location(loop: 0, slot: number.rawValue, generation: 1),
+      askedAt: world.clock.monotonic())
     var answers: [HomeMessage] = []
     LocalHome(world.router).take([.login(login)], answers: &answers)
     try await world.barrier()

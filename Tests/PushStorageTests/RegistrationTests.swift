@@ -43,6 +43,32 @@ import Testing
     #expect(again == [.ok(previous: nil), .ok(previous: "zoë"), .ok(previous: "zoë"), .unknownRegistration])
   }
 
+  /// A device asks for one registration after the other, and the messages come in another order.
+  @Test func `A registration that was made after a moment is known`() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let (app, other) = (try await store.addApp(), try await store.addApp())
+    let made = Timestamp.start
+    @Sendable func before(_ milliseconds: Int64) -> Timestamp {
+      Timestamp(milliseconds: made.milliseconds - milliseconds)
+    }
+    let known = try await store.change { transaction throws(StorageError) in
+      let registrations = transaction.registrations
+      _ = try registrations.register(app: app, .some(fingerprint: [1]), at: made)
+      var known: [Bool] = []
+      for (app, fingerprint, moment) in [
+        (app, [1], before(1)), (app, [1], before(10_000)), (app, [1], made), (app, [1], before(10_001)),
+        (app, [2], before(1)), (app, [], before(1)), (other, [1], before(1)),
+      ] as [(AppID, [UInt8], Timestamp)] {
+        known.append(
+          try registrations.isKnown(
+            app: app, fingerprint: fingerprint, after: moment, within: 10_000_000_000))
+      }
+      return known
+    }
+    #expect(known == [true, true, false, false, false, false, false])
+  }
+
   /// The same fingerprint or token replaces the old registration of that app only; numbers are not used again.
   @Test func replacement() async throws {
     let store = try Store.testing(folder)

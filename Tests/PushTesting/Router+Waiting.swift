@@ -37,6 +37,19 @@ extension Router {
   }
 }
 
+extension Registrations {
+  /// Makes a registration that a device asks for now.
+  public func register(
+    in app: App, platform: Platform, fingerprint: [UInt8], tokens: [PushToken], appVersion: String,
+    reply: @escaping @Sendable (Result<Registered, DeviceFailure>) -> Void
+  ) {
+    let device = NewDevice(
+      app: app.key, platform: platform, fingerprint: fingerprint, tokens: tokens, appVersion: appVersion,
+      location: Location(loop: 0, slot: 0, generation: 0), askedAt: .max)
+    register(device, in: app, reply: reply)
+  }
+}
+
 extension Acceptance {
   /// Accepts a push.
   public func accept(_ request: AcceptRequest, for app: App) async -> Result<AcceptedPush, APIError> {

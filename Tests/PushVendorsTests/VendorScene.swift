@@ -98,7 +98,7 @@ final class VendorScene {
   func connect(_ id: RegistrationID) {
     let login = DeviceLogin(
       app: app.key, registrationID: id, secretHash: SHA256.digest128(secrets[id] ?? []), isForeground: true,
-      location: Location(loop: 0, slot: 1, generation: 1))
+      location: Location(loop: 0, slot: 1, generation: 1), askedAt: clock.monotonic())
     var answers: [HomeMessage] = []
     LocalHome(router).take([.login(login)], answers: &answers)
   }

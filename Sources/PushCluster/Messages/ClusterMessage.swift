@@ -135,6 +135,15 @@ public enum ClusterMessage: Hashable, Sendable {
 }
 
 extension ClusterMessage {
+  /// When a device asked, in milliseconds of the sender's clock; 0 if it is not said, or no device did.
+  public var askedAt: UInt64 {
+    switch self {
+    case .login(let login): login.askedAt
+    case .operation(let request), .register(let request): request.askedAt
+    default: 0
+    }
+  }
+
   /// Whether only the home of the entry's app may send it.
   public var isFromHome: Bool { type.rawValue >= MessageType.loginResult.rawValue }
 }

@@ -13,11 +13,13 @@ public struct SessionLogin: MessageBody {
   public let secretHigh, secretLow: UInt64
   /// Whether its app is in the foreground.
   public let isForeground: Bool
+  /// When the device asked, in milliseconds of the gateway's clock since boot; 0 if the gateway does not say it.
+  public let askedAt: UInt64
 
   /// All fields.
   public init(
     handle: Handle, app: AppKey, registrationID: RegistrationID, secretHigh: UInt64, secretLow: UInt64,
-    isForeground: Bool
+    isForeground: Bool, askedAt: UInt64 = 0
   ) {
     self.handle = handle
     self.app = app
@@ -25,6 +27,7 @@ public struct SessionLogin: MessageBody {
     self.secretHigh = secretHigh
     self.secretLow = secretLow
     self.isForeground = isForeground
+    self.askedAt = askedAt
   }
 
   func write(into output: inout [UInt8]) {
@@ -34,6 +37,7 @@ public struct SessionLogin: MessageBody {
     output.appendBigEndian(secretHigh)
     output.appendBigEndian(secretLow)
     output.append(flag: isForeground)
+    output.appendVarint(askedAt)
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
@@ -43,6 +47,8 @@ public struct SessionLogin: MessageBody {
     secretHigh = try reader.integer(in: bytes)
     secretLow = try reader.integer(in: bytes)
     isForeground = try reader.flag(in: bytes)
+    // The version before does not say it.
+    askedAt = reader.rest.isEmpty ? 0 : try reader.varint(in: bytes)
   }
 }
 
@@ -120,13 +126,18 @@ public struct DeviceRequest: MessageBody {
   public let number: RegistrationNumber
   /// What is asked or told.
   public let body: [UInt8]
+  /// When the device asked, in milliseconds of the gateway's clock since boot; 0 if the gateway does not say it.
+  public let askedAt: UInt64
 
   /// All fields.
-  public init(handle: Handle, sequence: UInt32, number: RegistrationNumber, body: [UInt8]) {
+  public init(
+    handle: Handle, sequence: UInt32, number: RegistrationNumber, body: [UInt8], askedAt: UInt64 = 0
+  ) {
     self.handle = handle
     self.sequence = sequence
     self.number = number
     self.body = body
+    self.askedAt = askedAt
   }
 
   func write(into output: inout [UInt8]) {
@@ -134,6 +145,7 @@ public struct DeviceRequest: MessageBody {
     output.appendBigEndian(sequence)
     output.append(number: number)
     output.append(counted: body)
+    output.appendVarint(askedAt)
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
@@ -141,6 +153,8 @@ public struct DeviceRequest: MessageBody {
     sequence = try reader.integer(in: bytes)
     number = try reader.number(in: bytes)
     body = try reader.counted(atMost: ClusterLimits.maxContent, in: bytes)
+    // The version before does not say it.
+    askedAt = reader.rest.isEmpty ? 0 : try reader.varint(in: bytes)
   }
 }
 

@@ -13,13 +13,18 @@ public struct SinglePush: MessageBody {
   public let content: [UInt8]
   /// The moment from which on the devices must not show the notification, as Unix milliseconds; 0 for no such moment.
   public let showBefore: UInt64
+  /// Milliseconds until it ends, from when this was said; 0 if the home does not say it.
+  public let endsIn: UInt64
 
   /// All fields but the one that the stream fills in.
-  public init(id: MessageID, handles: [Handle], content: [UInt8], showBefore: UInt64 = 0) {
+  public init(
+    id: MessageID, handles: [Handle], content: [UInt8], showBefore: UInt64 = 0, endsIn: UInt64 = 0
+  ) {
     self.id = id
     self.handles = handles
     self.content = content
     self.showBefore = showBefore
+    self.endsIn = endsIn
   }
 
   func write(into output: inout [UInt8]) {
@@ -28,6 +33,7 @@ public struct SinglePush: MessageBody {
     output.append(list: handles) { $1.append(handle: $0) }
     output.append(counted: content)
     output.appendVarint(showBefore)
+    output.appendVarint(endsIn)
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
@@ -36,6 +42,7 @@ public struct SinglePush: MessageBody {
     handles = try reader.handles(in: bytes)
     content = try reader.counted(atMost: ClusterLimits.maxContent, in: bytes)
     showBefore = reader.rest.isEmpty ? 0 : try reader.varint(in: bytes)
+    endsIn = reader.rest.isEmpty ? 0 : try reader.varint(in: bytes)
   }
 }
 
@@ -58,11 +65,13 @@ public struct FanOutPush: MessageBody {
   public let showBefore: UInt64
   /// These, as a serialized Roaring set.
   public let waited: [UInt8]
+  /// Milliseconds until it ends, from when this was said; 0 if the home does not say it.
+  public let endsIn: UInt64
 
   /// All fields but the one that the stream fills in.
   public init(
     id: MessageID, part: UInt32 = 0, hasMore: Bool = false, content: [UInt8], targets: [UInt8],
-    showBefore: UInt64 = 0, waited: [UInt8] = []
+    showBefore: UInt64 = 0, waited: [UInt8] = [], endsIn: UInt64 = 0
   ) {
     self.id = id
     self.part = part
@@ -71,6 +80,7 @@ public struct FanOutPush: MessageBody {
     self.targets = targets
     self.showBefore = showBefore
     self.waited = waited
+    self.endsIn = endsIn
   }
 
   func write(into output: inout [UInt8]) {
@@ -82,6 +92,7 @@ public struct FanOutPush: MessageBody {
     output.append(counted: targets)
     output.appendVarint(showBefore)
     output.append(counted: waited)
+    output.appendVarint(endsIn)
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
@@ -92,11 +103,12 @@ public struct FanOutPush: MessageBody {
     content = try reader.counted(atMost: ClusterLimits.maxContent, in: bytes)
     targets = try reader.counted(atMost: ClusterLimits.maxSet, in: bytes)
     guard !reader.rest.isEmpty else {
-      (showBefore, waited) = (0, [])
+      (showBefore, waited, endsIn) = (0, [], 0)
       return
     }
     showBefore = try reader.varint(in: bytes)
     waited = try reader.counted(atMost: ClusterLimits.maxSet, in: bytes)
+    endsIn = reader.rest.isEmpty ? 0 : try reader.varint(in: bytes)
   }
 }
 

@@ -25,6 +25,8 @@ public enum GatewayMessage: Sendable {
   case login(DeviceLogin)
   /// A device wants a registration; answered by `registerResult`.
   case register(NewDevice)
+  /// A connection has ended, or waits no longer, that had no answer to its login or registration.
+  case withdraw(Location)
   /// A session has ended.
   case close(BoundSession, ConnectionEnd)
   /// The app went to the foreground or background; answered by `stateTaken` if the gateway wants to know the newest push.
@@ -35,8 +37,9 @@ public enum GatewayMessage: Sendable {
   case flushSoon
   /// A device showed pushes, or its user tapped them.
   case receipts(BoundSession, [DeviceReceipt])
-  /// A device reads or changes what is kept about it; answered by `result` with the same sequence.
-  case operation(BoundSession, sequence: UInt32, DeviceOperation)
+  /// A device reads or changes what is kept about it; answered by `result` with the same sequence. `askedAt` is when it asked, on the
+  /// clock since boot.
+  case operation(BoundSession, sequence: UInt32, DeviceOperation, askedAt: UInt64)
   /// Requests the waiting pushes of a device after a push, at most this many, oldest first; answered by `pulled`.
   case pull(BoundSession, after: MessageID, limit: Int)
   /// Asks how many of the pushes up to one wait for a device; answered by `waiting`.
@@ -55,17 +58,20 @@ public struct DeviceLogin: Sendable {
   public let isForeground: Bool
   /// Its connection.
   public let location: Location
+  /// When it asked, on the clock since boot.
+  public let askedAt: UInt64
 
   /// All fields.
   public init(
     app: AppKey, registrationID: RegistrationID, secretHash: (UInt64, UInt64), isForeground: Bool,
-    location: Location
+    location: Location, askedAt: UInt64
   ) {
     self.app = app
     self.registrationID = registrationID
     self.secretHash = secretHash
     self.isForeground = isForeground
     self.location = location
+    self.askedAt = askedAt
   }
 }
 
@@ -83,11 +89,13 @@ public struct NewDevice: Sendable {
   public let appVersion: String
   /// Its connection.
   public let location: Location
+  /// When it asked, on the clock since boot.
+  public let askedAt: UInt64
 
   /// All fields.
   public init(
     app: AppKey, platform: Platform, fingerprint: [UInt8], tokens: [PushToken],
-    appVersion: String, location: Location
+    appVersion: String, location: Location, askedAt: UInt64
   ) {
     self.app = app
     self.platform = platform
@@ -95,6 +103,7 @@ public struct NewDevice: Sendable {
     self.tokens = tokens
     self.appVersion = appVersion
     self.location = location
+    self.askedAt = askedAt
   }
 }
 

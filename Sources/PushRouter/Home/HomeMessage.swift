@@ -50,17 +50,24 @@ public struct LivePush: Sendable {
   public let isLate: Bool
   /// Whether it may have come before older ones that are still on their way, as from a home on another node.
   public let mayOvertake: Bool
+  /// From when on it is not sent any more; nil if only its home knows.
+  public let expires: Timestamp?
 
   /// Makes a live push.
   public init(
-    app: AppID, id: MessageID, push: StoredPush, isLate: Bool = false, mayOvertake: Bool = false
+    app: AppID, id: MessageID, push: StoredPush, isLate: Bool = false, mayOvertake: Bool = false,
+    expires: Timestamp? = nil
   ) {
     self.app = app
     self.id = id
     self.push = push
     self.isLate = isLate
     self.mayOvertake = mayOvertake
+    self.expires = expires
   }
+
+  /// Whether its time is over.
+  public func isOver(at now: Timestamp) -> Bool { expires.map { $0 <= now } ?? false }
 }
 
 /// Why the home ends a device's connection.

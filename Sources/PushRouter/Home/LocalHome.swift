@@ -7,6 +7,8 @@ public final class LocalHome: AppHome {
   private let router: Router
   private let rules: any HomeRules
   private let replacements = Mutex(Replacements())
+  private let recent = Mutex(RecentLogins())
+  private let registering = PendingRegistrations()
 
   /// A home in the same process: serves gateways from a router's apps. `rules` are those of a cluster.
   public init(_ router: Router, rules: (any HomeRules)? = nil) {
@@ -23,6 +25,7 @@ public final class LocalHome: AppHome {
     switch message {
     case .login(let login): take(login, &answers)
     case .register(let device): take(device, &answers)
+    case .withdraw(let location): registering.end(location)
     case .close(let session, let end):
       directory(of: session)?.disconnect(session.number, from: session.location, at: seconds, end: end)
     case .state(let session, let isForeground, let wantsNewest):
@@ -38,7 +41,11 @@ public final class LocalHome: AppHome {
     case .receipts(let session, let receipts):
       guard let app = router.apps.loaded(session.app) else { return }
       router.deliveries.note(receipts.map { ($0.id, $0.isTap) }, by: session.number, in: app)
-    case .operation(let session, let sequence, let operation): perform(operation, sequence, session)
+    case .operation(let session, let sequence, let operation, let askedAt):
+      guard !isOver(askedAt, after: RequestAge.request) else {
+        return answers.append(.result(session.location, sequence: sequence, .failed(.unavailable)))
+      }
+      perform(operation, sequence, session)
     case .pull(let session, let id, let limit): pull(session, after: id, limit, &answers)
     case .recount(let session, let id):
       let directory = directory(of: session)
@@ -50,6 +57,11 @@ public final class LocalHome: AppHome {
 
   private func directory(of session: BoundSession) -> AppDirectory? {
     router.apps.loaded(session.app)?.directory
+  }
+
+  /// Whether a device asked so long ago that it does not wait any more.
+  private func isOver(_ askedAt: UInt64, after limit: UInt64) -> Bool {
+    router.time.sinceBoot() > askedAt &+ limit
   }
 
   private var seconds: UInt32 { UInt32(clamping: router.time.now().seconds) }
@@ -81,6 +93,7 @@ public final class LocalHome: AppHome {
 
   private func connect(_ login: DeviceLogin, in app: App) -> LoginResult {
     guard !app.isDisabled else { return .refused(.appDisabled) }
+    guard !isOver(login.askedAt, after: RequestAge.login) else { return .refused(.unavailable) }
     let now = seconds
     var outcome = logIn(login, in: app, now: now) { session, began in
       !Replacements.isSettled(began, now: now) && login.location.isOlder(than: session) == true
@@ -89,9 +102,14 @@ public final class LocalHome: AppHome {
       guard !rules.shareGateway(session.loop, login.location.loop) else { return .refused(.overtaken) }
       outcome = logIn(login, in: app, now: now) { _, _ in false }
     }
+    if case .overtaken = outcome { return .refused(.overtaken) }
     // Unknown IDs and wrong secrets get the same answer, so that registration IDs cannot be probed.
     guard case .accepted(let number, let replaced, let replacedSince, let newest) = outcome else {
       return refused(.notRegistered)
+    }
+    recent.withLock {
+      $0.note(
+        app.id, number, at: login.location, askedAt: login.askedAt, now: router.time.sinceBoot())
     }
     router.registrations.confirm(number, in: app)
     if let replaced, replaced != login.location {
@@ -124,7 +142,11 @@ public final class LocalHome: AppHome {
   ) -> LoginOutcome {
     app.directory.login(
       login.registrationID, secretHash: login.secretHash, at: login.location,
-      isForeground: login.isForeground, since: now, isLate: isLate)
+      isForeground: login.isForeground, since: now
+    ) { number, session, began in
+      recent.withLock { $0.isNewer(session, of: app.id, number, than: login.askedAt) }
+        || isLate(session, began)
+    }
   }
 
   private func loggedIn(_ number: RegistrationNumber, in app: App, newest: MessageID) -> LoggedIn {
@@ -148,8 +170,13 @@ public final class LocalHome: AppHome {
   }
 
   private func take(_ device: NewDevice, _ answers: inout [HomeMessage]) {
+    guard !isOver(device.askedAt, after: RequestAge.request) else {
+      return answers.append(.registerResult(device.location, .refused(.unavailable)))
+    }
+    registering.begin(device.location)
     if let app = router.apps.loaded(device.app) {
       if app.isDisabled {
+        registering.end(device.location)
         answers.append(.registerResult(device.location, .refused(.appDisabled)))
       } else {
         register(device, in: app)
@@ -161,25 +188,26 @@ public final class LocalHome: AppHome {
       case .success(let app?) where !app.isDisabled: register(device, in: app)
       case .success(let app):
         let unknown: DeviceRefusal = rules.mayDecide ? .unknownApp : .unavailable
-        let refusal: DeviceRefusal = app == nil ? unknown : .appDisabled
-        answer(.registerResult(device.location, .refused(refusal)), at: device.location)
-      case .failure: answer(.registerResult(device.location, .refused(.unavailable)), at: device.location)
+        answer(device, .refused(app == nil ? unknown : .appDisabled))
+      case .failure: answer(device, .refused(.unavailable))
       }
     }
   }
 
   private func register(_ device: NewDevice, in app: App) {
-    router.registrations.register(
-      in: app, platform: device.platform, fingerprint: device.fingerprint, tokens: device.tokens,
-      appVersion: device.appVersion
-    ) { [self] result in
-      let answered: RegisterResult =
-        switch result {
-        case .success(let new): .registered(new.id, secret: new.secret)
-        case .failure: .refused(.unavailable)
-        }
-      answer(.registerResult(device.location, answered), at: device.location)
+    router.registrations.register(device, in: app) { [registering] in
+      registering.contains(device.location)
+    } reply: { [self] result in
+      switch result {
+      case .success(let new): answer(device, .registered(new.id, secret: new.secret))
+      case .failure: answer(device, .refused(.unavailable))
+      }
     }
+  }
+
+  private func answer(_ device: NewDevice, _ result: RegisterResult) {
+    registering.end(device.location)
+    answer(.registerResult(device.location, result), at: device.location)
   }
 
   // MARK: Deliveries

@@ -42,6 +42,22 @@ extension RegistrationRepository<Writing> {
     ) { $0.number() }
   }
 
+  /// Whether a device with a fingerprint was given a registration, or was there with one, after a moment and within so many nanoseconds of
+  /// it. Times beyond that are those of a clock that was set back.
+  public func isKnown(
+    app: AppID, fingerprint: [UInt8], after moment: Timestamp, within nanoseconds: UInt64
+  ) throws(StorageError) -> Bool {
+    guard !fingerprint.isEmpty else { return false }
+    let end = Timestamp(milliseconds: moment.milliseconds + Int64(nanoseconds / 1_000_000))
+    return try database.first(
+      """
+      SELECT 1 FROM registration INDEXED BY registration_fingerprint
+      WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x''
+        AND (created_at > ?3 AND created_at <= ?4 OR last_seen_at > ?3 AND last_seen_at <= ?4)
+      """, .app(app), .blob(fingerprint), .time(moment), .time(end)
+    ) { _ in true } ?? false
+  }
+
   /// Adds a registration, or gives the device an imported one that is meant for it, and deletes all others of the same app
   /// with the same fingerprint or one of the same tokens. A fingerprint that names a former ID is known to others than the device: by
   /// that only those are deleted that no device has logged in with.
