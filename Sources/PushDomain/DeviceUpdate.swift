@@ -40,12 +40,13 @@ public struct DeviceUpdate: Equatable, Sendable {
   /// Most bytes of all names of one call.
   public static let maximumTagBytesInCall = 1000
 
-  /// Reads the body of a call; every fault is 7002 naming the field. Keys that aren't known are passed over.
+  /// Reads the body of a call; every fault is 7002 naming the field. Keys that aren't known have no effect and are added to `ignored`.
   public static func parse(
-    _ json: JSONValue, rules: PushRules = PushRules()
+    _ json: JSONValue, rules: PushRules = PushRules(), ignored: IgnoredMembers = IgnoredMembers()
   ) throws(APIError) -> DeviceUpdate {
     guard let object = json.object else { throw .deviceInvalid("The body must be a JSON object") }
-    let body = Fields(object, faults: .device)
+    let body = Fields(object, faults: .device, ignored: ignored)
+    body.ignoreOthers(than: ["tags", "alias", "mobile"])
     var update = DeviceUpdate(tags: try tags(body, rules))
     if let alias = try body.string("alias") {
       let check = NameRules.check(alias, allowHyphen: rules.allowHyphen)

@@ -242,6 +242,15 @@ import Testing
     #expect(page.text.contains("has not confirmed it yet") == isSilent)
   }
 
+  @Test func `A push's page names fields of the request that have no effect`() async throws {
+    let (world, app, browser, _) = try await Self.world()
+    let object =
+      #"{"platform":"all","audience":"all","notification":{"alert":"x"},"options":{"mkt_enable":true}}"#
+    let id = try await Self.push(world, app, "x") { $0.object = Array(object.utf8) }
+    let page = await browser.open("/console/apps/\(app.key.text)/pushes/\(id.text)")
+    #expect(page.text.contains("Ignored fields of the request:") && page.text.contains("options.mkt_enable"))
+  }
+
   @Test func `Sending again makes another push of the same object`() async throws {
     let (world, app, browser, device) = try await Self.world()
     let audience = "{\"registration_id\":[\"\(device.text)\"]}"

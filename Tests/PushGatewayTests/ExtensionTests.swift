@@ -46,6 +46,8 @@ import Testing
       #expect(answer.status == 200, "\(String(decoding: answer.body, as: UTF8.self))")
       #expect(answer.headers[Self.header] == name)
     }
+    let update = await world.call("POST", "/v3/devices/\(device.text)", #"{"alias":"a","nickname":"b"}"#)
+    #expect(update.outcome == "200" && update.headers[Self.header] == "nickname")
     #expect(await world.push().headers[Self.header] == nil)
     #expect(await world.push(#""new":1,"# + Self.content).headers[Self.header] == nil)
   }

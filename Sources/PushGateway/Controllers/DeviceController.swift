@@ -47,12 +47,14 @@ struct DeviceController: GatewayController {
   private func updateDevice(_ call: GatewayCall) {
     guard let (app, number) = call.registration(), let json = call.body() else { return }
     let update: DeviceUpdate
+    let ignored = IgnoredMembers()
     do throws(APIError) {
-      update = try DeviceUpdate.parse(json, rules: limits.rules)
+      update = try DeviceUpdate.parse(json, rules: limits.rules, ignored: ignored)
     } catch {
       call.fail(error)
       return
     }
+    let call = call.ignoring(ignored.names)
     router.registrations.change(DeviceChange(update), of: number, in: app) { result in
       switch result {
       case .success: call.answerEmpty()
