@@ -124,6 +124,8 @@ public final class GetuiAPI: Sendable {
     let error: GetuiError =
       switch fault {
       case .bodyTooLarge: .overLimit("body")
+      case .targetTooLong: .overLimit("path")
+      case .headerTooLarge: .overLimit("header")
       case .timeout, .busy, .unserved: .busy
       case .unanswered: .unanswered(at: target)
       default: .parameter("The request is malformed")

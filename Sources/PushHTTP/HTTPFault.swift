@@ -64,8 +64,8 @@ public struct HTTPLimits: Sendable, Equatable {
   /// Bytes of the body.
   public let body: Int
 
-  /// The limits for requests: 8 KiB, 16 KiB, 100 fields, 1 MiB.
-  public init(startLine: Int = 8 << 10, header: Int = 16 << 10, fields: Int = 100, body: Int = 1 << 20) {
+  /// The limits for requests: 72 KiB, 16 KiB, 100 fields, 1 MiB. Paths of Getui's API name up to 1,000 CIDs of 64 bytes.
+  public init(startLine: Int = 72 << 10, header: Int = 16 << 10, fields: Int = 100, body: Int = 1 << 20) {
     self.startLine = startLine
     self.header = header
     self.fields = fields

@@ -95,6 +95,7 @@ public struct HTTPRequestParser: Sendable {
       return (index - start, event)
     } catch {
       fault = error
+      if error == .targetTooLong { request.target = startOfTarget }
       reader = MessageReader(limits: limits)
       return (index - start, .failure(error))
     }
@@ -126,6 +127,13 @@ public struct HTTPRequestParser: Sendable {
     emptyLines = 0
     authority = nil
     return .request(complete)
+  }
+
+  /// The start of a target whose line is over the limit, for an answer in the form of the path's API; empty if it is none.
+  private var startOfTarget: String {
+    let target = reader.line.drop { $0 != 32 }.dropFirst().prefix(256)
+    guard target.first == UInt8(ascii: "/"), target.allSatisfy({ $0 > 32 && $0 < 127 }) else { return "" }
+    return String(decoding: target, as: UTF8.self)
   }
 
   private mutating func readRequestLine() throws(HTTPFault) {

@@ -59,7 +59,7 @@ struct MessageReader {
   /// Whether no byte of a message has arrived yet.
   var isIdle: Bool { phase == .startLine && (line.isEmpty || lineIsWhole) }
 
-  /// Takes bytes up to the end of a line. Returns false if there are too few.
+  /// Takes bytes up to the end of a line. Returns false if there are too few. After `fault`, `line` is the part within the limit.
   mutating func readLine(
     _ bytes: Span<UInt8>, _ index: inout Int, limit: Int, over fault: HTTPFault
   ) throws(HTTPFault) -> Bool {
@@ -69,7 +69,10 @@ struct MessageReader {
     }
     var end = index
     while end < bytes.count, bytes[end] != 10 { end += 1 }
-    guard line.count + (end - index) <= limit else { throw fault }
+    guard line.count + (end - index) <= limit else {
+      line.append(copying: bytes.extracting(index..<index + max(0, limit - line.count)))
+      throw fault
+    }
     line.append(copying: bytes.extracting(index..<end))
     guard end < bytes.count else {
       index = end

@@ -177,7 +177,7 @@ import Testing
   /// A peer that sends without end is stopped at the limits, not at the end of memory.
   @Test(
     arguments: [
-      ("GET /", "x", 8192, .targetTooLong), ("GET / HTTP/1.1\r\nA: ", "x", 17_000, .headerTooLarge),
+      ("GET /", "x", 73_728, .targetTooLong), ("GET / HTTP/1.1\r\nA: ", "x", 17_000, .headerTooLarge),
       ("GET / HTTP/1.1\r\n", "a: b\r\n", 700, .headerTooLarge),
       ("GET / HTTP/1.1\r\n", "a:\r\n", 500, .headerTooLarge),
       (
@@ -210,6 +210,18 @@ import Testing
       sent += piece.count
     }
     #expect(sent <= bound)
+  }
+
+  /// So that the API of the path can answer in its own form.
+  @Test(arguments: [1, 1000, 100_000]) func `The start of a target that is too long is known`(step: Int) {
+    let bytes = Array("GET /v2/app/user/status/\(String(repeating: "x,", count: 40_000))".utf8)
+    var parser = HTTPRequestParser()
+    var event = HTTPRequestParser.Event.needMore
+    for start in stride(from: 0, to: bytes.count, by: step) where event == .needMore {
+      event = parser.consume(Array(bytes[start..<min(bytes.count, start + step)]).span).event
+    }
+    #expect(event == .failure(.targetTooLong))
+    #expect(parser.latestTarget.hasPrefix("/v2/app/user/status/x,x,") && parser.latestTarget.count == 256)
   }
 
   /// A limit that is found out while a body comes holds for that body only.
