@@ -1,6 +1,7 @@
 import Glibc
 import PushCrypto
 import PushNet
+import PushTesting
 import Testing
 
 @Suite struct TLSTests {
