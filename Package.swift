@@ -260,7 +260,7 @@ let package = Package(
         "PushTesting", "PushConsole", "PushAccounts", "PushCallbacks", "PushGateway", "PushAPNs",
         "PushChannels", "PushRouter",
         "PushStorage", "PushHTTP",
-        "PushJSON", "PushDomain", "PushCrypto", "PushBase",
+        "PushJSON", "PushDomain", "PushCrypto", "PushBase", "CSQLite",
       ]),
     tests(
       "BorealisDeviceTests",

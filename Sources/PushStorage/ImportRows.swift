@@ -67,6 +67,9 @@ public struct ImportBatch: Sendable, Equatable {
   public var count: Int
   /// Tags that the only one has no more.
   public var removed: [UInt32]
+
+  /// The last one's number.
+  var last: RegistrationNumber { RegistrationNumber(first.rawValue + UInt32(clamping: max(count, 1) - 1)) }
 }
 
 /// How a device adopts an imported registration. The raw values are stored in the database, beside others (`AdoptionState`).

@@ -8,10 +8,17 @@ func machineSteps(of sql: String, _ parameters: [String], in path: String) throw
   let text = parameters.enumerated().reduce(sql) {
     $0.replacing("?\($1.offset + 1)", with: $1.element)
   }
-  return try prepare(text, in: path) { statement in
-    while sqlite3_step(statement) == SQLITE_ROW {}
-    return sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0)
+  return try withConnection(to: path) { connection in
+    try prepare(text, on: connection) { statement in
+      while sqlite3_step(statement) == SQLITE_ROW {}
+      return sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0)
+    }
   }
+}
+
+/// The lines in which SQLite says how it goes about a statement, over a connection of its own.
+func queryPlan(of sql: String, in path: String) throws -> [String] {
+  try withConnection(to: path) { try queryPlan(of: sql, on: $0) }
 }
 
 extension Database {
@@ -25,11 +32,15 @@ extension Database {
     }
     return steps
   }
+
+  /// The lines in which SQLite says how it goes about a statement.
+  func queryPlan(of sql: String) throws -> [String] {
+    try PushStorageTests.queryPlan(of: sql, on: sqlite?.handle)
+  }
 }
 
-/// The lines in which SQLite says how it goes about a statement, over a connection of its own.
-func queryPlan(of sql: String, in path: String) throws -> [String] {
-  try prepare("EXPLAIN QUERY PLAN \(sql)", in: path) { statement in
+private func queryPlan(of sql: String, on connection: OpaquePointer?) throws -> [String] {
+  try prepare("EXPLAIN QUERY PLAN \(sql)", on: connection) { statement in
     var lines: [String] = []
     while sqlite3_step(statement) == SQLITE_ROW {
       // Columns: id, parent, unused, detail.
@@ -39,16 +50,23 @@ func queryPlan(of sql: String, in path: String) throws -> [String] {
   }
 }
 
-private func prepare<Value>(
-  _ sql: String, in path: String, _ body: (OpaquePointer?) throws -> Value
-) throws -> Value {
+private func withConnection<Value>(to path: String, _ body: (OpaquePointer?) throws -> Value) throws -> Value
+{
   var handle: OpaquePointer?
   defer { sqlite3_close_v2(handle) }
-  var status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil)
+  let status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil)
   guard status == SQLITE_OK else { throw StorageError(.io, "cannot open the database (\(status))") }
+  return try body(handle)
+}
+
+private func prepare<Value>(
+  _ sql: String, on connection: OpaquePointer?, _ body: (OpaquePointer?) throws -> Value
+) throws -> Value {
   var statement: OpaquePointer?
   defer { sqlite3_finalize(statement) }
-  status = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
-  guard status == SQLITE_OK else { throw StorageError(.other, String(cString: sqlite3_errmsg(handle))) }
+  let status = sqlite3_prepare_v2(connection, sql, -1, &statement, nil)
+  guard status == SQLITE_OK else {
+    throw StorageError(.other, String(cString: sqlite3_errmsg(connection)))
+  }
   return try body(statement)
 }

@@ -65,8 +65,8 @@ extension AppRepository {
   public func secretRotatedAt(app: AppID, of account: AccountID) throws(StorageError) -> Timestamp? {
     try database.first(
       """
-      SELECT at FROM audit WHERE account_id = ? AND subject_app = ? AND action = 'app.rotate'
-      ORDER BY id DESC LIMIT 1
+      SELECT at FROM audit INDEXED BY audit_rotation
+      WHERE account_id = ? AND subject_app = ? AND action = 'app.rotate' ORDER BY id DESC LIMIT 1
       """, .integer(account.rawValue), .app(app)
     ) { $0.time() }
   }

@@ -118,7 +118,7 @@ extension ChannelQueueRepository {
       SELECT msg_id, channel, leg, targets FROM channel_targets
       WHERE outcome = ''
         AND msg_id IN (
-          SELECT msg_id FROM pending JOIN push USING (msg_id)
+          SELECT msg_id FROM pending CROSS JOIN push USING (msg_id)
           WHERE push.target IS NULL /* own: AND own(pending.app_id) */)
       """, in: rows
     ) { ($0.message("msg_id"), Self.leg($0)) }

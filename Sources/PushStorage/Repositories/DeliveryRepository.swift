@@ -247,7 +247,7 @@ extension DeliveryRepository {
       """
       SELECT push.msg_id, push.app_id, push.target,
         CASE WHEN length(push.targets) <= ?5 THEN push.targets END AS targets
-      FROM outcome JOIN push ON push.msg_id = outcome.msg_id
+      FROM outcome INDEXED BY outcome_taken_back CROSS JOIN push ON push.msg_id = outcome.msg_id
       WHERE outcome.msg_id >= ?1 AND outcome.taken_back = ?2 AND outcome.taken_back_at >= ?3
         /* own: AND own(push.app_id) */
       ORDER BY outcome.taken_back_at DESC LIMIT ?4

@@ -133,15 +133,25 @@ extension FileRepository<Writing> {
   public func sweep(
     endedBefore end: Timestamp, begunBefore begin: Timestamp, limit: Int, in rows: AppRows
   ) throws(StorageError) -> Bool {
-    let found = try database.first(
+    let ended = try database.first(
       """
-      SELECT id FROM file WHERE (expires_at <= ? OR is_complete = 0 AND created_at < ?)
+      SELECT id FROM file WHERE expires_at <= ?
         /* own: AND (EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner AND own(app.id))
           OR NOT EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner) AND own(0)) */
-      ORDER BY id LIMIT 1
-      """, in: rows, .time(end), .time(begin)
+      ORDER BY expires_at, id LIMIT 1
+      """, in: rows, .time(end)
     ) { $0.integer() }
-    guard let file = found else { return false }
+    let begun =
+      try ended == nil
+      ? database.first(
+        """
+        SELECT id FROM file WHERE is_complete = 0 AND created_at < ?
+          /* own: AND (EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner AND own(app.id))
+            OR NOT EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner) AND own(0)) */
+        ORDER BY created_at, id LIMIT 1
+        """, in: rows, .time(begin)
+      ) { $0.integer() } : nil
+    guard let file = ended ?? begun else { return false }
     try deletePieces(of: file, limit: limit)
     return true
   }

@@ -112,7 +112,7 @@ extension InvitationRepository<Writing> {
   /// Deletes invitations that ended before a moment; at most `limit`.
   public func sweep(endedBefore moment: Timestamp, limit: Int) throws(StorageError) {
     try database.run(
-      "DELETE FROM invitation WHERE id IN (SELECT id FROM invitation WHERE expires_at < ? LIMIT ?)",
+      "DELETE FROM invitation WHERE id IN (SELECT id FROM invitation WHERE expires_at < ? ORDER BY expires_at LIMIT ?)",
       .time(moment), .integer(limit))
   }
 }

@@ -29,7 +29,7 @@ extension MailRepository {
 
   /// How much mail waits.
   public func waiting() throws(StorageError) -> Int {
-    try database.first("SELECT count(*) FROM mail WHERE state = 0") { $0.count() } ?? 0
+    try database.first("SELECT count(*) FROM mail INDEXED BY mail_due WHERE state = 0") { $0.count() } ?? 0
   }
 }
 
@@ -64,12 +64,15 @@ extension MailRepository<Writing> {
   /// Deletes mail that is moot or ended before a moment, and notices of credentials that are gone; at most `limit` of each.
   public func sweep(endedBefore moment: Timestamp, limit: Int) throws(StorageError) {
     try database.run(
+      "DELETE FROM mail WHERE id IN (SELECT id FROM mail WHERE done_at < ? ORDER BY done_at LIMIT ?)",
+      .time(moment), .integer(limit))
+    try database.run(
       """
       DELETE FROM mail WHERE id IN (
-        SELECT id FROM mail WHERE done_at < ?1 OR (state = 0 AND credential_id IS NOT NULL
-          AND NOT EXISTS (
-          SELECT 1 FROM apns_credential WHERE apns_credential.id = mail.credential_id AND replaced_by IS NULL)) LIMIT ?2)
-      """, .time(moment), .integer(limit))
+        SELECT id FROM mail INDEXED BY mail_due WHERE state = 0 AND credential_id IS NOT NULL AND NOT EXISTS (
+          SELECT 1 FROM apns_credential WHERE apns_credential.id = mail.credential_id AND replaced_by IS NULL)
+        LIMIT ?)
+      """, .integer(limit))
     try database.run(
       """
       DELETE FROM credential_notice WHERE (credential_id, days) IN (

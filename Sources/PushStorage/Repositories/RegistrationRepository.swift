@@ -199,9 +199,8 @@ extension RegistrationRepository {
   /// What is left of an import.
   public func deliveryRows(_ batch: ImportBatch) throws(StorageError) -> [DeliveryRow] {
     try database.all(
-      Self.deliveries, "WHERE app_id = ? AND number >= ? AND number - ? < ? ORDER BY number", .app(batch.app),
-      .number(batch.first), .number(batch.first), .integer(batch.count),
-      map: Self.delivery)
+      Self.deliveries, "WHERE app_id = ? AND number BETWEEN ? AND ? ORDER BY number", .app(batch.app),
+      .number(batch.first), .number(batch.last), map: Self.delivery)
   }
 
   /// One registration as deliveries need it.

@@ -109,8 +109,8 @@ extension TokenRepository {
     try database.all(
       """
       SELECT number, channel, kind, name, service FROM channel_token
-      WHERE app_id = ? AND number >= ? AND number - ? < ? AND token IS NOT NULL
-      """, .app(batch.app), .number(batch.first), .number(batch.first), .integer(batch.count)
+      WHERE app_id = ? AND number BETWEEN ? AND ? AND token IS NOT NULL
+      """, .app(batch.app), .number(batch.first), .number(batch.last)
     ) { HeldToken(number: $0.number("number"), slot: TokenSlot($0), service: $0.service()) }
   }
 
