@@ -15,7 +15,10 @@ enum ConnectBenchmark {
       if let own = system as? BorealisSystem { try register(own, client, receivers, report) }
       report.add(plain, system.name, try bestRate(system, client, receivers), "connects/s")
     }
-    if !environment.options.onlyPeers { try measureTLS(environment, min(receivers, 5000), report) }
+    if !environment.options.onlyPeers {
+      try measureTLS(environment, min(receivers, 5000), report)
+      try RegistrationLoad.run(environment, report, in: "connect")
+    }
     report.goal("logins of known devices, plain >= 20,000/s", plain, atLeast: 20_000)
   }
 

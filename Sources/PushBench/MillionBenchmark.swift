@@ -36,6 +36,7 @@ enum MillionBenchmark {
       try system.check()
       system.stop()
     }
+    try RegistrationLoad.run(environment, report, in: "million")
     report.goal("start with a million < 5 s", start, atMost: 5)
     report.goal("alias, accepted, ratio to a thousand <= 1.2", accept, over: name(few), atMost: 1.2)
     report.goal("alias, arrival, ratio to a thousand <= 1.2", arrive, over: name(few), atMost: 1.2)
