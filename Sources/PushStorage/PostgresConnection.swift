@@ -184,28 +184,14 @@ final class PostgresConnection: DatabaseConnection {
     guard try value("SHOW server_encoding") == "UTF8" else {
       throw StorageError(.other, "the database must have the encoding UTF8")
     }
-    try execute("SET standard_conforming_strings = on; SET jit = off")
-    switch role {
-    case .reader: return try execute("SET statement_timeout = '\(options.isLimited ? "60s" : "0")'")
-    case .node:
-      // That a node is alive does not depend on standbys.
-      return try execute(
-        """
-        SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '1s'; SET statement_timeout = '2s';
-        SET default_transaction_read_only = off; SET synchronous_commit = local
-        """)
-    case .writer, .server, .home: break
+    let version = PQserverVersion(handle)
+    try execute(PostgresSettings(for: role, isLimited: options.isLimited, version: version).sql)
+    guard role.isFenced else { return }
+    if let change = PostgresSettings.safeCommits(try value("SHOW synchronous_commit")) { try execute(change) }
+    // Foreign keys are watched over by triggers. To set it takes more rights than a server needs.
+    if try value("SHOW session_replication_role") != "origin" {
+      try execute("SET session_replication_role = origin")
     }
-    // Who stands still inside a transaction, or is gone, must not hold up others. But what is to be written is never cancelled.
-    try execute(
-      """
-      SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '10s'; SET statement_timeout = 0;
-      SET default_transaction_read_only = off;
-      SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3;
-      SET tcp_user_timeout = '10s'
-      """)
-    let commits = try value("SHOW synchronous_commit")
-    if commits == "off" { try execute("SET synchronous_commit = on") }
     // What a lost connection left behind may still be at work.
     try endBackends(of: options.incarnation)
     try fence.expectMarks()
