@@ -81,6 +81,12 @@ public final class Deliveries: Sendable {
   /// Stores acknowledgements soon instead of within a second, for a connection that waits for it.
   public func flushSoon() { writeBehind.flushSoon() }
 
+  /// Stores acknowledgements that have waited for a while, so that none waits for a second. To be called a few times a second.
+  public func flushOld() { writeBehind.flushOld() }
+
+  /// For how many seconds the oldest acknowledgement has not been stored; 0 if all are.
+  public var unstoredSeconds: Double { Double(writeBehind.age) / 1e9 }
+
   /// Takes a device's word that it showed pushes, or that its user tapped them. IDs of pushes that were not for it are
   /// passed over, and so are receipts that come later than `RouterOptions.receiptLifetime` after their push.
   public func note(

@@ -88,6 +88,7 @@ extension WriteBehind {
     var mustFlushAgain = false
     /// The last batch was refused: no further tries before the next tick.
     var isHeldUp = false
+    var ages = WriteAges()
 
     mutating func takePartly(_ id: MessageID) -> (id: MessageID, partly: Partly)? {
       partly.removeValue(forKey: id).map { (id, $0) }
@@ -168,6 +169,49 @@ extension WriteBehind {
     /// Of how many pushes something waits, those counted again of which several things do.
     var pushCount: Int { ends.count + partly.count + wordyCount }
 
+    /// Notes that something waits from a moment on; whether it is time to write.
+    mutating func noteAge(at now: UInt64) -> Bool {
+      ages.note(at: now)
+      return isOld(at: now)
+    }
+
+    /// Whether it is time to write.
+    func isOld(at now: UInt64) -> Bool { ages.isOld(at: now) && !isHeldUp }
+
     var hasBatch: Bool { ends.count >= WriteBehind.batch && !isHeldUp }
   }
+}
+
+/// Since when something waits to be stored, and what is on its way to the database.
+struct WriteAges: Sendable {
+  /// Nanoseconds after which acknowledgements are written: they share a commit until then.
+  static let old: UInt64 = 400_000_000
+
+  /// The first moment since the last departure.
+  private var waiting: UInt64?
+  private var flights: [Int: UInt64] = [:]
+  private var departures = 0
+
+  /// Something waits from a moment of `TimeSource.monotonic` on.
+  mutating func note(at now: UInt64) { waiting = waiting ?? now }
+
+  /// Whether something has waited for so long.
+  func isOld(at now: UInt64) -> Bool { waiting.map { now &- $0 >= Self.old } ?? false }
+
+  /// What waits is written from now on.
+  mutating func depart() -> Int {
+    departures += 1
+    flights[departures] = waiting
+    waiting = nil
+    return departures
+  }
+
+  /// It is stored, or waits again.
+  mutating func land(_ flight: Int, isStored: Bool) {
+    guard let moment = flights.removeValue(forKey: flight), !isStored else { return }
+    waiting = min(waiting ?? moment, moment)
+  }
+
+  /// The oldest moment; nil if all is stored.
+  var oldest: UInt64? { ([waiting].compactMap { $0 } + flights.values).min() }
 }

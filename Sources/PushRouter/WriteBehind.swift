@@ -4,11 +4,12 @@ import PushDomain
 import PushStorage
 import Synchronization
 
-/// What may reach the database late: ends of pushes, who acknowledged pushes to many, receipts. None of it is urgent: what
-/// is lost in a crash only means that a device gets a push again, which its library drops, or that a push ends once more
-/// after the next start. So it is written in small batches, and what could not be written waits for better times. Only what the
-/// database refuses for its own sake, alone and twice, is given up, as in a crash: else it would hold back for ever whatever is
-/// known to be stored after it. Words of devices, behind which nothing waits, have three tries alone.
+/// What may reach the database late, by a second at most: ends of pushes, who acknowledged pushes to many, receipts. What is lost
+/// in a crash only means that a device gets a push again, which its library drops, or that a push ends once more after the next
+/// start. So it is written in small batches; but ends and acknowledgements go ahead of new pushes, behind which they would wait
+/// for as long as these come faster than they are stored. What could not be written waits for better times. Only what the database
+/// refuses for its own sake, alone and twice, is given up, as in a crash: else it would hold back for ever whatever is known to be
+/// stored after it. Words of devices, behind which nothing waits, have three tries alone.
 final class WriteBehind: Sendable {
   /// Rows in one job. A job delays the pushes in its commit, here by half a millisecond; a callback request has the same
   /// number of events.
@@ -51,12 +52,13 @@ final class WriteBehind: Sendable {
   /// Records outcomes of pushes on the direct connection.
   func note(_ change: DeliveryChange, of app: App, at now: Timestamp) {
     guard !change.isEmpty else { return }
-    let isFull = waiting.withLock { waiting in
+    let (isFull, isOld) = waiting.withLock { waiting in
       for push in change.ended { waiting.ends.append(End(push: push, app: app.id, at: now)) }
       for id in change.partly where waiting.partly[id] == nil { waiting.partly[id] = Partly(app: app) }
-      return waiting.hasBatch
+      return (waiting.hasBatch, waiting.noteAge(at: time.monotonic()))
     }
     if isFull { flushFullBatches() }
+    if isOld { flushSoon() }
   }
 
   /// Notes devices' word that pushes reached them: `taken` is what that meant. `stored` gets those whose they were when the
@@ -64,7 +66,7 @@ final class WriteBehind: Sendable {
   func note(_ taken: TakenAcknowledgements, _ batch: AcknowledgementBatch, of app: App) {
     guard !taken.change.isEmpty else { return }
     let acknowledgers = taken.acknowledgers(batch)
-    let isFull = waiting.withLock { waiting in
+    let (isFull, isOld) = waiting.withLock { waiting in
       for (push, place) in zip(taken.change.ended, taken.endPlaces) {
         waiting.ends.append(End(push: push, app: app.id, at: batch.arrivals[place].at))
       }
@@ -76,9 +78,21 @@ final class WriteBehind: Sendable {
         guard let location = sender.location else { continue }
         waiting.credits.append(StoredAcknowledgements(location: location, count: count))
       }
-      return waiting.hasBatch
+      return (waiting.hasBatch, waiting.noteAge(at: time.monotonic()))
     }
     if isFull { flushFullBatches() }
+    if isOld { flushSoon() }
+  }
+
+  /// For how long the oldest acknowledgement, or end of a push, has not been stored, in nanoseconds; 0 if all are.
+  var age: UInt64 {
+    let now = time.monotonic()
+    return waiting.withLock { $0.ages.oldest.map { now &- $0 } ?? 0 }
+  }
+
+  /// Writes acknowledgements if the oldest have waited for a while.
+  func flushOld() {
+    if waiting.withLock({ $0.isOld(at: time.monotonic()) }) { flushSoon() }
   }
 
   private func flushFullBatches() {
@@ -177,21 +191,22 @@ final class WriteBehind: Sendable {
 
   private func flushAcknowledgements(batches: Int) {
     // Taken first: whatever was acknowledged before is written by what follows, or by a job before it.
-    let credits = waiting.withLock { waiting in
+    let (credits, flight) = waiting.withLock { waiting in
       defer { waiting.credits = [] }
       waiting.isFlushing = true
-      return waiting.credits
+      return (waiting.credits, waiting.ages.depart())
     }
     flushPartly(at: time.now())
     flushEnds(batches: batches)
     // Behind all of these; done when they are.
-    store.write(single: true) { _ throws(StorageError) in
+    store.write(single: true, ahead: true) { _ throws(StorageError) in
     } completion: { [self] result in
       let (isStored, mustFlushAgain) = waiting.withLock { waiting in
         // What could not be written is pending again.
         var isStored = !waiting.isHeldUp
         if case .failure = result { isStored = false }
         if !isStored { waiting.credits += credits }
+        waiting.ages.land(flight, isStored: isStored)
         defer { waiting.mustFlushAgain = false }
         waiting.isFlushing = false
         return (isStored, waiting.mustFlushAgain && isStored)
@@ -226,7 +241,7 @@ final class WriteBehind: Sendable {
   }
 
   private func write(_ batch: [End]) {
-    store.write { [journal, scope] transaction throws(StorageError) in
+    store.write(ahead: true) { [journal, scope] transaction throws(StorageError) in
       let batch = scope.assigned == nil ? batch : batch.filter { !scope.hasLeft($0.app) }
       var events: [DeliveryEvent] = []
       let known = try transaction.deliveries.haveReceipts(
@@ -347,7 +362,7 @@ final class WriteBehind: Sendable {
   private func flush(_ partly: Partly, of id: MessageID, at now: Timestamp) {
     // Of one that ended since, the sets are noted with its end.
     let progress = partly.app.directory.progress(id)
-    store.write { [journal, scope] transaction throws(StorageError) in
+    store.write(ahead: true) { [journal, scope] transaction throws(StorageError) in
       guard !scope.hasLeft(partly.app.id) else { return }
       // Its end may have been stored in between, with newer sets.
       if try transaction.deliveries.isPending(id) {

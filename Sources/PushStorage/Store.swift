@@ -180,10 +180,11 @@ public final class Store: Sendable {
   /// the whole transaction failed, and `.overloaded` or `.closed`, at once on the caller's thread, if the job was not
   /// taken. While it is unknown what became of a commit to PostgreSQL, jobs that wait for the writer and new ones get an error of the
   /// kind `.io` that `isPassing`, at once. `single` promises that the body changes the database by one statement at most, which saves time.
-  /// A `lowPriority` job runs when no other job waits, or after some commits; among themselves such jobs keep their
+  /// A job that goes `ahead` runs before all that wait, but for others that do; there is room for it where others are refused with
+  /// `.overloaded`. A `lowPriority` job runs when no other job waits, or after some commits; among themselves such jobs keep their
   /// order.
   public func write<Value: Sendable>(
-    single: Bool = false, lowPriority: Bool = false,
+    single: Bool = false, lowPriority: Bool = false, ahead: Bool = false,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value,
     completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
   ) {
@@ -200,7 +201,8 @@ public final class Store: Sendable {
           return WriteJob.Done(error: error) { failure in completion(.failure(failure ?? error)) }
         }
       }, refuse: { completion(.failure($0)) })
-    if let error = writes.push(job, lowPriority: lowPriority).refusal("writes", doubt: Self.doubt) {
+    let answer = writes.push(job, lowPriority: lowPriority, ahead: ahead)
+    if let error = answer.refusal("writes", doubt: Self.doubt) {
       completion(.failure(error))
     }
   }

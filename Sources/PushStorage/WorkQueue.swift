@@ -1,7 +1,8 @@
 import Glibc
 import PushBase
 
-/// A bounded first-in, first-out queue that threads wait at. Elements may have low priority: others go before them.
+/// A bounded first-in, first-out queue that threads wait at. Elements may have low priority: others go before them. Or they may go ahead
+/// of all others, and have room of their own.
 /// `@unchecked Sendable`: all that changes is touched only while `lock` is held, and both pthread objects keep their
 /// address for life.
 final class WorkQueue<Element: Sendable>: @unchecked Sendable {
@@ -15,6 +16,8 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   /// What is handed out next, from `taken` on. Two arrays, so that no element is ever moved.
   private var leaving: [Element] = []
   private var taken = 0
+  /// What goes before these.
+  private var aheadElements: [Element] = []
   private var lowPriorityElements: [Element] = []
   private var lowPriorityTaken = 0
   /// How often others have gone before a low-priority element.
@@ -44,9 +47,9 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   }
 
   /// Adds an element, unless the queue is full or closed.
-  func push(_ element: Element, lowPriority: Bool = false) -> Answer {
+  func push(_ element: Element, lowPriority: Bool = false, ahead: Bool = false) -> Answer {
     pthread_mutex_lock(lock)
-    let answer = add(element, lowPriority)
+    let answer = ahead ? addAhead(element) : add(element, lowPriority)
     let wakes = answer == .accepted && sleepers > 0
     pthread_mutex_unlock(lock)
     // Only now, else the thread that wakes would have to wait for the lock.
@@ -57,8 +60,16 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   private func add(_ element: Element, _ lowPriority: Bool) -> Answer {
     if isClosed { return .closed }
     if isSuspended { return .suspended }
-    if waiting >= capacity { return .full }
+    if waiting - aheadElements.count >= capacity { return .full }
     if lowPriority { lowPriorityElements.append(element) } else { arriving.append(element) }
+    return .accepted
+  }
+
+  private func addAhead(_ element: Element) -> Answer {
+    if isClosed { return .closed }
+    if isSuspended { return .suspended }
+    if aheadElements.count >= capacity { return .full }
+    aheadElements.append(element)
     return .accepted
   }
 
@@ -74,14 +85,16 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
       sleepers -= 1
     }
     if leaving.isEmpty { swap(&leaving, &arriving) }
-    let end = min(taken + limit, leaving.count)
-    let elements = Array(leaving[taken..<end])
+    let first = aheadElements.prefix(limit)
+    aheadElements.removeFirst(first.count)
+    let end = min(taken + limit - first.count, leaving.count)
+    let elements = first + leaving[taken..<end]
     taken = end
     if taken == leaving.count {
       leaving.removeAll(keepingCapacity: true)
       taken = 0
     }
-    return elements
+    return Array(elements)
   }
 
   /// The oldest low-priority element, if no other waits or it was skipped often enough. `isAlone` says whether the
@@ -105,7 +118,7 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
     return lowPriorityElements[lowPriorityTaken]
   }
 
-  private var normalCount: Int { arriving.count + leaving.count - taken }
+  private var normalCount: Int { aheadElements.count + arriving.count + leaving.count - taken }
   private var waiting: Int { normalCount + lowPriorityElements.count - lowPriorityTaken }
 
   /// Refuses further elements until `resume`, and hands out all that wait, those of low priority last.
@@ -124,8 +137,8 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   }
 
   private func removeAll() -> [Element] {
-    let elements = leaving[taken...] + arriving + lowPriorityElements[lowPriorityTaken...]
-    (arriving, leaving, lowPriorityElements) = ([], [], [])
+    let elements = aheadElements + leaving[taken...] + arriving + lowPriorityElements[lowPriorityTaken...]
+    (aheadElements, arriving, leaving, lowPriorityElements) = ([], [], [], [])
     (taken, lowPriorityTaken) = (0, 0)
     return Array(elements)
   }

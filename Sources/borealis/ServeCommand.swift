@@ -71,15 +71,19 @@ struct ServeCommand: Command {
     }
   }
 
-  /// The main thread's work: signals, and what is due once a second.
+  /// The main thread's work: signals, and what is due once a second or a few times.
   private static func serve(_ server: Server, until signals: borrowing Signals) {
+    var quarters = 0
     while true {
-      switch signals.wait(milliseconds: 1000) {
+      switch signals.wait(milliseconds: 250) {
       case .stop:
         signals.restoreDefaults()
         return
       case .reload: server.reload()
       case nil:
+        server.flush()
+        quarters += 1
+        guard quarters % 4 == 0 else { continue }
         server.tick()
         guard server.lastingFailure == nil else { return }
       }

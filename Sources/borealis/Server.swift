@@ -242,6 +242,9 @@ final class Server: Sendable {
 
   // MARK: Work and end
 
+  /// The work of a few times a second.
+  func flush() { home.withLock { $0 }?.router.deliveries.flushOld() }
+
   /// The work of once a second.
   func tick() {
     if let file = database?.lostFile { endAtOnce(without: file) }

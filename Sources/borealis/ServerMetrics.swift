@@ -46,6 +46,10 @@ struct ServerMetrics: Sendable {
     metrics.computed("borealis_write_queue_jobs", "Changes that wait to be written") {
       Double(store.statistics.waiting)
     }
+    metrics.computed(
+      "borealis_acknowledgements_unstored_seconds",
+      "For how long the oldest acknowledgement of a device is not in the database"
+    ) { router.deliveries.unstoredSeconds }
     metrics.computed("borealis_devices_online", "Devices that are logged in") {
       Double(router.apps.all.reduce(0) { $0 + $1.directory.onlineCount })
     }

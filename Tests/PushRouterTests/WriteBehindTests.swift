@@ -51,6 +51,41 @@ import Testing
     #expect(told.events.withLock { $0 } == ["delivered \(devices[0].number.rawValue)", "ended"])
   }
 
+  /// However fast new pushes come, and whatever the database is busy with.
+  @Test func `Acknowledgements go ahead of pushes that wait, before a second is over`() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    let (first, second) = (try await world.push(to: [device]), try await world.push(to: [device]))
+    let (app, deliveries, clock) = (world.app, world.router.deliveries, world.clock)
+    #expect(deliveries.unstoredSeconds == 0)
+    deliveries.acknowledge([first], by: device.number, in: app)
+    deliveries.flushOld()
+    #expect(world.router.writeBehind.isEmpty == false, "they share a commit")
+    clock.advance(milliseconds: 500)
+    #expect(deliveries.unstoredSeconds == 0.5)
+
+    let goOn = Gate()
+    let order = Mutex<[Bool]>([])
+    goOn.hold(world.store)
+    for _ in 0..<3 {
+      world.store.write { transaction throws(StorageError) in
+        try transaction.deliveries.outcome(of: first)?.status
+      } completion: { result in
+        order.withLock { $0.append((try? result.get()) == .delivered) }
+      }
+    }
+    // Whoever acknowledges something when the oldest has waited for long has all written.
+    deliveries.acknowledge([second], by: device.number, in: app)
+    #expect(world.router.writeBehind.isEmpty)
+    clock.advance(milliseconds: 100)
+    #expect(deliveries.unstoredSeconds > 0.5, "until it is stored")
+    goOn.open()
+    try await world.barrier()
+    #expect(order.withLock { $0 } == [true, true, true])
+    #expect(deliveries.unstoredSeconds == 0)
+    #expect(try await world.outcome(of: second)?.status == .delivered)
+  }
+
   /// A device that says how long it has had a push that was recalled since is believed, as always.
   @Test func lateAcknowledgementsHaveTheirOwnMoments() async throws {
     let world = try await TestWorld()

@@ -254,6 +254,22 @@ import Testing
     #expect(queue.take(9) == nil && queue.takeLowPriority(isAlone: true) == nil)
   }
 
+  @Test func `Elements that go ahead pass all that wait, in their order, and have room of their own`() {
+    let queue = WorkQueue<Int>(capacity: 3)
+    _ = queue.push(90, lowPriority: true)
+    for number in [1, 2, 3] { _ = queue.push(number) }
+    #expect(queue.push(4) == .full)
+    for number in [10, 11, 12] { #expect(queue.push(number, ahead: true) == .accepted) }
+    #expect(queue.push(13, ahead: true) == .full)
+    #expect(queue.count == 6)
+    #expect(queue.take(2) == [10, 11])
+    #expect(queue.push(14, ahead: true) == .accepted)
+    #expect(queue.take(3) == [12, 14, 1])
+    #expect(queue.takeLowPriority(isAlone: true) == nil)
+    #expect(queue.push(15, ahead: true) == .accepted)
+    #expect(queue.takeAll() == [15, 2, 90])
+  }
+
   /// A clock in which everything takes long.
   private final class SlowClock: TimeSource {
     private let nanoseconds = Atomic<UInt64>(0)
