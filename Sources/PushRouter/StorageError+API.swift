@@ -4,7 +4,10 @@ import PushStorage
 extension StorageError {
   /// What a caller of the push API is told.
   var apiError: APIError {
-    if isPassing { return .timeout }
+    if isPassing {
+      return kind == .diskFull
+        ? .timeout.saying("The disk of the server is full, please retry later") : .timeout
+    }
     return isInDoubt ? .unanswered : .internalError
   }
 }

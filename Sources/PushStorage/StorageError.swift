@@ -55,7 +55,14 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
 
   /// Whether nothing was done, and the same may succeed soon, here or at the server that has the database or the app now: the caller
   /// may repeat it.
-  public var isPassing: Bool { kind == .overloaded || kind == .movedAway || isRefusal }
+  public var isPassing: Bool {
+    switch kind {
+    case .overloaded, .movedAway: true
+    // The transaction is undone, and an operator makes room.
+    case .diskFull: !isInDoubt
+    default: isRefusal
+    }
+  }
 
   /// Makes an error that SQLite did not report.
   public init(_ kind: Kind, _ message: String) {

@@ -63,8 +63,24 @@ struct DiskFullTests {
       accepted.append(id)
     }
     let refused = try #require(refusal)
-    #expect(refused.status == 500)
-    #expect(refused.document?["error"]?["code"]?.int64 == 1000)
+    #expect(refused.status == 503 && refused.head.contains("\r\nRetry-After: 2\r\n"), "\(refused.head)")
+    #expect(refused.document?["error"]?["code"]?.int64 == 1030)
+    // Whatever is to be stored, by any API.
+    let schedule: JSONValue = [
+      "name": "later", "enabled": true, "trigger": ["single": ["time": "2099-01-01 00:00:00"]],
+      "push": [
+        "platform": "all", "audience": "all",
+        "message": ["msg_content": .string(String(repeating: "y", count: 3000))],
+      ],
+    ]
+    let calls: [(String, JSONValue)] = [
+      ("/v3/schedules", schedule), ("/v3/devices/\(identity.id.text)", ["tags": ["add": ["a", "b"]]]),
+    ]
+    for (path, body) in calls {
+      let answer = try server.call("POST", path, as: app, body: body)
+      #expect(
+        answer.status == 503 && answer.head.contains("\r\nRetry-After: 2\r\n"), "\(path): \(answer.body)")
+    }
     // The process is well, and restarting it would not help; but it takes no work.
     #expect(try server.call("GET", "/healthz").status == 200)
     let unready = try server.call("GET", "/readyz")
@@ -119,7 +135,11 @@ struct DiskFullTests {
     ftruncate(descriptor, status.st_size - 100 * 4096)
     let text = String(repeating: "y", count: 3000)
     var isFull = false
-    for _ in 0..<5000 where !isFull { isFull = try server.push(text, to: identity, as: app).status != 200 }
+    for _ in 0..<5000 where !isFull {
+      let answer = try server.push(text, to: identity, as: app)
+      isFull = answer.status != 200
+      #expect(!isFull || answer.status == 503 && answer.head.contains("\r\nRetry-After: 2\r\n"))
+    }
     #expect(isFull)
     func count(_ name: String) throws -> Double {
       let lines = try server.call("GET", "/metrics").body.split(separator: "\n")
