@@ -27,10 +27,12 @@ public struct NodePages: Sendable {
 
   /// The answer for one of these.
   public func answer(to request: HTTPRequest) -> HTTPResponse {
-    guard request.method == "GET" || request.method == "HEAD" else {
-      return HTTPResponse(status: 405, headers: ["Allow": "GET"])
+    let path = request.target.prefix { $0 != "?" }
+    let methods = path == "/metrics" ? ["GET", "HEAD"] : ["GET", "HEAD", "OPTIONS"]
+    guard methods.contains(request.method) else {
+      return HTTPResponse(status: 405, headers: ["Allow": methods.joined(separator: ", ")])
     }
-    switch request.target.prefix(while: { $0 != "?" }) {
+    switch path {
     case "/healthz": return Self.text(200, "ok\n")
     case "/metrics":
       return Self.text(200, metrics.render(), type: "text/plain; version=0.0.4; charset=utf-8")

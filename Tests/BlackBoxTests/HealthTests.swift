@@ -27,6 +27,26 @@ import Testing
     #expect(gone.errors.hasPrefix("borealis: cannot connect to \(server.http): "))
   }
 
+  /// HAProxy asks with OPTIONS and HTTP/1.0, others with HEAD; all get the status that GET does.
+  @Test func `Load balancers may ask with OPTIONS and HEAD`() throws {
+    let server = try TestServer(data: folder.path + "/data", ["--drain-delay", "10m"])
+    func status(_ method: String, _ path: String) throws -> Int {
+      let socket = try TestSocket(server.http)
+      try socket.send(Array("\(method) \(path) HTTP/1.0\r\n\r\n".utf8))
+      return try HTTPCall(answerOn: socket).status
+    }
+    let methods = ["GET", "HEAD", "OPTIONS"]
+    for method in methods {
+      #expect(try status(method, "/healthz") == 200 && status(method, "/readyz") == 200, "\(method)")
+    }
+    server.program.signal(SIGTERM)
+    while try status("GET", "/readyz") != 503 {}
+    for method in methods {
+      #expect(try status(method, "/healthz") == 200 && status(method, "/readyz") == 503, "\(method)")
+    }
+    #expect(try status("POST", "/readyz") == 405)
+  }
+
   @Test func `The server describes its API, as the version that it is`() throws {
     let server = try TestServer(data: folder.path + "/data")
     let answer = try server.call("GET", "/openapi.json")
