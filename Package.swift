@@ -292,7 +292,7 @@ if isFuzzing {
       name: "Fuzz",
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushWebSocket", "PushHTTP2", "PushDomain", "PushOps",
-        "PushCrypto", "PushAPNs", "PushCluster",
+        "PushCrypto", "PushNet", "PushAPNs", "PushCluster",
       ],
       path: "Tests/Fuzz", exclude: ["run", "corpus", "dictionaries"], swiftSettings: strict + coverage))
 }

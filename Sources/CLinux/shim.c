@@ -275,6 +275,10 @@ int cl_set_notsent_lowat(int fd, int bytes) {
 
 ssize_t cl_read(int fd, void *buffer, size_t count) { return result_size(read(fd, buffer, count)); }
 
+ssize_t cl_peek(int fd, void *buffer, size_t count) {
+  return result_size(recv(fd, buffer, count, MSG_PEEK | MSG_DONTWAIT));
+}
+
 ssize_t cl_send(int fd, const void *buffer, size_t count) {
   return result_size(send(fd, buffer, count, MSG_NOSIGNAL));
 }

@@ -171,6 +171,13 @@ public final class EventLoop {
     _ = cl_epoll_modify(epoll, descriptor, interest.rawValue, token.packed)
   }
 
+  /// Ends the watch of a socket that goes to another owner.
+  public func unwatch(_ descriptor: Int32) {
+    assertIsOurs()
+    watched -= 1
+    _ = cl_epoll_delete(epoll, descriptor)
+  }
+
   /// Closes a watched socket, which also ends the kernel's watch.
   public func close(_ descriptor: Int32) {
     assertIsOurs()

@@ -52,9 +52,9 @@ public final class DeviceServer: LoopDriver {
 
   // MARK: New connections
 
-  /// Takes an accepted socket; `tls` is nil on a plain port.
-  public func accept(_ descriptor: Int32, tls: TLSContext? = nil) {
-    let network = PeerNetwork(of: descriptor)
+  /// Takes an accepted socket; `tls` is nil on a plain port. `client` is who is behind the peer, if that is a balancer.
+  public func accept(_ descriptor: Int32, tls: TLSContext? = nil, from client: IPAddress? = nil) {
+    let network = client.map { PeerNetwork(of: $0) } ?? PeerNetwork(of: descriptor)
     guard admit(network) else {
       loop.discard(descriptor)
       return

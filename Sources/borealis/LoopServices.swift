@@ -17,6 +17,8 @@ struct ServerParts: Sendable {
   let deviceUpgrades: DeviceUpgradeHandler
   let proxies: TrustedProxies
   let unknownClients: UnknownClients
+  /// Balancers that send the PROXY protocol to devices' ports.
+  let deviceProxies: [IPNetwork]
   let peers: PeerGuard
   let httpPeers: HTTPPeerLimit
   let httpMemory: HTTPMemory
@@ -90,7 +92,13 @@ final class LoopServices: LoopDriver {
     self.devices = devices
     if let cluster = parts.cluster { addNodes(cluster) }
     if let socket = sockets.node, let nodes { try loop.listen(socket) { nodes.accept($0) } }
-    if let socket = sockets.devicePlain { try loop.listen(socket) { devices.accept($0) } }
+    let entrance = parts.deviceProxies.isEmpty ? nil : makeEntrance()
+    if let socket = sockets.devicePlain {
+      try loop.listen(socket) { descriptor in
+        guard let entrance else { return devices.accept(descriptor) }
+        entrance.accept(descriptor) { devices.accept($0, from: $1) }
+      }
+    }
     if let socket = sockets.http {
       let server = addHTTP(isSecure: false)
       try loop.listen(socket) { server.accept($0) }
@@ -98,7 +106,10 @@ final class LoopServices: LoopDriver {
     if let certificates = parts.certificates {
       // Asked each time, because a certificate may be renewed.
       if let socket = sockets.device {
-        try loop.listen(socket) { devices.accept($0, tls: certificates.context) }
+        try loop.listen(socket) { descriptor in
+          guard let entrance else { return devices.accept(descriptor, tls: certificates.context) }
+          entrance.accept(descriptor) { devices.accept($0, tls: certificates.context, from: $1) }
+        }
       }
       if let socket = sockets.httpTLS {
         let server = addHTTP(isSecure: true)
@@ -110,6 +121,13 @@ final class LoopServices: LoopDriver {
     }
     // After the others, so that it sees at the end of a turn what they did in it.
     _ = loop.add(self)
+  }
+
+  /// Learns from balancers whose connections theirs are.
+  private func makeEntrance() -> ProxyEntrance {
+    ProxyEntrance(loop: loop, networks: parts.deviceProxies) { [failures = metrics.proxyFailures] in
+      failures.add()
+    }
   }
 
   /// Takes requests of other nodes, and passes those on that are not served here.

@@ -139,6 +139,11 @@ extension ServeSettings {
       help: "Trusted proxies, whose X-Forwarded-For is used, such as 10.0.0.0/8; the default is none.",
       kind: .list),
     SettingDefinition(
+      name: "device-proxies", valueName: "NETWORK,...",
+      help:
+        "Load balancers that send the PROXY protocol to the device ports, such as 10.0.0.0/8; each of their connections must begin with it.",
+      kind: .list),
+    SettingDefinition(
       name: "device-origins", valueName: "ORIGIN,...",
       help:
         "Origins of web pages that may connect as devices, such as https://www.example.com; * for all.",

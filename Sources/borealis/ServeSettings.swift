@@ -32,6 +32,8 @@ struct ServeSettings {
   let unauthenticatedPerNetwork: Int
   let registrationsPerNetwork: Int
   let trustedProxies: [IPNetwork]
+  /// Balancers that send the PROXY protocol to devices' ports.
+  let deviceProxies: [IPNetwork]
   /// Web pages that may connect as devices.
   let deviceOrigins: OriginRule
   /// Seconds for which pushes that are over are kept.
@@ -80,6 +82,7 @@ struct ServeSettings {
     unauthenticatedPerNetwork = settings.number("network-strangers") ?? 0
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
     trustedProxies = try Self.networks(settings, "trusted-proxies")
+    deviceProxies = try Self.networks(settings, "device-proxies")
     apnsHosts = try Self.apnsHosts(settings)
     vendors = try Vendors(settings)
     callbacks = try Self.callbacks(settings)

@@ -84,7 +84,7 @@ final class Server: Sendable {
       deviceUpgrades: DeviceUpgradeHandler(
         origins: settings.deviceOrigins, proxies: proxies,
         rejections: HandshakeRejections(metrics, time: time, log: log)), proxies: proxies,
-      unknownClients: UnknownClients(time: time, log: log),
+      unknownClients: UnknownClients(time: time, log: log), deviceProxies: settings.deviceProxies,
       peers: PeerGuard(
         unauthenticated: UInt32(clamping: limits.unauthenticatedPerNetwork),
         registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),

@@ -13,6 +13,7 @@ struct ServerMetrics: Sendable {
   let http: HTTPServerMetrics
   let devices: PassthroughMetrics
   let deviceConnections: Gauge
+  let proxyFailures: Counter
   /// Connections of all kinds.
   var connections: Int { http.openConnections + Int(clamping: deviceConnections.value) }
   private let commits: Counter
@@ -23,6 +24,9 @@ struct ServerMetrics: Sendable {
     http = HTTPServerMetrics(in: metrics)
     devices = PassthroughMetrics(metrics)
     deviceConnections = metrics.gauge("borealis_device_open_connections", "Device connections now")
+    proxyFailures = metrics.counter(
+      "borealis_device_proxy_failures_total",
+      "Device connections of balancers that did not begin with a header of the PROXY protocol")
     commits = metrics.counter("borealis_commits_total", "Transactions committed")
     committedJobs = metrics.counter(
       "borealis_committed_jobs_total", "Changes in these transactions; their ratio is the batch size")

@@ -20,6 +20,7 @@ let harnesses: [String: @Sendable ([UInt8]) -> Void] = [
   "Multipart": fuzzMultipart,
   "Names": fuzzNames,
   "PKCS12": fuzzPKCS12,
+  "ProxyHeader": fuzzProxyHeader,
   "PushObject": fuzzPushObject,
   "Schedule": fuzzSchedule,
   "ServerFrames": fuzzServerFrames,

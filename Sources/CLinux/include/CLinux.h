@@ -76,6 +76,8 @@ int cl_set_buffer_sizes(int fd, int send_bytes, int receive_bytes);
 int cl_set_notsent_lowat(int fd, int bytes);
 
 CL_REPLACEABLE ssize_t cl_read(int fd, void *buffer, size_t count);
+/// Reads what has come without taking it.
+ssize_t cl_peek(int fd, void *buffer, size_t count);
 /// Sends without raising SIGPIPE.
 CL_REPLACEABLE ssize_t cl_send(int fd, const void *buffer, size_t count);
 CL_REPLACEABLE int cl_close(int fd);
