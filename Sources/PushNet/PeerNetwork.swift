@@ -13,6 +13,9 @@ public struct PeerNetwork: Hashable, Sendable {
   /// The network of an address.
   public init(of address: IPAddress) { rawValue = address.isV4 ? address.low : address.high }
 
+  /// The /48 that an IPv6 network is in, which is what one site may be given; nil for others.
+  public var site: PeerNetwork? { rawValue >> 48 > 0 ? PeerNetwork(rawValue: rawValue & ~0xffff) : nil }
+
   /// Asks the kernel for the peer of a connected socket.
   public init(of descriptor: Int32) { rawValue = cl_peer_network(descriptor) }
 }

@@ -15,36 +15,21 @@ public final class PeerGuard: Sendable {
     var returned: UInt32 = 0
   }
 
-  private let unauthenticated: UInt32
-  private let registrations: UInt32
-  /// Requests of devices after their login.
-  let operations = OperationLimit()
-  private let entries = Mutex<[PeerNetwork: Entry]>([:])
-  private let accepted = Atomic<UInt32>(0)
+  /// What networks of one size may use, each of them.
+  private struct Shares {
+    let unauthenticated: UInt32
+    let registrations: UInt32
+    var entries: [PeerNetwork: Entry] = [:]
 
-  /// Allows each network this many connections without a login at a time, and this many registrations per minute.
-  public init(unauthenticated: UInt32 = 5_000, registrationsPerMinute: UInt32 = 3_000) {
-    self.unauthenticated = unauthenticated
-    registrations = registrationsPerMinute
-  }
-
-  /// How many connections there were before a new one, on all loops.
-  func countConnection() -> UInt32 { accepted.wrappingAdd(1, ordering: .relaxed).oldValue }
-
-  /// Counts a new connection; false if the network has too many already.
-  func enter(_ network: PeerNetwork, at second: UInt32) -> Bool {
-    entries.withLock { entries in
-      var entry = entries[network] ?? Entry(registrations: registrations, minute: second / 60)
-      guard entry.unauthenticated < unauthenticated else { return false }
-      entry.unauthenticated += 1
-      entries[network] = entry
-      return true
+    func hasPlace(_ network: PeerNetwork) -> Bool {
+      entries[network]?.unauthenticated ?? 0 < unauthenticated
     }
-  }
 
-  /// A connection has logged in or has ended.
-  func leave(_ network: PeerNetwork, at second: UInt32) {
-    entries.withLock { entries in
+    mutating func enter(_ network: PeerNetwork, at second: UInt32) {
+      entries[network, default: Entry(registrations: registrations, minute: second / 60)].unauthenticated += 1
+    }
+
+    mutating func leave(_ network: PeerNetwork, at second: UInt32) {
       guard var entry = entries[network] else { return }
       entry.unauthenticated -= min(1, entry.unauthenticated)
       // Remembered only for as long as it limits something.
@@ -52,12 +37,88 @@ public final class PeerGuard: Sendable {
       let isSpent = isTouched && entry.minute == second / 60
       entries[network] = entry.unauthenticated > 0 || isSpent ? entry : nil
     }
+
+    /// Whether a registration is left in this minute.
+    mutating func mayRegister(_ network: PeerNetwork, at second: UInt32) -> Bool {
+      var entry = entries[network] ?? Entry(registrations: registrations, minute: second / 60)
+      if entry.minute != second / 60 {
+        entry.minute = second / 60
+        entry.registrations = registrations
+        entry.returned = 0
+      }
+      entries[network] = entry
+      return entry.registrations > 0
+    }
+
+    mutating func take(_ network: PeerNetwork) { entries[network]?.registrations -= 1 }
+
+    mutating func giveBack(_ network: PeerNetwork, at second: UInt32, isFree: Bool) {
+      guard var entry = entries[network], entry.minute == second / 60, entry.registrations < registrations,
+        isFree || entry.returned < registrations
+      else { return }
+      entry.registrations += 1
+      if !isFree { entry.returned += 1 }
+      entries[network] = entry
+    }
+
+    mutating func sweep(at second: UInt32) {
+      entries = entries.filter { $0.value.unauthenticated > 0 || $0.value.minute == second / 60 }
+    }
+  }
+
+  /// An IPv6 site has many networks: all together may use as much as so many of them.
+  private static let networksInSite: UInt32 = 4
+
+  private struct State {
+    var networks: Shares
+    var sites: Shares
+  }
+
+  /// Requests of devices after their login.
+  let operations = OperationLimit()
+  private let state: Mutex<State>
+  private let accepted = Atomic<UInt32>(0)
+
+  /// Allows each network this many connections without a login at a time, and this many registrations per minute.
+  public init(unauthenticated: UInt32 = 5_000, registrationsPerMinute: UInt32 = 3_000) {
+    func times(_ number: UInt32) -> UInt32 {
+      UInt32(clamping: UInt64(number) * UInt64(Self.networksInSite))
+    }
+    state = Mutex(
+      State(
+        networks: Shares(unauthenticated: unauthenticated, registrations: registrationsPerMinute),
+        sites: Shares(
+          unauthenticated: times(unauthenticated), registrations: times(registrationsPerMinute))))
+  }
+
+  /// How many connections there were before a new one, on all loops.
+  func countConnection() -> UInt32 { accepted.wrappingAdd(1, ordering: .relaxed).oldValue }
+
+  /// Counts a new connection; false if the network, or its site, has too many already.
+  func enter(_ network: PeerNetwork, at second: UInt32) -> Bool {
+    state.withLock { state in
+      guard state.networks.hasPlace(network), network.site.map({ state.sites.hasPlace($0) }) ?? true else {
+        return false
+      }
+      state.networks.enter(network, at: second)
+      if let site = network.site { state.sites.enter(site, at: second) }
+      return true
+    }
+  }
+
+  /// A connection has logged in or has ended.
+  func leave(_ network: PeerNetwork, at second: UInt32) {
+    state.withLock { state in
+      state.networks.leave(network, at: second)
+      if let site = network.site { state.sites.leave(site, at: second) }
+    }
   }
 
   /// The first place among `networks` of the one with most connections without a login, if it has over twice as many as `network`;
   /// nil if none has. With a smaller difference each of two networks would push out the other's in turn.
   func mostCrowded(_ networks: [PeerNetwork], overTwice network: PeerNetwork) -> Int? {
-    entries.withLock { entries in
+    state.withLock { state in
+      let entries = state.networks.entries
       var (place, most) = (Int?.none, 2 * (entries[network]?.unauthenticated ?? 0))
       for (index, one) in networks.enumerated() {
         guard let count = entries[one]?.unauthenticated, count > most else { continue }
@@ -67,18 +128,14 @@ public final class PeerGuard: Sendable {
     }
   }
 
-  /// Takes one registration from the network's share of this minute; false if none is left.
+  /// Takes one registration from the share of this minute of the network, and of its site; false if none is left.
   func mayRegister(_ network: PeerNetwork, at second: UInt32) -> Bool {
-    entries.withLock { entries in
-      var entry = entries[network] ?? Entry(registrations: registrations, minute: second / 60)
-      if entry.minute != second / 60 {
-        entry.minute = second / 60
-        entry.registrations = registrations
-        entry.returned = 0
-      }
-      defer { entries[network] = entry }
-      guard entry.registrations > 0 else { return false }
-      entry.registrations -= 1
+    state.withLock { state in
+      guard state.networks.mayRegister(network, at: second),
+        network.site.map({ state.sites.mayRegister($0, at: second) }) ?? true
+      else { return false }
+      state.networks.take(network)
+      if let site = network.site { state.sites.take(site) }
       return true
     }
   }
@@ -87,20 +144,17 @@ public final class PeerGuard: Sendable {
   /// Only as many a minute as there are in it, since to look for an unknown app costs something, too; with `isFree` nobody
   /// looked.
   func returnRegistration(_ network: PeerNetwork, at second: UInt32, isFree: Bool = false) {
-    entries.withLock { entries in
-      guard var entry = entries[network], entry.minute == second / 60, entry.registrations < registrations,
-        isFree || entry.returned < registrations
-      else { return }
-      entry.registrations += 1
-      if !isFree { entry.returned += 1 }
-      entries[network] = entry
+    state.withLock { state in
+      state.networks.giveBack(network, at: second, isFree: isFree)
+      if let site = network.site { state.sites.giveBack(site, at: second, isFree: isFree) }
     }
   }
 
   /// Forgets networks that have nothing open and a fresh share; called about once a minute.
   func sweep(at second: UInt32) {
-    entries.withLock { entries in
-      entries = entries.filter { $0.value.unauthenticated > 0 || $0.value.minute == second / 60 }
+    state.withLock { state in
+      state.networks.sweep(at: second)
+      state.sites.sweep(at: second)
     }
   }
 }

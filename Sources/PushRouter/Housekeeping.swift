@@ -22,6 +22,7 @@ final class Housekeeping: Sendable {
   private let figures: AppFigureBoard
   private let retention: Retention
   private let unusedTags: UnusedTags
+  private let unusedRegistrations: UnusedRegistrations
   private let ticks = Atomic<Int>(0)
   /// The moment of the last tick, in milliseconds; 0 before the first.
   private let lastTick = Atomic<Int64>(0)
@@ -30,7 +31,7 @@ final class Housekeeping: Sendable {
     store: Store, scope: HomeScope, options: RouterOptions, time: any TimeSource, log: Log, apps: Apps,
     imports: Imports, files: Files, passthrough: Passthrough, writeBehind: WriteBehind,
     statistics: Statistics, activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter,
-    fallbacks: Fallbacks, figures: AppFigureBoard
+    fallbacks: Fallbacks, figures: AppFigureBoard, registrations: Registrations
   ) {
     self.store = store
     self.scope = scope
@@ -49,6 +50,7 @@ final class Housekeeping: Sendable {
     self.fallbacks = fallbacks
     self.figures = figures
     unusedTags = UnusedTags(store: store, imports: imports, limits: options.tags)
+    unusedRegistrations = UnusedRegistrations(registrations, options)
     retention = Retention(store: store, scope: scope, options: options, time: time, activity: activity)
   }
 
@@ -81,6 +83,7 @@ final class Housekeeping: Sendable {
       deliverDuePacedPushes(of: app, at: now)
       touch(app, at: now)
       unusedTags.step(app, at: now)
+      unusedRegistrations.step(app, at: now)
       statistics.online(app.directory.onlineCount, of: app.id, at: now)
     }
     imports.learn()
@@ -94,6 +97,7 @@ final class Housekeeping: Sendable {
     if tick % Self.retentionSeconds == 0 {
       retention.sweep(at: now)
       files.sweep(at: now)
+      unusedRegistrations.keep(loaded)
     }
     if tick % min(loaded.count / Self.appsInSecond + 1, 5) == 0 { apps.refresh() }
   }

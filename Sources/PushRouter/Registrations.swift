@@ -2,6 +2,7 @@ import PushBase
 import PushCrypto
 import PushDomain
 import PushStorage
+import Synchronization
 
 /// How an operation of a device or of the device API ended when it could not be done.
 public enum DeviceFailure: Error, Sendable {
@@ -29,7 +30,11 @@ public final class Registrations: Sendable {
   let time: any TimeSource
   let zone: any Zone
   let tagLimits: TagLimits
-  private let channels: PluggedChannels
+  private let mostInApp: Int
+  private let log: Log
+  /// The minute of the latest line about an app that is full.
+  private let fullMinute = Atomic<Int64>(.min)
+  let channels: PluggedChannels
   private let passthrough: Passthrough
   private let writeBehind: WriteBehind
   /// Changes of registrations.
@@ -37,9 +42,11 @@ public final class Registrations: Sendable {
 
   init(
     store: Store, options: RouterOptions, time: any TimeSource, channels: PluggedChannels,
-    passthrough: Passthrough, writeBehind: WriteBehind
+    passthrough: Passthrough, writeBehind: WriteBehind, log: Log
   ) {
     self.store = store
+    self.log = log
+    mostInApp = options.registrationsPerApp
     self.time = time
     zone = options.zone
     tagLimits = options.tags
@@ -79,16 +86,18 @@ public final class Registrations: Sendable {
     // When it asked: by that a later one is known.
     let now = time.wall(ofBoot: device.askedAt)
     let hour = zone.hour(of: now)
-    let platform = device.platform
-    store.write(of: app.id) { transaction throws(StorageError) -> RegistrationOutcome? in
-      guard isWanted(),
-        try !transaction.registrations.isKnown(
-          app: app.id, fingerprint: new.fingerprint, after: now, within: RequestAge.request)
-      else { return nil }
+    store.write(of: app.id) { [mostInApp] transaction throws(StorageError) in
       try transaction.statistics.countNewcomer(app: app.id, platform, hour: hour)
-      return try transaction.registrations.register(app: app.id, new, at: now)
+      let registered = try transaction.registrations.register(app: app.id, new, at: now)
+      // Who comes back takes the place of an earlier one.
+      let isOneMore = registered.adopted == nil && registered.replaced.isEmpty
+      guard !isOneMore || app.directory.registrationCount < mostInApp else {
+        throw StorageError(.constraint, "the app has as many registrations as it may have")
+      }
+      return registered
     } completion: { [self] result in
-      guard case .success(let registered?) = result else {
+      guard case .success(let registered) = result else {
+        noteIfFull(app, at: now)
         reply(.failure(.unavailable))
         return
       }
@@ -112,6 +121,16 @@ public final class Registrations: Sendable {
     }
   }
 
+  /// Says in the log, at most once a minute, that an app gets no more registrations.
+  private func noteIfFull(_ app: App, at now: Timestamp) {
+    guard app.directory.registrationCount >= mostInApp,
+      fullMinute.exchange(now.seconds / 60, ordering: .relaxed) != now.seconds / 60
+    else { return }
+    log.warning(
+      "an app has as many registrations as it may have: new devices are refused",
+      ["app": .text(app.key.text), "registrations": .number(Int64(mostInApp))])
+  }
+
   /// A device has logged in. If it was given an imported registration, that is its own from now on; until then whoever
   /// brings the same again gets it once more, since the answer may have been lost.
   public func confirm(_ number: RegistrationNumber, in app: App) {
@@ -125,10 +144,12 @@ public final class Registrations: Sendable {
   }
 
   /// Takes a registration that is no more out of memory. On the writer's thread.
-  func forget(_ old: ReplacedRegistration, in app: App) {
+  func forget(
+    _ old: ReplacedRegistration, in app: App, _ reason: EndReason = .registrationReplaced
+  ) {
     let (location, released) = app.directory.remove(old.number, tags: old.tags)
     writeBehind.note(released, of: app, at: time.now())
-    if let location { passthrough.disconnect(location, .registrationReplaced) }
+    if let location { passthrough.disconnect(location, reason) }
   }
 
   // MARK: Alias, tags, mobile number

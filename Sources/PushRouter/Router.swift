@@ -94,7 +94,7 @@ public final class Router: Sendable {
     let files = Files(store: store, scope: scope, time: time)
     let registrations = Registrations(
       store: store, options: options, time: time, channels: channels, passthrough: passthrough,
-      writeBehind: writeBehind)
+      writeBehind: writeBehind, log: log)
     self.registrations = registrations
     let imports = Imports(
       store: store, scope: scope, apps: apps, channels: channels, registrations: registrations)
@@ -123,7 +123,8 @@ public final class Router: Sendable {
       store: store, scope: scope, options: options, time: time, log: log, apps: apps, imports: imports,
       files: files,
       passthrough: passthrough, writeBehind: writeBehind, statistics: statistics, activity: activity,
-      audit: audit, pushRateLimiter: pushRateLimiter, fallbacks: fallbacks, figures: figures)
+      audit: audit, pushRateLimiter: pushRateLimiter, fallbacks: fallbacks, figures: figures,
+      registrations: registrations)
     moves = AppMoves(
       store: store, scope: scope, apps: table, channels: channels, passthrough: passthrough,
       writeBehind: writeBehind, statistics: statistics, activity: activity, contents: contents,

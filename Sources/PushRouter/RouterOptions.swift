@@ -25,6 +25,12 @@ public struct RouterOptions: Sendable {
   public var sweepRows = 256
   /// Names of tags of an app.
   public var tags = TagLimits()
+  /// Registrations that an app may have. Devices that come back anew replace theirs also when it has them.
+  public var registrationsPerApp = 10_000_000
+  /// Seconds after which a registration is deleted that no device used after its first hour; nil for never.
+  public var newcomerSeconds: Int64?
+  /// Seconds after which a registration is deleted whose device was not there; nil for never (JPush: 255 days).
+  public var inactiveSeconds: Int64?
   /// Schedules that an app may have of which something may still come (JPush: 100).
   public var schedulesPerApp = 100
   /// Seconds by which a schedule may fire late, after the server was down or its clock jumped; but not longer than its

@@ -65,6 +65,9 @@ final class HomeService: Sendable {
   ) throws(Failure) -> Router {
     var options = RouterOptions()
     options.retention = settings.retention
+    options.registrationsPerApp = settings.registrationsPerApp
+    options.newcomerSeconds = settings.newcomerSeconds
+    options.inactiveSeconds = settings.inactiveSeconds
     options.zone = settings.zone
     options.schedulesPerApp = settings.schedules
     options.scheduleGrace = settings.scheduleGrace

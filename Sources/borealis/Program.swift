@@ -10,6 +10,7 @@ enum Program {
       InitCommand.self,
       PushCommand.self,
       DeviceCommand.self,
+      RegistrationDeleteCommand.self,
       AppCreateCommand.self,
       AppListCommand.self,
       AppSecretCommand.self,

@@ -14,49 +14,41 @@ struct PushCommand: Command {
       borealis push --server http://127.0.0.1:8080 --app-key KEY --master-secret-file FILE --all --alert Hello
     """
   static let operands: [String] = []
-  static let settings = [
-    SettingDefinition(
-      name: "server", valueName: "URL",
-      help: "The address of the HTTP API, such as https://push.example.com.",
-      kind: .text),
-    SettingDefinition(
-      name: "ca", valueName: "FILE", help: "Certificates to trust for https; the default is the system's.",
-      kind: .text),
-    SettingDefinition(name: "app-key", valueName: "KEY", help: "The app's key.", kind: .text),
-    SettingDefinition(
-      name: "master-secret", valueName: "SECRET", help: "The app's master secret.", kind: .secret),
-    SettingDefinition(name: "all", valueName: "", help: "To all devices of the app.", kind: .flag),
-    SettingDefinition(name: "alias", valueName: "A,...", help: "To devices with these aliases.", kind: .list),
-    SettingDefinition(
-      name: "tag", valueName: "T,...", help: "To devices with any of these tags.", kind: .list),
-    SettingDefinition(
-      name: "registration-id", valueName: "ID,...", help: "To these registrations.", kind: .list),
-    SettingDefinition(
-      name: "platform", valueName: "P,...", help: "Only to these platforms: android, ios, hmos, quickapp.",
-      default: "all", kind: .list),
-    SettingDefinition(name: "alert", valueName: "TEXT", help: "The text of a notification.", kind: .text),
-    SettingDefinition(
-      name: "message", valueName: "TEXT", help: "The content of a custom message, which the app handles.",
-      kind: .text),
-    SettingDefinition(
-      name: "title", valueName: "TEXT", help: "The title of the notification or message.", kind: .text),
-    SettingDefinition(
-      name: "encrypt", valueName: "",
-      help: "Encrypts text and title for each of the registrations, with their devices' keys.",
-      kind: .flag),
-    SettingDefinition(
-      name: "neutral", valueName: "TEXT",
-      help: "With --encrypt: the text to show where the alert cannot be decrypted.",
-      default: PushSealing.neutralText, kind: .text),
-    SettingDefinition(
-      name: "time-to-live", valueName: "SECONDS",
-      help: "How long the push is kept for offline devices; the default is one day.",
-      kind: .number(0...864_000)),
-    SettingDefinition(
-      name: "file", valueName: "FILE",
-      help: "A complete push object of JPush's API; - reads standard input.",
-      kind: .text),
-  ]
+  static let settings =
+    PushAPI.settings + [
+      SettingDefinition(name: "all", valueName: "", help: "To all devices of the app.", kind: .flag),
+      SettingDefinition(
+        name: "alias", valueName: "A,...", help: "To devices with these aliases.", kind: .list),
+      SettingDefinition(
+        name: "tag", valueName: "T,...", help: "To devices with any of these tags.", kind: .list),
+      SettingDefinition(
+        name: "registration-id", valueName: "ID,...", help: "To these registrations.", kind: .list),
+      SettingDefinition(
+        name: "platform", valueName: "P,...", help: "Only to these platforms: android, ios, hmos, quickapp.",
+        default: "all", kind: .list),
+      SettingDefinition(name: "alert", valueName: "TEXT", help: "The text of a notification.", kind: .text),
+      SettingDefinition(
+        name: "message", valueName: "TEXT", help: "The content of a custom message, which the app handles.",
+        kind: .text),
+      SettingDefinition(
+        name: "title", valueName: "TEXT", help: "The title of the notification or message.", kind: .text),
+      SettingDefinition(
+        name: "encrypt", valueName: "",
+        help: "Encrypts text and title for each of the registrations, with their devices' keys.",
+        kind: .flag),
+      SettingDefinition(
+        name: "neutral", valueName: "TEXT",
+        help: "With --encrypt: the text to show where the alert cannot be decrypted.",
+        default: PushSealing.neutralText, kind: .text),
+      SettingDefinition(
+        name: "time-to-live", valueName: "SECONDS",
+        help: "How long the push is kept for offline devices; the default is one day.",
+        kind: .number(0...864_000)),
+      SettingDefinition(
+        name: "file", valueName: "FILE",
+        help: "A complete push object of JPush's API; - reads standard input.",
+        kind: .text),
+    ]
 
   static func run(_ input: Input) throws(Failure) {
     let api = try PushAPI(input)
@@ -146,6 +138,20 @@ struct PushCommand: Command {
 
 /// The HTTP API of a server, called as an app.
 struct PushAPI {
+  /// Which server, and as which app.
+  static let settings = [
+    SettingDefinition(
+      name: "server", valueName: "URL",
+      help: "The address of the HTTP API, such as https://push.example.com.",
+      kind: .text),
+    SettingDefinition(
+      name: "ca", valueName: "FILE", help: "Certificates to trust for https; the default is the system's.",
+      kind: .text),
+    SettingDefinition(name: "app-key", valueName: "KEY", help: "The app's key.", kind: .text),
+    SettingDefinition(
+      name: "master-secret", valueName: "SECRET", help: "The app's master secret.", kind: .secret),
+  ]
+
   private let server: ServerURL
   private let authorization: String
   private let caFile: String?

@@ -129,6 +129,10 @@ extension ServeSettings {
       help: "Registrations per minute from one network.", default: "3000",
       kind: .number(1...100_000_000)),
     SettingDefinition(
+      name: "app-registrations", valueName: "N",
+      help: "Registrations that an app may have; further devices are refused until some are deleted.",
+      default: "10000000", kind: .number(1...4_000_000_000)),
+    SettingDefinition(
       name: "push-calls", valueName: "N", help: "Calls of the push API per minute and app.",
       default: "6000000", kind: .number(1...1_000_000_000)),
     SettingDefinition(
@@ -148,6 +152,15 @@ extension ServeSettings {
       help:
         "Origins of web pages that may connect as devices, such as https://www.example.com; * for all.",
       kind: .list),
+    SettingDefinition(
+      name: "keep-newcomers", valueName: "TIME",
+      help:
+        "After which time a registration is deleted that no device used after its first hour; 0s for never.",
+      default: "30d", kind: .duration),
+    SettingDefinition(
+      name: "keep-inactive", valueName: "TIME",
+      help: "After which time a registration is deleted whose device was not connected; 0s for never.",
+      default: "255d", kind: .duration),
     SettingDefinition(
       name: "keep-pushes", valueName: "TIME",
       help: "How long pushes are kept after acceptance; a push that is still pending is kept longer.",

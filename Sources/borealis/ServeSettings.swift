@@ -31,6 +31,7 @@ struct ServeSettings {
   let httpConnectionsPerNetwork: Int?
   let unauthenticatedPerNetwork: Int
   let registrationsPerNetwork: Int
+  let registrationsPerApp: Int
   let trustedProxies: [IPNetwork]
   /// Balancers that send the PROXY protocol to devices' ports.
   let deviceProxies: [IPNetwork]
@@ -38,6 +39,9 @@ struct ServeSettings {
   let deviceOrigins: OriginRule
   /// Seconds for which pushes that are over are kept.
   let retention: Int64
+  /// Seconds after which registrations are deleted that nobody used after the first hour, and those that nobody uses; nil for never.
+  let newcomerSeconds: Int64?
+  let inactiveSeconds: Int64?
   /// The zone of the process, which is set.
   let zone: ProcessZone
   /// Schedules of an app.
@@ -80,6 +84,7 @@ struct ServeSettings {
     deviceCallsPerMinute = settings.number("device-calls") ?? 0
     httpConnectionsPerNetwork = settings.number("network-http-connections")
     unauthenticatedPerNetwork = settings.number("network-strangers") ?? 0
+    registrationsPerApp = settings.number("app-registrations") ?? 0
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
     trustedProxies = try Self.networks(settings, "trusted-proxies")
     deviceProxies = try Self.networks(settings, "device-proxies")
@@ -91,7 +96,16 @@ struct ServeSettings {
     zone = try Self.zone(settings)
     schedules = settings.number("schedules") ?? 0
     scheduleGrace = Int64(try Self.milliseconds(settings, "schedule-grace", 60_000...86_400_000) / 1000)
+    newcomerSeconds = try Self.deletion(settings, "keep-newcomers")
+    inactiveSeconds = try Self.deletion(settings, "keep-inactive")
     retention = Int64(try Self.milliseconds(settings, "keep-pushes", 86_400_000...Int.max) / 1000)
+  }
+
+  /// Seconds; nil for 0, which means never.
+  private static func deletion(_ settings: Settings, _ name: String) throws(Failure) -> Int64? {
+    let seconds = Int64(try milliseconds(settings, name, 0...Int.max) / 1000)
+    guard seconds == 0 || seconds >= 86_400 else { throw .usage("--\(name): at least 1d, or 0s for never") }
+    return seconds == 0 ? nil : seconds
   }
 
   private static func zone(_ settings: Settings) throws(Failure) -> ProcessZone {

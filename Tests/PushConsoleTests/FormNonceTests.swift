@@ -226,6 +226,26 @@ import Testing
     #expect(try await row().old?.secret != first)
   }
 
+  @Test func `An administrator deletes a device`() async throws {
+    let world = try ConsoleWorld()
+    let app = try await world.app(of: .standard)
+    let device = try await world.device(in: app)
+    let (sender, admin) = (
+      try await world.member(.sender, of: .standard, name: "sam"),
+      try await world.member(.admin, of: .standard, name: "ada")
+    )
+    let path = "/console/apps/\(app.key.text)/devices/\(device.text)"
+    #expect(await !sender.open(path).text.contains("\(path)/delete"))
+    #expect(await sender.submit("\(path)/delete").status == 403)
+    #expect(await admin.open(path).text.contains("\(path)/delete"))
+    #expect(app.directory.find(device) != nil)
+    #expect(await admin.submit("\(path)/delete").text.contains("The device was deleted."))
+    #expect(app.directory.find(device) == nil)
+    #expect(await admin.submit("\(path)/delete").status == 404)
+    #expect(await admin.open(path).text.contains("This registration was deleted"))
+    #expect(await admin.open("/console/accounts/1/audit").text.contains("device.delete"))
+  }
+
   @Test func `A sender takes a device's alias away`() async throws {
     let world = try ConsoleWorld()
     let app = try await world.app(of: .standard)

@@ -33,6 +33,21 @@ import Testing
     #expect(await shown(world, id) == #"{"tags":[],"alias":null,"mobile":null}"#)
   }
 
+  /// A deleted registration is unknown, and so is its alias; another app's cannot be deleted.
+  @Test func deletion() async throws {
+    let world = try await GatewayWorld()
+    let (id, other) = (try await world.register(), try await world.register())
+    let outsider = try await world.register(in: try await world.addApp())
+    for device in [id, other] { #expect(await update(world, device, #"{"alias":"zoe"}"#) == "200") }
+    #expect(await world.call("DELETE", "/v1/devices/\(outsider.text)").outcome == "400 7002")
+    let answer = await world.call("DELETE", "/v1/devices/\(id.text)")
+    #expect(answer.outcome == "200" && String(decoding: answer.body, as: UTF8.self) == "{}")
+    #expect(await world.call("DELETE", "/v1/devices/\(id.text)").outcome == "400 7002")
+    #expect(await world.call("GET", "/v3/devices/\(id.text)").outcome == "400 7002")
+    let members = await world.call("GET", "/v3/aliases/zoe")
+    #expect(String(decoding: members.body, as: UTF8.self) == #"{"registration_ids":["\#(other.text)"]}"#)
+  }
+
   /// Clients for JPush's Beijing zone ask under other paths for the same.
   @Test func beijing() async throws {
     let world = try await GatewayWorld()

@@ -36,6 +36,31 @@ import Testing
     }
   }
 
+  @Test func `A site of IPv6 has four times what one of its networks has`() {
+    let peers = PeerGuard(unauthenticated: 2, registrationsPerMinute: 2)
+    func network(_ site: UInt64, _ subnet: UInt64) -> PeerNetwork {
+      PeerNetwork(rawValue: 0x2001_0db8_0000_0000 | site << 16 | subnet)
+    }
+    var (granted, entered) = (0, 0)
+    for subnet in 0..<100 as Range<UInt64> {
+      for _ in 0..<3 {
+        granted += peers.mayRegister(network(1, subnet), at: 0) ? 1 : 0
+        entered += peers.enter(network(1, subnet), at: 0) ? 1 : 0
+      }
+    }
+    #expect(granted == 8 && entered == 8)
+    #expect(peers.mayRegister(network(2, 0), at: 0) && peers.enter(network(2, 0), at: 0))
+    // Addresses of IPv4 are networks without a site.
+    for address in 0..<100 as Range<UInt64> {
+      #expect(peers.mayRegister(PeerNetwork(rawValue: 0xffff_c000_0200 + address), at: 0))
+    }
+    peers.returnRegistration(network(1, 0), at: 0)
+    peers.leave(network(1, 0), at: 0)
+    #expect(peers.mayRegister(network(1, 50), at: 0) && !peers.mayRegister(network(1, 51), at: 0))
+    #expect(peers.enter(network(1, 50), at: 0) && !peers.enter(network(1, 51), at: 0))
+    #expect(peers.mayRegister(network(1, 51), at: 60))
+  }
+
   @Test func `Only a network with over twice as many connections as another has too many`() {
     let peers = PeerGuard(unauthenticated: 10)
     let three = PeerNetwork(rawValue: 3)

@@ -50,7 +50,7 @@ import Testing
     let number = try #require(server.app.directory.find(identity.id))
     _ = try TestServer.wait { done in
       server.store.write { transaction throws(StorageError) in
-        try transaction.registrations.remove(app: server.app.id, number: number)
+        try transaction.registrations.remove(app: server.app.id, number: number, at: SystemTime().now())
       } completion: {
         done($0.mapError { $0 as any Error })
       }

@@ -83,7 +83,8 @@ import Testing
     try await fill(world)
     let device = try await world.register()
     let isGone = try await world.store.change { [app = world.app.id] transaction throws(StorageError) in
-      try transaction.registrations.remove(app: app, number: device.number)
+      try transaction.registrations.remove(app: app, number: device.number, at: Timestamp(milliseconds: 0))
+        != nil
     }
     #expect(isGone)
     world.clock.advance(seconds: 20 * 86_400)

@@ -132,8 +132,8 @@ import Testing
       let contacts = [(one, later), (one, .start), (RegistrationNumber(9), later)]
       try transaction.registrations.touch(
         contacts.map { LastContact(app: app, number: $0.0, at: $0.1, end: .heartbeatLost) })
-      #expect(try transaction.registrations.remove(app: app, number: zero))
-      #expect(try !transaction.registrations.remove(app: app, number: zero))
+      #expect(try transaction.registrations.remove(app: app, number: zero, at: later)?.number == zero)
+      #expect(try transaction.registrations.remove(app: app, number: zero, at: later) == nil)
     }
     let row = try await store.look { transaction throws(StorageError) in
       (

@@ -164,7 +164,7 @@ import Testing
     }
     #expect(try await all().map(\.slot) == [game.slot])
     try await store.change { transaction throws(StorageError) in
-      _ = try transaction.registrations.remove(app: app, number: one)
+      _ = try transaction.registrations.remove(app: app, number: one, at: .start)
     }
     #expect(try await all() == [])
   }

@@ -31,6 +31,7 @@ struct DevicePage: Sendable {
       </div>
       <section class="card"><h2>\(call(Words.pushesOfDevice))</h2>\(pushes)</section>
       <section class="card"><h2>\(call(Words.events))</h2><ul class="events">\(events, { item($0) })</ul></section>
+      \(deleteForm)
       """)
   }
 

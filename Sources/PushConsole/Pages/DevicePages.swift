@@ -78,7 +78,7 @@ struct DevicePages: Controller {
     }
     return """
       <section class="card"><h2><code>\(gone.registrationID.text)</code></h2>
-      <p>\(call(Words.deviceGone)) \(call.moment(gone.at))</p>
+      <p>\(call(gone.successor == nil ? Words.deviceDeleted : Words.deviceGone)) \(call.moment(gone.at))</p>
       \(gone.successor, link)</section>
       """
   }

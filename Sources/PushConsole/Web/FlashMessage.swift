@@ -12,6 +12,7 @@ enum FlashMessage: String, CaseIterable {
   case callbacksPrivate = "callbacks-private"
   case aliasTaken = "alias-taken"
   case aliasChanged = "alias-changed"
+  case deviceDeleted = "device-deleted"
   case draftLost = "draft-lost"
   case recallUnconfirmed = "recall-unconfirmed"
 
@@ -35,6 +36,7 @@ enum FlashMessage: String, CaseIterable {
     case .callbacksPrivate: Words.callbackPrivate
     case .aliasTaken: Words.aliasTaken
     case .aliasChanged: Words.aliasChanged
+    case .deviceDeleted: Words.deviceWasDeleted
     case .draftLost: Words.draftLost
     case .recallUnconfirmed: Words.recallUnconfirmed
     }

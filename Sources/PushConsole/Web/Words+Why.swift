@@ -23,6 +23,9 @@ extension Words {
   static let deviceGone = Phrase(
     "This registration no longer exists: the app was reinstalled or its data was cleared.",
     "该注册已失效：应用被重装或清除了数据。")
+  static let deviceDeleted = Phrase(
+    "This registration was deleted, on request or because its device was not seen for long.",
+    "该注册已被删除（主动删除，或设备长期未连接）。")
   static let deviceSuccessor = Phrase("Current registration of the device:", "设备现在的注册：")
   static let devicesFound = Phrase("Devices with this tag: {}", "带有该标签的设备：{} 台")
   static let devicesWithAlias = Phrase("Devices with this alias: {}", "绑定该别名的设备：{} 台")

@@ -11,6 +11,12 @@ extension WhyCause {
     "The registration was replaced: the app was reinstalled, or its data was cleared. The device "
       + "now has a new registration.",
     "该 Registration ID 已失效：应用被重装或清除了数据，现在的 ID 如下。")
+  /// The app's server or a person deleted it, or the server did because nobody used it.
+  public static let registrationDeleted = WhyCause(
+    "registration_deleted", .refreshRegistration,
+    "The registration was deleted, on request or because its device was not seen for long. A device that still "
+      + "uses it registers anew.",
+    "该 Registration ID 已被删除（主动删除，或设备长期未连接）；仍在使用的设备会重新注册。")
   /// It registered after the push was accepted.
   public static let registeredLater = WhyCause(
     "registered_later", .sendAgain,
@@ -108,9 +114,9 @@ extension WhyCause {
     "推送正在按定速分批发送，尚未轮到该设备。")
 
   static let ofSending: [WhyCause] = [
-    .registrationUnknown, .registrationReplaced, .registeredLater, .notRegistered, .otherPlatform,
-    .nothingForPlatform,
-    .aliasBoundLater, .aliasNotBound, .aliasFull, .tagBoundLater, .tagNotBound, .tagRemoved, .tagExcluded,
+    .registrationUnknown, .registrationReplaced, .registrationDeleted, .registeredLater, .notRegistered,
+    .otherPlatform, .nothingForPlatform, .aliasBoundLater, .aliasNotBound, .aliasFull, .tagBoundLater,
+    .tagNotBound, .tagRemoved, .tagExcluded,
     .notNamed, .notTestDevice, .blocked, .noLiveActivity, .audienceUnknown, .recalled, .overridden,
     .stillSpreading,
   ]

@@ -198,6 +198,9 @@ public struct WhyFacts: Equatable, Sendable {
     /// What its device ran.
     public var platform: Platform
 
+    /// Why it went: replaced, it has a successor.
+    var cause: WhyCause { successor == nil ? .registrationDeleted : .registrationReplaced }
+
     /// All fields.
     public init(at: Timestamp, successor: RegistrationID?, platform: Platform) {
       self.at = at

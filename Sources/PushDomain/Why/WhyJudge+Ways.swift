@@ -117,7 +117,8 @@ extension WhyJudge {
     case .queueFull: return WhyStep(.connection, .failed, .queueFull)
     case .replaced:
       return WhyStep(
-        .connection, .failed, at: facts.gone?.at, .registrationReplaced, detail: facts.gone?.successor?.text)
+        .connection, .failed, at: facts.gone?.at, facts.gone?.cause ?? .registrationReplaced,
+        detail: facts.gone?.successor?.text)
     case .handedOver:
       return WhyStep(
         .connection, .failed, at: facts.fallback?.at, .notAcknowledgedInTime,

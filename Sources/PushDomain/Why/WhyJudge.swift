@@ -57,7 +57,7 @@ struct WhyJudge {
     let wasInTime = wasOpen && gone.at <= facts.endedAt ?? facts.now
     let isReason = !facts.hasArrived && (!facts.isTarget || facts.own == .replaced || wasInTime)
     return WhyStep(
-      .device, isReason ? .failed : .ok, at: gone.at, .registrationReplaced, detail: gone.successor?.text)
+      .device, isReason ? .failed : .ok, at: gone.at, gone.cause, detail: gone.successor?.text)
   }
 
   private var isForPlatform: Bool { platform.verdict == .ok }

@@ -10,6 +10,7 @@ struct DeviceController: GatewayController {
   static let routes: [Gateway.Route] = [
     route(.device, "GET", "/v3/devices/{rid}") { $0.showDevice($1) },
     route(.device, "POST", "/v3/devices/{rid}") { $0.updateDevice($1) },
+    route(.device, "DELETE", "/v1/devices/{rid}") { $0.deleteDevice($1) },
     route(.device, "POST", "/v3/devices/status") { $0.showStatus($1) },
     route(.device, "GET", "/v3/aliases/{alias}") { $0.showAlias($1) },
     route(.device, "POST", "/v3/aliases/{alias}") { $0.updateAlias($1) },
@@ -56,6 +57,17 @@ struct DeviceController: GatewayController {
     }
     let call = call.ignoring(ignored.names)
     router.registrations.change(DeviceChange(update), of: number, in: app) { result in
+      switch result {
+      case .success: call.answerEmpty()
+      case .failure(let failure): call.fail(Self.error(failure))
+      }
+    }
+  }
+
+  /// `DELETE /v1/devices/{rid}`.
+  private func deleteDevice(_ call: GatewayCall) {
+    guard let (app, number) = call.registration() else { return }
+    router.registrations.delete(number, in: app) { result in
       switch result {
       case .success: call.answerEmpty()
       case .failure(let failure): call.fail(Self.error(failure))

@@ -2,9 +2,9 @@ import PushBase
 import PushDomain
 
 extension RegistrationRepository<Writing> {
-  /// Remembers registrations that are replaced by another.
+  /// Remembers registrations that are replaced by another, or deleted.
   func remember(
-    _ gone: [ReplacedRegistration], of app: AppID, replacedBy successor: RegistrationID, at now: Timestamp
+    _ gone: [ReplacedRegistration], of app: AppID, replacedBy successor: RegistrationID?, at now: Timestamp
   ) throws(StorageError) {
     if !gone.isEmpty { try noteGivenUp(gone.count, of: app) }
     for one in gone {
@@ -17,7 +17,7 @@ extension RegistrationRepository<Writing> {
         INSERT INTO gone_registration (registration_id, app_id, number, platform, successor, at)
         VALUES (?, ?, ?, ?, ?, ?)
         """, .blob(one.registrationID.stored), .app(app), .number(one.number),
-        .integer(one.platform.rawValue), .blob(successor.stored), .time(now))
+        .integer(one.platform.rawValue), successor.map { .blob($0.stored) } ?? .null, .time(now))
     }
   }
 
@@ -123,12 +123,34 @@ extension RegistrationRepository<Writing> {
       tags: TagList.decode(row, "tags"))
   }
 
-  /// Deletes a registration, its alias and tags; false if there is none.
-  public func remove(app: AppID, number: RegistrationNumber) throws(StorageError) -> Bool {
-    try database.run("DELETE FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number))
-    guard database.changes > 0 else { return false }
-    try noteGivenUp(1, of: app)
-    return true
+  /// Deletes a registration, its alias and tags; nil if there is none.
+  public func remove(
+    app: AppID, number: RegistrationNumber, at now: Timestamp
+  ) throws(StorageError) -> ReplacedRegistration? {
+    let gone = try database.first(
+      """
+      DELETE FROM registration WHERE app_id = ? AND number = ?
+      RETURNING number, tags, registration_id, platform
+      """, .app(app), .number(number), map: Self.replaced)
+    if let gone { try remember([gone], of: app, replacedBy: nil, at: now) }
+    return gone
+  }
+
+  /// Deletes a registration whose device was not there since a time: another for those that no device used after the hour in which they
+  /// were made. Imported ones whose device has not come count from the import, and never as that.
+  public func removeUnused(
+    app: AppID, number: RegistrationNumber, _ times: UnusedTimes, at now: Timestamp
+  ) throws(StorageError) -> ReplacedRegistration? {
+    let gone = try database.first(
+      """
+      DELETE FROM registration WHERE app_id = ?1 AND number = ?2
+        AND ((last_seen_at < ?3 AND created_at < ?3)
+          OR (last_seen_at < ?4 AND created_at < ?4 AND last_seen_at < created_at + 3600000
+            AND adoption IN (0, 5)))
+      RETURNING number, tags, registration_id, platform
+      """, .app(app), .number(number), .time(times.others), .time(times.newcomers), map: Self.replaced)
+    if let gone { try remember([gone], of: app, replacedBy: nil, at: now) }
+    return gone
   }
 
   /// Counts registrations that were deleted: what is missing beyond that was lost.

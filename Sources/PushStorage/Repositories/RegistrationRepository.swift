@@ -32,6 +32,24 @@ public struct ReplacedRegistration: Sendable, Equatable {
   }
 }
 
+/// Since when a device must not have been there for its registration to count as unused.
+public struct UnusedTimes: Sendable {
+  /// For those that no device used after the hour in which they were made.
+  public let newcomers: Timestamp
+  /// For all.
+  public let others: Timestamp
+
+  /// Nil for none; nil if both are.
+  public init?(newcomers: Timestamp?, others: Timestamp?) {
+    guard newcomers != nil || others != nil else { return nil }
+    let never = Timestamp(milliseconds: .min)
+    (self.newcomers, self.others) = (newcomers ?? never, others ?? never)
+  }
+
+  /// Whoever was there since then is not meant.
+  public var latest: Timestamp { max(newcomers, others) }
+}
+
 /// How a change of an alias ended.
 public enum AliasOutcome: Sendable, Equatable {
   /// Done; the alias that the registration had before.

@@ -81,26 +81,26 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
           at: before, successor: RegistrationID(high: 1, low: 2), platform: .android)
       }, .device, .registrationReplaced, detail: RegistrationID(high: 1, low: 2).text),
     line(
-      "The app was installed anew while the push waited",
+      "The registration was deleted while the push waited",
       facts {
         $0.device = nil
         $0.gone = WhyFacts.Gone(at: after, successor: nil, platform: .android)
         $0.own = .replaced
-      }, .connection, .registrationReplaced, isFirst: false),
+      }, .connection, .registrationDeleted, isFirst: false),
     line(
-      "The app was installed anew before the push was over",
+      "The registration was deleted before the push was over",
       facts(now: later) {
         $0.device = nil
         $0.gone = WhyFacts.Gone(at: after, successor: nil, platform: .android)
         $0.own = .over
-      }, .device, .registrationReplaced),
+      }, .device, .registrationDeleted),
     line(
-      "The app was installed anew long after the push was over",
+      "The registration was deleted long after the push was over",
       facts(now: later.adding(seconds: 86_400)) {
         $0.device = nil
         $0.gone = WhyFacts.Gone(at: later, successor: nil, platform: .android)
         $0.own = .over
-      }, .device, verdict: .ok, .registrationReplaced),
+      }, .device, verdict: .ok, .registrationDeleted),
     line(
       "What the device did is not known when its registration is gone",
       facts(now: later.adding(seconds: 86_400)) {
@@ -109,7 +109,7 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
         $0.own = .over
       }, .connection, .connectionUnknown),
     line(
-      "Apple had refused it before the app was installed anew",
+      "Apple had refused it before the registration was deleted",
       facts(.ios) {
         $0.device = nil
         $0.gone = WhyFacts.Gone(at: after, successor: nil, platform: .ios)
