@@ -158,7 +158,7 @@ let package = Package(
       name: "PushTesting",
       dependencies: [
         "PushBase", "PushDomain", "PushCrypto", "PushStorage", "PushRouter", "PushChannels", "PushCluster",
-        "CPostgreSQL",
+        "CLinux", "CPostgreSQL",
       ],
       path: "Tests/PushTesting",
       swiftSettings: strict),

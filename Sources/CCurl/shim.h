@@ -22,6 +22,11 @@ static inline CURLcode cc_set_fields(CURL *easy, struct curl_slist *fields) {
   return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
 }
 
+/// Where to connect instead of the hosts of URLs: `HOST:PORT:CONNECT-TO-HOST:CONNECT-TO-PORT` each.
+static inline CURLcode cc_set_targets(CURL *easy, struct curl_slist *targets) {
+  return curl_easy_setopt(easy, CURLOPT_CONNECT_TO, targets);
+}
+
 /// Copies the body.
 static inline CURLcode cc_set_body(CURL *easy, const void *bytes, size_t count) {
   CURLcode code = curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
@@ -102,6 +107,12 @@ static inline CURLcode cc_set_guard(CURL *easy, cc_guard *guard) {
 static inline long cc_status(CURL *easy) {
   long status = 0;
   return curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
+}
+
+/// The status with which a proxy answered the request for a tunnel, 0 if it did not.
+static inline long cc_tunnel_status(CURL *easy) {
+  long status = 0;
+  return curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK ? status : 0;
 }
 
 /// Bytes of the request that were sent, without its body.

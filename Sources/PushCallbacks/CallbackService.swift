@@ -13,6 +13,8 @@ public final class CallbackService: Sendable {
     public var networks: [IPNetwork] = []
     /// A PEM file of certificates to trust in addition to the system's.
     public var authorities: String?
+    /// The proxy that requests go through; nil for none.
+    public var proxy: OutgoingProxy?
     /// Seconds for which delivered and failed batches are kept.
     public var retention: Int64 = 3 * 86_400
 
@@ -49,6 +51,7 @@ public final class CallbackService: Sendable {
     var transfer = HTTPTransport.Options()
     transfer.allows = { addresses.allows($0) }
     transfer.authorities = options.authorities
+    transfer.proxy = options.proxy
     transfer.allowsPlainHTTP = true
     transfer.usesHTTP2 = false
     guard let transport = HTTPTransport(transfer, thread: "callbacks") else { return nil }

@@ -8,6 +8,8 @@ final class CurlTransport: Sendable {
 
   struct Job: Sendable {
     let post: HTTPPost
+    /// Nil for a connection of its own.
+    let route: ProxyRoute?
     let completion: Completion
   }
 
@@ -28,11 +30,13 @@ final class CurlTransport: Sendable {
 
   private let inbox: RequestInbox<Job>
   private let multi: Multi
+  private let routes: ProxyRoutes?
 
   /// Starts the thread, whose name has at most 15 bytes; nil if the system cannot start one.
   init?(_ options: Options, thread: String) {
     guard let multi = Multi() else { return nil }
     self.multi = multi
+    routes = ProxyRoutes(options)
     inbox = RequestInbox(mostRequests: options.mostRequests) { curl_multi_wakeup(multi.handle) }
     let worker = Worker(transport: self, options: options)
     guard (try? SystemThread.start(thread) { worker.run() }) != nil else { return nil }
@@ -41,7 +45,18 @@ final class CurlTransport: Sendable {
   /// Sends a request. `completion` is called on the thread of this object; at once, if the request is not sent because it is
   /// closed or there are too many.
   func send(_ post: HTTPPost, completion: @escaping Completion) {
-    if let refusal = inbox.add(Job(post: post, completion: completion)) { completion(refusal) }
+    guard let routes else { return add(Job(post: post, route: nil, completion: completion)) }
+    routes.find(post.url) { [self] found in
+      switch found {
+      case .success(let route): add(Job(post: post, route: route, completion: completion))
+      case .failure(let refusal):
+        if !inbox.run({ completion(refusal.answer) }) { completion(.closed) }
+      }
+    }
+  }
+
+  private func add(_ job: Job) {
+    if let refusal = inbox.add(job) { job.completion(refusal) }
   }
 
   /// Runs short work, such as making requests, on the thread of this object, where completions are called as well; not once it is
@@ -90,7 +105,7 @@ final class CurlTransport: Sendable {
     }
 
     private func start(_ job: Job, on multi: UnsafeMutableRawPointer) {
-      guard let transfer = HTTPTransfer(job.post, options, job.completion),
+      guard let transfer = HTTPTransfer(job.post, options, job.route, job.completion),
         curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
       else {
         transport.inbox.release()

@@ -5,10 +5,13 @@ import PushBase
 final class HTTPTransfer {
   let easy: UnsafeMutableRawPointer
   private let options: HTTPTransport.Options
+  /// Nil for a connection of its own.
+  private let route: ProxyRoute?
   let completion: HTTPTransport.Completion
   private let began = SystemTime().monotonic()
   private let asked: UnsafeMutablePointer<cc_guard>
   private var fields: UnsafeMutablePointer<curl_slist>?
+  private var targets: UnsafeMutablePointer<curl_slist>?
   private var answer = HTTPAnswer()
   private var received = 0
   /// The first address that was not allowed, and whether another one was.
@@ -16,12 +19,15 @@ final class HTTPTransfer {
   private var hasTried = false
 
   /// Prepares a request; nil if there is no memory.
-  init?(_ post: HTTPPost, _ options: HTTPTransport.Options, _ completion: @escaping HTTPTransport.Completion)
-  {
+  init?(
+    _ post: HTTPPost, _ options: HTTPTransport.Options, _ route: ProxyRoute?,
+    _ completion: @escaping HTTPTransport.Completion
+  ) {
     guard let easy = curl_easy_init() else { return nil }
     self.easy = easy
     self.completion = completion
     self.options = options
+    self.route = route
     asked = .allocate(capacity: 1)
     for field in ["Content-Type: \(post.contentType)", "Expect:"] + post.fields {
       fields = curl_slist_append(fields, field) ?? fields
@@ -32,6 +38,7 @@ final class HTTPTransfer {
   deinit {
     curl_easy_cleanup(easy)
     curl_slist_free_all(fields)
+    curl_slist_free_all(targets)
     asked.deallocate()
   }
 
@@ -47,8 +54,8 @@ final class HTTPTransfer {
     let texts: [(CURLoption, String)] = [
       (CURLOPT_URL, post.url), (CURLOPT_USERAGENT, "Borealis"),
       (CURLOPT_PROTOCOLS_STR, options.allowsPlainHTTP ? "http,https" : "https"),
-      // No proxies from the environment: they would connect to addresses that the guard never sees.
-      (CURLOPT_PROXY, ""),
+      // None from the environment: they would connect to addresses that the guard never sees.
+      (CURLOPT_PROXY, route.map { "http://\($0.proxy.authority)" } ?? ""), (CURLOPT_NOPROXY, ""),
     ]
     let numbers: [(CURLoption, Int)] = [
       (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_NOSIGNAL, 1),
@@ -60,7 +67,7 @@ final class HTTPTransfer {
       // A name resolution that hangs must not delay the other transfers when this one ends.
       (CURLOPT_QUICK_EXIT, 1),
     ]
-    return texts.allSatisfy { cc_set_text(easy, $0, $1) == CURLE_OK }
+    return texts.allSatisfy { cc_set_text(easy, $0, $1) == CURLE_OK } && configureTunnel()
       && numbers.allSatisfy { cc_set_number(easy, $0, $1) == CURLE_OK }
       && options.authorities.map { cc_set_text(easy, CURLOPT_CAINFO, $0) == CURLE_OK } ?? true
       && cc_set_body(easy, post.body, post.body.count) == CURLE_OK
@@ -75,7 +82,17 @@ final class HTTPTransfer {
         }, this) == CURLE_OK
   }
 
+  private func configureTunnel() -> Bool {
+    guard let route else { return true }
+    if let target = route.target { targets = curl_slist_append(targets, "::\(target):") }
+    return cc_set_number(easy, CURLOPT_HTTPPROXYTUNNEL, 1) == CURLE_OK
+      && (targets == nil || cc_set_targets(easy, targets) == CURLE_OK)
+      && route.proxy.credentials.map { cc_set_text(easy, CURLOPT_PROXYUSERPWD, $0) == CURLE_OK } ?? true
+  }
+
   private func allows(_ bytes: [UInt8]) -> Bool {
+    // The proxy's own address is the operator's choice; the target was checked before.
+    guard route == nil else { return true }
     guard let address = IPAddress(bytes: bytes) else { return false }
     guard let allows = options.allows, !allows(address) else {
       hasTried = true
@@ -106,6 +123,16 @@ final class HTTPTransfer {
       answer.error =
         answer.refused == nil ? String(cString: curl_easy_strerror(result)) : "the address is not allowed"
     }
+    if route != nil, answer.error != nil { noteTunnel() }
     completion(answer)
+  }
+
+  /// Without a tunnel nothing of the request was sent, and what the proxy answered is no answer of the server.
+  private func noteTunnel() {
+    let status = cc_tunnel_status(easy)
+    answer.status = 0
+    guard !(200..<300).contains(status) else { return }
+    answer.wasSent = false
+    if status > 0 { answer.error = "the proxy answered \(status)" }
   }
 }

@@ -9,6 +9,8 @@ public final class HTTPTransport: Sendable {
   public struct Options: Sendable {
     /// Says which addresses may be connected to; nil for all.
     public var allows: (@Sendable (IPAddress) -> Bool)?
+    /// The proxy that requests go through; nil for none. With `allows` hosts are looked up here, and the proxy is asked for an address.
+    public var proxy: OutgoingProxy?
     /// A PEM file of certificates to trust in addition to the system's.
     public var authorities: String?
     /// Whether addresses may begin with `http:`.

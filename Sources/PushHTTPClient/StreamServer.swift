@@ -67,6 +67,7 @@ final class StreamServer: HTTP2PoolSource {
         return isAllowed
       }
     }
+    if let proxy = options.proxy, proxy.serves(configuration.host) { configuration.proxy = proxy }
     configuration.connections = max(1, options.connectionsPerHost)
     configuration.connectMilliseconds = UInt64(max(1, options.connectMilliseconds))
     configuration.addressMilliseconds = configuration.connectMilliseconds / 4

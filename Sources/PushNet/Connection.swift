@@ -112,12 +112,13 @@ public struct Connection {
     self.init(connecting: try SystemError.check(cl_connect(address, port), "connect"))
   }
 
-  /// Speaks TLS once it is connected. The name is what the peer's certificate must carry; a session is what `exportSession` of an
-  /// earlier connection gave.
+  /// Speaks TLS once it is connected; if it is, from now on, as at the end of a proxy's tunnel. The name is what the peer's
+  /// certificate must carry; a session is what `exportSession` of an earlier connection gave.
   public mutating func secure(
     with context: TLSContext, peerName: String?, resuming session: [UInt8]? = nil
   ) throws(TLSError) {
-    precondition(stage == .connecting && tls == nil, "bytes may have been sent without TLS")
+    precondition([.connecting, .open].contains(stage) && tls == nil, "TLS cannot begin here")
+    if stage == .open { stage = .handshaking }
     tls = try TLSSession(context: context, fd: descriptor, peerName: peerName, resuming: session)
   }
 

@@ -86,7 +86,7 @@ public final class Registrations: Sendable {
     // When it asked: by that a later one is known.
     let now = time.wall(ofBoot: device.askedAt)
     let hour = zone.hour(of: now)
-    store.write(of: app.id) { [mostInApp] transaction throws(StorageError) in
+    store.write(of: app.id) { [mostInApp] transaction throws(StorageError) -> RegistrationOutcome in
       try transaction.statistics.countNewcomer(app: app.id, platform, hour: hour)
       let registered = try transaction.registrations.register(app: app.id, new, at: now)
       // Who comes back takes the place of an earlier one.

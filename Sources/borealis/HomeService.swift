@@ -92,7 +92,7 @@ final class HomeService: Sendable {
       throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
     }
     let apns = Self.apnsChannel(settings, router, store, metrics, time)
-    guard let transports = settings.vendors.transports() else {
+    guard let transports = settings.vendors.transports(through: settings.proxy) else {
       throw .failed("cannot start the threads that send to vendors' services")
     }
     vendorTransports = transports

@@ -4,6 +4,7 @@ extension ServeSettings {
   /// The settings of `borealis serve`, in the order of `--help` and of Docs/operations.md.
   static let definitions: [SettingDefinition] =
     addresses + tls + ClusterSettings.definitions + apns + Vendors.settings + callbacks
+    + OutgoingProxySettings.definitions
     + MailSettings.definitions + logging + stopping
     + limits + time
 

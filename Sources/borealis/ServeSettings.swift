@@ -50,6 +50,8 @@ struct ServeSettings {
   let scheduleGrace: Int64
 
   let apnsHosts: APNsHosts
+  /// The proxy that requests to other servers go through; nil for none.
+  let proxy: OutgoingProxy?
   let vendors: Vendors
   let callbacks: CallbackService.Options
   let mail: MailSettings
@@ -88,9 +90,10 @@ struct ServeSettings {
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
     trustedProxies = try Self.networks(settings, "trusted-proxies")
     deviceProxies = try Self.networks(settings, "device-proxies")
-    apnsHosts = try Self.apnsHosts(settings)
+    proxy = try OutgoingProxySettings.read(settings)
+    apnsHosts = try Self.apnsHosts(settings, through: proxy)
     vendors = try Vendors(settings)
-    callbacks = try Self.callbacks(settings)
+    callbacks = try Self.callbacks(settings, through: proxy)
     mail = try MailSettings(settings)
     deviceOrigins = try Self.origins(settings, "device-origins", site: mail.site)
     zone = try Self.zone(settings)
@@ -140,8 +143,11 @@ struct ServeSettings {
     throw .usage("--public-url: \"\(site ?? "")\" is no address such as https://push.example.com")
   }
 
-  private static func callbacks(_ settings: Settings) throws(Failure) -> CallbackService.Options {
+  private static func callbacks(
+    _ settings: Settings, through proxy: OutgoingProxy?
+  ) throws(Failure) -> CallbackService.Options {
     var options = CallbackService.Options()
+    options.proxy = proxy
     options.networks = try networks(settings, "callback-networks")
     options.authorities = try authorities(settings, "callback-ca")
     options.retention = Int64(try milliseconds(settings, "keep-callbacks", 60_000...Int.max) / 1000)
@@ -157,8 +163,11 @@ struct ServeSettings {
     return file
   }
 
-  private static func apnsHosts(_ settings: Settings) throws(Failure) -> APNsHosts {
+  private static func apnsHosts(
+    _ settings: Settings, through proxy: OutgoingProxy?
+  ) throws(Failure) -> APNsHosts {
     var hosts = APNsHosts()
+    hosts.proxy = proxy
     if let other = settings.address("apns-production") { hosts.production = .init(other.host, other.port) }
     if let other = settings.address("apns-sandbox") { hosts.sandbox = .init(other.host, other.port) }
     if let file = try authorities(settings, "apns-ca") {

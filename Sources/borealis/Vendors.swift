@@ -116,8 +116,9 @@ struct Vendors: Sendable {
   }
 
   /// The clients that they send with; nil if the system has no threads for them.
-  func transports() -> Transports? {
+  func transports(through proxy: OutgoingProxy?) -> Transports? {
     var options = HTTPTransport.Options()
+    options.proxy = proxy
     options.allowsPlainHTTP = isPlain
     options.authorities = trusted
     // An answer may list the bad ones of a thousand tokens.

@@ -214,8 +214,9 @@ public final class APNsChannel: QueuedChannel {
     do throws(TLSError) {
       let tls = try HTTP2PoolConfiguration.tls(trust: hosts.trust, identity: identity)
       let host = hosts.host(for: credential.environment)
-      let configuration = HTTP2PoolConfiguration(
+      var configuration = HTTP2PoolConfiguration(
         host: host.name, port: host.port, tls: tls, presentsCertificate: mint == nil)
+      if let proxy = hosts.proxy, proxy.serves(host.name) { configuration.proxy = proxy }
       let new = APNsDispatcher(environment: credential.environment, mint: mint, parts: parts)
       let dispatcher = state.withLock { state in
         // Another thread may have done the same.

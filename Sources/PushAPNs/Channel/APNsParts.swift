@@ -29,6 +29,8 @@ public struct APNsHosts: Sendable {
   public var sandbox = Host("api.sandbox.push.apple.com", 443)
   /// The trusted certificates.
   public var trust = TLSTrust.system
+  /// The proxy that connections go through; nil for none.
+  public var proxy: OutgoingProxy?
 
   /// Apple's own.
   public init() {}

@@ -4,7 +4,10 @@ import PushNet
 /// One connection of a pool, from looking up the host to the last answer. Belongs to one loop's thread.
 public final class HTTP2ClientConnection {
   enum Phase: Equatable {
-    case resolving, connecting, handshaking
+    case resolving, connecting
+    /// A proxy was asked for a tunnel.
+    case tunnelling
+    case handshaking
     /// HTTP/2 has started; it waits for the server's first SETTINGS with the limit of streams.
     case settling
     case ready
@@ -41,6 +44,10 @@ public final class HTTP2ClientConnection {
   private var lastRead: UInt64 = 0
   private var pingSent: UInt64?
   private var received: UInt64 = 0
+  /// What a proxy is asked to connect to; nil without one, or while it is being looked up.
+  private var target: String?
+  /// What has come of its answer.
+  private var tunnelAnswer: [UInt8] = []
 
   init(pool: HTTP2PoolRunner, driver: HTTP2Driver, number: UInt64) {
     self.pool = pool
@@ -48,7 +55,13 @@ public final class HTTP2ClientConnection {
     self.number = number
     configuration = pool.configuration
     connectDeadline = driver.now &+ configuration.connectMilliseconds * 1_000_000
+    if configuration.proxy != nil, configuration.allows == nil { target = configuration.host }
   }
+
+  /// Which host is to be looked up next.
+  var unresolved: String { target == nil ? configuration.host : configuration.proxy?.host ?? "" }
+
+  private var port: UInt16 { configuration.proxy?.port ?? configuration.port }
 
   deinit { transport?.connection.cut() }
 
@@ -58,8 +71,14 @@ public final class HTTP2ClientConnection {
   func start(addresses all: [String], rotation: Int) {
     guard phase == .resolving else { return }
     guard !all.isEmpty else {
-      end("the name \(configuration.host) cannot be looked up")
+      end("the name \(unresolved) cannot be looked up")
       return
+    }
+    if configuration.proxy != nil, target == nil {
+      let allowed = all.filter { IPAddress($0).flatMap { configuration.allows?($0) } ?? false }
+      guard !allowed.isEmpty else { return end(Self.notAllowed) }
+      target = allowed[rotation % allowed.count]
+      return driver.resolve(self, rotation: 0)
     }
     let shift = rotation % all.count
     addresses = (all[shift...] + all[..<shift])[...]
@@ -76,7 +95,7 @@ public final class HTTP2ClientConnection {
       return
     }
     address = next
-    if let allows = configuration.allows, IPAddress(next).map(allows) != true {
+    if configuration.proxy == nil, let allows = configuration.allows, IPAddress(next).map(allows) != true {
       tryNextAddress(reason.isEmpty ? Self.notAllowed : reason)
       return
     }
@@ -84,7 +103,7 @@ public final class HTTP2ClientConnection {
     addressDeadline =
       addresses.isEmpty ? connectDeadline : driver.now &+ configuration.addressMilliseconds * 1_000_000
     do throws(SystemError) {
-      try connect(Connection(to: next, port: configuration.port))
+      try connect(Connection(to: next, port: port))
     } catch {
       tryNextAddress(describe(error))
     }
@@ -93,7 +112,9 @@ public final class HTTP2ClientConnection {
   private func connect(_ new: Connection) {
     var connection = new
     do {
-      try connection.secure(with: configuration.tls, peerName: configuration.host)
+      if configuration.proxy == nil {
+        try connection.secure(with: configuration.tls, peerName: configuration.host)
+      }
       let transport = HTTP2Transport(connection: connection, session: try HTTP2Session(role: .client))
       self.transport = transport
       token = driver.watch(self, transport)
@@ -104,14 +125,17 @@ public final class HTTP2ClientConnection {
     }
   }
 
+  private var place: String { "\(configuration.proxy == nil ? "" : "proxy ")\(address) port \(port)" }
+
   private func describe(_ error: SystemError) -> String {
-    "\(address) port \(configuration.port): " + error.description
+    "\(place): " + error.description
   }
 
   /// The socket is ready.
   func proceed() {
     switch phase {
     case .connecting, .handshaking: advance()
+    case .tunnelling: readTunnel()
     case .settling, .ready, .draining: read()
     case .resolving, .ended: break
     }
@@ -121,6 +145,7 @@ public final class HTTP2ClientConnection {
     guard let transport else { return }
     switch transport.connection.proceed() {
     case .inProgress: phase = .handshaking
+    case .open where transport.connection.tls == nil: askForTunnel()
     case .open:
       guard transport.connection.tls?.applicationProtocol == "h2" else {
         pool.source.noticed(.lacksHTTP2)
@@ -134,6 +159,48 @@ public final class HTTP2ClientConnection {
     case .failed(let reason): end("TLS with \(address): \(reason)")
     }
     pool.markDirty(self)
+  }
+
+  // MARK: Through a proxy
+
+  private func askForTunnel() {
+    guard let transport, let proxy = configuration.proxy, let target else { return }
+    phase = .tunnelling
+    tunnelAnswer = []
+    transport.connection.append { $0 += proxy.request(to: target, port: configuration.port) }
+    readTunnel()
+  }
+
+  private func readTunnel() {
+    guard let transport else { return }
+    var scratch: [UInt8] = []
+    if case .failed(let reason) = transport.connection.flush(scratch: &scratch) {
+      return tryNextAddress("\(place): \(reason)")
+    }
+    switch transport.connection.read(into: &driver.buffer) {
+    case .nothing: break
+    case .bytes(let count):
+      tunnelAnswer += driver.buffer[..<count]
+      switch OutgoingProxy.answer(tunnelAnswer) {
+      case .incomplete: break
+      case .refused(let reason): return end("\(place): \(reason)")
+      case .open: return secureTunnel(transport)
+      }
+    case .ended: return tryNextAddress("\(place): it closed the connection")
+    case .failed(let reason): return tryNextAddress("\(place): \(reason)")
+    }
+    pool.markDirty(self)
+  }
+
+  private func secureTunnel(_ transport: HTTP2Transport) {
+    do throws(TLSError) {
+      try transport.connection.secure(with: configuration.tls, peerName: configuration.host)
+    } catch {
+      return end("\(error)")
+    }
+    transport.connection.readAhead()
+    phase = .handshaking
+    advance()
   }
 
   // MARK: Requests
@@ -199,7 +266,7 @@ public final class HTTP2ClientConnection {
 
   /// Sends what was queued, and ends the connection when it has nothing left to do.
   func settle() {
-    guard let transport, transport.connection.stage == .open else {
+    guard let transport, transport.connection.stage == .open, phase != .tunnelling else {
       updateInterest()
       return
     }
@@ -233,9 +300,10 @@ public final class HTTP2ClientConnection {
   func tick() {
     let now = driver.now
     switch phase {
-    case .resolving where now >= connectDeadline: end("looking up \(configuration.host) takes too long")
+    case .resolving where now >= connectDeadline: end("looking up \(unresolved) takes too long")
+    case .tunnelling where now >= addressDeadline: tryNextAddress("\(place): no answer")
     case .connecting where now >= addressDeadline:
-      tryNextAddress("\(address) port \(configuration.port): no answer")
+      tryNextAddress("\(place): no answer")
     case .handshaking where now >= addressDeadline: tryNextAddress("TLS with \(address): no answer")
     case .settling where now >= connectDeadline: end("\(address) sends no SETTINGS")
     case .ready, .draining:

@@ -141,7 +141,7 @@ public final class HTTP2Driver: LoopDriver {
 
   /// Looks up the host of a connection; the addresses come by mail.
   func resolve(_ connection: HTTP2ClientConnection, rotation: Int) {
-    let host = connection.configuration.host
+    let host = connection.unresolved
     guard !NameResolver.isNumeric(host) else {
       connection.start(addresses: [host], rotation: 0)
       return

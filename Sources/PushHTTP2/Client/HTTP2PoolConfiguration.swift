@@ -13,6 +13,9 @@ public struct HTTP2PoolConfiguration: Sendable {
   public var presentsCertificate: Bool
   /// Says which addresses may be connected to; nil for all.
   public var allows: (@Sendable (IPAddress) -> Bool)?
+  /// The proxy that connections go through; nil for none. With `allows` the host is looked up here, and the proxy is asked for one of its
+  /// addresses that may be connected to; without, it is asked for the host by its name.
+  public var proxy: OutgoingProxy?
   /// The most connections; more are opened while the others are full.
   public var connections = 4
   /// The most streams on one connection, whatever the server allows.

@@ -287,7 +287,7 @@ public final class HTTP2PoolRunner {
         status.ready += 1
         status.streamLimit += connection.streams
       case .draining: status.draining += 1
-      case .resolving, .connecting, .handshaking, .settling: status.connecting += 1
+      case .resolving, .connecting, .tunnelling, .handshaking, .settling: status.connecting += 1
       case .ended: break
       }
     }
@@ -309,7 +309,7 @@ extension HTTP2ClientConnection {
   /// Whether it is connecting.
   var isStarting: Bool {
     switch phase {
-    case .resolving, .connecting, .handshaking, .settling: true
+    case .resolving, .connecting, .tunnelling, .handshaking, .settling: true
     case .ready, .draining, .ended: false
     }
   }
