@@ -80,18 +80,17 @@ public final class Registrations: Sendable {
       !device.tokens[..<index].contains { $0.slot.channel == token.slot.channel && $0.bytes == token.bytes }
     }.map(\.element)
     let new = NewRegistration(
-      registrationID: id, secretHash: digest, platform: device.platform, fingerprint: device.fingerprint,
-      tokens: tokens, appVersion: device.appVersion,
-      imported: ImportedID.candidates(fingerprint: device.fingerprint, in: app.key))
-    // When it asked: by that a later one is known.
-    let now = time.wall(ofBoot: device.askedAt)
-    let hour = zone.hour(of: now)
-    store.write(of: app.id) { [mostInApp] transaction throws(StorageError) -> RegistrationOutcome in
+      registrationID: id, secretHash: digest, platform: platform, fingerprint: fingerprint,
+      tokens: tokens, appVersion: appVersion,
+      imported: ImportedID.candidates(fingerprint: fingerprint, in: app.key))
+    let now = time.now()
+    let (hour, most) = (zone.hour(of: now), self.most(in: app))
+    store.write(of: app.id) { transaction throws(StorageError) -> RegistrationOutcome in
       try transaction.statistics.countNewcomer(app: app.id, platform, hour: hour)
       let registered = try transaction.registrations.register(app: app.id, new, at: now)
       // Who comes back takes the place of an earlier one.
       let isOneMore = registered.adopted == nil && registered.replaced.isEmpty
-      guard !isOneMore || app.directory.registrationCount < mostInApp else {
+      guard !isOneMore || app.directory.registrationCount < most else {
         throw StorageError(.constraint, "the app has as many registrations as it may have")
       }
       return registered
@@ -121,14 +120,17 @@ public final class Registrations: Sendable {
     }
   }
 
+  private func most(in app: App) -> Int { min(mostInApp, app.plan.registrations ?? .max) }
+
   /// Says in the log, at most once a minute, that an app gets no more registrations.
   private func noteIfFull(_ app: App, at now: Timestamp) {
-    guard app.directory.registrationCount >= mostInApp,
+    let most = self.most(in: app)
+    guard app.directory.registrationCount >= most,
       fullMinute.exchange(now.seconds / 60, ordering: .relaxed) != now.seconds / 60
     else { return }
     log.warning(
       "an app has as many registrations as it may have: new devices are refused",
-      ["app": .text(app.key.text), "registrations": .number(Int64(mostInApp))])
+      ["app": .text(app.key.text), "registrations": .number(Int64(clamping: most))])
   }
 
   /// A device has logged in. If it was given an imported registration, that is its own from now on; until then whoever

@@ -20,6 +20,8 @@ public struct PlanRow: Sendable, Equatable {
   public var maxTimeToLive: Int?
   /// Devices that pushes are accepted for in a second.
   public var speed: Int?
+  /// Registrations of an app.
+  public var registrations: Int?
   /// Whether `speed` is for all apps of the plan together.
   public var sharesSpeed: Bool
 
@@ -30,8 +32,9 @@ public struct PlanRow: Sendable, Equatable {
   public init(
     name: String, pushCalls: Int? = nil, deviceCalls: Int? = nil, reportCalls: Int? = nil,
     scheduleCalls: Int? = nil, fileCalls: Int? = nil, broadcasts: Int? = nil, maxTimeToLive: Int? = nil,
-    speed: Int? = nil, sharesSpeed: Bool = false
+    speed: Int? = nil, sharesSpeed: Bool = false, registrations: Int? = nil
   ) {
+    self.registrations = registrations
     self.name = name
     self.pushCalls = pushCalls
     self.deviceCalls = deviceCalls
@@ -127,6 +130,7 @@ extension PlanRow {
       name: row.text(name), pushCalls: limit("push_calls"), deviceCalls: limit("device_calls"),
       reportCalls: limit("report_calls"), scheduleCalls: limit("schedule_calls"),
       fileCalls: limit("file_calls"), broadcasts: limit("broadcasts"),
-      maxTimeToLive: limit("max_time_to_live"), speed: limit("speed"), sharesSpeed: row.bool("shares_speed"))
+      maxTimeToLive: limit("max_time_to_live"), speed: limit("speed"), sharesSpeed: row.bool("shares_speed"),
+      registrations: limit("registrations"))
   }
 }

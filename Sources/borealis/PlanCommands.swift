@@ -21,6 +21,7 @@ struct PlanSetCommand: Command {
     limit("file-calls", "Calls of the file API per minute and app."),
     limit("broadcasts", "Broadcasts per day and app."),
     limit("max-ttl", "The longest time_to_live, in seconds."),
+    limit("registrations", "Registrations of an app."),
     limit("speed", "Devices per second that pushes may target."),
     SettingDefinition(
       name: "shared-speed", valueName: "YES",
@@ -88,7 +89,8 @@ struct PlanSetCommand: Command {
         scheduleCalls: limit("schedule-calls", plan.scheduleCalls),
         fileCalls: limit("file-calls", plan.fileCalls), broadcasts: limit("broadcasts", plan.broadcasts),
         maxTimeToLive: limit("max-ttl", plan.maxTimeToLive), speed: limit("speed", plan.speed),
-        sharesSpeed: sharesSpeed ?? plan.sharesSpeed)
+        sharesSpeed: sharesSpeed ?? plan.sharesSpeed,
+        registrations: limit("registrations", plan.registrations))
     }
   }
 }
@@ -119,7 +121,7 @@ extension PlanRow {
       "name": .string(name), "push_calls": limit(pushCalls), "device_calls": limit(deviceCalls),
       "report_calls": limit(reportCalls), "schedule_calls": limit(scheduleCalls),
       "file_calls": limit(fileCalls), "broadcasts": limit(broadcasts), "max_ttl": limit(maxTimeToLive),
-      "speed": limit(speed), "shared_speed": .bool(sharesSpeed),
+      "speed": limit(speed), "shared_speed": .bool(sharesSpeed), "registrations": limit(registrations),
     ]
   }
 }

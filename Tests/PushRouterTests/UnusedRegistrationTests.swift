@@ -106,6 +106,24 @@ import Testing
     #expect(world.app.directory.registrationCount == 2)
   }
 
+  @Test func `A plan bounds the registrations of its apps`() async throws {
+    let world = try await TestWorld()
+    _ = try await world.registerMany(2)
+    let (app, plan) = (world.app.id, PlanRow(name: "small", registrations: 2))
+    try await world.store.change { transaction throws(StorageError) in
+      try transaction.plans.set(plan)
+      _ = try transaction.apps.setPlan(app: app, "small")
+    }
+    for _ in 0..<6 { try await world.tick() }
+    #expect(world.app.plan == plan)
+    await #expect(throws: (any Error).self) { try await world.register() }
+    try await world.store.change { transaction throws(StorageError) in
+      try transaction.plans.set(PlanRow(name: "small", registrations: 3))
+    }
+    for _ in 0..<6 { try await world.tick() }
+    _ = try await world.register()
+  }
+
   @Test func `A deleted device loses what waits for it and is to log in again`() async throws {
     let world = try await world()
     let (device, other) = (try await world.register(), try await world.register())

@@ -180,6 +180,7 @@ struct SettingsPages: Controller {
       <tbody>
       \(calls, { $0 })
       \(limitRow(call, Words.broadcasts, limit: plan.broadcasts, used: plan.broadcasts == nil ? nil : broadcasts))
+      \(limitRow(call, Words.devices, limit: plan.registrations, used: app.directory.registrationCount))
       \(limitRow(call, Words.speedLimit, limit: plan.speed, used: nil))
       \(limitRow(call, Words.longestTime, limit: (plan.maxTimeToLive ?? 864_000) / 3600, used: nil))
       </tbody></table></section>

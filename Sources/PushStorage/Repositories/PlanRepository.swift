@@ -11,7 +11,7 @@ extension PlanRepository {
     try database.all(
       """
       SELECT name, push_calls, device_calls, report_calls, schedule_calls, file_calls, broadcasts,
-        max_time_to_live, speed, shares_speed FROM plan ORDER BY name
+        max_time_to_live, speed, shares_speed, registrations FROM plan ORDER BY name
       """
     ) { PlanRow($0) }
   }
@@ -28,16 +28,17 @@ extension PlanRepository<Writing> {
     try database.run(
       """
       INSERT INTO plan (name, push_calls, device_calls, report_calls, schedule_calls, file_calls, broadcasts,
-        max_time_to_live, speed, shares_speed)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        max_time_to_live, speed, shares_speed, registrations)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (name) DO UPDATE SET push_calls = excluded.push_calls, device_calls = excluded.device_calls,
         report_calls = excluded.report_calls, schedule_calls = excluded.schedule_calls,
         file_calls = excluded.file_calls, broadcasts = excluded.broadcasts,
         max_time_to_live = excluded.max_time_to_live, speed = excluded.speed,
-        shares_speed = excluded.shares_speed
+        shares_speed = excluded.shares_speed, registrations = excluded.registrations
       """, .text(plan.name), .limit(plan.pushCalls), .limit(plan.deviceCalls), .limit(plan.reportCalls),
       .limit(plan.scheduleCalls), .limit(plan.fileCalls), .limit(plan.broadcasts),
-      .limit(plan.maxTimeToLive), .limit(plan.speed), .integer(plan.sharesSpeed ? 1 : 0))
+      .limit(plan.maxTimeToLive), .limit(plan.speed), .integer(plan.sharesSpeed ? 1 : 0),
+      .limit(plan.registrations))
   }
 }
 
