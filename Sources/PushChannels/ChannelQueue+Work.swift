@@ -314,6 +314,7 @@ extension ChannelQueue {
       return state.targetsWithWork
     }
     saveProgress()
+    tokens.tick()
     if now.seconds % 60 == 0, state.withLock({ $0.isSpilled }) { sweep(at: now) }
     advance()
     for target in targets { target.wake() }
@@ -322,6 +323,7 @@ extension ChannelQueue {
   /// Saves everything before the end; requests in flight are repeated after the next start.
   public func finish() {
     saveProgress()
+    tokens.save(isLast: true)
     advance()
     // Everything that `advance` would postpone.
     let finished = state.withLock { state in

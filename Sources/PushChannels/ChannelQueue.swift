@@ -46,6 +46,8 @@ public final class ChannelQueue: Sendable {
 
   /// The app.
   public let app: App
+  /// What decides which of the app's tokens are given up.
+  public let tokens: TokenGuards
   let channel: ChannelID
   let store: Store
   let pushes: StoredPushes
@@ -64,6 +66,7 @@ public final class ChannelQueue: Sendable {
     triedOnce: Set<UInt8> = [], parts: @escaping Parts
   ) {
     self.app = app
+    tokens = TokenGuards(of: channel, app: app.id, store: store, time: time, log: log)
     self.channel = channel
     self.store = store
     pushes = StoredPushes(channel: channel, app: app.id, triedOnce: triedOnce, store: store)

@@ -1,182 +1,260 @@
-/// Keeps a wrong credential or setting from wiping out an app's tokens. A token that the service calls bad is only suspected at
-/// first, and given up after a minute in which other tokens work. Invented tokens, which anybody can tell, must not stop the sending:
-/// so the alarm is raised only if tokens are refused that have worked, or if hardly any token works at all.
-///
-/// One for each app and service; time is `TimeSource.monotonic`.
-public struct TokenGuard<Token: Hashable & Sendable>: Sendable {
-  /// What an answer that calls a token bad means.
-  public enum Verdict: Equatable, Sendable {
-    /// The token is suspected.
-    case suspected
-    /// Nothing yet about the token: it is to be asked for again.
-    case unclear
-    /// The same for all tokens: stop sending and alert the operator. Returned once.
-    case alarm
+import PushBase
+import PushCrypto
+import PushDomain
+import PushStorage
+
+/// A token of a device with the answer of its service.
+public struct AnsweredToken: Sendable, Hashable {
+  /// The device.
+  public let number: RegistrationNumber
+  /// The token.
+  public let token: PushToken
+  /// When the request was sent.
+  public let sentAt: Timestamp
+  /// Why the registration has no token after it is given up.
+  public let end: TokenEnd
+  /// It is not given up if the device reported it again after this.
+  public let reportedBy: Timestamp
+
+  /// All fields.
+  public init(
+    _ delivery: Delivery, _ token: PushToken, sentAt: Timestamp, end: TokenEnd = .byService,
+    reportedBy: Timestamp
+  ) {
+    self.init(delivery.row.number, token, sentAt: sentAt, end: end, reportedBy: reportedBy)
   }
 
-  private struct Slot: Sendable {
-    let number: UInt64
-    var answers = 0
-  }
-  private struct Suspect: Sendable {
-    let token: Token
-    let since: UInt64
-    /// Whether it is known to have worked.
-    let hasWorked: Bool
-  }
-
-  /// For how many seconds a suspicion waits, and over how many tokens that work are counted.
-  public static var seconds: UInt64 { 60 }
-  /// For how many seconds tokens that work are waited for before the alarm is raised about others: the first answers after a start
-  /// may be about invented tokens alone.
-  public static var patience: UInt64 { 5 }
-  /// How many tokens prove something.
-  private static var few: Int { 3 }
-  /// How many tokens that never worked one that works stands for.
-  private static var others: Int { 100 }
-  /// The most suspicions; what is refused beyond that is suspected another time.
-  private static var most: Int { 16_384 }
-  private static var second: UInt64 { 1_000_000_000 }
-
-  /// The share of tokens that have worked, in percent, above which their refusals raise the alarm.
-  public let percent: Int
-  /// How many refused tokens that needs, and how many of others put the credential in doubt.
-  public let minimum: Int
-  /// Whether the alarm is raised.
-  public private(set) var isAlarmed = false
-  /// The tokens that have worked.
-  private var known = HashSample()
-  private var workedAt: UInt64?
-  /// Answers that took a token of `known`, one slot for each second that had some.
-  private var slots: [Slot] = []
-  /// In the order of their suspicion; those that were cleared since are not in `open`.
-  private var suspects: [Suspect] = []
-  /// The current suspicions, by token; so many are of tokens that have worked.
-  private var open: [Token: Suspect] = [:]
-  private var lost = 0
-  private var doubtsSince: UInt64?
-
-  /// Makes a guard; by default 10 % and 10 tokens.
-  public init(percent: Int = 10, minimum: Int = 10) {
-    self.percent = percent
-    self.minimum = minimum
+  init(
+    _ number: RegistrationNumber, _ token: PushToken, sentAt: Timestamp, end: TokenEnd = .byService,
+    reportedBy: Timestamp
+  ) {
+    self.number = number
+    self.token = token
+    self.sentAt = sentAt
+    self.end = end
+    self.reportedBy = reportedBy
   }
 
-  /// A token works. That clears its suspicion as `clear` does.
-  public mutating func works(_ token: Token, at nanoseconds: UInt64, ifOlder isOlder: (Token) -> Bool) {
-    workedAt = nanoseconds
-    if known.insert(token.hashValue) {
-      let number = nanoseconds / Self.second
-      if slots.last?.number != number {
-        dropSlots(before: nanoseconds)
-        slots.append(Slot(number: number))
-      }
-      slots[slots.count - 1].answers += 1
-    }
-    clear(token, ifOlder: isOlder)
+  /// The same token, whatever was said of it.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.number == right.number && left.token.slot == right.token.slot
+      && left.token.bytes == right.token.bytes
   }
 
-  /// Clears a token's suspicion if `isOlder` returns true for it, since the suspicion may be newer.
-  public mutating func clear(_ token: Token, ifOlder isOlder: (Token) -> Bool) {
-    guard let suspect = open[token], isOlder(suspect.token) else { return }
-    remove(suspect)
+  /// As `==`.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(number)
+    hasher.combine(token.bytes)
   }
 
-  /// An answer calls a token bad.
-  public mutating func bad(_ token: Token, at nanoseconds: UInt64) -> Verdict {
-    guard !isAlarmed else { return .unclear }
-    if open[token] == nil, suspects.count < Self.most {
-      let suspect = Suspect(
-        token: token, since: nanoseconds, hasWorked: known.contains(token.hashValue))
-      suspects.append(suspect)
-      open[token] = suspect
-      if suspect.hasWorked { lost += 1 }
-    }
-    dropSlots(before: nanoseconds)
-    let working = slots.reduce(0) { $0 + $1.answers }
-    let areManyLost = lost >= minimum && lost * 100 > (working + lost) * percent
-    if areManyLost || lost >= Self.few && lost > working { return alarm() }
-    let invented = open.count - lost
-    guard invented >= minimum,
-      known.estimate < Self.few || invented > known.estimate * Self.others
-    else {
-      doubtsSince = nil
-      return .suspected
-    }
-    let waited = doubtsSince.map { nanoseconds - min($0, nanoseconds) }
-    guard let waited, waited < Self.seconds * Self.second else {
-      doubtsSince = nanoseconds
-      return .unclear
-    }
-    return waited < Self.patience * Self.second ? .unclear : alarm()
-  }
-
-  /// Hands out the tokens whose suspicion is confirmed. Call it about once a second.
-  public mutating func confirmed(at nanoseconds: UInt64) -> [Token] {
-    let age = Self.seconds * Self.second
-    let count = suspects.prefix { nanoseconds >= $0.since && nanoseconds - $0.since >= age }.count
-    guard count > 0 else { return [] }
-    let old = Array(suspects.prefix(count))
-    suspects.removeFirst(count)
-    return old.compactMap { suspect in
-      guard open[suspect.token]?.since == suspect.since else { return nil }
-      let token = remove(suspect)
-      // If no other works, it may not be the token's fault. One that may have worked is not judged by what was before.
-      let mayHaveWorked = suspect.hasWorked || !known.samples(token.hashValue)
-      let from = mayHaveWorked ? suspect.since : suspect.since - min(suspect.since, age)
-      return workedAt.map { $0 >= from } == true ? token : nil
-    }
-  }
-
-  /// Ends the alarm when sending begins again. What has worked is still known.
-  public mutating func reset() {
-    isAlarmed = false
-    slots = []
-  }
-
-  private mutating func alarm() -> Verdict {
-    isAlarmed = true
-    suspects = []
-    open = [:]
-    lost = 0
-    doubtsSince = nil
-    return .alarm
-  }
-
-  @discardableResult private mutating func remove(_ suspect: Suspect) -> Token {
-    let token = open.removeValue(forKey: suspect.token)?.token ?? suspect.token
-    if suspect.hasWorked { lost -= 1 }
-    return token
-  }
-
-  private mutating func dropSlots(before nanoseconds: UInt64) {
-    let number = nanoseconds / Self.second
-    slots.removeAll { $0.number + Self.seconds <= number }
-  }
+  /// What the database keeps of it.
+  fileprivate var mark: [UInt8] { SHA256.digest(token.bytes).prefix(TokenProofRow.hashSize).map { $0 } }
 }
 
-/// A bounded sample of values, by their hashes: of many every second one is kept, then every fourth, and so on.
-private struct HashSample: Sendable {
-  private static let most = 4096
-  private var hashes: Set<Int> = []
-  private var shift = 0
+/// Decides which of the tokens that a service refuses are given up. Two kinds of mistakes must not cost an app its tokens or its
+/// pushes: whoever has the app's public key can report invented tokens, and an operator can enter the credential of another app, for
+/// which every token is a wrong one. So refusals never stop the sending, and a token is given up only if the credential is known to
+/// be right: tokens that worked with the one before work with it too. Docs/decisions/0086 has the reasons.
+///
+/// One for each app and service of a channel.
+struct TokenGuard: Sendable {
+  /// The most tokens that are known to work, and of the credential before.
+  static let mostWorking = 32
+  /// How many tokens in a row are given up before another one has to work.
+  static let mostInARow = 8
+  /// The most tokens that wait for another one to work; what is refused beyond that waits another time.
+  static let mostSuspects = 1024
+  /// How many tokens prove something.
+  static let few = 3
+  /// Of the tokens that work, each so many may take the place of one that is known.
+  private static let sample: UInt64 = 64
 
-  /// About how many values were inserted.
-  var estimate: Int { hashes.count << shift }
+  /// What an answer that refuses a token is based on.
+  enum Evidence: Equatable, Sendable {
+    /// No wrong credential can cause it: the service knows the token as one of the app's.
+    case certain
+    /// It is about this token.
+    case token
+    /// It is about a request for several tokens.
+    case request
+  }
 
-  /// Whether the sample has a value once it was inserted.
-  func samples(_ hash: Int) -> Bool { hash & (1 << shift - 1) == 0 }
+  /// What follows from an answer that refuses a token.
+  enum Verdict: Equatable, Sendable {
+    /// It is given up.
+    case retire
+    /// It stays; it is given up when others work.
+    case kept
+    /// It stays, since the credential may be the wrong one.
+    case notVerified
+  }
 
-  func contains(_ hash: Int) -> Bool { hashes.contains(hash) }
+  /// What is stored; nil until it was read.
+  private(set) var proof: TokenProofRow?
+  /// Whether it differs from what is stored in a way that matters.
+  var isChanged = false
+  /// Whether it differs at all.
+  var isOlder = false
+  /// Those of the credential before that this one's service has taken, and refused.
+  private var taken: Set<[UInt8]> = []
+  private var lost: Set<[UInt8]> = []
+  private var order = FIFO<AnsweredToken>()
+  private var suspects: [AnsweredToken: Timestamp] = [:]
+  /// Whether a token has worked since the start.
+  private var hasWorked = false
+  /// Refusals since a token worked.
+  private var refusals = 0
+  private var answers: UInt64 = 0
+  /// Tokens that worked before what is stored was read.
+  private var early: [AnsweredToken] = []
 
-  /// Returns whether the value is in the sample.
-  mutating func insert(_ hash: Int) -> Bool {
-    guard samples(hash) else { return false }
-    hashes.insert(hash)
-    while hashes.count > Self.most, shift < 40 {
-      shift += 1
-      hashes = hashes.filter { samples($0) }
+  /// How many refusals there were since a token worked, if that casts doubt on the credential; nil if it does not.
+  var doubt: Int? {
+    guard let proof, refusals > (proof.isProven ? 2 * Self.mostInARow : 0) else { return nil }
+    return refusals
+  }
+
+  /// Whether the credential is known to be right.
+  var isProven: Bool { proof?.isProven ?? false }
+
+  /// Takes what was stored, if anything.
+  mutating func load(_ row: TokenProofRow?, for service: ServiceID, of credential: String) {
+    proof =
+      row
+      ?? TokenProofRow(service: service, credential: credential, isProven: false, working: [], former: [])
+    use(credential)
+    for token in early { note(token) }
+    early = []
+  }
+
+  /// This credential is used from now on.
+  mutating func use(_ credential: String) {
+    guard var proof, proof.credential != credential else { return }
+    if proof.isProven { proof.former = proof.working }
+    (proof.credential, proof.isProven, proof.working) = (credential, false, [])
+    self.proof = proof
+    (taken, lost, suspects, order) = ([], [], [:], FIFO())
+    (hasWorked, refusals) = (false, 0)
+    isChanged = true
+  }
+
+  /// A token works. Returns those that can be given up now.
+  mutating func works(_ token: AnsweredToken) -> [AnsweredToken] {
+    clear(token)
+    (hasWorked, refusals) = (true, 0)
+    note(token)
+    guard isProven else { return [] }
+    var given: [AnsweredToken] = []
+    var own: AnsweredToken?
+    while given.count < Self.mostInARow, let next = order.popFirst() {
+      guard suspects[next] == next.sentAt else { continue }
+      // A request for it that was sent before the refused one is no other token that works.
+      guard next != token else {
+        own = next
+        continue
+      }
+      suspects[next] = nil
+      forget(next.mark)
+      given.append(next)
     }
-    return samples(hash)
+    if let own { order.append(own) }
+    return given
+  }
+
+  /// A token works with another service: it is not suspected any more, unless it was refused later.
+  mutating func clear(_ token: AnsweredToken) {
+    if let since = suspects[token], since <= token.sentAt { suspects[token] = nil }
+  }
+
+  /// A token is refused.
+  mutating func refuses(_ token: AnsweredToken, _ evidence: Evidence) -> Verdict {
+    let mark = token.mark
+    switch evidence {
+    case .certain:
+      suspects[token] = nil
+      forget(mark)
+      return .retire
+    case .token:
+      if suspects.count < Self.mostSuspects, suspects.updateValue(token.sentAt, forKey: token) != token.sentAt
+      {
+        order.append(token)
+      }
+      // Each token has few entries that were cleared or repeated.
+      if order.count > 4 * Self.mostSuspects { tidy() }
+    case .request: break
+    }
+    refusals = min(refusals + 1, Self.mostSuspects)
+    guard let proof else { return .kept }
+    guard proof.isProven else {
+      if proof.former.contains(mark) {
+        lost.insert(mark)
+        taken.remove(mark)
+      }
+      return .notVerified
+    }
+    // One that has worked is given up only if another one works after it.
+    guard evidence == .token, hasWorked, refusals <= Self.mostInARow, !proof.working.contains(mark) else {
+      return .kept
+    }
+    suspects[token] = nil
+    return .retire
+  }
+
+  /// Whether a token was refused last.
+  func suspects(_ token: AnsweredToken) -> Bool { suspects[token] != nil }
+
+  private mutating func tidy() {
+    var rest = FIFO<AnsweredToken>()
+    while let next = order.popFirst() { if suspects[next] == next.sentAt { rest.append(next) } }
+    order = rest
+  }
+
+  private mutating func note(_ token: AnsweredToken) {
+    guard var proof else { return }
+    answers &+= 1
+    let isFull = proof.working.count >= Self.mostWorking
+    // The usual case costs no hash.
+    if proof.isProven, isFull, answers % Self.sample != 0 { return }
+    let mark = token.mark
+    if !proof.isProven, proof.former.contains(mark) {
+      taken.insert(mark)
+      lost.remove(mark)
+    }
+    if !proof.working.contains(mark) {
+      if !isFull {
+        proof.working.append(mark)
+        isChanged = true
+      } else if proof.isProven {
+        proof.working[Int(answers / Self.sample % UInt64(Self.mostWorking))] = mark
+        isOlder = true
+      }
+    }
+    if !proof.isProven, isRight(proof) {
+      let others = proof.former.filter { !lost.contains($0) && !proof.working.contains($0) }
+      proof.working = Array((proof.working + others).prefix(Self.mostWorking))
+      (proof.isProven, proof.former) = (true, [])
+      (taken, lost) = ([], [])
+      isChanged = true
+    }
+    self.proof = proof
+  }
+
+  /// Whether a credential with which a token has just worked is known to be right: there was none before that is known to have been,
+  /// or tokens that worked with that one work with this one, or nearly all work that do not seem to be of that time.
+  private func isRight(_ proof: TokenProofRow) -> Bool {
+    guard !proof.former.isEmpty else { return true }
+    if taken.count >= min(Self.few, proof.former.count), taken.count > 2 * lost.count { return true }
+    let new = proof.working.count { !proof.former.contains($0) }
+    return new >= Self.few && new > 2 * suspects.count
+  }
+
+  /// A token is given up.
+  private mutating func forget(_ mark: [UInt8]) {
+    guard var proof else { return }
+    let count = proof.working.count + proof.former.count
+    proof.working.removeAll { $0 == mark }
+    proof.former.removeAll { $0 == mark }
+    if proof.working.count + proof.former.count != count { isChanged = true }
+    self.proof = proof
   }
 }

@@ -67,6 +67,8 @@ extension Transaction {
   public var credentials: CredentialRepository<Access> { .init(database: database) }
   /// What apps authenticate with at the services of other channels.
   public var channelCredentials: ChannelCredentialRepository<Access> { .init(database: database) }
+  /// Which tokens have worked with the credentials of channels.
+  public var tokenProofs: TokenProofRepository<Access> { .init(database: database) }
   /// Deleted apps whose rows are not all gone.
   public var deletedApps: DeletedAppRepository<Access> { .init(database: database) }
   /// The outcomes of pushes for their targets: who waits, who has one, how it ended.

@@ -1,114 +1,171 @@
 import PushBase
-import PushChannels
+import PushDomain
+import PushStorage
 import Testing
 
+@testable import PushChannels
+
+/// Which tokens that a service refuses are given up: never because of what outsiders report, and never because of a wrong credential.
 @Suite struct TokenGuardTests {
-  static let second: UInt64 = 1_000_000_000
-  /// A guard that knows some tokens, from 100_000 on, which worked at this second.
-  private func makeGuard(knowing count: Int, at second: UInt64) -> TokenGuard<Int> {
-    var guardian = TokenGuard<Int>()
-    for token in 0..<count { guardian.works(100_000 + token, at: second * Self.second) { _ in true } }
+  private static let slot = TokenSlot(ChannelID(rawValue: 77), kind: 1)
+
+  private func token(_ number: UInt32, at second: Int64 = 1) -> AnsweredToken {
+    let at = Timestamp(milliseconds: second * 1000)
+    return AnsweredToken(
+      RegistrationNumber(number), PushToken(Self.slot, .only, Array("\(number)".utf8)), sentAt: at,
+      reportedBy: at)
+  }
+
+  /// A guard of a credential whose service has taken some tokens, from 0 on.
+  private func makeGuard(_ working: UInt32, former row: TokenProofRow? = nil, _ credential: String = "a")
+    -> TokenGuard
+  {
+    var guardian = TokenGuard()
+    guardian.load(row, for: .only, of: credential)
+    for number in 0..<working { _ = guardian.works(token(number)) }
     return guardian
   }
 
-  @Test func `A few bad tokens are confirmed after a minute in which others work`() {
-    var guardian = makeGuard(knowing: 50, at: 0)
-    for token in 0..<5 {
-      let verdict = guardian.bad(token, at: UInt64(token) * Self.second)
-      #expect(verdict == .suspected)
-    }
-    guardian.works(3, at: 6 * Self.second) { _ in true }
-    let early = guardian.confirmed(at: 60 * Self.second - 1)
-    #expect(early == [])
-    let first = guardian.confirmed(at: 60 * Self.second)
-    #expect(first == [0])
-    let rest = guardian.confirmed(at: 70 * Self.second)
-    #expect(rest == [1, 2, 4], "3 has worked since")
+  private func works(_ guardian: inout TokenGuard, _ token: AnsweredToken) -> [AnsweredToken] {
+    guardian.works(token)
   }
 
-  /// Whoever has an app's public key can tell as many as they like.
-  @Test(arguments: [10, 300]) func `Invented tokens beside good ones raise no alarm and are given up`(
-    count: Int
-  ) {
-    var guardian = makeGuard(knowing: 20, at: 1)
-    for round in 0..<3 as Range<UInt64> {
-      for token in 0..<count {
-        let verdict = guardian.bad(token, at: (1 + 10 * round) * Self.second)
-        #expect(verdict == .suspected)
+  private func refuse(
+    _ guardian: inout TokenGuard, _ numbers: Range<UInt32>, _ evidence: TokenGuard.Evidence = .token
+  ) -> [TokenGuard.Verdict] {
+    numbers.map { guardian.refuses(token($0, at: 2), evidence) }
+  }
+
+  @Test func `Tokens that never worked are given up beside those that do`() {
+    var guardian = makeGuard(50)
+    #expect(refuse(&guardian, 1000..<1005).allSatisfy { $0 == .retire })
+    #expect(guardian.doubt == nil)
+  }
+
+  /// After a start, with what was stored: 12 devices with invented tokens, and 600 beside 5 good ones.
+  @Test(arguments: [12, 600] as [UInt32]) func `Invented tokens after a start cost nobody but themselves`(
+    count: UInt32
+  ) throws {
+    var guardian = makeGuard(0, former: makeGuard(5).proof)
+    var given = refuse(&guardian, 1000..<1000 + count).count { $0 == .retire }
+    #expect(given == 0, "none has worked since the start")
+    for round in 0..<count {
+      given += guardian.works(token(round % 5, at: 3)).count
+    }
+    #expect(given == count)
+    #expect(guardian.isProven && guardian.doubt == nil)
+  }
+
+  /// The service's side is another: not one known token is lost, and of the others a few at most.
+  @Test func `If no token works any more those that did are kept`() {
+    var guardian = makeGuard(20)
+    #expect(refuse(&guardian, 0..<20).allSatisfy { $0 == .kept })
+    #expect(refuse(&guardian, 1000..<1500).allSatisfy { $0 == .kept })
+    #expect(guardian.doubt == 520)
+    var large = makeGuard(5000)
+    #expect(refuse(&large, 0..<5000).count { $0 == .retire } <= TokenGuard.mostInARow)
+  }
+
+  @Test func `A token that worked is given up when another works after it`() {
+    var guardian = makeGuard(2)
+    #expect(refuse(&guardian, 0..<1) == [.kept])
+    #expect(works(&guardian, token(1, at: 3)) == [token(0)])
+    // One that works again in between is not.
+    #expect(refuse(&guardian, 1..<2) == [.kept])
+    #expect(works(&guardian, token(1, at: 4)) == [])
+    #expect(works(&guardian, token(5, at: 4)) == [])
+  }
+
+  @Test func `A request that was sent before says nothing against a refusal`() {
+    var guardian = makeGuard(2)
+    #expect(refuse(&guardian, 0..<1) == [.kept])
+    #expect(works(&guardian, token(0, at: 1)) == [])
+    #expect(works(&guardian, token(1, at: 3)) == [token(0)])
+  }
+
+  /// A credential entered anew with another app's values.
+  @Test func `A wrong credential costs no token, however often it is tried`() {
+    var guardian = makeGuard(40)
+    for credential in ["b", "c"] {
+      guardian.use(credential)
+      for _ in 0..<3 { #expect(refuse(&guardian, 0..<40).allSatisfy { $0 == .notVerified }) }
+      // Some device has a token of that app.
+      #expect(works(&guardian, token(999, at: 3)) == [])
+      #expect(works(&guardian, token(998, at: 3)) == [])
+      #expect(!guardian.isProven)
+      #expect(refuse(&guardian, 0..<1) == [.notVerified])
+      #expect(guardian.doubt == 1)
+    }
+    // After a start as well.
+    var later = makeGuard(0, former: guardian.proof, "c")
+    #expect(refuse(&later, 0..<40).allSatisfy { $0 == .notVerified })
+    // The right one again.
+    later.use("d")
+    for number in 0..<3 as Range<UInt32> { _ = later.works(token(number, at: 5)) }
+    #expect(later.isProven)
+    #expect(refuse(&later, 1000..<1001) == [.retire])
+  }
+
+  @Test func `A first credential that is wrong costs no token`() {
+    var guardian = makeGuard(0)
+    #expect(refuse(&guardian, 0..<60).allSatisfy { $0 == .notVerified })
+    #expect(guardian.doubt == 60)
+  }
+
+  /// One of two packages is missing: half of the tokens work.
+  @Test func `A credential for a part of the app's tokens is not known to be right`() {
+    var guardian = makeGuard(32)
+    guardian.use("b")
+    #expect(refuse(&guardian, 0..<16).allSatisfy { $0 == .notVerified })
+    for number in 16..<32 as Range<UInt32> { #expect(works(&guardian, token(number, at: 3)) == []) }
+    #expect(!guardian.isProven)
+  }
+
+  @Test func `Where those that worked before are gone, others prove the next credential`() {
+    var guardian = makeGuard(3)
+    guardian.use("b")
+    for number in 100..<103 as Range<UInt32> { _ = guardian.works(token(number)) }
+    #expect(guardian.isProven)
+    guardian.use("c")
+    #expect(refuse(&guardian, 100..<103).allSatisfy { $0 == .notVerified })
+    var given: [AnsweredToken] = []
+    for number in 200..<220 as Range<UInt32> { given += guardian.works(token(number, at: 3)) }
+    #expect(guardian.isProven)
+    #expect(given.count == 3)
+  }
+
+  @Test func `An answer for a whole request costs no token`() {
+    var guardian = makeGuard(5)
+    #expect(refuse(&guardian, 100..<200, .request).allSatisfy { $0 == .kept })
+    #expect(works(&guardian, token(0, at: 3)) == [])
+    guardian.use("b")
+    #expect(refuse(&guardian, 100..<101, .request) == [.notVerified])
+  }
+
+  @Test func `An answer that no wrong credential can cause is believed at once`() {
+    var guardian = makeGuard(1)
+    #expect(refuse(&guardian, 0..<1, .certain) == [.retire])
+    guardian.use("b")
+    #expect(refuse(&guardian, 7..<8, .certain) == [.retire])
+    var unread = TokenGuard()
+    #expect(refuse(&unread, 7..<8) == [.kept])
+  }
+
+  @Test func `What is kept is bounded`() throws {
+    var guardian = makeGuard(100_000)
+    for round in 0..<3 as Range<Int64> {
+      for number in 200_000..<210_000 as Range<UInt32> {
+        _ = guardian.refuses(token(number, at: 2 + round), .token)
       }
     }
-    #expect(!guardian.isAlarmed)
-    let given = guardian.confirmed(at: 61 * Self.second)
-    #expect(given == Array(0..<count))
-  }
-
-  /// After a start the answers about invented tokens may come first.
-  @Test func `Tokens that work are waited for`() {
-    var guardian = TokenGuard<Int>()
-    var verdicts: [TokenGuard<Int>.Verdict] = []
-    for token in 0..<15 { verdicts.append(guardian.bad(token, at: Self.second)) }
-    #expect(verdicts.prefix(9).allSatisfy { $0 == .suspected })
-    #expect(verdicts.dropFirst(9).allSatisfy { $0 == .unclear })
-    for token in 100..<103 { guardian.works(token, at: 3 * Self.second) { _ in true } }
-    let later = guardian.bad(14, at: 8 * Self.second)
-    #expect(later == .suspected)
-    let given = guardian.confirmed(at: 61 * Self.second)
-    #expect(given == Array(0..<15))
-  }
-
-  /// A first credential that is wrong: nothing has ever worked. The alarm comes once, and no token is lost.
-  @Test func `If no token works the alarm is raised and none is lost`() {
-    var guardian = TokenGuard<Int>()
-    var alarms: [UInt64] = []
-    for step in 0..<500 as Range<UInt64> {
-      let moment = step * Self.second / 50
-      if guardian.bad(Int(step % 40), at: moment) == .alarm { alarms.append(moment / Self.second) }
-    }
-    #expect(alarms == [5])
-    let lost = guardian.confirmed(at: 1000 * Self.second)
-    #expect(lost == [])
-    guardian.reset()
-    #expect(!guardian.isAlarmed)
-    let verdict = guardian.bad(1, at: 1001 * Self.second)
-    #expect(verdict == .suspected)
-    let few = guardian.confirmed(at: 1061 * Self.second)
-    #expect(few == [], "none has worked")
-  }
-
-  /// The service's side has changed: tokens are refused that have worked.
-  @Test(arguments: [(40, 3, true), (40, 2, false), (3, 3, true), (2, 2, false)])
-  func `Lost tokens raise the alarm at once`(known: Int, lost: Int, isAlarm: Bool) {
-    var guardian = makeGuard(knowing: known, at: 0)
-    for token in 0..<lost { _ = guardian.bad(100_000 + token, at: 100 * Self.second) }
-    #expect(guardian.isAlarmed == isAlarm)
-    let given = guardian.confirmed(at: 160 * Self.second)
-    #expect(given == [], "none has worked since")
-  }
-
-  /// The share is that of the last minute.
-  @Test(arguments: [(1000, 100, false), (1000, 112, true), (90, 10, false), (89, 10, true), (89, 9, false)])
-  func `The share of lost tokens is exact`(working: Int, lost: Int, isAlarm: Bool) {
-    var guardian = makeGuard(knowing: 2000, at: 0)
-    for token in 0..<working { guardian.works(100_000 + token, at: 100 * Self.second) { _ in true } }
-    for token in 0..<lost { _ = guardian.bad(101_500 + token, at: 101 * Self.second) }
-    #expect(guardian.isAlarmed == isAlarm)
-  }
-
-  /// More tokens than are remembered one by one.
-  @Test func `Of many tokens a part shows that they are lost`() {
-    var guardian = makeGuard(knowing: 50_000, at: 0)
-    for token in 0..<50_000 where !guardian.isAlarmed {
-      _ = guardian.bad(100_000 + token, at: 100 * Self.second)
-    }
-    #expect(guardian.isAlarmed)
-  }
-
-  @Test func `A clock that stands or turns is harmless`() {
-    var guardian = TokenGuard<Int>()
-    _ = guardian.bad(1, at: .max)
-    _ = guardian.bad(2, at: 0)
-    guardian.works(3, at: .max) { _ in true }
-    let confirmed = guardian.confirmed(at: 5)
-    #expect(confirmed == [])
+    let proof = try #require(guardian.proof)
+    #expect(proof.working.count == TokenGuard.mostWorking)
+    guardian.use("b")
+    #expect(try #require(guardian.proof).former.count == TokenGuard.mostWorking)
+    var given = 0
+    var large = makeGuard(1)
+    _ = refuse(&large, 1000..<50_000)
+    for _ in 0..<10_000 { given += large.works(token(0, at: 3)).count }
+    #expect(given <= TokenGuard.mostSuspects)
   }
 }

@@ -31,7 +31,7 @@ import Testing
   @Test func everyCode() {
     let cases: [(HTTPAnswer, VendorOutcome)] = [
       (HTTPAnswer(status: 200, body: Array(#"{"name":"projects/p/messages/1"}"#.utf8)), .accepted),
-      (Self.error(404, "NOT_FOUND", code: "UNREGISTERED"), .dropToken("UNREGISTERED")),
+      (Self.error(404, "NOT_FOUND", code: "UNREGISTERED"), .dropDeadToken("UNREGISTERED")),
       (
         Self.error(403, "PERMISSION_DENIED", code: "SENDER_ID_MISMATCH"),
         .dropForeignToken("SENDER_ID_MISMATCH")

@@ -333,7 +333,6 @@ import Testing
       let text = #"{"success":2,"failure":1,"illegalTokens":{"\#(reason)":["b"]}}"#
       return Harmony().interpret(Self.answer(200, code, text), for: tokens)
     }
-    let pause = "Push Kit refuses the app: "
     let reasons: [(String, VendorOutcome)] = [
       ("tokenFormatError", .dropToken("tokenFormatError")),
       ("tokenPlatformNotSupport", .dropToken("tokenPlatformNotSupport")),
@@ -343,12 +342,10 @@ import Testing
         "noRightToSendThisLiveNotificationEvent",
         .rejectContent("noRightToSendThisLiveNotificationEvent")
       ),
-      ("appinfoError", .pauseAndTellOperator(pause + "appinfoError")),
-      ("countryNotSupport", .pauseAndTellOperator(pause + "countryNotSupport")),
-      (
-        "disableSendHuaweiMsgBecauseOfPenalty",
-        .pauseAndTellOperator(pause + "disableSendHuaweiMsgBecauseOfPenalty")
-      ),
+      // What is said of one token does not stop the others.
+      ("appinfoError", .rejectContent("appinfoError")),
+      ("countryNotSupport", .rejectContent("countryNotSupport")),
+      ("disableSendHuaweiMsgBecauseOfPenalty", .rejectContent("disableSendHuaweiMsgBecauseOfPenalty")),
       ("atomicUnableSendUnsubscribedMsg", .rejectContent("atomicUnableSendUnsubscribedMsg")),
       ("differentImgVerifyPolicy", .rejectContent("differentImgVerifyPolicy")),
       ("notSupportPlayVoice", .rejectContent("notSupportPlayVoice")),

@@ -17,13 +17,14 @@ final class VendorScene {
   let clock = ManualClock()
   let app: App
   let router: Router
-  let channel: VendorChannel<ScriptedVendor>
+  private(set) var channel: VendorChannel<ScriptedVendor>
   let parts: VendorParts
   let moments = ScriptedVendor.Moments()
   private let database: TestDatabase
   private let server: TestReceiver
   private let transport: HTTPTransport
   private var credential: ChannelCredentialRow
+  private let vendor: ScriptedVendor
   private var secrets: [RegistrationID: [UInt8]] = [:]
 
   /// `script` says what the vendor answers to the requests that bring something to devices, from 1 on.
@@ -45,10 +46,10 @@ final class VendorScene {
     parts = VendorParts(
       router: router, store: store, transport: transport, keys: .init(open: { .success(keys) }),
       metrics: Metrics(), site: site, time: clock, log: log)
-    channel = VendorChannel(
-      ScriptedVendor(
-        url: server.url, services: services, mostTokens: mostTokens, fewestTokens: fewestTokens,
-        prepares: prepares, moments: moments, clock: clock), parts)
+    vendor = ScriptedVendor(
+      url: server.url, services: services, mostTokens: mostTokens, fewestTokens: fewestTokens,
+      prepares: prepares, moments: moments, clock: clock)
+    channel = VendorChannel(vendor, parts)
     router.add(channel)
     let row = VendorUpload(subject: "s", name: "", secret: [1]).row(
       for: app.id, of: ScriptedVendor.channel.id, sealedWith: keys, at: clock.now())
@@ -80,6 +81,44 @@ final class VendorScene {
       try transaction.channelCredentials.set(row)
     }
     try await awaitCallback { done in channel.learnChanges { done($0) } }.get()
+  }
+
+  /// Sets another one, with other values as far as the channel knows.
+  func replaceCredential() async throws {
+    credential.id += "+"
+    try await setCredential()
+  }
+
+  /// Has another process take over what this one has left.
+  func restart() async throws {
+    channel.close()
+    channel.finish()
+    // Behind what that writes.
+    _ = try await tokens()
+    router.unplug()
+    channel = VendorChannel(vendor, parts)
+    router.add(channel)
+    try await awaitCallback { done in channel.start { done($0) } }.get()
+  }
+
+  /// How many devices have a token.
+  func tokens() async throws -> Int {
+    let id = app.id
+    return try await parts.store.change { transaction throws(StorageError) in
+      var count = 0
+      try transaction.tokens.others(app: id) { _ in count += 1 }
+      return count
+    }
+  }
+
+  /// How many pushes have devices left.
+  func openPushes() async throws -> Int {
+    let id = app.id
+    return try await parts.store.change { transaction throws(StorageError) in
+      try transaction.channelQueue.open(
+        of: ScriptedVendor.channel.id, app: id, after: MessageID(0), limit: 9, triedOnce: []
+      ).count
+    }
   }
 
   /// An Android device that is away and has a token.

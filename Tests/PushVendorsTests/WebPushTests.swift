@@ -206,7 +206,7 @@ import Testing
     let ten = RetrySchedule(firstSeconds: 10)
     let cases: [(HTTPAnswer, VendorOutcome)] = [
       (answer(201), .accepted), (answer(200), .accepted), (answer(202), .accepted),
-      (answer(404), .dropToken("SubscriptionGone")), (answer(410), .dropToken("SubscriptionGone")),
+      (answer(404), .dropToken("SubscriptionGone")), (answer(410), .dropDeadToken("SubscriptionGone")),
       (answer(400, #"{"errno":110}"#), .suspectToken("BadRequest")),
       (answer(400, #"{"reason":"VapidPkHashMismatch"}"#), .dropForeignToken("OtherKey")),
       (answer(401, #"{"errno":109}"#), .refreshAuthOnce("the push service answered 401")),

@@ -33,6 +33,8 @@ extension APNsChannel {
       if target?.credential.id != credential.id { status.health = .unused }
       status.credential = credential.id
       status.check = parts.checks.answer(credential.id)
+      let doubt = parts.queues.find(app.id)?.queue.tokens.doubt(of: environment.service)
+      status.doubt = doubt.map { .doubt(of: "", $0) }
     case .unusable(let problem): status.problem = Phrase(problem: problem)
     case .missing: status.hasCredential = false
     }

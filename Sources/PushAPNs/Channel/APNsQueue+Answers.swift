@@ -9,7 +9,7 @@ import Synchronization
 extension APNsQueue {
   /// Consequences of results outside of the queue.
   private enum Effect {
-    case retire(FaultyToken)
+    case retire(AnsweredToken)
     case move(Delivery)
     case renew(ProviderToken, environment: APNsEnvironment)
     case pause(APNsEnvironment, APNsCredentialID?, reason: String, seconds: Int64?)
@@ -24,17 +24,15 @@ extension APNsQueue {
       let isTaken = if case .answered(let answer, _) = entry.result { answer.isAccepted } else { false }
       return (tag: entry.tag, isTaken: isTaken)
     }
-    let nanoseconds = parts.time.monotonic()
     queue.complete(tags) { index, completed in
       parts.metrics.count(results[index].result)
-      return judge(&completed, results[index].result, nanoseconds, &effects)
+      return judge(&completed, results[index].result, &effects)
     }
     for effect in effects { carryOut(effect) }
   }
 
   private func judge(
-    _ completed: inout CompletedRequest, _ result: APNsResult, _ nanoseconds: UInt64,
-    _ effects: inout [Effect]
+    _ completed: inout CompletedRequest, _ result: APNsResult, _ effects: inout [Effect]
   ) -> DeliveryVerdict {
     switch result {
     // The connection ended before the request was sent; the pool waits if that repeats.
@@ -57,26 +55,23 @@ extension APNsQueue {
       completed.noteAuthorization(isRefused: outcome == .newProviderToken)
       if case .retireToken = outcome, completed.hasWorkedSince { outcome = .keepToken }
       if answer.isAccepted {
-        noteWorking(completed, nanoseconds)
+        noteWorking(completed, &effects)
         effects.append(.hostRecovered(environment))
       }
-      return judge(&completed, answer, outcome, nanoseconds, &effects)
+      return judge(&completed, answer, outcome, &effects)
     }
   }
 
-  /// A token works: earlier suspicions are cleared. If it is the other service that took it, that says nothing for its own.
-  private func noteWorking(_ completed: CompletedRequest, _ nanoseconds: UInt64) {
-    let sentAt = completed.sentAt
-    let token = FaultyToken(completed.delivery, .unregistered, since: sentAt, refusedAt: sentAt)
-    let home = completed.delivery.home
-    guards.withLock { guards in
-      if home == completed.delivery.service {
-        guards[home.environment, default: TokenGuard()].works(token, at: nanoseconds) {
-          $0.refusedAt <= sentAt
-        }
-      } else {
-        guards[home.environment]?.clear(token) { $0.refusedAt <= sentAt }
-      }
+  /// A token works. If it is the other service that took it, that says nothing for its own.
+  private func noteWorking(_ completed: CompletedRequest, _ effects: inout [Effect]) {
+    let delivery = completed.delivery
+    let token = AnsweredToken(
+      delivery, delivery.token, sentAt: completed.sentAt, reportedBy: completed.sentAt)
+    if delivery.home == delivery.service {
+      let credential = Self.credential(completed).map { String($0.rawValue) } ?? ""
+      effects += queue.tokens.works(token, of: delivery.home, with: credential).map { .retire($0) }
+    } else {
+      queue.tokens.clear(token, of: delivery.home)
     }
   }
 
@@ -87,11 +82,11 @@ extension APNsQueue {
   }
 
   private func judge(
-    _ completed: inout CompletedRequest, _ answer: APNsAnswer, _ outcome: APNsOutcome, _ nanoseconds: UInt64,
+    _ completed: inout CompletedRequest, _ answer: APNsAnswer, _ outcome: APNsOutcome,
     _ effects: inout [Effect]
   ) -> DeliveryVerdict {
     let environment = completed.delivery.service.environment
-    let refusal = DeliveryVerdict.refused(answer.reason ?? "Status\(answer.status)")
+    let refusal = DeliveryVerdict.refused(answer.text)
     switch outcome {
     case .delivered: return .ended(ChannelEnd.delivered)
     case .wrongEnvironment:
@@ -110,24 +105,7 @@ extension APNsQueue {
       completed.delivery.service = other.service
       return .resend
     case .retireToken(let since, let fault):
-      let faulty = FaultyToken(completed.delivery, fault, since: since, refusedAt: completed.sentAt)
-      guard fault.mayBeOurs else {
-        effects.append(.retire(faulty))
-        return refusal
-      }
-      // The environment that the device reported counts, also if the other one was tried afterwards.
-      let home = completed.delivery.home.environment
-      let verdict = guards.withLock { $0[home, default: TokenGuard()].bad(faulty, at: nanoseconds) }
-      if verdict == .alarm {
-        // The rejected credential, unless the response came from the other environment.
-        let credential = home.service == completed.delivery.service ? Self.credential(completed) : nil
-        effects.append(.pause(home, credential, reason: Self.alarm(answer), seconds: nil))
-      }
-      guard verdict != .suspected else { return refusal }
-      // Says nothing about the token: it waits, at an alarm until somebody resumes, and then tries its own environment first.
-      completed.delivery.service = home.service
-      completed.delivery.otherHasRefused = false
-      return .wait(seconds: 1)
+      return .refused(refuse(completed, answer, fault, since: since, &effects))
     case .keepToken, .reject: return refusal
     case .pauseCredential(let fault):
       effects.append(
@@ -144,6 +122,24 @@ extension APNsQueue {
     }
   }
 
+  /// Apple refuses a token, which is given up or kept; with which reason the push ends.
+  private func refuse(
+    _ completed: CompletedRequest, _ answer: APNsAnswer, _ fault: APNsTokenFault, since: Timestamp,
+    _ effects: inout [Effect]
+  ) -> String {
+    let delivery = completed.delivery
+    let token = AnsweredToken(
+      delivery, delivery.token, sentAt: completed.sentAt, end: TokenEnd(fault), reportedBy: since)
+    // The environment that the device reported counts, also if the other one was tried afterwards.
+    let isHome = delivery.home == delivery.service
+    let kept = queue.tokens.refuses(
+      token, of: delivery.home,
+      with: isHome ? Self.credential(completed).map { String($0.rawValue) } : nil,
+      isCertain: !fault.mayBeOurs && answer.knownReason != nil, reason: answer.text)
+    if kept == nil { effects.append(.retire(token)) }
+    return kept ?? answer.text
+  }
+
   private static func credential(_ completed: CompletedRequest) -> APNsCredentialID? {
     (completed.target as? Target)?.credential.id
   }
@@ -153,15 +149,11 @@ extension APNsQueue {
     return fault == .clock ? "\(text) to a new provider token: is the server's clock right?" : text
   }
 
-  private static func alarm(_ answer: APNsAnswer) -> String {
-    "nearly all device tokens are answered \(answer.status) \(answer.reason ?? ""): are they of Apple's other environment, or of another app?"
-  }
-
   // MARK: What follows
 
   private func carryOut(_ effect: Effect) {
     switch effect {
-    case .retire(let faulty): retire(faulty)
+    case .retire(let token): retire(token)
     case .move(let delivery):
       parts.router.registrations.move(delivery.token, of: delivery.row.number, in: app)
     case .renew(let token, let environment): renew(token, environment)
@@ -174,10 +166,10 @@ extension APNsQueue {
   }
 
   /// Removes a token that APNs rejected from its registration.
-  func retire(_ faulty: FaultyToken) {
+  private func retire(_ refused: AnsweredToken) {
     parts.metrics.tokensRetired.add()
     parts.router.registrations.retire(
-      faulty.token, of: faulty.number, in: app, TokenEnd(faulty.fault), unlessToldAfter: faulty.since)
+      refused.token, of: refused.number, in: app, refused.end, unlessToldAfter: refused.reportedBy)
   }
 
   private func renew(_ token: ProviderToken, _ environment: APNsEnvironment) {
@@ -206,6 +198,11 @@ extension APNsQueue {
       parts.credentials.pause(target.credential.id, app: app.id, reason: reason)
     }
   }
+}
+
+extension APNsAnswer {
+  /// With which reason a push ends that is refused.
+  fileprivate var text: String { reason ?? "Status\(status)" }
 }
 
 extension APNsCredentialFault {

@@ -3,7 +3,6 @@ import PushChannels
 import PushDomain
 import PushRouter
 import PushStorage
-import Synchronization
 
 /// An app's requests to APNs: turns the queue's deliveries into requests, evaluates the responses, and applies the
 /// consequences for tokens and credentials. Safe to use from any thread.
@@ -33,8 +32,6 @@ final class APNsQueue: Sendable {
   let queue: ChannelQueue
   let parts: APNsParts
   var app: App { queue.app }
-  /// By the environment of tokens. Locked after the queue.
-  let guards = Mutex<[APNsEnvironment: TokenGuard<FaultyToken>]>([:])
 
   init(app: App, parts: APNsParts) {
     self.parts = parts
@@ -47,7 +44,7 @@ final class APNsQueue: Sendable {
   /// Sets the target of an environment's requests; nil with `isStopped` when they have to wait, nil without it when there
   /// is no credential.
   func set(_ target: Target?, isStopped: Bool, for environment: APNsEnvironment) {
-    if target != nil { guards.withLock { $0[environment] = nil } }
+    if let target { queue.tokens.use(String(target.credential.id.rawValue), of: environment.service) }
     queue.set(target, isStopped: isStopped, for: environment.service)
   }
 
@@ -56,16 +53,7 @@ final class APNsQueue: Sendable {
   }
 
   /// Call once a second.
-  func tick() {
-    let now = parts.time.monotonic()
-    let suspects = guards.withLock { guards in
-      var confirmed: [FaultyToken] = []
-      for environment in guards.keys { confirmed += guards[environment]?.confirmed(at: now) ?? [] }
-      return confirmed
-    }
-    for suspect in suspects { retire(suspect) }
-    queue.tick()
-  }
+  func tick() { queue.tick() }
 
   // MARK: Requests
 
@@ -102,33 +90,6 @@ extension ChannelPush {
         lifetime: notification.isBrief ? APNsNotification.briefSeconds : nil,
         collapse: notification.collapse.given, content: APNsContent(notification))
     }
-  }
-}
-
-/// A token that APNs rejected.
-struct FaultyToken: Sendable, Hashable {
-  let number: RegistrationNumber
-  let token: PushToken
-  let fault: APNsTokenFault
-  /// A token that the device reported after this time has priority.
-  let since: Timestamp
-  /// When the rejected request was sent.
-  let refusedAt: Timestamp
-
-  init(_ delivery: Delivery, _ fault: APNsTokenFault, since: Timestamp, refusedAt: Timestamp) {
-    (number, token) = (delivery.row.number, delivery.token)
-    (self.fault, self.since, self.refusedAt) = (fault, since, refusedAt)
-  }
-
-  /// The same token, whatever the reason.
-  static func == (left: Self, right: Self) -> Bool {
-    left.number == right.number && left.token.slot == right.token.slot
-      && left.token.bytes == right.token.bytes
-  }
-
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(number)
-    hasher.combine(token.bytes)
   }
 }
 

@@ -15,6 +15,8 @@ public struct APNsServiceStatus: Sendable, Equatable {
   public var credential: APNsCredentialID?
   /// The result of verifying the credential in use; nil if it was not verified since the server started.
   public var check: CredentialCheck?
+  /// That the credential in use may be another app's, by the tokens that APNs refuses; nil if there is no doubt.
+  public var doubt: Phrase?
 
   init(_ environment: APNsEnvironment) {
     self.environment = environment

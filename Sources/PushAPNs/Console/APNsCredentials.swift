@@ -111,7 +111,9 @@ final class APNsCredentials: ChannelCredentials {
     let line =
       check.map { Phrase("{}. {}", "{}。{}").with(each: health, $0) }
       ?? Phrase("{}.", "{}。").with(each: health)
-    let problem = status.problem.map { [StoredCredential.Remark($0, isBad: true)] } ?? []
+    let problem = [status.problem, status.doubt].compactMap { $0 }.map {
+      StoredCredential.Remark($0, isBad: true)
+    }
     return problem + [.init(line, isBad: isUnreachable)]
   }
 
@@ -213,6 +215,7 @@ final class APNsCredentials: ChannelCredentials {
         ]
       }
       var alerts: [Phrase] = []
+      if let doubt = status.doubt { alerts.append(Phrase("{}: {}", "{}：{}").with(each: environment, doubt)) }
       if case .unreachable(let since, let reason) = status.health {
         alerts.append(
           Phrase("{}: APNs has not been reachable since {}: {}.", "{}：自 {} 起无法连接苹果：{}。").with(

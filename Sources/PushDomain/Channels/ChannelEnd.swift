@@ -16,6 +16,9 @@ public enum ChannelEnd {
   /// What may be sent only once, such as a call, was sent and no answer came: it may have arrived, and is not sent again.
   public static let noAnswer = "NoAnswer"
 
+  /// The service refused the token, and the credential is not known to be right: it may be the credential's fault.
+  public static let notVerified = "NotVerified"
+
   /// All that are not a service's words.
   public static let ours: Set<String> = [
     delivered, expired, noToken, noCredential, connected, withdrawn, noAnswer,

@@ -30,7 +30,8 @@ public struct ChannelWords: Hashable, Sendable {
 
   /// What a reason means why a push was not accepted.
   public func meaning(of reason: String) -> ChannelReason {
-    reasons[reason] ?? ReceiptReason(rawValue: reason)?.meaning ?? ChannelReason(refused, .other)
+    if reason == ChannelEnd.notVerified { return ChannelReason(.credentialNotVerified, .credential) }
+    return reasons[reason] ?? ReceiptReason(rawValue: reason)?.meaning ?? ChannelReason(refused, .other)
   }
 }
 

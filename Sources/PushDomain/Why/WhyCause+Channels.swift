@@ -15,6 +15,12 @@ extension WhyCause {
     "credential_expired", .uploadCredential,
     "The credential has expired.",
     "凭证已过期。")
+  /// The service refused the token, and no known token has worked with the credential.
+  public static let credentialNotVerified = WhyCause(
+    "credential_not_verified", .verifyCredential,
+    "The channel's service rejected the token, and the app's credential is not known to be right: it may belong to another app. "
+      + "The token was kept.",
+    "厂商通道拒绝了该 Token，而应用的凭证尚未得到验证，可能属于其他应用。Token 已保留。")
   /// The device never reported a token.
   public static let noToken = WhyCause(
     "no_token", .registerToken,
@@ -89,7 +95,8 @@ extension WhyCause {
     "厂商通道告知：应用已被卸载，或设备上该应用的通知已关闭。")
 
   static let ofChannels: [WhyCause] = [
-    .noCredential, .credentialStopped, .credentialExpired, .noToken, .tokenLater, .tokenRemoved,
+    .noCredential, .credentialStopped, .credentialExpired, .credentialNotVerified, .noToken, .tokenLater,
+    .tokenRemoved,
     .tokenRetired, .tokenTaken, .tokenChanged, .channelWaiting, .channelNotInTime, .channelRefused,
     .channelTokenGone, .channelTokenForeign, .channelTooLarge, .notificationsOff, .removedOrNotificationsOff,
   ]

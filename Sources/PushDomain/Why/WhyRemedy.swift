@@ -84,6 +84,12 @@ extension WhyRemedy {
     "Check the credential (for APNs the key, key ID, team ID and bundle ID), replace what is "
       + "wrong, and resume it.",
     "检查凭证（苹果推送为密钥、Key ID、团队和 Bundle ID），修正后恢复使用。")
+  /// Compare the credential with the app's values in the service's console.
+  public static let verifyCredential = WhyRemedy(
+    "verify_credential",
+    "Compare the credential with the app's values in the service's console, above all the app and package name (for APNs the "
+      + "bundle ID and the environment), and send again. No token is removed until the credential is known to be right.",
+    "请核对凭证与厂商控制台中的应用信息，尤其是应用和包名（苹果推送为 Bundle ID 和环境），然后重新发送；在凭证得到验证之前不会移除任何 Token。")
   /// Have the app request a token at each start and pass it on.
   public static let registerToken = WhyRemedy(
     "register_token",
@@ -175,7 +181,8 @@ extension WhyRemedy {
   /// All that are no channel's own.
   public static let general: [WhyRemedy] = [
     .refreshRegistration, .addressPlatform, .bindFirst, .freeAlias, .changeAudience, .addTestDevice, .unblock,
-    .startLiveActivity, .sendAgain, .wait, .uploadCredential, .mendCredential, .registerToken,
+    .startLiveActivity, .sendAgain, .wait, .uploadCredential, .mendCredential, .verifyCredential,
+    .registerToken,
     .awaitReinstall, .shorten, .lookUpChannelReason, .extendLifetime, .changeStrategy, .keepAlive, .openApp,
     .logInAgain, .updateLibrary, .sendFewer, .changeClass, .enableApp, .checkPermission, .presentInForeground,
     .nothing,

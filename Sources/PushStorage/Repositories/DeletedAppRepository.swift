@@ -70,6 +70,7 @@ enum PurgeStatements {
       SELECT id FROM gone_registration WHERE app_id = ?1 LIMIT ?2)
     """,
     "DELETE FROM cid WHERE id IN (SELECT id FROM cid WHERE app_id = ?1 LIMIT ?2)",
+    "DELETE FROM token_proof WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM channel_credential WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM apns_credential WHERE id IN (SELECT id FROM apns_credential WHERE app_id = ?1 LIMIT ?2)",
     """

@@ -26,7 +26,7 @@ extension FCM {
     if (200..<300).contains(answer.status) { return .accepted }
     let error = FCMError(answer.body)
     switch error.code {
-    case "UNREGISTERED": return .dropToken("UNREGISTERED")
+    case "UNREGISTERED": return .dropDeadToken("UNREGISTERED")
     case "SENDER_ID_MISMATCH": return .dropForeignToken("SENDER_ID_MISMATCH")
     // The channel serves Android alone: who needs a credential of Apple's or a browser's is of another app.
     case "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR": return .dropForeignToken("THIRD_PARTY_AUTH_ERROR")

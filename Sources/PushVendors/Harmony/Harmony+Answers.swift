@@ -43,8 +43,6 @@ extension Harmony {
     switch reason {
     case "tokenFormatError", "tokenPlatformNotSupport": .dropToken(reason)
     case "noRight": .dropForeignToken(reason)
-    case "appinfoError", "countryNotSupport", "disableSendHuaweiMsgBecauseOfPenalty":
-      .pauseAndTellOperator("Push Kit refuses the app: \(reason)")
     // The app lacks a right for this kind of push; others go on.
     default: .rejectContent(VendorText.line(reason))
     }

@@ -1,4 +1,5 @@
 import PushBase
+import PushChannels
 import PushDomain
 import PushRouter
 
@@ -48,7 +49,7 @@ extension [VendorServiceView] {
 
 /// What follows from an answer outside of the queue.
 enum VendorEffect {
-  case retire(FaultyToken, TokenEnd)
+  case retire(AnsweredToken)
   case dropAccess(AccessToken)
   case rest(seconds: Int64?, String)
   case pause(String)

@@ -41,7 +41,9 @@ struct PushKitAnswer {
   /// Whether a recall has got its answer: what Push Kit refuses it refuses again.
   var endsRecall: Bool {
     switch outcome {
-    case .accepted, .rejectContent, .dropToken, .dropForeignToken, .suspectToken, .pauseAndTellOperator: true
+    case .accepted, .rejectContent, .dropDeadToken, .dropToken, .dropForeignToken, .suspectToken,
+      .pauseAndTellOperator:
+      true
     case .retryAfter, .refreshAuthOnce, .stopUntilQuotaReset, .sendSinglyUntilQuotaReset, .prepareAgain:
       false
     }

@@ -308,7 +308,10 @@ public struct VendorAnswer: Sendable, Equatable {
 public enum VendorOutcome: Sendable, Equatable {
   /// The service took the push.
   case accepted
-  /// The token is dead, for this reason of the service.
+  /// The token is dead, for this reason of the service, and no wrong credential can be the cause: those get another answer.
+  case dropDeadToken(String)
+  /// The token is dead, for this reason of the service, or the credential is another app's. Said of a request for several tokens it
+  /// costs none of them.
   case dropToken(String)
   /// The token belongs to another project, or the credential does: many of them mean the credential. Said of a request for several
   /// tokens it may be about one of them: smaller requests show which.

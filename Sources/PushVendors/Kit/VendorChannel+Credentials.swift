@@ -54,7 +54,8 @@ extension VendorChannel: ChannelCredentials {
     let dispatchers = dispatchers(of: row.app)
     guard let first = dispatchers.first, first.id == row.id else { return credential }
     if vendor.canBeAsked { credential.actions.insert(.check) }
-    credential.remarks += remarks(on: dispatchers, first)
+    credential.remarks += VendorRemarks(dispatchers, in: parts.router.zone).all(
+      check: checks.answer(first.id))
     return credential
   }
 
@@ -65,38 +66,6 @@ extension VendorChannel: ChannelCredentials {
     }
     return Phrase("The latest receipt of the service came at {}.", "最近一次厂商回执：{}。").with(
       each: .moment(latest, in: parts.router.zone))
-  }
-
-  private func remarks(
-    on dispatchers: [VendorDispatcher<V>], _ dispatcher: VendorDispatcher<V>
-  ) -> [StoredCredential.Remark] {
-    let (zone, health) = (parts.router.zone, dispatchers.map(\.view).health)
-    let isUnreachable = if case .unreachable = health { true } else { false }
-    var remarks: [StoredCredential.Remark] = []
-    for rest in dispatchers.compactMap(\.rest) {
-      remarks.append(
-        .init(
-          Phrase("Sending rests for a while: {}.", "暂停发送片刻：{}。").with(each: Phrase(verbatim: rest)),
-          isBad: true))
-    }
-    let check = checks.answer(dispatcher.id).flatMap { check -> Phrase? in
-      let at = Phrase.moment(check.at, in: zone)
-      return switch check.verdict {
-      case .unasked: nil
-      case .accepted:
-        Phrase("The service accepted the credential at {}.", "服务已于 {} 接受该凭证。").with(each: at)
-      case .refused(let reason):
-        Phrase("The service rejected the credential at {}: {}.", "服务已于 {} 拒绝该凭证：{}。").with(
-          each: at, Phrase(verbatim: reason))
-      case .unclear(let reason):
-        Phrase("The service could not be asked at {}: {}.", "{} 未能向服务验证：{}。").with(
-          each: at, Phrase(verbatim: reason))
-      }
-    }
-    let seen = health.phrase(in: zone)
-    let line =
-      check.map { Phrase("{}. {}", "{}。{}").with(each: seen, $0) } ?? Phrase("{}.", "{}。").with(each: seen)
-    return remarks + [.init(line, isBad: isUnreachable)]
   }
 
   /// Checks a credential and stores it in place of the app's one.
@@ -226,7 +195,11 @@ extension VendorChannel: ChannelCredentials {
           each: Phrase(info.english, info.chinese), problem)
       ]
     }
-    let health = dispatchers(of: app.id).map(\.view).health
+    let dispatchers = dispatchers(of: app.id)
+    if let doubt = VendorRemarks(dispatchers, in: parts.router.zone).doubts.first {
+      return [Phrase("{}: {}", "{}：{}").with(each: Phrase(info.english, info.chinese), doubt)]
+    }
+    let health = dispatchers.map(\.view).health
     guard case .unreachable(let since, let reason) = health else { return [] }
     return [
       Phrase("{}: the service has not been reachable since {}: {}.", "{}：自 {} 起无法连接：{}。").with(

@@ -136,6 +136,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
       }
       for (service, dispatcher) in new {
         if isClosed { dispatcher.close() }
+        queue.tokens.use(id, of: service)
         queue.set(dispatcher, isStopped: false, for: service)
       }
       served.withLock { $0[app.id] = true }

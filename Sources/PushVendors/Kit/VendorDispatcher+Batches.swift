@@ -66,7 +66,9 @@ extension VendorDispatcher {
         // The database's number was changed when the device was looked up.
         case .set, .add: one.delivery.row.badge
         }
-      let most = min(limit, content.mostTokens)
+      // A token that was refused last may have a whole request refused.
+      let isSuspect = limit > 1 && queue?.tokens.suspects(AnsweredToken(one.delivery), of: service) == true
+      let most = isSuspect ? 1 : min(limit, content.mostTokens)
       if let place = open[ObjectIdentifier(content)], batches[place].add(one, badge: badge, most: most) {
         continue
       }

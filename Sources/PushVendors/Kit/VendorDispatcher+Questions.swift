@@ -35,7 +35,8 @@ extension VendorDispatcher {
       guard answer.status != 0 else { return done(.unclear(answer.error ?? "no answer")) }
       switch vendor.interpret(answer) {
       // The service looks at the token of a device only if the credential may send.
-      case .accepted, .dropToken, .suspectToken, .dropForeignToken, .rejectContent: done(.accepted)
+      case .accepted, .dropDeadToken, .dropToken, .suspectToken, .dropForeignToken, .rejectContent:
+        done(.accepted)
       case .pauseAndTellOperator(let reason): done(.refused(reason))
       case .refreshAuthOnce(let reason):
         access.drop(token)

@@ -25,7 +25,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   let parts: VendorParts
   let pauseCredential: @Sendable (String) -> Void
   let access = AccessTokens()
-  private weak let queue: ChannelQueue?
+  weak let queue: ChannelQueue?
   let state = Mutex(DispatcherState())
   /// The requests that wait for the one that prepares their push.
   let preparing = Mutex<[ObjectIdentifier: [Batch]]>([:])
@@ -83,9 +83,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       if isRested { state.restsUntil = 0 }
       return isRested
     }
-    for token in guardian.withLock({ $0.confirmed(at: nanoseconds) }) { retire(token, .otherApp) }
     if isRested {
-      guardian.withLock { $0.reset() }
       restChanged(self)
       wake()
     }
@@ -206,26 +204,32 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   // MARK: Answers
 
   func answered(_ batch: Batch, _ said: VendorAnswer?, lost answer: HTTPAnswer?) {
-    let outcomes = batch.deliveries.map { said?.outcome(for: $0.delivery.row.token) }
-    if outcomes.contains(.accepted) { passed.note(batch.push) }
+    // Tokens that work come first: they show that the credential is right.
+    let answers = batch.deliveries.map { ($0, said?.outcome(for: $0.delivery.row.token)) }
+    let ordered = answers.filter { $0.1 == .accepted } + answers.filter { $0.1 != .accepted }
+    let outcomes = ordered.map(\.1)
+    if outcomes.first == .accepted { passed.note(batch.push) }
     for outcome in outcomes {
       parts.metrics.count(
         outcome?.name ?? (answer?.wasSent == true ? "no_answer" : "not_sent"), of: vendor.info.name)
     }
     var effects: [VendorEffect] = []
-    let results = zip(batch.deliveries, outcomes).map { ($0.tag.rawValue, $1 == .accepted) }
-    let mayBlameOthers = batch.deliveries.count > 1 && said?.outcome.isForeignToken == true
+    let results = ordered.map { ($0.0.tag.rawValue, $0.1 == .accepted) }
+    let isShared = batch.deliveries.count > 1
     queue?.complete(results) { place, completed in
       guard let outcome = outcomes[place] else {
         return judge(&completed, lost: answer ?? HTTPAnswer(), &effects)
       }
-      if mayBlameOthers, said?.exceptions[completed.delivery.row.token] == nil {
+      let isOwn = said?.exceptions[completed.delivery.row.token] != nil
+      if isShared, !isOwn, outcome.isForeignToken {
         completed.delivery.mostTogether = batch.deliveries.count / 2
         effects.append(.probe)
         return .resend
       }
+      // What is said of one token is not said of the credential.
+      if isOwn, case .pauseAndTellOperator(let reason) = outcome { return .refused(reason) }
       if case .prepareAgain = outcome { batch.content.forgetPreparation() }
-      return judge(&completed, outcome, batch.push, &effects)
+      return judge(&completed, outcome, batch.push, isShared: isShared && !isOwn, &effects)
     }
     var hasStopped = false
     for effect in effects {
@@ -238,8 +242,6 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     }
   }
 
-  /// The tokens of other projects that devices told.
-  private let guardian = Mutex(TokenGuard<FaultyToken>())
   /// The pushes that the service took for some device.
   private let passed = PassedPushes()
 
@@ -253,7 +255,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   }
 
   private func judge(
-    _ completed: inout CompletedRequest, _ outcome: VendorOutcome, _ push: MessageID,
+    _ completed: inout CompletedRequest, _ outcome: VendorOutcome, _ push: MessageID, isShared: Bool,
     _ effects: inout [VendorEffect]
   ) -> DeliveryVerdict {
     if case .refreshAuthOnce(let reason) = outcome {
@@ -263,36 +265,37 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
         return .resend
       }
       completed.noteAuthorization(isRefused: false)
-      return judge(&completed, renewed: vendor.refusedAgain(reason), push, &effects)
+      return judge(&completed, renewed: vendor.refusedAgain(reason), push, isShared: isShared, &effects)
     }
     completed.noteAuthorization(isRefused: false)
-    return judge(&completed, renewed: outcome, push, &effects)
+    return judge(&completed, renewed: outcome, push, isShared: isShared, &effects)
   }
 
   private func judge(
-    _ completed: inout CompletedRequest, renewed outcome: VendorOutcome, _ push: MessageID,
+    _ completed: inout CompletedRequest, renewed outcome: VendorOutcome, _ push: MessageID, isShared: Bool,
     _ effects: inout [VendorEffect]
   ) -> DeliveryVerdict {
     switch outcome {
     case .accepted:
-      let token = FaultyToken(completed)
-      guardian.withLock { $0.works(token, at: parts.time.monotonic()) { $0.sentAt <= token.sentAt } }
+      effects += (queue?.tokens.works(AnsweredToken(completed), of: service, with: id) ?? []).map {
+        .retire($0)
+      }
       effects.append(.answers)
       return .ended(ChannelEnd.delivered)
+    case .dropDeadToken(let reason):
+      effects.append(.answers)
+      return refuse(completed, .byService, isCertain: true, reason, &effects)
     case .dropToken(let reason):
       effects.append(.answers)
-      // A request that was sent later has shown that the token is good.
-      if !completed.hasWorkedSince { effects.append(.retire(FaultyToken(completed), .byService)) }
-      return .refused(reason)
+      return refuse(completed, .byService, isShared: isShared, reason, &effects)
     case .dropForeignToken(let reason):
       // Where one token can have a whole request refused, only one that is taken shows that others may go along.
       if vendor.mostTokens == 1 { effects.append(.answers) }
-      guard !completed.hasWorkedSince else { return .refused(reason) }
-      return suspect(FaultyToken(completed), reason, &effects) ? .refused(reason) : .wait(seconds: 1)
+      return refuse(completed, .otherApp, isShared: isShared, reason, &effects)
     case .suspectToken(let reason):
       effects.append(.answers)
-      if passed.contains(push) { effects.append(.retire(FaultyToken(completed), .wrongService)) }
-      return .refused(reason)
+      guard passed.contains(push) else { return .refused(reason) }
+      return refuse(completed, .wrongService, isShared: isShared, reason, &effects)
     case .retryAfter(let schedule, let wished, let rests, let reason):
       let seconds = wished.map { min($0, Self.longestRest) }
       if rests { effects.append(.rest(seconds: seconds, reason)) } else { effects.append(.answers) }
@@ -320,23 +323,23 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     }
   }
 
-  /// Counts a token of another project: one that a device told by mistake, or all of them, if the credential is the mistake.
-  /// Returns whether it may be the token: else it is asked for again.
-  private func suspect(_ token: FaultyToken, _ reason: String, _ effects: inout [VendorEffect]) -> Bool {
-    let nanoseconds = parts.time.monotonic()
-    let verdict = guardian.withLock { $0.bad(token, at: nanoseconds) }
-    if verdict == .alarm {
-      let text = "nearly all tokens are refused as another project's (\(reason)): is it the right credential?"
-      // Of several services one does not speak for the others.
-      effects.append(
-        vendor.serviceIDs.count > 1 ? .rest(seconds: Self.longestRest, text) : .pause(text))
-    }
-    return verdict == .suspected
+  /// The service refuses a token, which is given up or kept.
+  private func refuse(
+    _ completed: CompletedRequest, _ end: TokenEnd, isCertain: Bool = false, isShared: Bool = false,
+    _ reason: String, _ effects: inout [VendorEffect]
+  ) -> DeliveryVerdict {
+    // A request that was sent later has shown that the token is good.
+    guard !completed.hasWorkedSince, let queue else { return .refused(reason) }
+    let token = AnsweredToken(completed, end: end)
+    let kept = queue.tokens.refuses(
+      token, of: service, with: id, isCertain: isCertain, isShared: isShared, reason: reason)
+    if kept == nil { effects.append(.retire(token)) }
+    return .refused(kept ?? reason)
   }
 
   private func carryOut(_ effect: VendorEffect) {
     switch effect {
-    case .retire(let token, let end): retire(token, end)
+    case .retire(let token): retire(token)
     case .dropAccess(let token): access.drop(token)
     case .rest(let seconds, let reason): rest(seconds: seconds, reason)
     case .pause(let reason): pauseCredential(reason)
@@ -349,11 +352,11 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     }
   }
 
-  private func retire(_ faulty: FaultyToken, _ end: TokenEnd) {
+  private func retire(_ refused: AnsweredToken) {
     guard let queue else { return }
     parts.metrics.countRetired(of: vendor.info.name)
     parts.router.registrations.retire(
-      faulty.token, of: faulty.number, in: queue.app, end, unlessToldAfter: faulty.toldAt)
+      refused.token, of: refused.number, in: queue.app, refused.end, unlessToldAfter: refused.reportedBy)
   }
 
   /// Sends nothing for a while, and then probes with one request; without a time, longer each time.

@@ -5,31 +5,19 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// A token that a service rejected.
-struct FaultyToken: Sendable, Hashable {
-  let number: RegistrationNumber
-  let token: PushToken
-  /// A token that the device reported after this has priority.
-  let toldAt: Timestamp
-  /// When the request was sent.
-  let sentAt: Timestamp
+extension AnsweredToken {
+  /// The token of a request that has no answer yet.
+  init(_ delivery: Delivery) {
+    let token = PushToken(delivery.slot, delivery.row.service, delivery.row.token)
+    self.init(delivery, token, sentAt: delivery.row.tokenAt, reportedBy: delivery.row.tokenAt)
+  }
 
-  init(_ completed: CompletedRequest) {
-    number = completed.delivery.row.number
+  /// The token of a request that has its answer. One that the device reports afterwards has priority.
+  init(_ completed: CompletedRequest, end: TokenEnd = .byService) {
     let row = completed.delivery.row
-    token = PushToken(completed.delivery.slot, row.service, row.token)
-    toldAt = completed.delivery.row.tokenAt
-    sentAt = completed.sentAt
-  }
-
-  /// The same token, whenever it was told.
-  static func == (left: Self, right: Self) -> Bool {
-    left.number == right.number && left.token.bytes == right.token.bytes
-  }
-
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(number)
-    hasher.combine(token.bytes)
+    self.init(
+      completed.delivery, PushToken(completed.delivery.slot, row.service, row.token),
+      sentAt: completed.sentAt, end: end, reportedBy: row.tokenAt)
   }
 }
 

@@ -50,7 +50,7 @@ extension VendorOutcome {
   var name: String {
     switch self {
     case .accepted: "accepted"
-    case .dropToken, .dropForeignToken, .suspectToken: "token_refused"
+    case .dropDeadToken, .dropToken, .dropForeignToken, .suspectToken: "token_refused"
     case .refreshAuthOnce: "access_refused"
     case .retryAfter, .prepareAgain: "retry"
     case .stopUntilQuotaReset, .sendSinglyUntilQuotaReset: "quota"

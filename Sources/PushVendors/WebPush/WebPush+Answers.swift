@@ -12,7 +12,9 @@ extension WebPush {
     let text = VendorText.line("the push service answered \(answer.status) \(reason)")
     switch answer.status {
     case 200..<300: return .accepted
-    case 404, 410: return .dropToken("SubscriptionGone")
+    case 410: return .dropDeadToken("SubscriptionGone")
+    // Proxies answer so as well.
+    case 404: return .dropToken("SubscriptionGone")
     // A service that refuses the signature, not the key: Apple says so with 403.
     case 401: return .refreshAuthOnce(text)
     case 403 where reason.hasSuffix("JwtToken"): return .refreshAuthOnce(text)

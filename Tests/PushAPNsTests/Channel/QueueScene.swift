@@ -94,6 +94,15 @@ final class QueueScene {
     return next
   }
 
+  /// Another credential takes the place of that for production.
+  func replaceCredential() throws {
+    let old = try #require(queue.target(for: .production))
+    let new = APNsCredential(
+      id: APNsCredentialID(old.credential.id.rawValue + 1000), app: app.id, environment: .production,
+      topic: "another", authentication: old.credential.authentication, expiresAt: nil)
+    queue.set(APNsQueue.Target(old.dispatcher, new), isStopped: false, for: .production)
+  }
+
   // MARK: Devices and pushes
 
   func register(
