@@ -5,9 +5,6 @@ import PushJSON
 struct ContentParser {
   /// Bytes of the iOS object of a Live Activity.
   static let maximumLiveActivity = 3584
-  /// Bytes of an iOS message, and of notification and message together elsewhere.
-  static let maximumTogether = 4000
-
   let push: Fields
   let platforms: PlatformSet
   let rules: PushRules
@@ -47,11 +44,13 @@ struct ContentParser {
     let forChannels = try notification.map { (fields) throws(APIError) in
       try renderForChannels(.notification(try forRenderers(fields)))
     }
-    let shown = variants.reduce(into: PlatformSet()) { all, variant in
+    let forVendors = try rules.isGetui ? renderForVendors() : nil
+    let shown = variants.reduce(into: forVendors?.platforms ?? []) { all, variant in
       if !variant.notification.isEmpty { all.formUnion(variant.platforms) }
     }
     let wishes = options.wishes.contents(rules.channels, for: shown)
-    let content = PushContent(variants: variants, forChannels: (forChannels ?? []) + wishes)
+    let contents = (forChannels ?? []) + wishes + (forVendors.map { [$0] } ?? [])
+    let content = PushContent(variants: variants, forChannels: contents)
     guard !content.platforms.isEmpty else {
       throw .missing("Missing parameter: notification has nothing for the platforms of this push")
     }
@@ -164,6 +163,25 @@ struct ContentParser {
     return push.inner(object, "notification")
   }
 
+  /// The notifications of their own that Getui's API has for vendors' channels: the object `notification_3rd` in its second version.
+  private func renderForVendors() throws(APIError) -> ChannelContent? {
+    guard let notifications = try push.fields("notification_3rd") else { return nil }
+    var rendered = JSONObject()
+    var shown = PlatformSet()
+    for platform in [Platform.android, .hmos] where platforms.contains(platform) {
+      guard let own = try notifications.fields(platform.name) else { continue }
+      // The number is not a member of JPush's objects.
+      var known = own.object
+      known.remove(PushContent.notifyIDMember)
+      let bytes = try render(notifications.inner(known, platform.name), platform, nil)
+      try Self.checkSize(bytes.count, of: own.path, limit: rules.maximumTogether)
+      rendered.set(platform.name, .object(own.object))
+      shown.formUnion(PlatformSet(platform))
+    }
+    guard !rendered.isEmpty else { return nil }
+    return ChannelContent(.allVendors, for: shown, JSONWriter.serialize(.object(rendered)))
+  }
+
   private func liveActivity(_ live: Fields) throws(APIError) -> [ChannelContent] {
     for other in ["notification", "message"] where push[other] != nil {
       throw push.invalid("live_activity", "does not go with \(other)")
@@ -261,11 +279,11 @@ struct ContentParser {
     let (notification, message) = (variant.notification.count, variant.message.count)
     if platform == .ios {
       try Self.checkSize(notification, of: "notification.ios", limit: rules.maximumIOSNotification)
-      try Self.checkSize(message, of: "message", limit: Self.maximumTogether)
+      try Self.checkSize(message, of: "message", limit: rules.maximumTogether)
     } else {
       try Self.checkSize(
         notification + message, of: "notification and message for \(platform.name) together",
-        limit: Self.maximumTogether)
+        limit: rules.maximumTogether)
     }
   }
 

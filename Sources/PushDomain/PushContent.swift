@@ -1,4 +1,5 @@
 import PushBase
+import PushJSON
 
 /// What the devices of some platforms get.
 public struct ContentVariant: Equatable, Sendable {
@@ -33,6 +34,9 @@ public struct PushContent: Equatable, Sendable {
   public private(set) var forChannels: [ChannelContent]
   /// The push whose notification this one replaces on the device.
   public var overrides: MessageID?
+
+  /// The member of a notification for vendors' channels with the number that it has on devices.
+  public static let notifyIDMember = "notify_id"
 
   /// Collects variants: equal ones are merged; empty ones are dropped; of two for one platform, or of two contents for one channel,
   /// the first counts.
@@ -87,7 +91,33 @@ public struct PushContent: Equatable, Sendable {
   }
 
   /// Which parts there are for a platform.
-  public func parts(for platform: Platform) -> PushParts { variant(for: platform)?.parts ?? [] }
+  public func parts(for platform: Platform) -> PushParts {
+    let own = variant(for: platform)?.parts ?? []
+    return hasVendorNotification(on: platform) ? own.union(.forVendors) : own
+  }
+
+  /// Whether vendors' channels bring devices of a platform another notification than the direct connection.
+  public func hasVendorNotification(on platform: Platform) -> Bool {
+    forChannels.contains { $0.channel == .allVendors && $0.platforms.contains(platform) }
+  }
+
+  /// Whether vendors' channels have a notification for devices of a platform.
+  public func isForVendors(on platform: Platform) -> Bool {
+    !parts(for: platform).isDisjoint(with: [.notification, .forVendors])
+  }
+
+  /// The name of that notification in the push object.
+  public func nameForVendors(on platform: Platform) -> String {
+    (hasVendorNotification(on: platform) ? "notification_3rd." : "notification.") + platform.name
+  }
+
+  /// The notification that vendors' channels other than APNs bring devices of a platform; nil if there is none.
+  public func vendorNotification(on platform: Platform) -> JSONObject? {
+    guard hasVendorNotification(on: platform), let bytes = content(for: .allVendors) else {
+      return variant(for: platform).flatMap { try? parseJSON($0.notification) }?.object
+    }
+    return (try? parseJSON(bytes))?[platform.name]?.object
+  }
 
   /// Whether devices of some platform get a notification over the direct connection.
   var hasNotification: Bool { variants.contains { $0.parts.contains(.notification) } }

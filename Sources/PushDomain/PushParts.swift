@@ -10,6 +10,9 @@ public struct PushParts: OptionSet, Hashable, Sendable {
   public static let notification = PushParts(rawValue: 1)
   /// Data that only the app sees.
   public static let message = PushParts(rawValue: 2)
-  /// Both parts.
+  /// A notification that vendors' channels bring in place of everything that the direct connection brings. It is never sent over
+  /// the direct connection, and is not stored as a part.
+  public static let forVendors = PushParts(rawValue: 4)
+  /// Notification and message.
   public static let all: PushParts = [.notification, .message]
 }

@@ -81,7 +81,7 @@ public struct PushRequest: Equatable, Sendable {
       push: push, platforms: platforms, rules: rules, options: options,
       liveActivityID: audience.liveActivityID
     ).parse()
-    try checkVendorFallback(push)
+    if !rules.isGetui { try checkVendorFallback(push) }
     if options.fallbackAfter != nil, !content.hasNotification {
       throw .invalidValue("options.fallback_after needs a notification: vendors' channels bring no messages")
     }

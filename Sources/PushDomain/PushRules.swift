@@ -12,6 +12,9 @@ public struct PushRules: Sendable {
   /// Bytes that `notification.ios` may have as JSON. The APNs payload must also fit Apple's own limit.
   public var maximumIOSNotification: Int
 
+  /// Bytes as JSON that an iOS message may have, and notification and message together elsewhere.
+  public var maximumTogether = 4000
+
   /// What makes contents for the channels that are plugged in.
   public var renderers: [any ContentRenderer]
 
@@ -37,12 +40,14 @@ public struct PushRules: Sendable {
     return rules
   }
 
-  /// These for the objects that requests of Getui's API become: Apple's limit is the only one of an iOS notification, and a push
-  /// that names no time to live is kept for two hours, or as long as the app's plan allows.
+  /// These for the objects that requests of Getui's API become: Apple's limit is the only one of an iOS notification, other
+  /// contents may have the lengths that Getui allows, and a push that names no time to live is kept for two hours, or as long as
+  /// the app's plan allows.
   public var forGetui: PushRules {
     var rules = self
     rules.isGetui = true
     rules.maximumIOSNotification = max(maximumIOSNotification, 4096)
+    rules.maximumTogether = 32_768
     rules.defaultTimeToLive = min(defaultTimeToLive, PushOptions.defaultTimeToLiveOfGetui)
     return rules
   }

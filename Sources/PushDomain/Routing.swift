@@ -192,6 +192,9 @@ public struct Route: Equatable, Sendable {
 /// that V does not carry is kept. It is dropped instead of kept if the push is only for online devices. With Getui's
 /// strategies P and V are two forms of one content: P alone is enough.
 ///
+/// A push may have a notification of its own for vendors' channels (`PushParts.forVendors`, never on iOS), which comes in place of
+/// P as a whole: where the table has V and P, there is V alone, and P if V refuses.
+///
 /// With `fallback_after`, where the table has "P now" or "both parts now" in the first column and V in the second, for the same
 /// device: V after so many seconds without an acknowledgement. From then on the second column counts.
 public enum Routing {
@@ -214,19 +217,20 @@ public enum Routing {
     switch input.strategy.rule(on: input.platform) {
     case .jpush:
       guard input.platform == .ios || !reachable else { return own(ownPart, reachable: true, input) }
-      var route = vendor.adding(to: own(ownPart.subtracting(vendor.parts), reachable: reachable, input))
+      var route = vendor.adding(to: own(ownPart.subtracting(vendor.covers), reachable: reachable, input))
       if vendor.part != nil, fallsBackToOwn(input.strategy, on: input.platform, input.parts) {
         route.ifRefused = ownPart
       }
       return route
     case .vendorIfAny:
-      return vendor.adding(to: own(ownPart.subtracting(vendor.parts), reachable: reachable, input))
+      return vendor.adding(to: own(ownPart.subtracting(vendor.covers), reachable: reachable, input))
     case .ownThenVendor:
       if reachable { return own(ownPart, reachable: true, input) }
       return vendorAndKeep(vendor, ownPart, input)
     case .vendorOnly:
       if let part = vendor.part { return Route(now: [part]) }
-      return Route(droppedReason: input.parts.contains(.notification) ? .noVendorChannel : .noContent)
+      let hasContent = !input.parts.isDisjoint(with: [.notification, .forVendors])
+      return Route(droppedReason: hasContent ? .noVendorChannel : .noContent)
     case .ownSparing:
       if reachable || input.platform != .ios { return own(ownPart, reachable: reachable, input) }
       return vendorAndKeep(vendor, ownPart, input)
@@ -235,7 +239,7 @@ public enum Routing {
     case .vendorThenOwn:
       guard let part = vendor.part else { return own(ownPart, reachable: reachable, input) }
       guard reachable else { return vendorAndKeep(vendor, ownPart, input) }
-      let rest = input.platform == .ios ? [] : ownPart.subtracting(vendor.parts)
+      let rest = input.platform == .ios ? [] : ownPart.subtracting(vendor.covers)
       if rest.isEmpty { return Route(now: [part], ifRefused: ownPart) }
       return vendor.adding(to: own(rest, reachable: true, input))
     }
@@ -247,8 +251,9 @@ public enum Routing {
     _ platform: Platform, of parts: PushParts, strategy: Strategy, viaVendor: Bool
   ) -> PushParts {
     let isOneOf = platform == .ios && strategy.ios != .jpush
-    let own: PushParts = !isOneOf ? parts : parts.contains(.message) ? .message : .notification
-    return viaVendor ? own.subtracting(.notification) : own
+    let own = !isOneOf ? parts.intersection(.all) : parts.contains(.message) ? .message : .notification
+    guard viaVendor else { return own }
+    return parts.contains(.forVendors) ? [] : own.subtracting(.notification)
   }
 
   /// Whether an app receives pushes over the direct connection now. An iOS app in the background with an open socket does
@@ -301,8 +306,9 @@ public enum Routing {
     switch strategy.rule(on: platform) {
     case .vendorThenOwn: true
     // A device would get a message twice.
-    case .jpush: platform != .ios && parts == .notification
-    case .ownThenVendor, .vendorOnly, .ownOnly, .vendorIfAny, .ownSparing: false
+    case .jpush: platform != .ios && (parts == .notification || parts.contains(.forVendors))
+    case .ownThenVendor: parts.contains(.forVendors)
+    case .vendorOnly, .ownOnly, .vendorIfAny, .ownSparing: false
     }
   }
 
@@ -316,13 +322,15 @@ public enum Routing {
   private struct Vendor {
     /// Nil if it has nothing to bring.
     let part: ChannelPart?
+    /// What the direct connection need not bring if it does.
+    let covers: PushParts
 
     init(_ input: RouteInput) {
-      let parts = input.parts.intersection(.notification)
-      part = parts.isEmpty ? nil : input.vendor.map { ChannelPart($0, parts) }
+      let isInstead = input.parts.contains(.forVendors)
+      let isThere = isInstead || input.parts.contains(.notification)
+      part = isThere ? input.vendor.map { ChannelPart($0, .notification) } : nil
+      covers = part == nil ? [] : isInstead ? .all : .notification
     }
-
-    var parts: PushParts { part?.parts ?? [] }
 
     func adding(to route: Route) -> Route {
       guard let part else { return route }
@@ -341,6 +349,10 @@ public enum Routing {
 
   /// V now and P kept, unless P is what V has got.
   private static func vendorAndKeep(_ vendor: Vendor, _ ownPart: PushParts, _ input: RouteInput) -> Route {
-    vendor.adding(to: own(ownPart.subtracting(vendor.parts), reachable: false, input))
+    var route = vendor.adding(to: own(ownPart.subtracting(vendor.covers), reachable: false, input))
+    if vendor.covers == .all, fallsBackToOwn(input.strategy, on: input.platform, input.parts) {
+      route.ifRefused = ownPart
+    }
+    return route
   }
 }

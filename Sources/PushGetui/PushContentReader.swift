@@ -31,8 +31,7 @@ struct PushContentReader {
       throw .parameter("please choose one of notification and transmission and revoke")
     }
     try channel?.allow(["ios", "android", "harmony", "mp"])
-    try channel?.fields("android").map { fields throws(GetuiError) in try VendorContent.checkAndroid(fields) }
-    try channel?.fields("harmony").map { fields throws(GetuiError) in try VendorContent.checkHarmony(fields) }
+    let vendors = try VendorContent(channel)
     _ = try channel?.fields("mp")
     let options = try VendorOptions(channel)
     // Checked also with a transmission, which shows nothing: the example of Getui's PHP client sends both.
@@ -43,7 +42,9 @@ struct PushContentReader {
       }
       return .revoke(try Self.task(revoke))
     }
-    return .push(try push(transmission, notification, window, options))
+    var shown = Shown(vendors, options)
+    if let notification { shown.add(try OwnNotification(notification, window).objects(zone)) }
+    return .push(try push(transmission, shown))
   }
 
   /// Returns the task to recall.
@@ -56,24 +57,51 @@ struct PushContentReader {
     return task
   }
 
+  /// What devices show, but for iOS.
+  private struct Shown {
+    /// The objects of `notification`, which the direct connection brings, and vendors' channels without objects of their own.
+    private(set) var notification = JSONObject()
+    /// The objects of `notification_3rd`, which only vendors' channels bring.
+    private(set) var forVendors = JSONObject()
+    /// The objects of `options.third_party_channel`.
+    let wishes: JSONObject
+    private let harmony: JSONObject
+
+    init(_ vendors: VendorContent, _ options: VendorOptions) {
+      (wishes, harmony) = (options.wishes, options.harmony)
+      if let android = vendors.android { forVendors.set("android", .object(android)) }
+      if let hmos = vendors.harmony { forVendors.set("hmos", .object(withOptions(hmos))) }
+    }
+
+    /// Adds `push_message.notification`.
+    mutating func add(_ own: (android: JSONObject, harmony: JSONObject)) {
+      notification.set("android", .object(own.android))
+      notification.set(
+        "hmos", .object(forVendors["hmos"] == nil ? withOptions(own.harmony) : own.harmony))
+    }
+
+    private func withOptions(_ object: JSONObject) -> JSONObject {
+      var object = object
+      for member in harmony.members { object.set(member.key, member.value) }
+      return object
+    }
+
+    /// Whether a vendor's channel to Android has a notification.
+    var isOnAndroid: Bool { notification["android"] != nil || forVendors["android"] != nil }
+  }
+
   /// Assembles the push object without audience.
-  private func push(
-    _ transmission: String?, _ notification: GetuiFields?, _ window: DisplayWindow?, _ own: VendorOptions
-  ) throws(GetuiError) -> JSONObject {
+  private func push(_ transmission: String?, _ shown: Shown) throws(GetuiError) -> JSONObject {
     var push = JSONObject()
     var options = JSONObject()
-    var shown = JSONObject()
-    if let notification {
-      let (android, shownOnHarmony) = try OwnNotification(notification, window).objects(zone)
-      var harmony = shownOnHarmony
-      for member in own.harmony.members { harmony.set(member.key, member.value) }
-      if !own.wishes.isEmpty { options.set("third_party_channel", .object(own.wishes)) }
-      shown.set("android", .object(android))
-      shown.set("hmos", .object(harmony))
+    if shown.isOnAndroid, !shown.wishes.isEmpty {
+      options.set("third_party_channel", .object(shown.wishes))
     }
+    if !shown.forVendors.isEmpty { push.set("notification_3rd", .object(shown.forVendors)) }
+    var notification = shown.notification
     let ios = try channel?.fields("ios")
-    if let ios { try AppleNotification(ios).write(to: &shown, &options) }
-    if !shown.isEmpty { push.set("notification", .object(shown)) }
+    if let ios { try AppleNotification(ios).write(to: &notification, &options) }
+    if !notification.isEmpty { push.set("notification", .object(notification)) }
     if let transmission {
       guard !transmission.isEmpty else { throw .missing("push_message.transmission") }
       push.set("message", ["msg_content": .string(transmission)])

@@ -1,63 +1,106 @@
 import PushDomain
 import PushJSON
 
-/// Checks `push_channel.android` and `push_channel.harmony`, which are for phone makers' channels, but for their `options`
-/// (`VendorOptions`). The limits of single makers are not checked.
-enum VendorContent {
+/// Converts the notifications of `push_channel.android` and `push_channel.harmony`, which vendors' channels bring in place of
+/// `push_message`, and checks the rest but for the `options` (`VendorOptions`). The limits of single makers are not checked.
+struct VendorContent {
+  /// The notification for Android, as `notification_3rd.android` has it; nil if there is none.
+  private(set) var android: JSONObject?
+  /// The notification for HarmonyOS, as `notification_3rd.hmos` has it; nil if there is none.
+  private(set) var harmony: JSONObject?
+
+  /// Reads `push_channel`.
+  init(_ channel: GetuiFields?) throws(GetuiError) {
+    if let fields = try channel?.fields("android") { android = try Self.android(fields) }
+    if let fields = try channel?.fields("harmony") { harmony = try Self.harmony(fields) }
+  }
+
   private static let clicks = ["intent", "url", "payload", "payload_custom", "startapp", "none"]
   private static let harmonyClicks = ["want", "startapp", "payload"]
   private static let customTypes = ["subscribe", "form_update", "live_view", "voip_call"]
 
-  /// Checks `push_channel.android`.
-  static func checkAndroid(_ fields: GetuiFields) throws(GetuiError) {
+  private static func android(_ fields: GetuiFields) throws(GetuiError) -> JSONObject? {
     try fields.allow(["ups"])
     guard let ups = try fields.fields("ups") else { throw .missing(fields.name("ups")) }
     try ups.allow(["notification", "transmission", "revoke", "options"])
     try chooseOne(ups, ["notification", "transmission", "revoke"])
-    if let notification = try ups.fields("notification") {
-      try notification.allow(["title", "body", "click_type", "intent", "url", "payload", "notify_id"])
-      let click = try checkTexts(notification, clicks)
-      _ = try notification.text("intent", most: 4096)
-      _ = try notification.text("url", most: 1024)
-      switch click {
-      case "intent": _ = try notification.required("intent")
-      case "url": _ = try notification.required("url")
-      case "payload", "payload_custom": _ = try notification.required("payload")
-      default: break
-      }
-    }
     try checkRest(ups)
+    guard let notification = try ups.fields("notification") else { return nil }
+    try notification.allow(["title", "body", "click_type", "intent", "url", "payload", "notify_id"])
+    let (click, texts) = try shown(notification, clicks)
+    var shown = texts
+    let intent = try notification.text("intent", most: 4096)
+    let url = try notification.text("url", most: 1024)
+    switch click {
+    case "intent": shown.set("intent", ["url": .string(try notification.required("intent"))])
+    case "url": shown.set("intent", ["url": .string(try notification.required("url"))])
+    case "payload", "payload_custom": _ = try notification.required("payload")
+    default: break
+    }
+    shown.set("extras", .object(extras(notification, click, ["intent": intent, "url": url])))
+    return shown
   }
 
-  /// Checks `push_channel.harmony`.
-  static func checkHarmony(_ fields: GetuiFields) throws(GetuiError) {
+  private static func harmony(_ fields: GetuiFields) throws(GetuiError) -> JSONObject? {
     try fields.allow(["notification", "transmission", "custom", "revoke", "options"])
     try chooseOne(fields, ["notification", "transmission", "custom", "revoke"])
-    if let notification = try fields.fields("notification") {
-      try notification.allow(["title", "body", "category", "click_type", "want", "payload", "notify_id"])
-      let click = try checkTexts(notification, harmonyClicks)
-      _ = try notification.text("category", most: 50)
-      if try notification.want() == nil, click == "want" { throw .missing(notification.name("want")) }
-      if click == "payload" {
-        _ = try notification.required("payload")
-        _ = try notification.required("category")
-      }
-    }
     if let custom = try fields.fields("custom") { try checkCustom(custom) }
     try checkRest(fields)
+    guard let notification = try fields.fields("notification") else { return nil }
+    try notification.allow(["title", "body", "category", "click_type", "want", "payload", "notify_id"])
+    let (click, texts) = try shown(notification, harmonyClicks)
+    var shown = texts
+    if let category = try notification.text("category", most: 50) { shown.set("category", .string(category)) }
+    let want = try notification.want()
+    if click == "want" {
+      guard let want else { throw .missing(notification.name("want")) }
+      if let page = page(of: want) { shown.set("intent", ["url": .string(page)]) }
+    }
+    if click == "payload" {
+      _ = try notification.required("payload")
+      _ = try notification.required("category")
+    }
+    shown.set("extras", .object(extras(notification, click, ["want": want])))
+    return shown
   }
 
-  /// Checks the members that both kinds of notification have; returns `click_type`.
-  private static func checkTexts(
+  /// The page that a `want` names: its `uri`, or its `action`; nil if it names none.
+  private static func page(of want: String) -> String? {
+    let object = (try? parseJSON(Array(want.utf8)))?.object
+    if let uri = object?["uri"]?.string, uri.contains("://") { return uri }
+    return object?["action"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// Reads the members that both kinds of notification have; `click_type` is one of `clicks`.
+  private static func shown(
     _ notification: GetuiFields, _ clicks: [String]
-  ) throws(GetuiError) -> String {
-    _ = try notification.required("title", most: 50)
-    _ = try notification.required("body", most: 256)
+  ) throws(GetuiError) -> (click: String, shown: JSONObject) {
+    var shown = JSONObject()
+    shown.set("title", .string(try notification.required("title", most: 50)))
+    shown.set("alert", .string(try notification.required("body", most: 256)))
     let click = try notification.required("click_type")
-    guard clicks.contains(click) else { throw .invalid(notification.name("click_type")) }
+    guard clicks.contains(click) else {
+      throw .invalid(
+        notification.name("click_type"), "it must be one of \(clicks.joined(separator: ", "))")
+    }
     _ = try notification.text("payload", most: 3072)
-    _ = try notification.integer("notify_id", in: 0...2_147_483_647)
-    return click
+    if let number = try notification.integer("notify_id", in: 0...2_147_483_647) {
+      shown.set(PushContent.notifyIDMember, .number(JSONNumber(number)))
+    }
+    return (click, shown)
+  }
+
+  /// Members without a counterpart, for the app.
+  private static func extras(
+    _ notification: GetuiFields, _ click: String, _ texts: KeyValuePairs<String, String?>
+  ) -> JSONObject {
+    var extras = JSONObject(["click_type": .string(click)])
+    if let payload = notification["payload"] { extras.set("payload", payload) }
+    // An intent is given to the app by another name.
+    for case (let key, let text?) in texts where !(key == "intent" && click == key) {
+      extras.set(key, .string(text))
+    }
+    return extras
   }
 
   private static func chooseOne(_ fields: GetuiFields, _ keys: [String]) throws(GetuiError) {

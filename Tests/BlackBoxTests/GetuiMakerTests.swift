@@ -1,5 +1,4 @@
 import PushBase
-import PushCrypto
 import PushJSON
 import PushTesting
 import Testing
@@ -116,35 +115,5 @@ import Testing
     #expect(answer.document?["code"] == 20001)
     #expect(
       answer.body.contains("push_channel.android.ups.options.HW: category must be one of"), "\(answer.body)")
-  }
-}
-
-/// An app server that uses Getui's REST API v2.
-private struct GetuiApp {
-  private let world: MakerWorld
-  private let path: String
-  private let token: String
-
-  init(_ world: MakerWorld) throws {
-    self.world = world
-    let key = world.app.key
-    path = "/v2/\(key)"
-    let set = try RunningProgram.run(["app", "getui", "set", key, "--data", world.data])
-    let secret = try #require((set.documents.first ?? nil)?["master_secret"]?.string, "\(set.errors)")
-    let stamp = String(SystemTime().now().milliseconds)
-    let sign = Hex.encode(SHA256.digest(Array((key + stamp + secret).utf8)))
-    let answer = try world.server.call(
-      "POST", path + "/auth",
-      body: ["sign": .string(sign), "timestamp": .string(stamp), "appkey": .string(key)])
-    token = try #require(answer.document?["data"]?["token"]?.string, "\(answer.body)")
-  }
-
-  func push(_ notification: JSONValue, _ channel: JSONValue, _ id: String) throws -> HTTPCall {
-    try world.server.call(
-      "POST", path + "/push/all", headers: ["token: \(token)"],
-      body: [
-        "request_id": .string(id), "audience": "all", "push_message": ["notification": notification],
-        "push_channel": channel,
-      ])
   }
 }

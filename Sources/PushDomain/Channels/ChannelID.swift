@@ -8,6 +8,8 @@ public struct ChannelID: RawRepresentable, Hashable, Comparable, Sendable {
 
   /// The direct connection.
   public static let passthrough = ChannelID(rawValue: 1)
+  /// Not a channel: a push keeps under this number the notifications for all vendors' channels but APNs.
+  static let allVendors = ChannelID(rawValue: 255)
   /// Apple's push service (APNs).
   public static let apns = ChannelID(rawValue: 2)
 

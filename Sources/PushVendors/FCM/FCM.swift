@@ -118,16 +118,15 @@ public struct FCM: Vendor {
 
   /// Whether there is a notification for Android.
   public func carries(_ content: PushContent) -> Bool {
-    content.parts(for: .android).contains(.notification)
+    content.isForVendors(on: .android)
   }
 
   /// Renders the notification for Android.
   public func render(_ push: ChannelPush) -> FCMContent? {
-    let content = push.push.content
-    guard let bytes = content.variant(for: .android)?.notification, !bytes.isEmpty,
-      let android = (try? parseJSON(bytes))?.object
-    else { return nil }
-    return FCMContent(android, push: push.id, replaces: content.overrides)
+    AndroidNotification(push, for: .fcm).map { shown in
+      FCMContent(
+        shown.android, push: push.id, replaces: push.push.content.overrides, notifyID: shown.givenNotifyID)
+    }
   }
 
   /// Posts a message to one device.

@@ -19,8 +19,9 @@ public final class FCMContent: VendorContent {
   /// From behind the number on the icon to the end.
   private let rest: [UInt8]
 
-  /// Renders an Android notification as a push object has it. `replaces` is the push whose banner it takes.
-  init(_ android: JSONObject, push: MessageID, replaces: MessageID? = nil) {
+  /// Renders an Android notification as a push object has it. `replaces` is the push whose banner it takes; `notifyID` is the
+  /// sender's own number for the banner.
+  init(_ android: JSONObject, push: MessageID, replaces: MessageID? = nil, notifyID: Int64? = nil) {
     badge =
       if let number = android["badge_set_num"]?.int64 {
         .set(Int32(clamping: number))
@@ -48,7 +49,7 @@ public final class FCMContent: VendorContent {
     if let intent { data.member("intent", intent) }
     data.endObject()
 
-    let tag = (replaces ?? push).text
+    let tag = notifyID.map { String($0) } ?? (replaces ?? push).text
     let priority = android["priority"]?.int64 ?? 0
     var line = Array(",\"notification\":".utf8)
     line += shown.bytes

@@ -120,7 +120,7 @@ public struct Harmony: Vendor {
 
   /// Whether there is a notification for HarmonyOS.
   public func carries(_ content: PushContent) -> Bool {
-    content.parts(for: .hmos).contains(.notification)
+    content.isForVendors(on: .hmos)
   }
 
   /// Renders the notification.
@@ -168,7 +168,8 @@ public struct Harmony: Vendor {
       kind == .alert || kind == .extension
     else { return nil }
     return PushKitRecall.post(
-      recall, client: credential.client, to: endpoints.messages, ["push-type: \(kind.rawValue)"], access)
+      recall, of: AndroidNotification(recall, for: .harmony, on: .hmos), client: credential.client,
+      to: endpoints.messages, ["push-type: \(kind.rawValue)"], access)
   }
 
   /// Push Kit's codes say.
@@ -186,9 +187,10 @@ public struct Harmony: Vendor {
 /// The call that takes a shown notification back: the same for Android and for HarmonyOS.
 enum PushKitRecall {
   static func post(
-    _ recall: VendorRecall, client: String, to address: String, _ fields: [String], _ access: AccessToken
-  ) -> HTTPPost {
-    let number = AndroidNotification.notifyID(of: recall.push, replacing: recall.content.overrides)
+    _ recall: VendorRecall, of shown: AndroidNotification?, client: String, to address: String,
+    _ fields: [String], _ access: AccessToken
+  ) -> HTTPPost? {
+    guard let number = shown?.notifyID else { return nil }
     let tokens = recall.tokens.map { JSONValue.string(String(decoding: $0, as: UTF8.self)) }
     return HTTPPost(
       url: "\(address)/v1/\(client)/messages:revoke",

@@ -52,7 +52,7 @@ public final class HarmonyContent: VendorContent {
 
   /// What a push is; nil for a type that is not known, and for a push without a notification.
   static func kind(of content: PushContent) -> Kind? {
-    content.variant(for: .hmos).flatMap { (try? parseJSON($0.notification))?.object }.flatMap(kind)
+    content.vendorNotification(on: .hmos).flatMap(kind)
   }
 
   /// Nil for a type that is not known.

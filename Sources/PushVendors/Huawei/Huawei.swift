@@ -153,7 +153,8 @@ public struct Huawei: MakerVendor {
     _ recall: VendorRecall, with credential: VendorFields, access: AccessToken
   ) -> HTTPPost? {
     PushKitRecall.post(
-      recall, client: credential["app_id"], to: endpoints.messages, [], access)
+      recall, of: AndroidNotification(recall, for: .huawei), client: credential["app_id"],
+      to: endpoints.messages, [], access)
   }
 
   /// Push Kit's codes say.

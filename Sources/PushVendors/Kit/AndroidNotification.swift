@@ -14,9 +14,11 @@ struct AndroidNotification {
     case url(String)
   }
 
-  /// The push, and the number that its notification has on devices: that of the push that it replaces.
   let push: MessageID
+  /// The number that its notification has on devices: the sender's, or that of the push that it replaces.
   let notifyID: Int64
+  /// The sender's number; nil if there is none.
+  let givenNotifyID: Int64?
   let android: JSONObject
   /// The app's name.
   private let app: String
@@ -28,31 +30,34 @@ struct AndroidNotification {
     self.init(push.push.content, for: channel, on: platform, app: push.app.name, push: push.id)
   }
 
+  /// Nil if the push that is taken back has none.
+  init?(_ recall: VendorRecall, for channel: ChannelID, on platform: Platform = .android) {
+    self.init(recall.content, for: channel, on: platform, app: "", push: recall.push)
+  }
+
   /// Nil if there is none. Before a push is accepted it has no ID.
   init?(
     _ content: PushContent, for channel: ChannelID, on platform: Platform = .android, app: String,
     push: MessageID = MessageID(.max)
   ) {
-    guard let bytes = content.variant(for: platform)?.notification, !bytes.isEmpty,
-      let android = (try? parseJSON(bytes))?.object
-    else { return nil }
+    guard let android = content.vendorNotification(on: platform) else { return nil }
+    let given =
+      content.hasVendorNotification(on: platform) ? android[PushContent.notifyIDMember]?.int64 : nil
     let wishes = content.content(for: channel).flatMap { (try? parseJSON($0))?.object }
-    self.init(android, wishes ?? JSONObject(), app: app, push: push, replaces: content.overrides)
+    self.init(
+      android, wishes ?? JSONObject(), app: app, push: push, replaces: content.overrides, notifyID: given)
   }
 
   init(
-    _ android: JSONObject, _ wishes: JSONObject, app: String, push: MessageID, replaces: MessageID? = nil
+    _ android: JSONObject, _ wishes: JSONObject, app: String, push: MessageID, replaces: MessageID? = nil,
+    notifyID: Int64? = nil
   ) {
     self.app = app
     self.push = push
     self.android = android
     self.wishes = wishes
-    notifyID = Self.notifyID(of: push, replacing: replaces)
-  }
-
-  /// The number that the notification of a push has on devices.
-  static func notifyID(of push: MessageID, replacing old: MessageID?) -> Int64 {
-    Int64((old ?? push).rawValue % 2_147_483_647)
+    givenNotifyID = notifyID
+    self.notifyID = notifyID ?? Int64((replaces ?? push).rawValue % 2_147_483_647)
   }
 
   /// A text that the sender wishes of this channel, or else of all.

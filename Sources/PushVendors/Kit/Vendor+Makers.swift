@@ -8,7 +8,7 @@ extension Vendor {
   public var slot: TokenSlot { TokenSlot(info.id, kind: 1) }
   /// Whether there is a notification for Android.
   public func carries(_ content: PushContent) -> Bool {
-    content.parts(for: .android).contains(.notification)
+    content.isForVendors(on: .android)
   }
 }
 

@@ -246,7 +246,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
       app: app, id: Self.longestID, targets: .few([]), push: StoredPush(content: content, strategy: strategy),
       expires: Timestamp(milliseconds: 0))
     guard vendor.render(draft)?.refusal != nil else { return nil }
-    return .tooLarge("notification.\(platform.name) is too large for \(info.english)")
+    return .tooLarge("\(content.nameForVendors(on: platform)) is too large for \(info.english)")
   }
 
   /// Longer than any ID: a message must not grow after the check.

@@ -159,16 +159,16 @@ public struct WebPush: Vendor {
 
   /// Whether there is a notification for pages, which are devices of the platform Android.
   public func carries(_ content: PushContent) -> Bool {
-    content.parts(for: .android).contains(.notification)
+    content.isForVendors(on: .android)
   }
 
   /// Renders the notification.
   public func render(_ push: ChannelPush) -> WebPushContent? {
     let content = push.push.content
-    guard let bytes = content.variant(for: .android)?.notification, !bytes.isEmpty,
-      let android = (try? parseJSON(bytes))?.object
-    else { return nil }
-    return WebPushContent(android, bytes, push: push.id, replaces: content.overrides)
+    return content.vendorNotification(on: .android).map { android in
+      WebPushContent(
+        android, JSONWriter.serialize(.object(android)), push: push.id, replaces: content.overrides)
+    }
   }
 
   /// Each message is sealed with a key of its own.
