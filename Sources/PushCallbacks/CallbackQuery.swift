@@ -189,5 +189,8 @@ extension [AppID: GetuiReceipts] {
     for push in Set(GetuiReceipts.pushes(of: batch.body)) where self[batch.app]?.tasks[push] == nil {
       self[batch.app]?.tasks[push] = try transaction.getui.name(ofTaskWith: push, app: batch.app)?.text
     }
+    for device in Set(GetuiReceipts.devices(of: batch.body)) where self[batch.app]?.cids[device.text] == nil {
+      self[batch.app]?.cids[device.text] = try transaction.registrations.formerID(of: device, app: batch.app)
+    }
   }
 }

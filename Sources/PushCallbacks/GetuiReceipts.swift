@@ -14,11 +14,20 @@ struct GetuiReceipts: Sendable {
   let secret: [UInt8]?
   /// The tasks of pushes, by push.
   var tasks: [MessageID: String] = [:]
+  /// The CIDs that imported devices had at Getui, by registration ID.
+  var cids: [String: String] = [:]
 
   /// The pushes in a stored body.
   static func pushes(of body: [UInt8]) -> [MessageID] {
     (try? parseJSON(body))?.array?.compactMap { $0["msg_id"]?.string.flatMap { MessageID(decimal: $0.utf8) } }
       ?? []
+  }
+
+  /// The devices in a stored body.
+  static func devices(of body: [UInt8]) -> [RegistrationID] {
+    (try? parseJSON(body))?.array?.compactMap {
+      $0["registration_id"]?.string.flatMap { RegistrationID($0) }
+    } ?? []
   }
 
   /// The body that is sent; empty if Getui has no receipt for any of its events.
@@ -39,7 +48,9 @@ struct GetuiReceipts: Sendable {
       throw CallbackKeys.Failure("the secret cannot be opened: \(error)")
     }
     var body: [UInt8] = []
-    for receipt in receipts {
+    for stored in receipts {
+      var receipt = stored
+      if let cid = cids[receipt.cid] { receipt.cid = cid }
       let task = MessageID(decimal: receipt.messageID.utf8).flatMap { tasks[$0] } ?? ""
       guard let sign = MD5.digest(Array(receipt.signed(app: app, task: task).utf8) + plain) else {
         throw CallbackKeys.Failure("this system has no MD5")

@@ -2,6 +2,7 @@ import PushBase
 import PushDomain
 import PushHTTP
 import PushRouter
+import PushStorage
 
 /// Looks up CIDs: registration IDs, and CIDs that were imported from Getui.
 extension App {
@@ -21,6 +22,35 @@ extension App {
 
   /// Whether a CID is online in Getui's sense: connected, and on iOS with its app in the foreground.
   func isReachable(_ number: RegistrationNumber) -> Bool { directory.isReachable(number) }
+}
+
+/// The names of devices in answers: the CID that a device had at Getui, if it was imported from there, else its registration ID.
+struct CIDs: Sendable {
+  private let app: App
+  private let former: [RegistrationNumber: String]
+
+  fileprivate init(_ app: App, former: [RegistrationNumber: String]) {
+    (self.app, self.former) = (app, former)
+  }
+
+  /// The CID of a device; nil for one that is no longer registered.
+  subscript(number: RegistrationNumber) -> String? {
+    app.directory.identity(number).map { former[number] ?? $0.id.text }
+  }
+}
+
+extension GetuiAPI {
+  /// Reads the CIDs of devices for an answer. Devices have their registration IDs if they cannot be read.
+  func readCIDs(
+    of numbers: [RegistrationNumber], in app: App, then goOn: @escaping @Sendable (CIDs) -> Void
+  ) {
+    guard !numbers.isEmpty else { return goOn(CIDs(app, former: [:])) }
+    store.read { transaction throws(StorageError) in
+      try transaction.registrations.formerIDs(app: app.id, of: numbers)
+    } completion: {
+      goOn(CIDs(app, former: (try? $0.get()) ?? [:]))
+    }
+  }
 }
 
 extension GetuiCall {

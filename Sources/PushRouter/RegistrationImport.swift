@@ -81,6 +81,10 @@ public struct RegistrationImport: Sendable {
       let (step, losses) = try decide(one, next: writing.next, in: transaction.reading)
       var result = try writing.take(step, in: transaction)
       result.losses = losses + result.losses
+      // The device may have come before, or the registration was imported before former IDs were stored.
+      if let former = one.formerID, result.outcome != .added {
+        try transaction.imports.noteFormerID(former, of: result.registrationID, app: app)
+      }
       results.append(result)
       guard goesOn() else { break }
     }

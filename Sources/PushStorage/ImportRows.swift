@@ -19,12 +19,14 @@ public struct ImportedRegistration: Sendable, Equatable {
   public var fingerprints: [[UInt8]]
   /// Other IDs that it got from earlier versions.
   public var olderIDs: [RegistrationID]
+  /// The ID that it had on its former platform; nil if that is `registrationID`.
+  public var formerID: String?
 
   /// Makes a registration; only ID and platform have no default.
   public init(
     registrationID: RegistrationID, platform: Platform, alias: String? = nil, tags: [String] = [],
     tokens: [PushToken] = [], mobile: String? = nil, fingerprints: [[UInt8]] = [],
-    olderIDs: [RegistrationID] = []
+    olderIDs: [RegistrationID] = [], formerID: String? = nil
   ) {
     self.registrationID = registrationID
     self.platform = platform
@@ -34,6 +36,7 @@ public struct ImportedRegistration: Sendable, Equatable {
     self.mobile = mobile
     self.fingerprints = fingerprints
     self.olderIDs = olderIDs
+    self.formerID = formerID == registrationID.text ? nil : formerID
   }
 }
 

@@ -123,7 +123,8 @@ struct ImportWork {
     let registration = ImportedRegistration(
       registrationID: ids[0], platform: line.platform, alias: line.alias, tags: line.tags,
       tokens: line.tokens, mobile: line.mobile,
-      fingerprints: ImportedID.fingerprints(line.registrationID), olderIDs: Array(ids.dropFirst()))
+      fingerprints: ImportedID.fingerprints(line.registrationID), olderIDs: Array(ids.dropFirst()),
+      formerID: line.registrationID)
     waiting.append(
       Line(number: number, id: line.registrationID, registration: registration, leftOut: line.leftOut))
   }

@@ -52,10 +52,7 @@ import Testing
     try cluster.sql(
       """
       DELETE FROM schema_migration WHERE version = (SELECT max(version) FROM schema_migration);
-      ALTER TABLE registration DROP CONSTRAINT registration_id_of_app,
-        ADD CONSTRAINT registration_registration_id_key UNIQUE (registration_id);
-      ALTER TABLE gone_registration DROP CONSTRAINT gone_registration_id_of_app,
-        ADD CONSTRAINT gone_registration_registration_id_key UNIQUE (registration_id)
+      ALTER TABLE registration DROP COLUMN imported_id
       """, in: name)
     let older = embeddedPostgresMigrations.count - 1
     try expectRefusals(older, environment: environment)

@@ -50,7 +50,7 @@ import Testing
     try world.cluster.cluster.sql(
       """
       DELETE FROM schema_migration WHERE version = (SELECT max(version) FROM schema_migration);
-      ALTER TABLE person DROP COLUMN is_proven
+      ALTER TABLE registration DROP COLUMN imported_id
       """, in: world.cluster.database)
     for name in ["b", "c"] {
       try restart(name, in: world)
@@ -63,8 +63,10 @@ import Testing
     try expectAllAppsAreServed(in: world)
     let isMigrated = try RunningProgram.eventually {
       try world.cluster.cluster.sql(
-        "SELECT count(*) FROM information_schema.columns WHERE table_name = 'person' AND column_name = 'is_proven'",
-        in: world.cluster.database) == [["1"]]
+        """
+        SELECT count(*) FROM information_schema.columns
+        WHERE table_name = 'registration' AND column_name = 'imported_id'
+        """, in: world.cluster.database) == [["1"]]
     }
     #expect(isMigrated)
     try world.check()

@@ -4,8 +4,10 @@ import PushJSON
 /// A receipt in Getui's format: the outcome of a push at one device. Getui has no code for most outcomes: these have no
 /// receipt.
 public struct GetuiReceipt: Sendable, Equatable {
-  /// The device, and the push as our ID.
-  public let cid, messageID: String
+  /// The device: its registration ID, or the CID that it had at Getui.
+  public var cid: String
+  /// The push as our ID.
+  public let messageID: String
   /// `200` done, `400` refused by the service of a channel.
   public let code: String
   /// The code in a word, or the service's reason.

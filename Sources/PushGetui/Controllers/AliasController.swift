@@ -106,15 +106,15 @@ struct AliasController: GetuiController {
   private func showDevices(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let devices = app.directory.registrations(alias: try alias(call))
-      call.answer { writer in
-        writer.beginObject()
-        writer.key("cid")
-        writer.beginArray()
-        for device in devices {
-          if let identity = app.directory.identity(device) { writer.value(identity.id.text) }
+      api.readCIDs(of: devices, in: app) { cids in
+        call.answer { writer in
+          writer.beginObject()
+          writer.key("cid")
+          writer.beginArray()
+          for case let cid? in devices.map({ cids[$0] }) { writer.value(cid) }
+          writer.endArray()
+          writer.endObject()
         }
-        writer.endArray()
-        writer.endObject()
       }
     }
   }

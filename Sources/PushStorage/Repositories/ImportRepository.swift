@@ -155,6 +155,13 @@ extension ImportRepository<Writing> {
     try noteChanged(one.number, removed: one.tags, in: app)
   }
 
+  /// Notes the ID that a registration had on its former platform, unless one is known.
+  public func noteFormerID(_ former: String, of id: RegistrationID, app: AppID) throws(StorageError) {
+    try database.run(
+      "UPDATE registration SET imported_id = ? WHERE app_id = ? AND registration_id = ? AND imported_id IS NULL",
+      .text(former), .app(app), .blob(id.stored))
+  }
+
   /// Adds a registration of another platform under a number, without a device: until one comes for it, nobody can log in
   /// as it. There must be none with its ID.
   public func insert(
@@ -170,13 +177,14 @@ extension ImportRepository<Writing> {
       """
       INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags,
         apns_environment, apns_token, mobile, created_at, last_seen_at, adoption, alias_at, tag_times,
-        token_since)
-      VALUES (?1, ?2, ?3, ?4, ?5, x'', ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, ?11, ?13, ?11)
+        token_since, imported_id)
+      VALUES (?1, ?2, ?3, ?4, ?5, x'', ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, ?11, ?13, ?11, ?14)
       """, .app(app), .number(number), .blob(one.registrationID.stored), .blob(SystemRandom.bytes(16)),
       .integer(one.platform.rawValue), .optional(one.alias), .optional(TagList.encode(tags)),
       .integer(own?.service.rawValue ?? 0), own.map { .blob($0.bytes) } ?? .null,
       .optional(one.mobile), .time(now),
-      .integer(adoption.rawValue), .optional(times.times(of: Set(tags).sorted())))
+      .integer(adoption.rawValue), .optional(times.times(of: Set(tags).sorted())),
+      .optional(one.formerID))
     for token in one.tokens where !token.slot.isOfRegistration {
       try database.run(
         """

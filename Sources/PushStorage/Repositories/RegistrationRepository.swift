@@ -145,6 +145,32 @@ extension RegistrationRepository {
       successor: row.optionalBlob("successor").map { RegistrationID(stored: $0) }, at: row.time("at"))
   }
 
+  /// The IDs that registrations of an app had on the platform that they were imported from, where they are not the registration IDs.
+  public func formerIDs(
+    app: AppID, of numbers: [RegistrationNumber]
+  ) throws(StorageError) -> [RegistrationNumber: String] {
+    var found: [RegistrationNumber: String] = [:]
+    for number in numbers {
+      found[number] = try database.first(
+        """
+        SELECT imported_id FROM registration
+        WHERE app_id = ? AND number = ? AND imported_id IS NOT NULL
+        """, .app(app), .number(number)
+      ) { $0.text() }
+    }
+    return found
+  }
+
+  /// The same of one registration, by its ID; nil if there is none.
+  public func formerID(of id: RegistrationID, app: AppID) throws(StorageError) -> String? {
+    try database.first(
+      """
+      SELECT imported_id FROM registration
+      WHERE registration_id = ? AND app_id = ? AND imported_id IS NOT NULL
+      """, .blob(id.stored), .app(app)
+    ) { $0.text() }
+  }
+
   /// Whether an app has a registration of a number.
   func contains(app: AppID, _ number: RegistrationNumber) throws(StorageError) -> Bool {
     try database.first(
