@@ -111,7 +111,9 @@ extension GetuiAPI {
       request.getui = body.origin
       request.isBatch = isBatch
       // A push has targets: a name without them is that of a request for nobody.
-      accept(request, for: app) { done($0.map { Claim(id: $0.id, isIgnored: $0.targets == 0) }) }
+      accept(request, for: app) { [request] result in
+        done(result.map { Claim(id: $0.id, isIgnored: $0.targets == 0, request: request) })
+      }
     case .revoke(let old):
       let (id, origin) = (body.requestID, body.origin)
       let most = isBatch ? Self.mostRevokedInBatch : Self.mostRevoked
@@ -148,8 +150,12 @@ extension GetuiAPI {
     let id: MessageID
     /// Whether the request was for nobody, because the tags of its CID did not match.
     let isIgnored: Bool
+    /// The push; nil for a request that makes none.
+    let request: AcceptRequest?
 
-    init(id: MessageID, isIgnored: Bool) { (self.id, self.isIgnored) = (id, isIgnored) }
+    init(id: MessageID, isIgnored: Bool, request: AcceptRequest? = nil) {
+      (self.id, self.isIgnored, self.request) = (id, isIgnored, request)
+    }
 
     fileprivate init(_ row: CIDRow) { self.init(id: row.id, isIgnored: row.sendno == Self.ignored) }
 
@@ -315,54 +321,6 @@ extension GetuiAPI {
         let isUnknown = recalled.known == 0 && !pushes.isEmpty
         done(isUnknown ? .failure(.invalid("taskid")) : .success(recalled.unconfirmed))
       }
-    }
-  }
-}
-
-/// `{cid:status}` of answers.
-enum TargetStatus {
-  /// Writes for each device whether its app takes what the direct connection brings now. A CID is named as the request named
-  /// it; unknown ones are left out. `ignored` are CIDs that the push left out.
-  static func write(
-    _ names: [String], by kind: TargetName, of app: App, ignored: Set<String> = [],
-    to writer: inout JSONWriter
-  ) {
-    writer.beginObject()
-    switch kind {
-    case .cid:
-      let ids = names.map { ImportedID.registrationID($0, in: app.key) }
-      for (name, isReachable) in zip(names, app.directory.reachability(of: ids)) {
-        guard let isReachable else { continue }
-        let isIgnored = !ignored.isEmpty && ignored.contains(name)
-        writer.member(name, isIgnored ? "successed_ignore" : word(isReachable))
-      }
-    case .alias:
-      for name in names {
-        for number in app.directory.registrations(alias: name) {
-          guard let device = app.directory.identity(number) else { continue }
-          writer.member(device.id.text, word(app.isReachable(number)))
-        }
-      }
-    }
-    writer.endObject()
-  }
-
-  private static func word(_ isReachable: Bool) -> String {
-    isReachable ? "successed_online" : "successed_offline"
-  }
-}
-
-extension GetuiError {
-  /// Translates an error of acceptance to Getui's codes.
-  init(_ error: APIError) {
-    switch error {
-    case .noTarget: self = .unknownTarget
-    case .unanswered: self = .unanswered
-    case .blacklisted: self = .appRefused
-    case .rateExceeded: self = .callsLimited
-    case .taskEnded: self = .taskInvalid(error.message)
-    case .broadcastLimit: self = Self(code: 30007, httpStatus: 403, message: error.message)
-    default: self = error.httpStatus >= 500 ? .busy : .parameter(VendorOptions.translated(error.message))
     }
   }
 }

@@ -177,13 +177,6 @@ struct VendorOptions {
     return told
   }
 
-  /// An error about a member of `options.third_party_channel`, which the sender has not written, in Getui's words.
-  static func translated(_ message: String) -> String {
-    for maker in makers {
-      let ours = "options.third_party_channel.\(maker.channel)."
-      guard message.hasPrefix(ours) else { continue }
-      return "push_channel.android.ups.options.\(maker.name): \(message.dropFirst(ours.count))"
-    }
-    return message
-  }
+  /// The names of makers, and those of their channels.
+  static var channels: [(maker: String, channel: String)] { makers.map { ($0.name, $0.channel) } }
 }

@@ -331,22 +331,20 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// Whether registrations take what the direct connection brings now, by ID and in their order: connected, and on iOS
-  /// with the app in the foreground. Nil for IDs that the app does not have.
-  public func reachability(of ids: [RegistrationID]) -> [Bool?] {
+  /// Those of some registrations that run one of some platforms.
+  func those(of numbers: [RegistrationNumber], on platforms: PlatformSet) -> [RegistrationNumber] {
     state.withLock { state in
-      var found: [Bool?] = []
-      found.reserveCapacity(ids.count)
-      // A closure for each ID would copy the state for each.
-      for id in ids {
-        if let number = state.table.find(id) {
-          found.append(state.isReachable(number))
-        } else {
-          found.append(nil)
-        }
+      numbers.filter { number in
+        state.table.isActive(number)
+          && Platform(rawValue: state.table.records[number.rawValue].platform).map(platforms.contains) == true
       }
-      return found
     }
+  }
+
+  /// Those of some registrations that take what the direct connection brings now: connected, and on iOS with the app in the
+  /// foreground.
+  func reachable(among numbers: [RegistrationNumber]) -> [RegistrationNumber] {
+    state.withLock { state in numbers.filter { state.table.isActive($0) && state.isReachable($0) } }
   }
 
   /// The same for one registration.

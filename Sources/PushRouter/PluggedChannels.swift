@@ -40,6 +40,13 @@ public final class PluggedChannels: Sendable {
     return carrying(content.parts).lazy.compactMap { $0.channel.fault(content, strategy, in: app) }.first
   }
 
+  /// What they could bring of a request.
+  func offers(_ request: AcceptRequest, in app: App) -> [ChannelOffer] {
+    let (content, strategy) = (request.push.content, request.push.options.strategy)
+    return carrying(content.parts).filter { request.channel == nil || $0.id == request.channel }
+      .flatMap { $0.channel.offers(content, strategy, in: app) }
+  }
+
   /// Those that carry some of the parts of a content: the others need not be asked.
   func carrying(_ parts: PushParts) -> [PluggedChannel] {
     state.withLock { state in

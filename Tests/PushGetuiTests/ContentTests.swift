@@ -149,7 +149,7 @@ import Testing
     #"{"harmony":{"notification":{"title":"t","body":"b","click_type":"want","want":"{\"uri\":\"x\"}","notify_id":"7"}}}"#,
     #"{"mp":{"wx":{}}}"#,
   ])
-  func `What is right for other channels has no effect`(channel: String) async throws {
+  func `What is right for other channels is accepted`(channel: String) async throws {
     let world = try await GetuiWorld()
     let id = try await world.register()
     let rest = Self.transmission + #","push_channel":\#(channel)"#
@@ -215,6 +215,42 @@ import Testing
     let answer = await world.ask("POST", "/push/all", Self.body(rest))
     #expect(answer.code == 20001 && answer.message.contains(expected), "\(answer.message)")
     #expect(world.pending(id).isEmpty)
+  }
+
+  @Test func `A message has the length that Getui allows, and an error has the names of the request`()
+    async throws
+  {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let long = String(repeating: "界", count: 3072)
+    let answer = await world.ask(
+      "POST", "/push/all", Self.body(#""push_message":{"transmission":"\#(long)"}"#))
+    #expect(answer.code == 0 && world.pending(id).count == 1, "\(answer.message)")
+    let over = await world.ask(
+      "POST", "/push/all", Self.body(#""push_message":{"transmission":"\#(long)x"}"#, "request-0002"))
+    #expect(over.code == 20001 && over.message == "push_message.transmission size over limit")
+    // Escapes count as they are sent to devices.
+    let escaped = String(repeating: "\\u0001", count: 3072)
+    let notification =
+      #"{"title":"t","body":"b","click_type":"payload","payload":"\#(escaped)","intent":"\#(escaped)"}"#
+    let large = await world.ask(
+      "POST", "/push/all", Self.body(#""push_message":{"notification":\#(notification)}"#, "request-0003"))
+    #expect(
+      large.code == 20001 && large.message.hasPrefix("push_message for android together: ")
+        && large.message.hasSuffix("at most 32768 are allowed"), "\(large.message)")
+    let ios = await world.ask(
+      "POST", "/push/all",
+      Self.body(
+        Self.transmission + #","push_channel":{"ios":{"aps":{"alert":{"body":"\#(long)"}}}}"#, "request-0004")
+    )
+    #expect(ios.code == 20001 && ios.message.hasPrefix("push_channel.ios: "), "\(ios.message)")
+    let sound = await world.ask(
+      "POST", "/push/all",
+      Self.body(
+        Self.transmission + #","push_channel":{"ios":{"aps":{"alert":7,"sound":"x"}}}"#, "request-0005"))
+    #expect(
+      sound.message == "push_channel.ios.aps.alert must be a string or a JSON object", "\(sound.message)")
+    #expect(world.pending(id).count == 1)
   }
 
   @Test func `A task is taken back from the audience that it went to`() async throws {

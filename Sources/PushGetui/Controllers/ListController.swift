@@ -145,7 +145,7 @@ struct ListController: GetuiController {
     guard let content = PushBody.Content(stored: row.body) else { throw .busy }
     let names = order.ignored.isEmpty ? order.names : order.names.filter { !order.ignored.contains($0) }
     if !order.ignored.isEmpty, names.allSatisfy({ app.registration($0) == nil }) {
-      return answer(order, call, app)
+      return answer(order, nil, call, app)
     }
     let target = PushTarget(names, by: order.kind, of: app)
     switch content {
@@ -157,7 +157,7 @@ struct ListController: GetuiController {
           api.recall(pushes, in: app) { result in
             switch result {
             case .failure(let error): call.fail(error)
-            case .success: answer(order, call, app)
+            case .success: answer(order, nil, call, app)
             }
           }
         }
@@ -165,31 +165,36 @@ struct ListController: GetuiController {
     case .push(let push):
       var request = try api.request(push, to: target)
       request.getui = GetuiOrigin(task: order.task)
-      api.accept(request, for: app) { result in
+      api.accept(request, for: app) { [request] result in
         if case .failure(let error) = result {
           return call.fail(error == .unanswered ? .unansweredList : error)
         }
-        answer(order, call, app)
+        answer(order, request, call, app)
       }
     }
   }
 
-  private func answer(_ order: Order, _ call: GetuiCall, _ app: App) {
+  /// Answers with the statuses of a push; nil stands for none.
+  private func answer(_ order: Order, _ request: AcceptRequest?, _ call: GetuiCall, _ app: App) {
     guard !order.isAsync else { return call.answer() }
-    call.answer { writer in
-      writer.beginObject()
-      writer.key(GetuiTaskID(.list, order.task).text)
-      if order.isDetailed {
+    let status = TargetStatus(
+      order.names, by: order.kind, of: request, ignored: order.ignored, in: app, router.acceptance)
+    api.readCIDs(of: status.unnamed, in: app) { cids in
+      call.answer { writer in
         writer.beginObject()
-        for name in order.names {
-          writer.key(name)
-          TargetStatus.write([name], by: .alias, of: app, to: &writer)
+        writer.key(GetuiTaskID(.list, order.task).text)
+        if order.isDetailed {
+          writer.beginObject()
+          for name in order.names {
+            writer.key(name)
+            status.write([name], cids, to: &writer)
+          }
+          writer.endObject()
+        } else {
+          status.write(order.names, cids, to: &writer)
         }
         writer.endObject()
-      } else {
-        TargetStatus.write(order.names, by: order.kind, of: app, ignored: order.ignored, to: &writer)
       }
-      writer.endObject()
     }
   }
 }

@@ -27,7 +27,7 @@ struct SingleController: GetuiController {
       let body = try api.read(fields, as: .single, for: app)
       let target = try Self.target(fields, by: name, in: app)
       try api.send(body, to: PushTarget([target], by: name, of: app), in: app) { result in
-        Self.answer(call, result, target, by: name, app)
+        answer(call, result, target, by: name, app)
       }
     }
   }
@@ -45,20 +45,31 @@ struct SingleController: GetuiController {
     return target
   }
 
-  private static func answer(
+  private func answer(
     _ call: GetuiCall, _ result: Result<GetuiAPI.Claim, GetuiError>, _ target: String,
     by name: TargetName, _ app: App
   ) {
     switch result {
     case .failure(let error): call.fail(error)
     case .success(let claim):
-      call.answer { writer in
-        writer.beginObject()
-        writer.key(GetuiTaskID(.single, claim.id).text)
-        TargetStatus.write([target], by: name, of: app, ignored: claim.isIgnored ? [target] : [], to: &writer)
-        writer.endObject()
+      let status = status(of: target, by: name, claim, app)
+      api.readCIDs(of: status.unnamed, in: app) { cids in
+        call.answer { writer in
+          writer.beginObject()
+          writer.key(GetuiTaskID(.single, claim.id).text)
+          status.write([target], cids, to: &writer)
+          writer.endObject()
+        }
       }
     }
+  }
+
+  private func status(
+    of target: String, by name: TargetName, _ claim: GetuiAPI.Claim, _ app: App
+  ) -> TargetStatus {
+    TargetStatus(
+      [target], by: name, of: claim.request, ignored: claim.isIgnored ? [target] : [], in: app,
+      router.acceptance)
   }
 
   // MARK: By tags
@@ -86,7 +97,7 @@ struct SingleController: GetuiController {
     _ body: PushBody, to cid: String, isMeant: Bool, _ call: GetuiCall, _ app: App
   ) throws(GetuiError) {
     let done: @Sendable (Result<GetuiAPI.Claim, GetuiError>) -> Void = { result in
-      Self.answer(call, result, cid, by: .cid, app)
+      answer(call, result, cid, by: .cid, app)
     }
     guard isMeant else { return api.claim(body.requestID, body.origin, isIgnored: true, in: app, done: done) }
     try api.send(body, to: PushTarget([cid], by: .cid, of: app), in: app, done: done)
@@ -129,7 +140,7 @@ struct SingleController: GetuiController {
     // All messages are passed to the writer before the first one is answered, so that they share commits.
     let answers = BatchAnswers(count: list.count) { [call] in
       done()
-      isAsync ? call.answer() : Self.answer(call, $0, by: name, app)
+      answer(call, $0, by: name, isAsync: isAsync, app)
     }
     for (index, value) in list.enumerated() {
       var entry = BatchEntry(place: index)
@@ -149,7 +160,7 @@ struct SingleController: GetuiController {
         entry.target = target
         let known = entry
         try api.send(body, to: PushTarget([target], by: name, of: app), in: app, isBatch: true) {
-          answers.set(known, $0.map(\.id))
+          answers.set(known, $0)
         }
       } catch {
         api.gateway.notePush(isAccepted: false)
@@ -158,26 +169,34 @@ struct SingleController: GetuiController {
     }
   }
 
-  /// Answers `{taskid:{cid:status}}`. A refused message stands under its `request_id`, with the reason as the status.
-  private static func answer(
-    _ call: GetuiCall, _ results: [(BatchEntry, Result<MessageID, GetuiError>)], by name: TargetName,
-    _ app: App
+  /// Answers `{taskid:{cid:status}}`. A refused message stands under its `request_id`, with the reason as the status. If all are
+  /// refused, the answer is the first one's error. With `is_async` there is no `data` unless a message is refused.
+  private func answer(
+    _ call: GetuiCall, _ outcomes: [BatchAnswers.Outcome], by name: TargetName, isAsync: Bool, _ app: App
   ) {
-    call.answer { writer in
-      writer.beginObject()
-      for (entry, result) in results {
-        switch result {
-        case .success(let id):
-          writer.key(GetuiTaskID(.single, id).text)
-          TargetStatus.write([entry.target ?? ""], by: name, of: app, to: &writer)
-        case .failure(let error):
-          writer.key(entry.requestID ?? entry.name)
-          writer.beginObject()
-          writer.member(entry.target ?? entry.name, "\(error.code): \(error.message)")
-          writer.endObject()
+    let errors = outcomes.compactMap { if case .failure(let error) = $0.1 { error } else { nil } }
+    if isAsync, errors.isEmpty { return call.answer() }
+    if isAsync, errors.count == outcomes.count, let first = errors.first { return call.fail(first) }
+    let statuses = outcomes.map { entry, result in
+      (try? result.get()).map { status(of: entry.target ?? "", by: name, $0, app) }
+    }
+    api.readCIDs(of: statuses.flatMap { $0?.unnamed ?? [] }, in: app) { cids in
+      call.answer { writer in
+        writer.beginObject()
+        for ((entry, result), status) in zip(outcomes, statuses) {
+          switch result {
+          case .success(let claim):
+            writer.key(GetuiTaskID(.single, claim.id).text)
+            status?.write([entry.target ?? ""], cids, to: &writer)
+          case .failure(let error):
+            writer.key(entry.requestID ?? entry.name)
+            writer.beginObject()
+            writer.member(entry.target ?? entry.name, "\(error.code): \(error.message)")
+            writer.endObject()
+          }
         }
+        writer.endObject()
       }
-      writer.endObject()
     }
   }
 }
@@ -199,7 +218,7 @@ private struct BatchEntry: Sendable {
 
 /// Collects the outcomes of the messages of a batch, in their order, and answers when all are known.
 private final class BatchAnswers: Sendable {
-  typealias Outcome = (BatchEntry, Result<MessageID, GetuiError>)
+  typealias Outcome = (BatchEntry, Result<GetuiAPI.Claim, GetuiError>)
 
   private struct State: Sendable {
     var outcomes: [Outcome?]
@@ -215,7 +234,7 @@ private final class BatchAnswers: Sendable {
   }
 
   /// Sets the outcome of one message, once, on any thread.
-  func set(_ entry: BatchEntry, _ result: Result<MessageID, GetuiError>) {
+  func set(_ entry: BatchEntry, _ result: Result<GetuiAPI.Claim, GetuiError>) {
     let complete = state.withLock { state -> [Outcome?]? in
       state.outcomes[entry.place] = (entry, result)
       state.missing -= 1

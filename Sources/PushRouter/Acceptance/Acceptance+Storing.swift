@@ -21,12 +21,8 @@ extension Acceptance {
     if wishes.speed > 0, let fault = request.pace(to: audience.count) {
       return part.state = .refused(fault)
     }
-    var offers: [ChannelOffer] = []
-    for plugged in channels.carrying(request.push.content.parts)
-    where request.channel == nil || plugged.id == request.channel {
-      offers += plugged.channel.offers(request.push.content, wishes.strategy, in: app)
-    }
-    let plan = app.directory.plan(audience, RouteTerms(request.push, offers: offers))
+    let plan = app.directory.plan(
+      audience, RouteTerms(request.push, offers: channels.offers(request, in: app)))
     if request.overrides != nil { writeBehind.flushEnds() }
     let seconds = wishes.timeToLive == 0 ? options.onlineOnlySeconds : Int64(wishes.timeToLive)
     // So that the last device has as long as it would have without pacing.

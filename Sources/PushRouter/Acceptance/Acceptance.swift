@@ -75,14 +75,15 @@ public final class Acceptance: Sendable {
       guard case .asked = parts[index].state else { continue }
       let (app, push) = (parts[index].app, parts[index].request.push)
       if let audience = app.directory.resolve(push.audience, platforms: push.platforms) {
-        parts[index].state = .resolved(admissible(audience, parts[index]))
+        parts[index].state = .resolved(admissible(audience, parts[index].request, in: app))
         continue
       }
       return find(push.audience, platforms: push.platforms, in: app, filesOf: parts[index].fileOwner) {
         [self, parts] result in
         var parts = parts
         switch result {
-        case .success(let audience): parts[index].state = .resolved(admissible(audience, parts[index]))
+        case .success(let audience):
+          parts[index].state = .resolved(admissible(audience, parts[index].request, in: app))
         case .failure(let error) where error.httpStatus >= 500 || !kind.keepsRefusals:
           return done(.failure(error))
         case .failure(let error): parts[index].state = .refused(error)
@@ -94,11 +95,11 @@ public final class Acceptance: Sendable {
   }
 
   /// The members of an audience that may get a push and are not excluded.
-  private func admissible(_ audience: Recipients, _ part: AcceptancePart) -> Recipients {
-    let recipients = part.app.admissible(audience, at: time.now())
-    let conditions = part.request.push.options.activity
+  func admissible(_ audience: Recipients, _ request: AcceptRequest, in app: App) -> Recipients {
+    let recipients = app.admissible(audience, at: time.now())
+    let conditions = request.push.options.activity
     return conditions.isEmpty
-      ? recipients : part.app.directory.those(of: recipients, meeting: conditions, at: time.now())
+      ? recipients : app.directory.those(of: recipients, meeting: conditions, at: time.now())
   }
 
   /// The audience of a push that had to wait is resolved when it is accepted, which is now.
