@@ -120,10 +120,13 @@ final class BenchCluster {
     nodes.remove(at: index).process.stop(SIGKILL)
   }
 
-  /// Processor time of all nodes, in nanoseconds.
+  /// Processor time of all nodes, in nanoseconds. Fails if one has ended.
   func processorTime() throws(BenchError) -> UInt64 {
     var sum: UInt64 = 0
-    for node in nodes { sum += try ProcessUsage.processorTime(node.process.identifier) }
+    for node in nodes {
+      guard !node.process.waitForEnd(seconds: 0) else { throw .unexpected("the node \(node.name) has ended") }
+      sum += try ProcessUsage.processorTime(node.process.identifier)
+    }
     return sum
   }
 

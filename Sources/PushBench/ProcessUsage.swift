@@ -16,14 +16,13 @@ enum ProcessUsage {
     throw .unexpected("no Anonymous in \(path)")
   }
 
-  /// Processor time of all threads that live, in nanoseconds (first field of schedstat).
+  /// Processor time that a process has used, in nanoseconds: also of threads that have ended, so that it only grows.
   static func processorTime(_ process: pid_t) throws(BenchError) -> UInt64 {
-    var sum: UInt64 = 0
-    for thread in names(in: "/proc/\(process)/task") {
-      let fields = try text(of: "/proc/\(process)/task/\(thread)/schedstat").split(separator: " ")
-      sum += fields.first.flatMap { UInt64($0) } ?? 0
-    }
-    return sum
+    var (clock, time) = (clockid_t(), timespec())
+    let number = clock_getcpuclockid(process, &clock)
+    guard number == 0 else { throw .system(call: "clock_getcpuclockid", number: number) }
+    guard clock_gettime(clock, &time) == 0 else { throw .system(call: "clock_gettime", number: errno) }
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
   /// Sum of the sizes of a folder's files, in bytes; folders within it do not count.

@@ -1,3 +1,5 @@
+import Glibc
+import PushBase
 import Testing
 
 @testable import PushBench
@@ -49,6 +51,25 @@ import Testing
     }
     #expect(board.byPublisher == [1, 2])
     #expect(board.arrivals == 4)
+  }
+
+  /// Threads of a library end when it connects anew.
+  @Test func processorTimeOfThreadsThatHaveEndedCounts() throws {
+    var last: UInt64 = 0
+    for _ in 0..<50 {
+      let done = Semaphore()
+      try SystemThread.start("worker") {
+        let time = SystemTime()
+        let end = time.monotonic() + 1_000_000
+        while time.monotonic() < end {}
+        done.signal()
+      }
+      done.wait()
+      let now = try ProcessUsage.processorTime(getpid())
+      #expect(now >= last)
+      last = now
+    }
+    #expect(last >= 1_000_000)
   }
 
   @Test func memoryGrowsByTheSlopeOfItsSamples() {
