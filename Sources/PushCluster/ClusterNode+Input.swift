@@ -25,6 +25,7 @@ extension ClusterNode {
     if links[peer]?.heard(now: now) == true { output.append(.heard(peer)) }
     guard head.sequence > 0 else { return receiveUnordered(frame, from: peer, now: now) }
     links[peer]?.bytesSinceApplied += frame.count
+    links[peer]?.owesApplied = true
     var frames: [InboundOrder.Output] = []
     switch links[peer]?.inbound.add(head.sequence, frame, now: now, &frames) {
     case .repeated: counts.repeated += 1
@@ -66,6 +67,7 @@ extension ClusterNode {
       case .hello(let hello): take(hello, from: peer, now: now)
       case .position(let position):
         hear(timeline: position.timeline)
+        links[peer]?.owesApplied = true
         var frames: [InboundOrder.Output] = []
         if links[peer]?.inbound.note(sent: position.sequence, now: now, &frames) == false {
           counts.malformed += 1

@@ -75,6 +75,8 @@ public struct ClusterNode: Sendable {
   /// What it says about itself.
   var hello: NodeHello
   private var nextHello: UInt64
+  /// Whether the next HELLO asks all others who they are.
+  private var asksAll = false
   /// The newest timeline of PostgreSQL that it has seen; told to others with each position.
   public var timeline: UInt32 = 0
   private var heardTimeline: UInt32 = 0
@@ -114,7 +116,8 @@ public struct ClusterNode: Sendable {
   /// Sends and gives up what is due. Call it after other calls, too: a node that has sent nothing lately sends at once.
   public mutating func tick(now: UInt64) {
     if now >= nextHello {
-      sayHello(to: .none, wantsAnswer: links.isEmpty, now: now)
+      sayHello(to: .none, wantsAnswer: links.isEmpty || asksAll, now: now)
+      asksAll = false
       nextHello = now + ClusterLimits.helloInterval
     }
     for peer in links.keys.sorted() {
@@ -173,6 +176,9 @@ public struct ClusterNode: Sendable {
       versions: hello.versions, name: hello.name, address: hello.address, program: hello.program,
       load: load, isDraining: isDraining, deviceAddress: hello.deviceAddress)
   }
+
+  /// The bus can be used, for the first time or again: what was said before may be lost.
+  public mutating func greet() { (nextHello, asksAll) = (0, true) }
 
   /// The nodes that have said hello, oldest first.
   public var peers: [Incarnation] { links.values.filter { $0.hello != nil }.map(\.peer).sorted() }
@@ -295,22 +301,32 @@ public struct ClusterNode: Sendable {
     links[peer]?.nextPosition = now + ClusterLimits.positionInterval
     if links[peer]?.becomesSilent(now: now) == true { output.append(.silent(peer)) }
     guard let link = links[peer], let version = link.version else { return }
+    // Who has applied everything is told nothing: with many nodes, that would be most of what they say.
     let positions = link.unconfirmedPositions
+    if !positions.isEmpty || link.outbound.isUnapplied {
+      publishPositions(positions, of: link, version: version, now: now)
+    }
+    if link.owesApplied { tellApplied(peer, now: now) }
+    for replay in link.possibleReplays {
+      output.append(.replay(replay.app, to: peer, after: replay.after))
+    }
+  }
+
+  private mutating func publishPositions(
+    _ positions: [AppPosition], of link: PairLink, version: UInt8, now: UInt64
+  ) {
     let most = ClusterLimits.positionsPerMessage
     for start in stride(from: 0, to: max(1, positions.count), by: most) {
       let part = Array(positions[start..<min(start + most, positions.count)])
       let message = LinkPosition(sequence: link.outbound.sequence, timeline: timeline, apps: part)
-      publish(.position(message), to: peer, version: version, now: now)
-    }
-    tellApplied(peer, now: now)
-    for replay in link.possibleReplays {
-      output.append(.replay(replay.app, to: peer, after: replay.after))
+      publish(.position(message), to: link.peer, version: version, now: now)
     }
   }
 
   mutating func tellApplied(_ peer: Incarnation, now: UInt64) {
     guard let link = links[peer], let version = link.version else { return }
     links[peer]?.bytesSinceApplied = 0
+    links[peer]?.owesApplied = false
     links[peer]?.positionsToTell = []
     let positions = link.positionsToTell.sorted { $0.rawValue < $1.rawValue }.compactMap { app in
       receivers[app].map { AppPosition(app: app, epoch: $0.epoch, id: $0.applied) }

@@ -40,6 +40,8 @@ struct OutboundQueue {
 
   /// Bytes that the peer has not applied, sent or not.
   var cost: Int { queuedBytes + unappliedBytes }
+  /// Whether frames were sent that the peer has not applied.
+  var isUnapplied: Bool { applied < sequence }
   /// Frames that the peer has not applied.
   var unappliedFrames: Int { unapplied.count }
 

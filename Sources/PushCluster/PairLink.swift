@@ -27,6 +27,8 @@ struct PairLink {
   var positionsToTell: Set<AppID> = []
   /// Bytes that have come since it was last told.
   var bytesSinceApplied = 0
+  /// It waits for word of how far this node has come.
+  var owesApplied = false
   /// When it is told positions next.
   var nextPosition: UInt64
 

@@ -91,6 +91,36 @@ import Testing
     #expect(pair.events[1].last == .heard(Incarnation(1)))
   }
 
+  /// A HELLO that was said before there was a bus reaches nobody.
+  @Test func aNodeSaysHelloWhenTheBusIsThere() throws {
+    let pair = Pair()
+    try pair.turn { _ in true }
+    pair.now += 1000
+    try pair.turn()
+    #expect(pair.events.allSatisfy { $0.isEmpty })
+    pair.nodes[0].greet()
+    try pair.turn()
+    let known = pair.events.allSatisfy { $0.contains { if case .joined = $0 { true } else { false } } }
+    #expect(known)
+  }
+
+  /// With many nodes this would be most of what they say.
+  @Test func nodesThatHaveAppliedEverythingSayNothing() throws {
+    let pair = Pair()
+    try pair.turn()
+    pair.nodes[0].openStream(AppID(1), epoch: Epoch(1), to: Incarnation(2), after: MessageID(0))
+    pair.nodes[0].deliver(AppID(1), push(1), to: Incarnation(2), now: pair.now)
+    try pair.run(seconds: 3)
+    #expect(pushes(pair.events[1]) == [1])
+    var types: [UInt8] = []
+    try pair.run(seconds: 10) { head in
+      types.append(head.type.rawValue)
+      return false
+    }
+    #expect(Set(types) == [MessageType.hello.rawValue] && types.count <= 12)
+    #expect(pair.events.allSatisfy { !$0.contains { if case .silent = $0 { true } else { false } } })
+  }
+
   @Test(
     arguments: [
       (1...1, 1...2, 1), (1...2, 1...2, 2), (2...3, 1...2, 2), (2...2, 1...1, 0),
