@@ -60,7 +60,7 @@ let package = Package(
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
     module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2"]),
     module("PushHTTPClient", ["PushBase", "PushHTTP2", "PushNet", "CCurl"]),
-    module("PushCluster", ["PushBase", "PushWire", "CNATS", "COpenSSL"]),
+    module("PushCluster", ["PushBase", "PushWire", "PushCrypto", "CNATS", "COpenSSL"]),
     module("PushForwarding", ["PushBase", "PushHTTP", "PushHTTPServer", "PushNet"]),
     module(
       "PushStorage",

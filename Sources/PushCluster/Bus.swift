@@ -16,6 +16,8 @@ public enum BusEvent: Hashable, Sendable {
   case failed(String)
   /// Frames came faster than they were taken, and so many were dropped since the last event of this kind.
   case overflowed(UInt64)
+  /// A frame has come that no node of this installation has sealed, and was dropped. Told once.
+  case unsealed
 }
 
 /// What a bus has met since it started. None of it is an error by itself: a bus may lose, repeat, delay and mix up anything.
@@ -28,6 +30,8 @@ public struct BusCounts: Hashable, Sendable {
   public var received: UInt64 = 0
   /// Frames that came and were dropped, since nobody took them in time.
   public var dropped: UInt64 = 0
+  /// Frames that came and were dropped, since no node of this installation has sealed them.
+  public var unsealed: UInt64 = 0
   /// Times that the connection was lost.
   public var disconnections: UInt64 = 0
   /// Errors told by the bus.
@@ -40,7 +44,7 @@ public struct BusCounts: Hashable, Sendable {
 /// Carries frames from node to node, without promises: it may lose, repeat, delay and reorder them, and it never blocks who calls it.
 /// Everything in it is bounded.
 public protocol Bus: AnyObject, Sendable {
-  /// Publishes a frame of at most `ClusterLimits.maxFrame` bytes. False if it is refused at once, which counts as lost. Called from
+  /// Publishes a frame of at most `ClusterLimits.maxSealedFrame` bytes. False if it is refused at once, which counts as lost. Called from
   /// one thread.
   @discardableResult
   func publish(_ frame: [UInt8], to target: BusTarget) -> Bool

@@ -6,6 +6,8 @@ public enum ClusterLimits {
   public static let asksBehindSessions: UInt8 = 2
   /// Most bytes of a frame. NATS allows 1 MB; large messages hold up small ones on the connection between two of its servers.
   public static let maxFrame = 256 << 10
+  /// The same of a sealed one.
+  public static let maxSealedFrame = maxFrame + FrameSeal.overhead
   /// Most entries in a frame.
   public static let maxEntries = 4096
   /// Most bytes of a cluster's name.

@@ -65,7 +65,7 @@ public final class NATSBus: Bus {
   public func publish(_ frame: [UInt8], to target: BusTarget) -> Bool {
     let subject = Self.subject(target, cluster)
     let (isTaken, isFirst) = outbox.withLock { outbox in
-      guard !outbox.isClosed, frame.count <= ClusterLimits.maxFrame,
+      guard !outbox.isClosed, frame.count <= ClusterLimits.maxSealedFrame,
         outbox.bytes + frame.count <= Self.mostWaiting
       else {
         outbox.refused += 1

@@ -147,7 +147,7 @@ final class NATSConnection: @unchecked Sendable {
         defer { natsMsg_Destroy(message) }
         guard let observer = Observer.from(context), let data = natsMsg_GetData(message) else { return }
         let count = Int(natsMsg_GetDataLength(message))
-        guard count <= ClusterLimits.maxFrame else { return observer.failed("a message is too large") }
+        guard count <= ClusterLimits.maxSealedFrame else { return observer.failed("a message is too large") }
         // libnats frees the message: the mailbox gets a copy.
         let bytes = UnsafeRawBufferPointer(start: data, count: count)
         observer.inbox.add([UInt8](bytes))

@@ -10,8 +10,8 @@ public struct Membership: Sendable {
     case follow(NodeRow?, epoch: Int64)
     /// Try to become the home; the server is dead that wrote behind the fence of `replacing`, if there is one.
     case takeOver(replacing: HomeRow?)
-    /// A node is dead: its beat stands still.
-    case remove(NodeRow)
+    /// A node is dead: its beat stands still for so many nanoseconds.
+    case remove(NodeRow, silent: UInt64)
     /// A node has ended, or was found to be dead.
     case gone(NodeRow)
     /// The others have taken this node for dead, or another node is the home that this one was.
@@ -92,10 +92,12 @@ public struct Membership: Sendable {
       let isSteady = steadySince.map { now - $0 >= timing.deadAfter } ?? false
       // A home of all apps counts on the longer time.
       let limit = node.isConnected || !node.spreadsApps || !isSteady ? nil : timing.lostAfter
-      if age(of: node.incarnation, now) >= limit ?? timing.deadAfter { actions.append(.remove(node)) }
+      let age = age(of: node.incarnation, now)
+      if age >= limit ?? timing.deadAfter { actions.append(.remove(node, silent: age)) }
     }
+    let seesLost = view.nodes.contains { $0.incarnation != own && !$0.isConnected && $0.spreadsApps }
     if let ledEpoch {
-      isWatchful = false
+      isWatchful = seesLost
       guard let home = view.home, home.epoch >= ledEpoch else { return actions }
       return home.incarnation == own && home.epoch == ledEpoch ? actions : actions + lose()
     }
@@ -104,9 +106,9 @@ public struct Membership: Sendable {
     let leader = home?.incarnation == own || isVacant && home?.isDraining == true ? nil : home
     follow(leader, epoch: view.home?.epoch ?? 0, &actions)
     isWatchful =
-      isVacant || leader == nil || home?.isDraining == true
+      seesLost || isVacant || leader == nil || home?.isDraining == true
       || home.map { age(of: $0.incarnation, now) > timing.beat + timing.watchful } == true
-    if isVacant, !isDraining, !isTakingOver {
+    if isVacant, !isDraining, !isTakingOver, Reachability(view.nodes).homes.contains(own) {
       let moment = max(takeOverAt ?? now + delay(view.nodes, besides: home, now), restsUntil)
       takeOverAt = moment
       if moment <= now {

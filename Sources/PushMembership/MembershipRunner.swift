@@ -11,9 +11,11 @@ public final class MembershipRunner: Sendable {
   private let registry: NodeRegistry
   private let log: Log
   private let act: @Sendable (Membership.Action) -> Void
+  private let reaches: @Sendable () -> Set<Int64>?
   private let membership: Mutex<Membership>
   private let timing: Membership.Timing
   private let newest = Mutex<ClusterView?>(nil)
+  private let dead = Mutex<[DeadNode]>([])
   /// When the last beat began that the database has.
   private let lastBeat: Atomic<UInt64>
   /// When the process last showed that it runs, and when it went on after its last pause; 0 for none.
@@ -25,6 +27,8 @@ public final class MembershipRunner: Sendable {
 
   /// Nanoseconds after the begin of its last beat for which a home answers: less than the others need to take it for dead.
   public static let answersFor: UInt64 = 4_000_000_000
+  /// Turns from one reading of dead nodes to the next.
+  private static let turnsOfDead: UInt64 = 5
 
   /// Nanoseconds without a sign of this process after which it was stopped: its loops show one each second.
   private static let longestPause: UInt64 = 3_000_000_000
@@ -32,9 +36,11 @@ public final class MembershipRunner: Sendable {
   /// A clock that counts while the machine is suspended, in nanoseconds.
   public static func clock() -> UInt64 { cl_boottime_ns() }
 
-  /// A node that has just got its place. `act` is called on the runner's thread, which shows no sign of life meanwhile.
+  /// A node that has just got its place. `act` is called on the runner's thread, which shows no sign of life meanwhile. `reaches`
+  /// returns the nodes that this one reaches, nil as long as it has not tried.
   public init(
     _ registry: NodeRegistry, incarnation: Int64, timing: Membership.Timing, log: Log,
+    reaches: @escaping @Sendable () -> Set<Int64>? = { nil },
     act: @escaping @Sendable (Membership.Action) -> Void
   ) {
     self.registry = registry
@@ -42,6 +48,7 @@ public final class MembershipRunner: Sendable {
     self.timing = timing
     self.log = log
     self.act = act
+    self.reaches = reaches
     membership = Mutex(Membership(own: incarnation, timing: timing))
     lastBeat = Atomic(Self.clock())
     lastRun = Atomic(Self.clock())
@@ -77,6 +84,9 @@ public final class MembershipRunner: Sendable {
 
   /// What the database said last; nil before the first time.
   public var view: ClusterView? { newest.withLock { $0 } }
+
+  /// The nodes that were taken for dead and have not started again, as the database said some seconds ago.
+  public var deadNodes: [DeadNode] { dead.withLock { $0 } }
 
   /// See `Membership.lead`.
   public func lead(epoch: Int64) { membership.withLock { $0.lead(epoch: epoch) } }
@@ -118,16 +128,22 @@ public final class MembershipRunner: Sendable {
 
   private func run() {
     var isFailing = false
+    var turn: UInt64 = 0
     while !isClosing.load(ordering: .acquiring) {
       let began = Self.clock()
       let beats = began &- lastBeat.load(ordering: .relaxed) &+ timing.watchful / 2 >= timing.beat
       do throws(StorageError) {
-        let view = try registry.look(as: incarnation, beats: beats)
+        let view = try registry.look(as: incarnation, beats: beats, reaches: reaches())
         if beats, view != nil { lastBeat.store(began, ordering: .relaxed) }
         if let view { newest.withLock { $0 = view } }
         if isFailing { log.info("the cluster's database answers again") }
         isFailing = false
         for action in membership.withLock({ $0.observe(view, at: Self.clock()) }) { try perform(action) }
+        if turn % Self.turnsOfDead == 0 {
+          let found = try registry.deadNodes()
+          dead.withLock { $0 = found }
+        }
+        turn += 1
       } catch {
         if !isFailing {
           log.warning("cannot reach the cluster's database", ["error": .text(error.description)])
@@ -141,8 +157,9 @@ public final class MembershipRunner: Sendable {
   }
 
   private func perform(_ action: Membership.Action) throws(StorageError) {
-    guard case .remove(let node) = action else { return act(action) }
-    guard try registry.remove(node) else { return }
+    guard case .remove(let node, let silent) = action else { return act(action) }
+    let seenAt = SystemTime().now().milliseconds - Int64(silent / 1_000_000)
+    guard try registry.remove(node, seenAt: Timestamp(milliseconds: seenAt)) else { return }
     log.warning(
       "a node shows no sign of life and is taken for dead",
       ["node": .text(node.name), "address": .text(node.address)])

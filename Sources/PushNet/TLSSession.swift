@@ -120,7 +120,7 @@ public final class TLSSession {
   private func failure(_ errorNumber: Int32) -> String {
     broken = true
     let verified = SSL_get_verify_result(handle)
-    if !context.isServer, SSL_get_verify_mode(handle) != SSL_VERIFY_NONE, verified != Int(X509_V_OK) {
+    if SSL_get_verify_mode(handle) != SSL_VERIFY_NONE, verified != Int(X509_V_OK) {
       ERR_clear_error()
       return "certificate refused: " + String(cString: X509_verify_cert_error_string(verified))
     }

@@ -177,6 +177,7 @@ public final class NodeLink: Sendable {
     let (received, busEvents) = bus.take()
     let (output, deadline, hasTold) = engine.withLock { engine in
       let before = engine.leadership?.side.answers
+      if busEvents.contains(.connected) { engine.node.greet() }
       engine.turn(received, now: time.sinceBoot())
       return (engine.takeOutput(), engine.deadline, engine.leadership?.side.answers != before)
     }
@@ -192,7 +193,7 @@ public final class NodeLink: Sendable {
     switch event {
     case .connected: isBusConnected.store(true, ordering: .relaxed)
     case .disconnected: isBusConnected.store(false, ordering: .relaxed)
-    case .failed, .overflowed: break
+    case .failed, .overflowed, .unsealed: break
     }
     events(.bus(event))
   }

@@ -43,16 +43,14 @@ public final class NodeRegistry: Sendable {
     var locked: (incarnation: Int64, generation: Int)?
     /// Whether the node can be the home of some apps beside other homes.
     var spreadsApps = false
+    /// What the database has of the nodes that this one reaches.
+    var reaches: Set<Int64>?
   }
 
   /// Nanoseconds after which a node whose beat stands still is taken for dead.
   public static let deadAfter: UInt64 = 6_000_000_000
   /// The same for one that has no connection to the database any more.
   public static let lostAfter: UInt64 = 2_500_000_000
-  /// First number of the advisory lock that each node holds on its own; the second one is its incarnation.
-  private static let nodeLocks = 72_385_474
-  /// The same of nodes that can be the home of some apps beside other homes.
-  private static let spreadLocks = 72_385_475
 
   private let session: Mutex<Session>
 
@@ -132,7 +130,7 @@ public final class NodeRegistry: Sendable {
         seen[other.incarnation] = last
         guard last.beat == other.beat else { throw problem }
         if moment &- last.since > (isConnected ? Self.deadAfter : Self.lostAfter) {
-          do throws(StorageError) { _ = try remove(other) } catch { throw .storage(error) }
+          do throws(StorageError) { _ = try remove(other, seenAt: now) } catch { throw .storage(error) }
         }
         usleep(200_000)
       }
@@ -146,8 +144,8 @@ public final class NodeRegistry: Sendable {
 
   private func register(_ node: Node, at now: Timestamp) throws(StorageError) -> Attempt {
     try change { database, session throws(StorageError) in
-      // One after the other: two clusters could begin at once.
-      try database.run("LOCK TABLE node IN SHARE ROW EXCLUSIVE MODE")
+      // One after the other: two clusters could begin at once. Beats of others do not wait for a node that is slow.
+      try NodeLocks(database: database).beginRegistration()
       let other = try database.first(
         """
         SELECT incarnation, name, address, version, is_draining, beat, started_at, cluster FROM node
@@ -157,7 +155,7 @@ public final class NodeRegistry: Sendable {
       if let (row, cluster) = other {
         return .hindered(
           by: row, cluster == node.cluster ? .nameInUse(address: row.address) : .otherCluster(cluster),
-          isConnected: try Self.isConnected(row.incarnation, database))
+          isConnected: try NodeLocks(database: database).isHeld(of: row.incarnation))
       }
       let incarnation = try database.insert(
         """
@@ -165,18 +163,34 @@ public final class NodeRegistry: Sendable {
           RETURNING incarnation
         """, .text(node.cluster), .text(node.name), .text(node.address), .text(node.version),
         .integer(now.milliseconds))
-      session.spreadsApps = node.spreadsApps
+      (session.spreadsApps, session.reaches) = (node.spreadsApps, nil)
+      let dead = DeadNodes(database: database)
+      if try dead.isThere() {
+        try database.run(
+          "UPDATE node SET capabilities = ? WHERE incarnation = ?",
+          .integer(NodeCapabilities.own.rawValue), .integer(incarnation))
+        try dead.forget(node.name)
+      }
       try Self.lock(incarnation, &session)
       return .registered(incarnation)
     }
   }
 
-  /// What the database knows of the cluster; nil if the node is not among those that are alive. `beats` also shows that it is alive.
-  public func look(as incarnation: Int64, beats: Bool) throws(StorageError) -> ClusterView? {
+  /// What the database knows of the cluster; nil if the node is not among those that are alive. `beats` also shows that it is alive,
+  /// and `reaches` tells which nodes it reaches.
+  public func look(
+    as incarnation: Int64, beats: Bool, reaches: Set<Int64>? = nil
+  ) throws(StorageError) -> ClusterView? {
     try change { database, session throws(StorageError) in
       try Self.lock(incarnation, &session)
       if beats {
         try database.run("UPDATE node SET beat = beat + 1 WHERE incarnation = ?", .integer(incarnation))
+      }
+      if let reaches, reaches != session.reaches, try DeadNodes(database: database).isThere() {
+        try database.run(
+          "UPDATE node SET reaches = ? WHERE incarnation = ?", .text(NodeRow.text(reaches)),
+          .integer(incarnation))
+        session.reaches = reaches
       }
       let view = try Self.view(of: database)
       return view.nodes.contains { $0.incarnation == incarnation } ? view : nil
@@ -194,28 +208,24 @@ public final class NodeRegistry: Sendable {
   }
 
   private static func view(of database: Database) throws(StorageError) -> ClusterView {
-    let locks = try database.all(
-      """
-      SELECT CAST(classid AS bigint) AS kind, CAST(objid AS bigint) AS node
-        FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
-        WHERE locktype = 'advisory' AND granted AND datname = current_database() AND objsubid = 2
-          AND CAST(classid AS bigint) IN (?, ?)
-      """, .integer(nodeLocks), .integer(spreadLocks)
-    ) { (kind: $0.count("kind"), node: $0.integer("node")) }
-    let connected = Set(locks.filter { $0.kind == nodeLocks }.map(\.node))
-    let spreading = Set(locks.filter { $0.kind == spreadLocks }.map(\.node))
-    // Schemas from before there were several homes have no slots. A home's fence has the number of its node.
+    let locks = NodeLocks(database: database)
+    let (connected, spreading) = try locks.held()
+    // Older schemas lack some columns. A home's fence has the number of its node.
     let homes = Set(
       try database.all("SELECT incarnation FROM fence WHERE to_jsonb(fence) ->> 'slot' IS NOT NULL") {
         $0.integer("incarnation")
       })
     let nodes = try database.all(
       """
-      SELECT incarnation, name, address, version, is_draining, beat, started_at FROM node
-        ORDER BY incarnation
+      SELECT incarnation, name, address, version, is_draining, beat, started_at,
+          coalesce(CAST(to_jsonb(node) ->> 'capabilities' AS bigint), 0) AS capabilities,
+          to_jsonb(node) ->> 'reaches' AS reaches
+        FROM node ORDER BY incarnation
       """
     ) { row in
       var node = NodeRow(row)
+      node.capabilities = NodeCapabilities(rawValue: row.integer("capabilities"))
+      node.reaches = row.isNull("reaches") ? nil : NodeRow.nodes(row.text("reaches"))
       node.isConnected = connected.contains(node.incarnation & 0xffff_ffff)
       node.isHome = homes.contains(node.incarnation)
       node.spreadsApps = node.isHome || spreading.contains(node.incarnation & 0xffff_ffff)
@@ -225,7 +235,7 @@ public final class NodeRegistry: Sendable {
       HomeRow(
         incarnation: $0.integer("incarnation"), epoch: $0.integer("epoch"), fence: $0.integer("fence"))
     }
-    return ClusterView(nodes: nodes, home: home, isFree: try isFree(database))
+    return ClusterView(nodes: nodes, home: home, isFree: try locks.isFree())
   }
 
   /// Tells that a node is about to end.
@@ -243,14 +253,36 @@ public final class NodeRegistry: Sendable {
     }
   }
 
-  /// Removes a node whose beat stands still; false if it has moved.
-  public func remove(_ node: NodeRow) throws(StorageError) -> Bool {
+  /// Removes a node whose beat stands still since a moment; false if it has moved.
+  public func remove(_ node: NodeRow, seenAt: Timestamp) throws(StorageError) -> Bool {
     try change { database, _ throws(StorageError) in
+      // One whose row is locked is about to move: nobody waits for it, since that would stop this node's own beat.
       try database.run(
-        "DELETE FROM node WHERE incarnation = ? AND beat = ?", .integer(node.incarnation), .integer(node.beat)
-      )
-      return database.changes > 0
+        """
+        DELETE FROM node WHERE incarnation IN (
+          SELECT incarnation FROM node WHERE incarnation = ? AND beat = ? FOR UPDATE SKIP LOCKED)
+        """, .integer(node.incarnation), .integer(node.beat))
+      guard database.changes > 0 else { return false }
+      try DeadNodes(database: database).note(node, seenAt)
+      return true
     }
+  }
+
+  /// Removes a node that others do not reach, though it shows signs of life; false if it is gone already.
+  public func expel(_ node: NodeRow, at now: Timestamp) throws(StorageError) -> Bool {
+    try change { database, _ throws(StorageError) in
+      // It may hold its row locked for seconds.
+      try NodeLocks(database: database).endConnection(of: node.incarnation)
+      try database.run("DELETE FROM node WHERE incarnation = ?", .integer(node.incarnation))
+      guard database.changes > 0 else { return false }
+      try DeadNodes(database: database).note(node, now)
+      return true
+    }
+  }
+
+  /// The nodes that were taken for dead in the last week and have not started again, the last one first.
+  public func deadNodes() throws(StorageError) -> [DeadNode] {
+    try use { database, _ throws(StorageError) in try DeadNodes(database: database).all() }
   }
 
   /// Ends a node's place.
@@ -294,7 +326,8 @@ public final class NodeRegistry: Sendable {
   public func freeSlot() throws(StorageError) -> MessageSlot? {
     try use { database, _ throws(StorageError) in
       let taken = try database.all("SELECT slot FROM fence WHERE slot IS NOT NULL") { $0.integer("slot") }
-      return (0...127).first { !taken.contains(Int64($0)) }.flatMap { MessageSlot($0) }
+      // Nodes that start at the same time should not want the same one.
+      return (0...127).filter { !taken.contains(Int64($0)) }.randomElement().flatMap { MessageSlot($0) }
     }
   }
 
@@ -355,34 +388,7 @@ public final class NodeRegistry: Sendable {
   private static func lock(_ incarnation: Int64, _ session: inout Session) throws(StorageError) {
     let generation = session.database.postgres?.generation ?? 0
     if let locked = session.locked, locked == (incarnation, generation) { return }
-    for kind in session.spreadsApps ? [nodeLocks, spreadLocks] : [nodeLocks] {
-      try session.database.run(
-        "SELECT pg_try_advisory_lock(CAST(? AS integer), CAST(? AS integer))", .integer(kind),
-        .integer(Int32(truncatingIfNeeded: incarnation)))
-    }
+    try NodeLocks(database: session.database).take(of: incarnation, spreadsApps: session.spreadsApps)
     session.locked = (incarnation, generation)
-  }
-
-  private static func isConnected(_ incarnation: Int64, _ database: Database) throws(StorageError) -> Bool {
-    try isHeld(Int64(nodeLocks), incarnation & 0xffff_ffff, words: 2, database)
-  }
-
-  private static func isFree(_ database: Database) throws(StorageError) -> Bool {
-    let number = PostgresConnection.serverLockNumber
-    return try !isHeld(number >> 32, number & 0xffff_ffff, words: 1, database)
-  }
-
-  /// Whether somebody holds an advisory lock of this database; one of two words has two numbers, one of one word has its halves.
-  private static func isHeld(
-    _ high: Int64, _ low: Int64, words: Int64, _ database: Database
-  ) throws(StorageError) -> Bool {
-    let held = try database.first(
-      """
-      SELECT count(*) AS held FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
-        WHERE locktype = 'advisory' AND granted AND datname = current_database() AND objsubid = ?
-          AND CAST(classid AS bigint) = ? AND CAST(objid AS bigint) = ?
-      """, .integer(words), .integer(high), .integer(low)
-    ) { $0.count("held") }
-    return held ?? 0 > 0
   }
 }

@@ -1,5 +1,21 @@
 import PushBase
 
+/// What a node's program can do that programs before it could not.
+public struct NodeCapabilities: OptionSet, Sendable, Hashable {
+  /// The bits.
+  public let rawValue: Int64
+
+  /// Wraps the bits.
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+
+  /// It tells which other nodes it reaches.
+  public static let tellsReach = NodeCapabilities(rawValue: 1)
+  /// It opens sealed frames.
+  public static let opensSealed = NodeCapabilities(rawValue: 2)
+  /// What this program can do.
+  public static let own: NodeCapabilities = [.tellsReach, .opensSealed]
+}
+
 /// A node of a cluster, as it is stored.
 public struct NodeRow: Sendable, Hashable {
   /// Its number, from 1, which is never used again.
@@ -22,6 +38,10 @@ public struct NodeRow: Sendable, Hashable {
   public var isHome = false
   /// Whether it is such a home, or could be one if nothing were in the way, as far as the database knows.
   public var spreadsApps = false
+  /// What its program can do.
+  public var capabilities: NodeCapabilities = []
+  /// The nodes that it reaches for requests; nil until it has tried.
+  public var reaches: Set<Int64>?
 
   /// All fields.
   public init(
@@ -43,6 +63,13 @@ public struct NodeRow: Sendable, Hashable {
       version: row.text("version"), isDraining: row.bool("is_draining"), beat: row.integer("beat"),
       startedAt: Timestamp(milliseconds: row.integer("started_at")))
   }
+
+  /// How the nodes that one reaches are stored.
+  static func text(_ reaches: Set<Int64>) -> String {
+    reaches.sorted().map { String($0) }.joined(separator: ",")
+  }
+
+  static func nodes(_ text: String) -> Set<Int64> { Set(text.split(separator: ",").compactMap { Int64($0) }) }
 }
 
 /// The home of all apps, as it is stored.

@@ -58,7 +58,7 @@ final class PostgresFence {
   // MARK: Raising it
 
   /// Makes the fence of this process. A server deletes those of all others, which cannot commit any more then; a home deletes those
-  /// of commands, and of the home that it replaces. `.inUse` if another home has its slot.
+  /// that a server or a command has left behind, and that of the home that it replaces. `.inUse` if another home has its slot.
   func raise() throws(StorageError) {
     // The schema that a server or a command finds may be older than slots are.
     var (columns, values) = ("incarnation, connection", "\(options.incarnation), 0")
@@ -72,7 +72,12 @@ final class PostgresFence {
     }
     if case .home(let slot) = role {
       (columns, values) = (columns + ", slot", values + ", \(slot.rawValue)")
-      others += " WHERE slot IS NULL OR incarnation = \(options.replaces ?? -1)"
+      // No server is there, and a command that is connected goes on: homes and it do not disturb each other.
+      others += """
+         WHERE incarnation = \(options.replaces ?? -1) OR slot IS NULL AND NOT EXISTS (
+          SELECT 1 FROM pg_stat_activity
+            WHERE application_name = 'borealis/' || fence.incarnation AND datname = current_database())
+        """
     }
     do throws(StorageError) {
       try connection.execute(

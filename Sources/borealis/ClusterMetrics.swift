@@ -1,5 +1,6 @@
 import PushBase
 import PushCluster
+import PushForwarding
 import PushNodes
 import PushStorage
 
@@ -7,9 +8,17 @@ import PushStorage
 enum ClusterMetrics {
   /// Registers them; they are computed when they are read. `homes` are nil if one home has all apps.
   static func compute(
-    _ metrics: Metrics, link: NodeLink, homes: NodeHomes?, apps: @escaping @Sendable () -> Int,
+    _ metrics: Metrics, link: NodeLink, homes: NodeHomes?, reach: NodeReach,
+    apps: @escaping @Sendable () -> Int, mayBeHome: @escaping @Sendable () -> Bool,
     nodes: @escaping @Sendable () -> Int
   ) {
+    metrics.computed(
+      "borealis_node_may_be_home",
+      "1 if a majority of nodes and this one reach each other, so that it may be the home of apps, 0 if not"
+    ) { mayBeHome() ? 1 : 0 }
+    metrics.computed(
+      "borealis_node_unreached", "Other nodes that this one does not reach for requests"
+    ) { Double(reach.problems.count) }
     metrics.computed(
       "borealis_node_is_home",
       "1 if this node is the home of all apps, or of what belongs to no app, 0 if not"
@@ -41,6 +50,10 @@ enum ClusterMetrics {
       let counts = link.status.bus
       return Double(counts.refused + counts.dropped)
     }
+    metrics.computed(
+      "borealis_bus_frames_unsealed_total",
+      "Frames that came and were dropped, since no node of this installation has sealed them", isCounter: true
+    ) { Double(link.status.bus.unsealed) }
     metrics.computed("borealis_bus_disconnections_total", "Lost connections to the bus", isCounter: true) {
       Double(link.status.bus.disconnections)
     }

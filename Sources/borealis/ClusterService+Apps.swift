@@ -33,7 +33,8 @@ extension ClusterService {
             guard let service = service.withLock({ $0 }) else { return }
             service.console.takeInstallation()
             installed(service)
-          }, barrier: barrier))
+          }, leaving: { [self] in currentState.runner.handOver() },
+          staying: { [self] in currentState.runner.lead(epoch: $0) }, barrier: barrier))
     } catch {
       throw .failed("cannot start a thread: \(error.number)")
     }
@@ -79,10 +80,7 @@ extension ClusterService {
   func endHomes() { homes?.close() }
 
   /// Gives all apps to other nodes; true if none is left.
-  func handOverApps() -> Bool {
-    let runner = currentState.runner
-    return homes?.handOverAll(leaving: { runner.handOver() }, staying: { runner.lead(epoch: $0) }) ?? true
-  }
+  func handOverApps() -> Bool { homes?.handOverAll() ?? true }
 
   /// Whether no other node is a home of apps that could have those of this one, by what the database says now.
   var isOnlyHome: Bool {

@@ -59,9 +59,7 @@ extension ClusterService {
   /// Gets a new place. If that fails, all is as it was.
   private func rejoin(draining: Bool = false) throws {
     let incarnation = try registry.register(node, at: time.now(), clock: MembershipRunner.clock)
-    let runner = MembershipRunner(registry, incarnation: incarnation, timing: timing, log: log) { [orders] in
-      orders.add(.act($0))
-    }
+    let runner = ClusterStart.runner(registry, incarnation, timing, reach, orders, log)
     do {
       try link.rejoin(as: Incarnation(UInt64(incarnation)))
       if draining || !isReady() { runner.drain() }

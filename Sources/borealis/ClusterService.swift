@@ -21,6 +21,10 @@ final class ClusterService: Sendable {
   let link: NodeLink
   let forwarder: RequestForwarder
   let tls: NodeTLS?
+  /// Which other nodes take requests of this one.
+  let reach: NodeReach
+  /// Seals what goes over the bus.
+  let sealing: FrameSealing
   let pages: NodePages
   let settings: ServeSettings
   let node: NodeRegistry.Node
@@ -65,11 +69,15 @@ final class ClusterService: Sendable {
     (self.time, self.isReady, tls) = (time, isReady, options.tls)
     let log = settings.log
     self.log = log
+    let reach = NodeReach(tls: options.tls, log: log)
+    self.reach = reach
     node = .init(
       cluster: options.cluster.text, name: options.name, address: address, version: Program.version,
       spreadsApps: options.spreadsApps)
     let registry = try ClusterStart.registry(settings)
     self.registry = registry
+    let sealing = try FrameSealing(settings.secretKeyFile, time: time)
+    self.sealing = sealing
     name = options.name
     let cluster = try ClusterStart.name(options, at: registry)
     if !options.spreadsApps { try ClusterStart.expectOneHome(at: registry) }
@@ -77,14 +85,13 @@ final class ClusterService: Sendable {
     let orders = ClusterOrders<ClusterOrder>()
     self.orders = orders
     timing = ClusterStart.timing(options)
-    let runner = MembershipRunner(registry, incarnation: incarnation, timing: timing, log: log) {
-      orders.add(.act($0))
-    }
+    let runner = ClusterStart.runner(registry, incarnation, timing, reach, orders, log)
     state = Mutex(ClusterState(runner: runner, homeAt: MembershipRunner.clock()))
+    sealing.follow(try? registry.look(as: incarnation, beats: true))
     do throws(Failure) {
       link = try ClusterStart.link(
-        options, cluster, incarnation, address: address, channel: channel, loops: loops, time: time, log: log,
-        told: { orders.add(.read) }
+        options, cluster, incarnation, address: address, channel: channel, loops: loops, sealing: sealing,
+        time: time, log: log, told: { orders.add(.read) }
       ) {
         // Others would take this node for dead while it waits.
         _ = try? registry.look(as: incarnation, beats: true)
@@ -114,7 +121,8 @@ final class ClusterService: Sendable {
     pages = NodePages(metrics: metrics, obstacle: { status.obstacle }, ready: { status.text })
     status.service.withLock { $0 = self }
     ClusterMetrics.compute(
-      metrics, link: link, homes: homes, apps: { [weak self] in self?.servedApps ?? 0 }
+      metrics, link: link, homes: homes, reach: reach, apps: { [weak self] in self?.servedApps ?? 0 },
+      mayBeHome: { [weak self] in self?.reachReport.mayBeHome ?? false }
     ) { [weak self] in
       self?.currentState.runner.view?.nodes.count ?? 0
     }
@@ -159,6 +167,7 @@ final class ClusterService: Sendable {
       guard state.runner.isAlive else { return "the cluster's database does not answer" }
       if let obstacle = state.storeObstacle() { return obstacle }
     }
+    if let obstacle = reachReport.obstacle { return obstacle }
     if state.isLeading || homes?.hasInstallation == true { return nil }
     if state.runner.view?.isDivided == true, homes?.isAboutToBegin == true { return "starting" }
     let isHomeless =
@@ -166,8 +175,12 @@ final class ClusterService: Sendable {
     return isHomeless ? "no node is the home" : nil
   }
 
+  private var reachReport: ReachReport { ReachReport(currentState.runner, reach) }
+
   /// What this node is, for people.
-  var description: String {
+  var description: String { ([role] + reachReport.lines).joined(separator: "\n") }
+
+  private var role: String {
     let state = currentState
     if let homes, homes.home != nil {
       let installation = homes.hasInstallation ? "this node" : state.home?.name ?? "nobody"
@@ -180,6 +193,8 @@ final class ClusterService: Sendable {
   func tick(devices: Int64) {
     let state = currentState
     link.update(load: UInt32(clamping: devices), isDraining: !isReady())
+    reach.follow(state.runner)
+    sealing.follow(state.runner.view)
     if state.isLeading, state.runner.isAlive { forwarder.wake() }
     confirmHome(state)
     if isReady(), state.own?.isDraining == true { endOnce() }
@@ -209,14 +224,14 @@ final class ClusterService: Sendable {
   var consoleNodes: [ConsoleNode] {
     let runner = currentState.runner
     return ConsoleNode.list(
-      runner.view?.nodes ?? [], own: runner.incarnation, link.peers, apps: homes?.shares,
-      connections: serverMetrics.deviceConnections.value)
+      runner.view?.nodes ?? [], dead: runner.deadNodes, own: runner.incarnation, link.peers,
+      apps: homes?.shares, connections: serverMetrics.deviceConnections.value)
   }
 
   /// Reads the certificates between nodes again.
   func reload() {
     guard let tls else { return }
-    do { try tls.reload() } catch {
+    do { try tls.reload(as: name) } catch {
       log.error("TLS certificate between nodes not reloaded", ["reason": .text("\(error)")])
     }
   }

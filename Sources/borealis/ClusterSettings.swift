@@ -85,6 +85,11 @@ struct ClusterSettings {
     deviceAddress = try Self.deviceAddress(settings)
     spreadsApps = settings.text("spread-apps") != "false"
     tls = try Self.tls(settings)
+    if let tls {
+      do throws(NodeTLS.Refusal) { try tls.check(as: name) } catch {
+        throw .usage("--node-certificate: other nodes would refuse this one: \(error.reason)")
+      }
+    }
     let place = NodeAddress(name: name, host: address.host, port: address.port)
     guard tls != nil || place.isLoopback else {
       throw .usage(

@@ -125,6 +125,16 @@ enum ClusterStart {
     }
   }
 
+  /// What keeps a node's place, and gives orders to its thread.
+  static func runner(
+    _ registry: NodeRegistry, _ incarnation: Int64, _ timing: Membership.Timing, _ reach: NodeReach,
+    _ orders: ClusterOrders<ClusterOrder>, _ log: Log
+  ) -> MembershipRunner {
+    MembershipRunner(
+      registry, incarnation: incarnation, timing: timing, log: log, reaches: { reach.reached }
+    ) { orders.add(.act($0)) }
+  }
+
   /// Gets a place among the nodes.
   static func register(
     _ node: NodeRegistry.Node, named name: String, at registry: NodeRegistry, _ time: SystemTime
@@ -172,9 +182,13 @@ enum ClusterStart {
   /// Connects to the bus. `beat` is called each second until that has succeeded.
   static func link(
     _ options: ClusterSettings, _ cluster: ClusterName, _ incarnation: Int64, address: String,
-    channel: PassthroughChannel, loops: Int, time: SystemTime, log: Log,
+    channel: PassthroughChannel, loops: Int, sealing: FrameSealing, time: SystemTime, log: Log,
     told: @escaping @Sendable () -> Void, beat: () -> Void
   ) throws(Failure) -> NodeLink {
+    if options.bus.isOpenToOthers {
+      log.warning(
+        "the bus has no TLS, or neither a password nor a certificate: whoever reaches NATS can disturb nodes")
+    }
     let connected = Semaphore()
     let problem = Mutex("")
     let link: NodeLink
@@ -194,7 +208,8 @@ enum ClusterStart {
           note(event, log)
         },
         connect: { incarnation, wake throws(SystemThread.Failure) in
-          try NATSBus(options.bus, cluster: cluster, incarnation: incarnation, wake: wake)
+          SealedBus(
+            try NATSBus(options.bus, cluster: cluster, incarnation: incarnation, wake: wake), sealing)
         })
     } catch {
       throw .failed("cannot start a thread: \(error.number)")
@@ -235,6 +250,14 @@ enum ClusterStart {
     case .bus(.connected): log.info("connected to the bus")
     case .bus(.disconnected): log.warning("the connection to the bus is lost")
     case .bus(.failed(let text)): log.warning("the bus reports an error", ["error": .text(text)])
+    case .bus(.unsealed):
+      log.error(
+        "a message on the bus is not sealed with this installation's secret key: it is dropped",
+        [
+          "reason": .text(
+            "another installation uses the same --cluster, a node has another secret key, or messages are forged"
+          )
+        ])
     case .bus(.overflowed(let count)):
       log.warning("messages of other nodes were dropped", ["count": .number(Int64(clamping: count))])
     }

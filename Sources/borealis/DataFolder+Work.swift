@@ -94,8 +94,26 @@ extension DataFolder {
     keys: SecretKeyFile? = nil, orFail what: String,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
   ) throws(Failure) -> Value {
-    try withStore(keys: keys) { store throws(Failure) in try store.writeNow(orFail: what, body) }
+    for _ in 1..<Self.changeAttempts {
+      let value = try withStore(keys: keys) { store throws(Failure) -> Value? in
+        do throws(StorageError) {
+          let value: Value = try Store.wait { done in store.write(body, completion: done) }
+          return value
+        } catch {
+          // A server has started meanwhile: nothing is stored, and its schema is looked at anew.
+          guard error.kind == .takenOver, !error.isInDoubt else { throw Self.failure(what, error) }
+          return nil
+        }
+      }
+      if let value { return value }
+    }
+    return try withStore(keys: keys) { store throws(Failure) in
+      try store.writeNow(orFail: what, body)
+    }
   }
+
+  /// Attempts to change something while servers start.
+  private static var changeAttempts: Int { 3 }
 }
 
 extension Store {

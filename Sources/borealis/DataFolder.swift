@@ -157,6 +157,8 @@ struct DataFolder {
     do throws(StorageError) {
       return try Store.open(location, readers: readers, log: log, options: options)
     } catch {
+      // For a home beside others that passes, and nobody is to stop anything.
+      if error.kind == .inUse, options.home != nil { throw .failed("for now \(error.message)") }
       throw openFailure(error)
     }
   }

@@ -134,6 +134,7 @@ final class LoopServices: LoopDriver {
   private func addNodes(_ cluster: ClusterService) {
     let forwarding = cluster.forwarder.add(to: loop) { [unowned self] in handlers }
     self.forwarding = forwarding
+    if loop.handle.index == 0 { _ = cluster.reach.add(to: loop) }
     nodes = NodeListener(
       loop: loop, tls: cluster.tls, limits: parts.httpLimits, peers: parts.httpPeers,
       memory: parts.httpMemory, time: parts.time, nodes: { cluster.names },

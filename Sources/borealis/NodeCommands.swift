@@ -1,6 +1,7 @@
 import Glibc
 import PushBase
 import PushJSON
+import PushMembership
 import PushOps
 import PushStorage
 
@@ -9,8 +10,10 @@ struct NodeListCommand: Command {
   static let summary = "Lists the nodes of a cluster."
   static let details = """
     Prints a line of JSON for each node that is not known to be dead: name, address for other nodes, version, role, whether it
-    is draining, and whether its sign of life has moved in the last two seconds. Where each app has a home of its own, apps is of how
-    many a node is the home, and installation whether of what belongs to no app as well. Changes nothing.
+    is draining, and whether its sign of life has moved in the last two seconds. may_be_home is false for a node that too few
+    others reach for requests, or that reaches too few; unreached has the nodes that it does not reach. Where each app has a
+    home of its own, apps is of how many a node is the home, and installation whether of what belongs to no app as well. Nodes
+    that were taken for dead in the last week and have not started again follow, with last_seen_at. Changes nothing.
     """
   static let operands: [String] = []
   static let settings = DataFolder.settings
@@ -20,6 +23,7 @@ struct NodeListCommand: Command {
     let view = try cluster.view()
     let beats = view.nodes.isEmpty ? [:] : try cluster.beatsLater()
     let apps = try cluster.shares()?.apps
+    let reachability = Reachability(view.nodes)
     for node in view.nodes {
       let hasInstallation = node.incarnation == view.home?.incarnation
       var line = JSONObject()
@@ -30,11 +34,22 @@ struct NodeListCommand: Command {
       line.set("draining", .bool(node.isDraining))
       line.set("alive", .bool(beats[node.incarnation].map { $0 != node.beat } ?? false))
       line.set("started_at", .string(Log.iso8601(node.startedAt.milliseconds)))
+      line.set("may_be_home", .bool(reachability.homes.contains(node.incarnation)))
+      let gaps = reachability.gaps(of: node.incarnation)
+      let unreached = view.nodes.filter { gaps.doesNotReach.contains($0.incarnation) }
+      line.set("unreached", .array(unreached.map { .string($0.name) }))
       if let apps {
         line.set("apps", .number(JSONNumber(Int64(apps[node.incarnation] ?? 0))))
         line.set("installation", .bool(hasInstallation))
       }
       Console.print(.object(line))
+    }
+    let names = Set(view.nodes.map(\.name))
+    for node in try cluster.deadNodes() where !names.contains(node.name) {
+      Console.print([
+        "name": .string(node.name), "address": .string(node.address), "version": .string(node.version),
+        "alive": false, "last_seen_at": .string(Log.iso8601(node.seenAt.milliseconds)),
+      ])
     }
   }
 }
@@ -106,6 +121,12 @@ private struct OperatedCluster {
     }
     guard let view else { throw .failed("\(folder.database) has no nodes yet") }
     return view
+  }
+
+  func deadNodes() throws(Failure) -> [DeadNode] {
+    do throws(StorageError) { return try registry.deadNodes() } catch {
+      throw DataFolder.failure("cannot read \(folder.database)", error)
+    }
   }
 
   /// How many apps each node has, and how many apps have no home; nil if one home has all.

@@ -45,6 +45,11 @@ extension NodeHomes {
   func begin(_ view: ClusterView, _ node: Int64, replacing fence: Int64? = nil) {
     guard home == nil, !state.withLock(\.isHandingOver), let hooks = hooks.withLock({ $0 }) else { return }
     do throws(Failure) {
+      if let gaps = ReachGaps(of: node, in: view) {
+        // Known in a moment.
+        guard !gaps.isUntold else { return }
+        throw .failed(gaps.text)
+      }
       if let other = mayBeHomeOfAll(view, besides: node) {
         throw .failed("the node \(other) knows of one home for all apps only, and is to become it first")
       }

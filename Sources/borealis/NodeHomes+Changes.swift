@@ -33,7 +33,7 @@ extension NodeHomes {
   }
 
   private func candidates(_ loads: [Int64: [AppID: Int]], _ view: ClusterView) -> [HomeCandidate] {
-    let nodes = Set(view.nodes.filter { !$0.isDraining }.map(\.incarnation))
+    let nodes = Reachability(view.nodes).homes
     return loads.filter { nodes.contains($0.key) }.map {
       HomeCandidate(node: $0.key, home: $0.key, apps: $0.value)
     }
@@ -115,34 +115,39 @@ extension NodeHomes {
     ])
   }
 
-  /// Gives everything to the other nodes, what belongs to no app last. True if nothing is left. `leaving` is called before what belongs to
-  /// no app is given away, and `staying` with its epoch if nobody takes it.
-  func handOverAll(leaving: () -> Void, staying: (Int64) -> Void) -> Bool {
+  /// Gives everything to the other nodes, what belongs to no app last. True if nothing is left.
+  func handOverAll() -> Bool {
     turns.withLock { _ in
       guard let home, let (view, _) = view() else { return home == nil }
       settleDown()
-      guard let loads = try? home.store.wait({ t throws(StorageError) in try t.homes.loads() }) else {
-        return false
+      return handOverAll(of: home, view)
+    }
+  }
+
+  /// The same while turns are held.
+  func handOverAll(of home: NodeHome, _ view: ClusterView) -> Bool {
+    guard let loads = try? home.store.wait({ t throws(StorageError) in try t.homes.loads() }) else {
+      return false
+    }
+    let others = candidates(loads, view).filter { $0.home != home.own.home }
+    guard !others.isEmpty else { return false }
+    let rows = state.withLock { $0.rows.filter { $0.home.fence == home.own.home } }
+    // Deleted apps are not among these: who ends their home sees to what is left of them.
+    let weights = loads[home.own.home] ?? [:]
+    for (app, next) in HomePlan.place(weights, among: others, bundles: state.withLock(\.bundles)) {
+      if let row = rows.first(where: { $0.app == app }) {
+        handOver(row, of: home, to: next.home, view)
       }
-      let others = candidates(loads, view).filter { $0.home != home.own.home }
-      guard !others.isEmpty else { return false }
-      let rows = state.withLock { $0.rows.filter { $0.home.fence == home.own.home } }
-      // Deleted apps are not among these: who ends their home sees to what is left of them.
-      let weights = loads[home.own.home] ?? [:]
-      for (app, next) in HomePlan.place(weights, among: others, bundles: state.withLock(\.bundles)) {
-        if let row = rows.first(where: { $0.app == app }) {
-          handOver(row, of: home, to: next.home, view)
-        }
-      }
-      if let row = rows.first(where: { $0.app == .installation }) {
-        leaving()
-        if !handOverInstallation(row, of: home, to: others.map(\.home)) { staying(row.home.epoch) }
-      }
-      follow(view)
-      return state.withLock { state in
-        state.rows.allSatisfy { row in
-          row.home.fence != home.own.home || row.app != .installation && weights[row.app] == nil
-        }
+    }
+    if let row = rows.first(where: { $0.app == .installation }) {
+      let hooks = hooks.withLock { $0 }
+      hooks?.leaving()
+      if !handOverInstallation(row, of: home, to: others.map(\.home)) { hooks?.staying(row.home.epoch) }
+    }
+    follow(view)
+    return state.withLock { state in
+      state.rows.allSatisfy { row in
+        row.home.fence != home.own.home || row.app != .installation && weights[row.app] == nil
       }
     }
   }

@@ -20,40 +20,6 @@ struct NodeHome: Sendable {
 /// A node begins as a gateway: of the home of all apps, as long as there is one, or of the homes of apps. It becomes a home once nothing
 /// is in the way: a server of all apps, nodes that know of no other home, or a schema of an older version that others still use.
 final class NodeHomes: Sendable {
-  struct State {
-    /// What this node has as a home; nil as long as it is none.
-    var home: NodeHome?
-    /// The number of this node as that home, also once it is none any more.
-    var node: Int64?
-    /// Whether each app has a home of its own, so that none of all apps is followed.
-    var isDivided = false
-    /// What it had as a home that it is no more, as long as the database knows of it.
-    var leaving: NodeHome?
-    /// Why this node is no home, so that the log says each reason once.
-    var hindrance = ""
-    /// Since when it would be the first home, but for nodes that know of one home only.
-    var yieldsSince: UInt64?
-    var rows: [AppHomeRow] = []
-    var sharing = SharingApps()
-    /// What has to have the same home.
-    var bundles = AppBundles.none
-    var mark: HomesMark?
-    /// Apps that devices have here.
-    var opened: Set<AppID> = []
-    /// Those that could not be read, so that the log says so once.
-    var unread: Set<AppID> = []
-    /// Those of them whose requests are served here, since all nodes have told their devices, or could have.
-    var served: Set<AppID> = []
-    /// Until when nodes may tell their devices of an app.
-    var patience: [AppID: UInt64] = [:]
-    /// When nodes were seen first.
-    var seen: [Int64: UInt64] = [:]
-    var isHandingOver = false
-    /// Until when nothing is given away for balance, since that has failed.
-    var restsUntil: UInt64 = 0
-    var failure = ""
-  }
-
   /// What others do about it.
   struct Hooks: Sendable {
     /// Opens the database as one of several homes; the number is the fence of a server of all apps that is dead. Without permission to
@@ -63,6 +29,10 @@ final class NodeHomes: Sendable {
     var begun: @Sendable (NodeHome) -> Bool
     /// What belongs to no app is this node's, with its epoch.
     var installed: @Sendable (Int64) -> Void
+    /// It is about to be given to another node.
+    var leaving: @Sendable () -> Void
+    /// Nobody took it: it is this node's on, with its epoch.
+    var staying: @Sendable (Int64) -> Void
     /// Waits until all loops have seen a change of homes.
     var barrier: @Sendable () -> Void
   }
@@ -74,7 +44,7 @@ final class NodeHomes: Sendable {
   let view: @Sendable () -> (ClusterView, own: Int64)?
   let time: any TimeSource
   let log: Log
-  let state = Mutex(State())
+  let state = Mutex(NodeHomesState())
   /// Held while homes are read or changed.
   let turns = Mutex(())
   let hooks = Mutex<Hooks?>(nil)
@@ -154,6 +124,7 @@ final class NodeHomes: Sendable {
     do throws(StorageError) {
       if let leaving = state.withLock(\.leaving) { leave(leaving) }
       guard let (view, node) = view() else { return }
+      noteUnreachable(view)
       if view.isDivided {
         divide()
         begin(view, node)
@@ -168,8 +139,9 @@ final class NodeHomes: Sendable {
         serveOpened(home, view)
         follow(view)
         if home.own.contains(.installation) { try assign(home, view) }
-        try balance(home, view)
+        if !giveBack(home, view) { try balance(home, view) }
       }
+      try expelOthers(view, as: node)
       state.withLock { $0.failure = "" }
     } catch {
       let isNew = state.withLock { state in

@@ -96,10 +96,18 @@ final class ClusterWorld {
     }
   }
 
+  /// Has a node that was started with an authority of its own files believe in another one.
+  func replaceAuthority(of name: String, by authority: String) throws {
+    let (from, to) = ("\(folder.path)/\(authority).pem", "\(folder.path)/own-\(name).pem")
+    guard system("cp \(from) \(to)") == 0 else {
+      throw RunningProgram.Failure(description: "the authority is not replaced")
+    }
+  }
+
   /// The settings of a node with a certificate.
-  func certificates(_ name: String) -> [String] {
+  func certificates(_ name: String, authority: String = "nodes") -> [String] {
     [
-      "--node-ca", folder.path + "/nodes.pem", "--node-certificate", folder.path + "/\(name).pem",
+      "--node-ca", folder.path + "/\(authority).pem", "--node-certificate", folder.path + "/\(name).pem",
       "--node-key", folder.path + "/\(name).key",
     ]
   }

@@ -57,11 +57,75 @@ import Testing
     // The console is there at every node.
     let page = try world.node("b").call("GET", "/console/login")
     #expect(page.status == 200 && page.body.contains("<form"))
-    // A node of another authority is none.
+    // A node whose certificate the others would refuse does not start.
     try world.makeCertificates(["c"], authority: "other")
-    try world.startUnready("c", world.certificates("c"))
+    do {
+      try world.startUnready("c", world.certificates("c"))
+      Issue.record("it has started")
+    } catch let failure as RunningProgram.Failure {
+      #expect(failure.description.contains("other nodes would refuse this one"), "\(failure)")
+    }
+    // One that believes in another authority does, and serves nothing.
+    try world.startUnready("c", world.certificates("c", authority: "other"))
     let answer = try world.node("c").call("GET", "/v3/push/cid", as: app)
     #expect(answer.status == 503 && answer.head.lowercased().contains("retry-after"), "\(answer)")
+  }
+
+  /// Whom nobody reaches cannot serve calls that come to other nodes.
+  @Test func `A node that others do not reach gives its apps back and gets no more`() throws {
+    let names = ["a", "b", "c"]
+    let world = try ClusterWorld()
+    try world.makeCertificates(names)
+    try world.replaceAuthority(of: "c", by: "nodes")
+    for name in names {
+      let authority = name == "c" ? "own-c" : "nodes"
+      try world.start(name, world.certificates(name, authority: authority) + ["--spread-apps"])
+    }
+    let apps = try (0..<6).map { try world.makeApp("app \($0)") }
+    func expectAllServed(at nodes: [String]) throws {
+      for app in apps {
+        for name in nodes {
+          let isServed = try RunningProgram.eventually {
+            try world.node(name).call("GET", "/v3/schedules", as: app).status == 200
+          }
+          #expect(isServed)
+        }
+      }
+    }
+    #expect(try RunningProgram.eventually { try names.map { try world.apps(at: $0) } == [2, 2, 2] })
+    try expectAllServed(at: names)
+
+    // From now on it shows the certificate of another authority, and believes in that.
+    try world.makeCertificates(["c"], authority: "other")
+    try world.replaceAuthority(of: "c", by: "other")
+    let server = try world.node("c")
+    server.program.signal(SIGHUP)
+    #expect(try RunningProgram.eventually { try world.apps(at: "a") + world.apps(at: "b") == 6 })
+    try expectAllServed(at: ["a", "b"])
+    #expect(try world.apps(at: "c") == 0)
+    // Nobody reaches it before it reaches nobody, as connections are made anew.
+    #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 503 })
+    let page = try server.call("GET", "/readyz").body
+    #expect(page.contains("not reached by a, b; does not reach a, b"), "\(page)")
+    #expect(page.contains("does not reach a at 127.0.0.1:"), "\(page)")
+    let neighbour = try world.node("a").call("GET", "/readyz")
+    #expect(neighbour.status == 200 && neighbour.body.contains("does not reach c"), "\(neighbour.body)")
+    #expect(try server.call("GET", "/metrics").body.contains("\nborealis_node_may_be_home 0"))
+    let list = try run(["node", "list"], in: world).documents.compactMap { $0 }
+    #expect(list.map { $0["may_be_home"]?.bool } == [true, true, false])
+    #expect(list.first?["unreached"] == ["c"])
+
+    // It starts once more, and is not given any app.
+    try world.end("c")
+    let isListed = try RunningProgram.eventually {
+      let last = try run(["node", "list"], in: world).documents.compactMap { $0 }.last
+      return last?["name"]?.string == "c" && last?["last_seen_at"]?.string != nil
+    }
+    #expect(isListed)
+    try world.startUnready("c", world.certificates("c", authority: "own-c") + ["--spread-apps"])
+    try world.node("c").program.wait(forError: "this node is a gateway only, for now")
+    try expectAllServed(at: ["a", "b"])
+    #expect(try world.apps(at: "c") == -1)
   }
 
   /// Where a device is sent when its node ends.

@@ -52,7 +52,8 @@ import Testing
     try cluster.sql(
       """
       DELETE FROM schema_migration WHERE version = (SELECT max(version) FROM schema_migration);
-      ALTER TABLE registration DROP COLUMN imported_id
+      ALTER TABLE node DROP COLUMN capabilities, DROP COLUMN reaches;
+      DROP TABLE dead_node
       """, in: name)
     let older = embeddedPostgresMigrations.count - 1
     try expectRefusals(older, environment: environment)

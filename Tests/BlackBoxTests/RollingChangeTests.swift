@@ -50,7 +50,8 @@ import Testing
     try world.cluster.cluster.sql(
       """
       DELETE FROM schema_migration WHERE version = (SELECT max(version) FROM schema_migration);
-      ALTER TABLE registration DROP COLUMN imported_id
+      ALTER TABLE node DROP COLUMN capabilities, DROP COLUMN reaches;
+      DROP TABLE dead_node
       """, in: world.cluster.database)
     for name in ["b", "c"] {
       try restart(name, in: world)
@@ -63,10 +64,8 @@ import Testing
     try expectAllAppsAreServed(in: world)
     let isMigrated = try RunningProgram.eventually {
       try world.cluster.cluster.sql(
-        """
-        SELECT count(*) FROM information_schema.columns
-        WHERE table_name = 'registration' AND column_name = 'imported_id'
-        """, in: world.cluster.database) == [["1"]]
+        "SELECT count(*) FROM information_schema.columns WHERE table_name = 'node' AND column_name = 'reaches'",
+        in: world.cluster.database) == [["1"]]
     }
     #expect(isMigrated)
     try world.check()

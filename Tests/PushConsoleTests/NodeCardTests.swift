@@ -34,6 +34,27 @@ import Testing
     #expect(second.contains("12,345") && second.contains("10.0.0.2:9000"))
   }
 
+  @Test func `Operators see nodes that are down, and those that others do not reach`() async throws {
+    let world = try ConsoleWorld()
+    let boss = try await world.owner()
+    world.cluster.nodes.withLock { nodes in
+      nodes = ["n1", "n2"].map { name in
+        ConsoleNode(
+          name: name, address: "10.0.0.1:9000", version: "0.1.0", isHome: false, isDraining: false,
+          connections: nil, startedAt: nil)
+      }
+      nodes[0].isOutOfReach = true
+      nodes[1].lastSeenAt = Timestamp(milliseconds: 1_700_000_000_000)
+    }
+    let page = await boss.open("/console/operator").text
+    let card = try #require(page.split(separator: "<h2>Nodes</h2>").last?.split(separator: "</table>").first)
+    let rows = card.split(separator: "<tr>").dropFirst(2).map(String.init)
+    let (first, second) = (try #require(rows.first), try #require(rows.last))
+    #expect(first.contains("Gateway") && first.contains("not reached by other nodes"))
+    #expect(second.contains(">Down</td>") && !second.contains("Gateway"))
+    #expect(second.contains("last seen") && second.contains("2023-11-1"))
+  }
+
   @Test func `Operators see of how many apps each node is the home`() async throws {
     let world = try ConsoleWorld()
     let boss = try await world.owner()

@@ -17,14 +17,18 @@ final class NodeFiles: Sendable {
       """)
   }
 
-  /// The TLS of a node with a certificate for a name.
-  func node(_ name: String, of other: NodeFiles? = nil) throws -> NodeTLS {
+  /// The TLS of a node with a certificate for a name, for so many days from now and perhaps with one more extension.
+  func node(
+    _ name: String, of other: NodeFiles? = nil, days: Int = 825, extension more: String? = nil
+  ) throws -> NodeTLS {
+    let extensions = ["subjectAltName=DNS:\(name)"] + (more.map { [$0] } ?? [])
     try run(
       """
       openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "/CN=\(name)" \
-        -addext "subjectAltName=DNS:\(name)" -keyout \(name)-key.pem -out \(name).csr
+        \(extensions.map { "-addext \"\($0)\"" }.joined(separator: " ")) \
+        -keyout \(name)-key.pem -out \(name).csr
       openssl x509 -req -in \(name).csr -CA nodes-ca.pem -CAkey nodes-ca-key.pem -CAcreateserial \
-        -days 825 -copy_extensions copy -out \(name).pem
+        -days \(days) -copy_extensions copy -out \(name).pem
       """)
     return try NodeTLS(
       authority: (other ?? self).authority, certificate: folder.file("\(name).pem"),

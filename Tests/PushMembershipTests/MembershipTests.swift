@@ -58,6 +58,8 @@ import Testing
     }
     #expect(removals(10...20, Self.node(1), beating: [1, 2]) == [])
     #expect(removals(21...24, lost, beating: [2]) == [24])
+    // It looks more often meanwhile, to see in time that it is dead.
+    #expect(membership.pause < Self.second)
     membership.fail()
     #expect(removals(30...35, lost, beating: [2]) == [])
     #expect(removals(36...36, lost, beating: [2]) == [36])
@@ -95,7 +97,7 @@ import Testing
     _ = watch(&membership, nodes, home: Self.home, beating: [1, 2], seconds: 1...5)
     let stopped = [Self.node(1, beat: 5), Self.node(2)]
     let actions = watch(&membership, stopped, home: Self.home, beating: [2], seconds: 6...11)
-    #expect(actions.map(\.1) == [.remove(stopped[0])] && actions.first?.0 == 11)
+    #expect(actions.map(\.1) == [.remove(stopped[0], silent: 6 * Self.second)] && actions.first?.0 == 11)
     // Its row is gone, and its connections are to be ended.
     let rest = watch(&membership, [Self.node(2)], home: Self.home, beating: [2], seconds: 12...12)
     #expect(

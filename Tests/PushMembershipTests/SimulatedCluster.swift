@@ -143,7 +143,7 @@ struct SimulatedCluster {
     case .follow(let node, _): processes[index].followed = node?.incarnation
     case .lost: end(incarnation)
     case .gone: break
-    case .remove(let node):
+    case .remove(let node, _):
       guard nodes[node.incarnation]?.beat == node.beat else { return }
       nodes[node.incarnation] = nil
       if isWell(node.incarnation, for: 6_000_000_000) {

@@ -18,20 +18,30 @@ struct NodeCard {
       """
   }
 
+  private func pill(_ state: Phrase) -> HTML { " <span class=\"pill\">\(call(state))</span>" }
+
   private func entry(_ node: ConsoleNode) -> HTML {
-    let draining: HTML =
-      node.isDraining ? " <span class=\"pill\">\(call(Words.isDraining))</span>" : .none
+    var states: [HTML] = []
+    if node.isDraining { states.append(pill(Words.isDraining)) }
+    if node.isOutOfReach { states.append(pill(Words.isOutOfReach)) }
     let role: Phrase =
-      if let apps = node.apps {
+      if node.lastSeenAt != nil {
+        Words.deadNode
+      } else if let apps = node.apps {
         (node.isHome ? Words.homeOfAppsAndInstallation : Words.homeOfApps).with(String(apps))
       } else {
         node.isHome ? Words.homeNode : Words.gatewayNode
       }
     let connections = node.connections.map { Counted.grouped($0) } ?? "–"
-    let started: HTML = node.startedAt.map { call.moment($0) } ?? "–"
+    let started: HTML =
+      if let seen = node.lastSeenAt {
+        "\(call(Words.seenLast)) \(call.moment(seen))"
+      } else {
+        node.startedAt.map { call.moment($0) } ?? "–"
+      }
     return """
       <tr><td>\(node.name)</td>
-      <td data-label="\(call(Words.nodeRole))">\(call(role))\(draining)</td>
+      <td data-label="\(call(Words.nodeRole))">\(call(role))\(states, { $0 })</td>
       <td class="number" data-label="\(call(Words.deviceConnections))">\(connections)</td>
       <td data-label="\(call(Words.nodeVersion))">\(node.version)</td>
       <td data-label="\(call(Words.nodeAddress))"><code>\(node.address)</code></td>

@@ -18,6 +18,10 @@ public struct ConsoleNode: Sendable {
   public let connections: Int?
   /// When it started, by its own clock; nil if unknown.
   public let startedAt: Timestamp?
+  /// Whether too few nodes and it reach each other for requests, so that it may not be a home.
+  public var isOutOfReach = false
+  /// When it was seen last, if it was taken for dead since and has not started again.
+  public var lastSeenAt: Timestamp?
 
   /// All fields.
   public init(
@@ -30,5 +34,6 @@ public struct ConsoleNode: Sendable {
   }
 }
 
-/// Returns the nodes of a cluster that are not known to be dead, of any thread; empty for a server that is alone.
+/// Returns the nodes of a cluster, the dead ones of the last week among them, of any thread; empty for a server that
+/// is alone.
 public typealias ConsoleNodes = @Sendable () -> [ConsoleNode]

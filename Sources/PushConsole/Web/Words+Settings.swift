@@ -153,6 +153,9 @@ extension Words {
   static let homeOfAppsAndInstallation = Phrase(
     "Home of apps: {}, and of the installation", "负责应用：{} 个，及系统本身")
   static let isDraining = Phrase("draining", "下线中")
+  static let isOutOfReach = Phrase("not reached by other nodes", "其他节点无法访问")
+  static let deadNode = Phrase("Down", "已失联")
+  static let seenLast = Phrase("last seen", "最后在线")
   static let deviceConnections = Phrase("Device connections", "设备连接数")
   static let nodeVersion = Phrase("Version", "版本")
   static let nodeAddress = Phrase("Address for other nodes", "节点间地址")
