@@ -6,13 +6,15 @@ import PushJSON
 extension FCMSimulator {
   /// Answers a request to Mi Push; nil if no answer comes. `path` begins with the service.
   func xiaomi(_ request: HTTPRequest, _ path: [String], _ now: Timestamp) -> HTTPResponse? {
-    var entry = begin("send", at: now)
+    let isRecall = path.last == "revoke"
+    var entry = begin(isRecall ? "recall" : "send", at: now)
     entry.set("service", "xiaomi")
     let form = HTTPForm(request.body)
     entry.set("request", .object(Self.object(of: form)))
     guard request.headers["authorization"] == "key=" + MakerAccounts.secret else {
       return answer(entry, Self.refuse(21_301, "auth failed"))
     }
+    if isRecall { return recallXiaomi(entry, path, form) }
     let tokens = (form?["registration_id"] ?? "").split(separator: ",").map { String($0) }
     if let rule = rule(of: tokens) {
       let code = rule.code.flatMap { Int64($0) } ?? Int64(rule.status)
@@ -43,6 +45,24 @@ extension FCMSimulator {
       FCMAnswer(
         status: 200, code: "0",
         body: ["result": "ok", "code": 0, "trace_id": "1", "description": "成功", "data": .object(data)]))
+  }
+
+  /// Takes a notification back, as `/v1/message/regid/revoke` is known to: the form of version 3 is not published elsewhere.
+  private func recallXiaomi(_ entry: JSONObject, _ path: [String], _ form: HTTPForm?) -> HTTPResponse? {
+    if let rule = rule(.recall, nil) {
+      let code = rule.code.flatMap { Int64($0) } ?? Int64(rule.status)
+      return follow(rule, entry, Self.refuse(code, "as the script says").body)
+    }
+    let tokens = (form?["registration_ids"] ?? "").split(separator: ",")
+    guard path == ["xiaomi", "v3", "message", "regid", "revoke"], let form, form.items.count == 3,
+      (1...1000).contains(tokens.count), form["restricted_package_name"] == MakerAccounts.package,
+      Int32(form["notify_id"] ?? "") != nil
+    else { return answer(entry, Self.refuse(10_017, "registration_ids, package or notify_id")) }
+    return answer(
+      entry,
+      FCMAnswer(
+        status: 200, code: "0",
+        body: ["result": "ok", "code": 0, "trace_id": "1", "description": "成功", "data": [:]]))
   }
 
   private static func object(of form: HTTPForm?) -> JSONObject {
@@ -89,9 +109,11 @@ enum XiaomiRules {
       throw refuse("payload is not escaped")
     }
     guard (Int64(form["notify_type"] ?? "") ?? -2) >= -1, Int32(form["notify_id"] ?? "") != nil,
-      let life = Int64(form["time_to_live"] ?? ""), (1...1_209_600_000).contains(life)
+      let life = Int64(form["time_to_live"] ?? ""),
+      (1...(form["extra.channel_id"] == nil ? 86_400_000 : 864_000_000)).contains(life)
     else { throw refuse("notify_type, notify_id or time_to_live") }
     try checkTap(form)
+    try checkTemplate(form)
     if let address = form["extra.callback"] {
       guard address.hasPrefix("http"), let param = form["extra.callback.param"], param.utf8.count <= 64,
         (1...2047).contains(Int(form["extra.callback.type"] ?? "") ?? 0)
@@ -101,6 +123,19 @@ enum XiaomiRules {
       guard (1...12).contains(key.utf8.count), key.first != "_",
         key.utf8.allSatisfy({ (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) })
       else { throw refuse("extra.jobkey") }
+    }
+  }
+
+  /// A template is named with its values: at most nine, of 1 to 128 characters each, none of them blank.
+  private static func checkTemplate(_ form: HTTPForm) throws(MakerRules.Fault) {
+    guard let text = form["extra.template_param"] else { return }
+    let values = (try? parseJSON(Array(text.utf8)))?.object?.members
+    let isGood = values?.allSatisfy { member in
+      guard let value = member.value.string, (1...128).contains(value.utf16.count) else { return false }
+      return !value.allSatisfy(\.isWhitespace)
+    }
+    guard form["extra.template_id"] != nil, values.map({ $0.count <= 9 }) == true, isGood == true else {
+      throw MakerRules.Fault(message: "extra.template_param", code: 10_017)
     }
   }
 
@@ -117,7 +152,8 @@ enum XiaomiRules {
 
   private static let known: Set<String> = [
     "registration_id", "restricted_package_name", "title", "description", "payload", "pass_through",
-    "notify_type", "notify_id", "time_to_live", "extra.channel_id", "extra.notify_effect",
+    "notify_type", "notify_id", "time_to_live", "extra.channel_id", "extra.template_id",
+    "extra.template_param", "extra.notify_effect",
     "extra.intent_uri", "extra.web_uri", "extra.notify_foreground", "extra.sound_uri", "extra.jobkey",
     "extra.callback", "extra.callback.param", "extra.callback.type",
   ]

@@ -47,7 +47,8 @@ import Testing
     #expect(
       try preview(Xiaomi(), long + #","channel_id":"7""#, "")
         == ChannelPreview(
-          nil, words: ["channel_id 7"], cuts: [.init(field: "alert", characters: Xiaomi.textLength)]))
+          nil, words: ["channel_id 7", "no mi_template_id"],
+          cuts: [.init(field: "alert", characters: Xiaomi.textLength)]))
     #expect(
       try preview(Xiaomi(), #""title":"\#(String(repeating: "x", count: 50))","# + text, "")?.cuts
         == [.init(field: "title", characters: Xiaomi.titleLength)])
@@ -312,6 +313,26 @@ import Testing
         == plain.replacing(notify, with: #""notifyId":77"#))
   }
 
+  @Test func xiaomiRecalls() throws {
+    let credential = try #require(VendorFields(Array(#"{"package_name":"p","secret":"s"}"#.utf8)))
+    let recall = VendorRecall(
+      push: Self.push, content: PushContent(variants: [], overrides: nil),
+      tokens: [Array("a".utf8), Array("b".utf8)])
+    let post = try #require(
+      Xiaomi().request(
+        recall, with: credential, access: AccessToken("s", expiresAt: Timestamp(milliseconds: 0))))
+    #expect(post.url == "https://api.xmpush.xiaomi.com/v3/message/regid/revoke")
+    #expect(post.fields == ["Authorization: key=s"])
+    let number = 403_926_205_595_649 % 2_147_483_647
+    #expect(
+      String(decoding: post.body, as: UTF8.self)
+        == "registration_ids=a%2Cb&restricted_package_name=p&notify_id=\(number)")
+    func ends(_ code: Int) -> Bool {
+      Xiaomi().endsRecall(HTTPAnswer(status: 200, body: Array(#"{"code":\#(code)}"#.utf8)))
+    }
+    #expect(ends(0) && ends(10_017) && !ends(10_002))
+  }
+
   @Test func xiaomi() throws {
     let notify = "notify_id=\(403_926_205_595_649 % 2_147_483_647)"
     let key = "m" + String(Self.push.rawValue, radix: 36)
@@ -329,6 +350,16 @@ import Testing
       ("", #""channel_id":"c""#, [(effect, "&extra.channel_id=c" + effect)]),
       (#""channel_id":"a""#, "", [(effect, "&extra.channel_id=a" + effect)]),
       (#""channel_id":"a""#, #""channel_id":"c""#, [(effect, "&extra.channel_id=c" + effect)]),
+      (
+        "", #""channel_id":"c","mi_template_id":"T1","mi_template_param":{"name":"Ann"}"#,
+        [
+          (
+            effect,
+            "&extra.channel_id=c&extra.template_id=T1&extra.template_param=%7B%22name%22%3A%22Ann%22%7D"
+              + effect
+          )
+        ]
+      ),
       (#""sound":"s""#, "", [(effect, "&extra.sound_uri=s" + effect)]),
       (#""alert_type":5"#, "", [("notify_type=-1", "notify_type=5")]),
       (#""alert_type":0"#, "", [("notify_type=-1", "notify_type=0")]),
@@ -356,6 +387,10 @@ import Testing
       try body(Xiaomi.content(shown("", "", replaces: MessageID(77))))
         == plain.replacing(notify, with: "notify_id=77"))
     #expect(try body(Xiaomi.content(shown("", "")), life: 0).hasSuffix("time_to_live=1000"))
+    // Marketing is kept for a day, other messages for ten.
+    #expect(try body(Xiaomi.content(shown("", "")), life: 864_000).hasSuffix("time_to_live=86400000"))
+    let own = try Xiaomi.content(shown(#""channel_id":"a""#, ""))
+    #expect(body(own, life: 864_000).hasSuffix("time_to_live=864000000"))
     let large = String(repeating: "x", count: 4096)
     #expect(try Xiaomi.content(shown(#""extras":{"a":"\#(large)"}"#, "")).refusal == "MessageTooBig")
   }

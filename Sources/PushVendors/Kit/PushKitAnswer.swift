@@ -39,13 +39,5 @@ struct PushKitAnswer {
   }
 
   /// Whether a recall has got its answer: what Push Kit refuses it refuses again.
-  var endsRecall: Bool {
-    switch outcome {
-    case .accepted, .rejectContent, .dropDeadToken, .dropToken, .dropForeignToken, .suspectToken,
-      .pauseAndTellOperator:
-      true
-    case .retryAfter, .refreshAuthOnce, .stopUntilQuotaReset, .sendSinglyUntilQuotaReset, .prepareAgain:
-      false
-    }
-  }
+  var endsRecall: Bool { outcome.isFinal }
 }

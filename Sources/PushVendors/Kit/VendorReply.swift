@@ -28,6 +28,17 @@ struct VendorReply {
 }
 
 extension VendorOutcome {
+  /// Whether the same request would get the same answer again.
+  var isFinal: Bool {
+    switch self {
+    case .accepted, .rejectContent, .dropDeadToken, .dropToken, .dropForeignToken, .suspectToken,
+      .pauseAndTellOperator:
+      true
+    case .retryAfter, .refreshAuthOnce, .stopUntilQuotaReset, .sendSinglyUntilQuotaReset, .prepareAgain:
+      false
+    }
+  }
+
   /// What the status of an answer says whose body says nothing.
   static func ofStatus(_ answer: HTTPAnswer, _ text: String, unauthorized: VendorOutcome) -> VendorOutcome {
     switch answer.status {

@@ -16,7 +16,12 @@ extension ChannelInfo {
     id: .xiaomi, name: "xiaomi", english: "Xiaomi", chinese: "小米", platforms: PlatformSet(.android),
     parts: .notification, abilities: .sendsReceipts,
     tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 1024)],
-    words: .xiaomi, options: ChannelOptions("xiaomi", fields: ["channel_id": .text, "skip_quota": .flag]))
+    words: .xiaomi,
+    options: ChannelOptions(
+      "xiaomi",
+      fields: [
+        "channel_id": .text, "skip_quota": .flag, "mi_template_id": .text, "mi_template_param": .lines,
+      ]))
 }
 
 /// Xiaomi's Mi Push, by `POST /v3/message/regid` (dev.mi.com, server API).
@@ -32,8 +37,9 @@ public struct Xiaomi: MakerVendor {
     public static func simulator(_ url: String) -> Endpoint { Endpoint(address: url + "/xiaomi") }
   }
 
-  /// Two weeks, in seconds.
-  static let longestLife: Int64 = 1_209_600
+  /// How long Xiaomi keeps messages over a channel of the app, and over its own, which is for marketing, in seconds: ten days, or one
+  /// (dev.mi.com, documentation pId=1559, read in 2026-11).
+  static let (longestLife, longestLifeOfMarketing): (Int64, Int64) = (864_000, 86_400)
   /// The most characters of a title and of a text: Xiaomi refuses longer ones, which other channels take.
   static let (titleLength, textLength) = (49, 127)
   /// The most bytes of what the app gets.
@@ -91,11 +97,33 @@ public struct Xiaomi: MakerVendor {
     AndroidNotification(content, for: .xiaomi, app: app).map { shown in
       let channel = shown.text("channel_id")
       let (title, text) = Self.texts(shown)
+      // Since 2026-06-02 a message over a private channel needs a template (dev.mi.com, documentation pId=2314).
+      let template = shown.text("mi_template_id").map { "mi_template_id \($0)" } ?? "no mi_template_id"
       return ChannelPreview(
-        channel == nil ? .marketing : nil, words: channel.map { ["channel_id \($0)"] } ?? [],
+        channel == nil ? .marketing : nil, words: channel.map { ["channel_id \($0)", template] } ?? [],
         cuts: shown.cuts(title: title, body: text), refusal: Self.content(shown).refusal)
     }
   }
+
+  /// By version 3 of the interface: the older ones end on 2026-12-01 (dev.mi.com, documentation pId=2367).
+  public var canRecall: Bool { true }
+
+  /// Takes notifications from the drawer, by the number that they have there.
+  public func request(
+    _ recall: VendorRecall, with credential: VendorFields, access: AccessToken
+  ) -> HTTPPost? {
+    let tokens = recall.tokens.map { String(decoding: $0, as: UTF8.self) }
+    let number = AndroidNotification.notifyID(of: recall.push, replacing: recall.content.overrides)
+    return HTTPPost(
+      url: "\(endpoint.address)/v3/message/regid/revoke", fields: ["Authorization: key=\(access.value)"],
+      body: VendorFields.form([
+        ("registration_ids", tokens.joined(separator: ",")),
+        ("restricted_package_name", credential["package_name"]), ("notify_id", String(number)),
+      ]), contentType: "application/x-www-form-urlencoded")
+  }
+
+  /// What Mi Push refuses it refuses again.
+  public func endsRecall(_ answer: HTTPAnswer) -> Bool { interpret(answer).isFinal }
 
   /// Posts a message to some devices.
   public func request(
@@ -118,12 +146,13 @@ public struct Xiaomi: MakerVendor {
   static func content(_ shown: AndroidNotification) -> MakerContent {
     let data = shown.data
     let fixed = fields(shown)
+    let longest = shown.text("channel_id") == nil ? longestLifeOfMarketing : longestLife
     return MakerContent(refusal: data.utf8.count > payloadBytes ? "MessageTooBig" : nil) {
       tokens, seconds, passing in
       var fields = [("registration_id", tokens.compactMap(\.string).joined(separator: ","))] + fixed
       // Xiaomi decodes it once more.
       fields.append(("payload", VendorFields.escaped(data)))
-      fields.append(("time_to_live", String(seconds * 1000)))
+      fields.append(("time_to_live", String(min(seconds, longest) * 1000)))
       if let address = passing.address {
         fields += [
           ("extra.callback", address), ("extra.callback.param", passing.tag),
@@ -150,6 +179,11 @@ public struct Xiaomi: MakerVendor {
       ("notify_type", alerts == 7 ? "-1" : String(alerts)), ("notify_id", String(shown.notifyID)),
     ]
     if let channel = shown.text("channel_id") { fields.append(("extra.channel_id", channel)) }
+    if let template = shown.text("mi_template_id") { fields.append(("extra.template_id", template)) }
+    if let values = shown.wishes["mi_template_param"]?.object {
+      let text = String(decoding: JSONWriter.serialize(.object(values)), as: UTF8.self)
+      fields.append(("extra.template_param", text))
+    }
     if let sound = shown.text("sound") { fields.append(("extra.sound_uri", sound)) }
     if !shown.isShownInForeground { fields.append(("extra.notify_foreground", "0")) }
     switch shown.tap {
