@@ -13,6 +13,7 @@ struct ConsoleServices: Sendable {
   let mail: ConsoleMail
   let audit: AuditLog
   let nodes: ConsoleNodes
+  let devicePorts: DevicePorts
   let invitations: Invitations
   let pushes: PushPages
 
@@ -57,7 +58,7 @@ enum ConsoleRegistry {
     },
     Entry { $0.profilePages },
     Entry { TOTPPages(people: $0.people, profile: $0.profilePages) },
-    Entry { SettingsPages(router: $0.router, gateway: $0.gateway) },
+    Entry { SettingsPages(router: $0.router, gateway: $0.gateway, devicePorts: $0.devicePorts) },
     Entry { CredentialPages(router: $0.router, gateway: $0.gateway) },
     Entry { ChannelTestPages(router: $0.router, gateway: $0.gateway, pushes: $0.pushes) },
     Entry { ExpiryPages(router: $0.router, mail: $0.mail) },

@@ -31,7 +31,7 @@ public final class WebConsole: Sendable {
   public init(
     router: Router, store: Store, gateway: Gateway, time: any TimeSource, log: Log,
     mail: ConsoleMail = ConsoleMail(site: nil, reserve: nil), secrets: PersonSecrets,
-    nodes: @escaping ConsoleNodes = { [] }
+    devicePorts: DevicePorts = DevicePorts(), nodes: @escaping ConsoleNodes = { [] }
   ) {
     self.router = router
     self.gateway = gateway
@@ -47,7 +47,7 @@ public final class WebConsole: Sendable {
     drafts = DraftDesk(router: router, people: people)
     let services = ConsoleServices(
       router: router, gateway: gateway, people: people, accounts: accounts, members: members, mail: mail,
-      audit: audit, nodes: nodes,
+      audit: audit, nodes: nodes, devicePorts: devicePorts,
       invitations: Invitations(members: members, mail: mail, time: time, log: log),
       pushes: PushPages(router: router, gateway: gateway, drafts: drafts))
     var table = RouteTable<ServedPage>()

@@ -14,6 +14,8 @@ public struct ChannelTargets: Sendable {
   public var arrived = NumberSet()
   /// Who may still get it.
   public var waiting = NumberSet()
+  /// The targets that the channel's service finally refused, by reason.
+  public var refused: [String: NumberSet] = [:]
   /// Who showed what the channel brought, and whose users tapped that.
   public var shown = NumberSet(), tapped = NumberSet()
 }

@@ -5,7 +5,8 @@ import PushDomain
 public struct PushFunnel: Sendable {
   /// Who was to get it.
   public private(set) var target = NumberSet()
-  /// The targets that it was handed to: over a live direct connection, or accepted by a channel's service.
+  /// The targets that it was handed to: devices that acknowledged it, or those for which a channel's service accepted it. What was
+  /// written to a connection counts only once the device acknowledges it: nobody has seen it arrive before.
   public private(set) var sent = NumberSet()
   /// Who is known to have it: by their own word, or by a receipt of the channel's service.
   public private(set) var received = NumberSet()
@@ -15,10 +16,10 @@ public struct PushFunnel: Sendable {
   /// For nobody.
   public init() {}
 
-  fileprivate init(own members: NumberSet, of targets: PushTargets, online: NumberSet) {
+  fileprivate init(own members: NumberSet, of targets: PushTargets) {
     target = targets.own.intersection(members)
     received = targets.acknowledged.intersection(members)
-    sent = received.union(targets.waiting.intersection(online).intersection(members))
+    sent = received
     let own = targets.on(.passthrough)
     shown = own.shown.intersection(members)
     tapped = own.tapped.intersection(members)
@@ -49,10 +50,10 @@ public struct PushFunnel: Sendable {
 
 extension PushReport {
   /// Over our connection, to iOS.
-  public var ownIOS: PushFunnel { PushFunnel(own: targets.ios, of: targets, online: online) }
+  public var ownIOS: PushFunnel { PushFunnel(own: targets.ios, of: targets) }
 
   /// Over our connection, to the other platforms.
-  public var ownOthers: PushFunnel { PushFunnel(own: others, of: targets, online: online) }
+  public var ownOthers: PushFunnel { PushFunnel(own: others, of: targets) }
 
   /// By a channel.
   public func funnel(of channel: ChannelID) -> PushFunnel {
@@ -69,7 +70,7 @@ extension PushReport {
 
   /// What our connection carries of one part to iOS: to those who get their notification by another channel only the rest.
   public func ownIOS(_ part: PushParts) -> PushFunnel {
-    PushFunnel(own: members(.ios, getting: part, of: iosParts, targets.ios), of: targets, online: online)
+    PushFunnel(own: members(.ios, getting: part, of: iosParts, targets.ios), of: targets)
   }
 
   /// What our connection carries of one part to the other platforms: as for iOS.
@@ -78,7 +79,7 @@ extension PushReport {
     let all = otherParts.reduce(into: NumberSet()) {
       $0.formUnion(members(.android, getting: part, of: $1.parts, $1.targets))
     }
-    return PushFunnel(own: all, of: targets, online: online)
+    return PushFunnel(own: all, of: targets)
   }
 
   /// To whom of some on a platform, for whom the push has some parts, our connection brings one of them.

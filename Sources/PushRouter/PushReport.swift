@@ -28,16 +28,9 @@ public struct PushReport: Sendable {
   public let iosParts: PushParts
   /// What it has for the targets on other platforms, by those who get the same; nobody is in two of them.
   let otherParts: [(parts: PushParts, targets: NumberSet)]
-  /// Who is connected now, without those whose turn has not come.
-  let online: NumberSet
 
-  /// Reads what is stored; nil if it is unreadable. `minutes` are those over which it is being paced.
-  init?(
-    _ rows: TargetRows, pacedOver minutes: Int64?, at now: Timestamp, in directory: AppDirectory,
-    online: NumberSet
-  ) {
-    let bound = PacingWindow(rows.push, minutes: minutes)?.bound(at: now)
-    self.online = bound.flatMap { UInt32(exactly: $0) }.map { online.below(RegistrationNumber($0)) } ?? online
+  /// Reads what is stored; nil if it is unreadable.
+  init?(_ rows: TargetRows, at now: Timestamp, in directory: AppDirectory) {
     guard let targets = PushTargets(rows, at: now) else { return nil }
     let push = rows.push
     id = push.id

@@ -38,7 +38,6 @@ public struct PushReports: Sendable {
     guard !ids.isEmpty else { return reply(.success(known)) }
     let now = time.now()
     store.read(inTurnOf: app.id) { [log] transaction throws(StorageError) -> [Value?] in
-      let online = app.directory.online
       var (found, cost): ([Value?], Int) = ([], 0)
       for id in ids where cost < Self.reportsInRead {
         cost += 1
@@ -46,11 +45,7 @@ public struct PushReports: Sendable {
           found.append(nil)
           continue
         }
-        let minutes = rows.isPending ? try transaction.pacedPushes.minutes(of: id) : nil
-        guard
-          let report = PushReport(
-            rows, pacedOver: minutes, at: now, in: app.directory, online: online)
-        else {
+        guard let report = PushReport(rows, at: now, in: app.directory) else {
           log.error("stored audience is unreadable", ["msg_id": .text(id.text)])
           throw StorageError(.corrupt, "a stored set is unreadable")
         }

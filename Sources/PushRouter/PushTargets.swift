@@ -180,6 +180,9 @@ extension PushTargets {
       sum.arrived.formUnion(targets.arrived)
       sum.waiting.formUnion(targets.waiting)
       sum.shown.formUnion(targets.shown)
+      for (reason, numbers) in targets.refused {
+        sum.refused[reason, default: NumberSet()].formUnion(numbers)
+      }
     }
     sum.tapped = tapped.intersection(sum.shown)
     return sum

@@ -34,6 +34,8 @@ public struct PushFilter: Sendable, Equatable {
   public var before = MessageID(UInt64(Int64.max))
   /// Ended in one of these ways; `open` for those that have not.
   public var states: Set<OutcomeStatus> = []
+  /// Only those that a channel's service finally refused for some target.
+  public var isRefused = false
   /// Whether it was for several targets.
   public var isToSeveral: Bool?
   /// Having one of these traits.

@@ -87,7 +87,7 @@ extension HomeService {
           try? keyFile.readOrMake(inUse: keysInUse).seal(secret, for: .oneTimePasswords(of: person))
         },
         open: { sealed, person in try? keyFile.read().open(sealed, for: .oneTimePasswords(of: person)) }),
-      nodes: nodes)
+      devicePorts: DevicePorts(tls: settings.device?.port, plain: settings.devicePlain?.port), nodes: nodes)
   }
 
   /// A place for a mail, which goes with the function.

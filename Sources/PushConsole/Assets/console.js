@@ -82,8 +82,12 @@ function restoreForm() {
   }
   if (new URLSearchParams(location.search).get("notice") !== "unsent" || kept?.person !== person || kept.page !== location.pathname) return;
   const form = [...document.forms].find((each) => each.action === kept.action);
-  for (const field of form ? typed(form) : []) {
-    const value = kept.values.find(([name, value]) => name === field.name && (!["checkbox", "radio"].includes(field.type) || value === field.value));
+  if (form) fill(form, kept.values);
+}
+
+function fill(form, values) {
+  for (const field of typed(form)) {
+    const value = values.find(([name, value]) => name === field.name && (!["checkbox", "radio"].includes(field.type) || value === field.value));
     if (!value) continue;
     if (["checkbox", "radio"].includes(field.type)) field.checked = value[2];
     else field.value = value[1];
@@ -94,6 +98,74 @@ document.addEventListener("submit", (event) => {
   if (!event.defaultPrevented && event.target.method === "post") keepForm(event.target);
 });
 restoreForm();
+
+// What is typed into the form of a push, until it is submitted: reloading, leaving or going back in this tab does not lose it. The server
+// keeps it from then on.
+function keepDraft(form) {
+  const key = `borealis.push ${form.action}`;
+  const note = document.querySelector("[data-restored]");
+  let timer = 0;
+
+  function values() {
+    return JSON.stringify(typed(form).map((field) => [field.name, field.value, field.checked === true]));
+  }
+
+  const fresh = values();
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(key));
+    if (kept?.person === person && kept.values !== fresh) {
+      fill(form, JSON.parse(kept.values));
+      if (note) note.hidden = false;
+    }
+  } catch {
+    // No storage, or nothing that we wrote.
+  }
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(save, 200);
+  });
+  addEventListener("pagehide", save);
+
+  let isOver = false;
+  function save() {
+    if (isOver || !person) return;
+    try {
+      if (values() === fresh && !sessionStorage.getItem(key)) return;
+      sessionStorage.setItem(key, JSON.stringify({ person, values: values() }));
+    } catch {
+      // No storage: then it is lost.
+    }
+  }
+
+  function forget() {
+    isOver = true;
+    try {
+      sessionStorage.removeItem(key);
+    } catch {
+      // No storage, so nothing is kept.
+    }
+  }
+  form.addEventListener("submit", forget);
+  note?.querySelector("button")?.addEventListener("click", () => {
+    forget();
+    location.assign(form.dataset.fresh);
+  });
+}
+
+// Replaces a part of the page; the focus in it and open details stay.
+function replacePart(part, html) {
+  const stops = "a[href], button, input, select, textarea, summary";
+  const held = part.contains(document.activeElement) ? document.activeElement : null;
+  const index = held ? [...part.querySelectorAll(stops)].indexOf(held) : -1;
+  const open = [...part.querySelectorAll("details")].map((each) => each.open);
+  part.innerHTML = html;
+  part.querySelectorAll("details").forEach((each, number) => { each.open = open[number] ?? each.open; });
+  if (!held) return;
+  const all = [...part.querySelectorAll(stops)];
+  const href = held.getAttribute("href");
+  const same = href && all.find((each) => each.getAttribute("href") === href);
+  (same || all[index])?.focus({ preventScroll: true });
+}
 
 // How far invitations' mail has come, until nothing of it waits.
 function followMails(list) {
@@ -173,6 +245,7 @@ function pushForm(form) {
     });
   }
 
+  keepDraft(form);
   form.querySelectorAll("[data-own-device]").forEach(offerOwnDevice);
   form.addEventListener("input", () => {
     chooseFields();
@@ -201,10 +274,10 @@ function trace(section) {
       if (answer.ok) {
         const state = await answer.json();
         if (shown !== state.html) {
-          section.innerHTML = shown = state.html;
+          replacePart(section, shown = state.html);
           showTimes(section);
         }
-        if (list && listed !== state.targets) list.innerHTML = listed = state.targets;
+        if (list && listed !== state.targets) replacePart(list, listed = state.targets);
         for (const part of document.querySelectorAll("[data-recall-text]")) part.textContent = state.recall;
         isOpen = state.open;
         for (const part of document.querySelectorAll("[data-while-open]")) part.hidden = !isOpen;

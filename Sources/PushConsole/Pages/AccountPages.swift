@@ -45,13 +45,19 @@ struct AccountPages: Controller {
   private func memberRow(_ call: PageCall, _ account: AccountID, _ member: MemberRow) -> HTML {
     let role: HTML
     if call.role == .owner {
-      let options = Role.allCases.map { ($0.word, call($0.name)) } + [("none", call(Words.removeMember))]
+      let options = Role.allCases.map { ($0.word, call($0.name)) }
       let id = "role-\(member.person.rawValue)"
+      let path = "/console/accounts/\(account.rawValue)/people/\(member.person.rawValue)/role"
       role = """
-        <form class="row" method="post" action="/console/accounts/\(account.rawValue)/people/\(member.person.rawValue)/role">
+        <form class="row" method="post" action="\(path)">
         \(Forms.token(call))
         \(Forms.choice(call(Words.role), id, options, chosen: member.role.word))
         <button class="small">\(call(Words.save))</button></form>
+        <details class="sure"><summary>\(call(Words.removeMember))</summary>
+        <form method="post" action="\(path)">\(Forms.token(call))
+        <input type="hidden" name="\(id)" value="none">
+        <p>\(call(Words.removeMemberSure.with(member.name)))</p>
+        <button class="danger small">\(call(Words.removeMember))</button></form></details>
         """
     } else {
       role = HTML(escaping: call(member.role.name))

@@ -53,7 +53,8 @@ struct FirstSteps: Sendable {
     }
     return kinds.map { kind in
       let isDone = kind.channels.contains { channel in
-        channels.status(of: channel.info.id, for: app).contains(where: \.hasCredential)
+        // A credential that the service refuses is not set up.
+        channels.status(of: channel.info.id, for: app).contains { $0.hasCredential && $0.problem == nil }
       }
       if kind.channels.count == 1, let channel = kind.channels.first {
         return Step(

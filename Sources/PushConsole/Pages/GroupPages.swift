@@ -131,8 +131,8 @@ struct GroupPages: Controller {
   private func makeGroup(_ call: PageCall) async -> HTTPResponse {
     guard let account = call.account, let visitor = call.visitor else { return call.missing }
     let name = call.field("name")
-    guard (1...80).contains(name.utf8.count), AppRequest.isName(name) else {
-      return await showGroups(call, .init(text: call(Words.nameRule), isBad: true), status: 422)
+    guard AppRequest.isName(name) else {
+      return await showGroups(call, .init(text: call(Words.appNameRule), isBad: true), status: 422)
     }
     let (key, secret) = (AppKey.random(), SecretKey24.generate())
     let entry = call.entry("group.create", "\(name) (\(key.text))", by: visitor)

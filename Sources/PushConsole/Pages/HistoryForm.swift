@@ -45,11 +45,12 @@ struct HistoryForm: Sendable, Equatable {
   }
 
   /// How a push ended, as people tell it apart. Of one to several it is only said that it did: its outcome differs
-  /// from target to target.
+  /// from target to target. Without states: what a channel refused for some target, whatever became of it elsewhere.
   static let states: [(value: String, phrase: Phrase, states: Set<OutcomeStatus>, isToSeveral: Bool?)] = [
     ("open", Words.stateOpen, [.open], nil), ("delivered", Words.stateDelivered, [.delivered], false),
     ("expired", Words.stateExpired, [.expired], false),
     ("failed", Words.stateFailed, [.dropped, .refused, .replaced], false),
+    ("refused", Words.stateRefused, [], nil),
     ("complete", Words.completeToSeveral, [.delivered, .expired, .dropped, .refused, .replaced], true),
     ("recalled", Words.stateRecalled, [.recalled], nil),
     ("replaced", Words.stateOverridden, [.overridden], nil),
@@ -91,6 +92,7 @@ struct HistoryForm: Sendable, Equatable {
     if let before { filter.before = min(filter.before, before) }
     if let wanted = Self.states.first(where: { $0.value == state }) {
       (filter.states, filter.isToSeveral) = (wanted.states, wanted.isToSeveral)
+      filter.isRefused = wanted.value == "refused"
     }
     filter.kinds = Self.kinds.first { $0.value == kind }?.traits ?? []
     filter.audiences = Self.audiences.first { $0.value == audience }?.traits ?? []

@@ -143,8 +143,8 @@ struct OperatorPages: Controller {
   private func makeAccount(_ call: PageCall) async -> HTTPResponse {
     guard let visitor = call.visitor else { return call.missing }
     let (name, email, plan) = (call.field("name"), call.field("email"), call.field("plan"))
-    guard (1...80).contains(name.utf8.count), AppRequest.isName(name) else {
-      return await showInstallation(call, .init(text: call(Words.nameRule), isBad: true), status: 422)
+    guard AppRequest.isName(name) else {
+      return await showInstallation(call, .init(text: call(Words.appNameRule), isBad: true), status: 422)
     }
     guard EmailAddress.isAcceptable(email) else {
       return await showInstallation(call, .init(text: call(Words.emailRule), isBad: true), status: 422)

@@ -224,6 +224,7 @@ extension PushPreview {
     if quota.isUsedUp { return Words.quotaUsedUp.with(each: since) }
     guard let left = quota.left, let total = quota.total else { return nil }
     return Words.quotaLeft.with(
-      each: Phrase(verbatim: String(left)), Phrase(verbatim: String(total)), since)
+      each: Phrase(verbatim: Counted.grouped(Int(clamping: left))),
+      Phrase(verbatim: Counted.grouped(Int(clamping: total))), since)
   }
 }

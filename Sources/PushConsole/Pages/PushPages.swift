@@ -68,8 +68,10 @@ struct PushPages: Controller {
       call(Words.sendPush), tab: .push, notice: notice,
       """
       <h1>\(call(Words.sendPush))</h1>
+      <p class="notice" role="status" hidden data-restored>\(call(Words.draftRestored))
+      <button type="button" class="small">\(call(Words.clearForm))</button></p>
       <form class="columns" method="post" action="/console/apps/\(app.key.text)/push/confirm" data-push-form
-        data-audience="/console/apps/\(app.key.text)/push/audience">
+        data-audience="/console/apps/\(app.key.text)/push/audience" data-fresh="/console/apps/\(app.key.text)/push">
       <div class="card">
       \(Forms.token(call))<input type="hidden" name="draft" value="\(id)">
       \(PushFormFields.html(call, form))

@@ -110,7 +110,9 @@ struct ResultPages: Controller {
   private func parts(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> HTML {
     let parts = TargetList.parts(of: report.targets.all, limit: Self.exportTargetRows)
     guard !parts.isEmpty else { return .none }
-    let (count, most) = (String(report.targets.all.count), String(Self.exportTargetRows))
+    let (count, most) = (
+      Counted.grouped(report.targets.all.count), Counted.grouped(Self.exportTargetRows)
+    )
     return """
       <details><summary>\(call(Words.targetParts.with(count, most)))</summary><p class="row">
       \(parts, { "<a href=\"\(push.path)/targets.csv?after=\($0.after.rawValue)\">\($0.first)–\($0.last)</a> " })</p></details>

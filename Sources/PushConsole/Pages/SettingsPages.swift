@@ -48,6 +48,7 @@ enum SettingsPart: CaseIterable {
 struct SettingsPages: Controller {
   let router: Router
   let gateway: Gateway
+  let devicePorts: DevicePorts
 
   static let routes: [Route<SettingsPages>] = [
     Route(.app(.admin), "GET", "/console/apps/{app}/settings") { await $0.showSettings($1, nil) },
@@ -93,6 +94,7 @@ struct SettingsPages: Controller {
       <form class="unlabelled" method="post" action="\(path)/rename">\(Forms.token(call))
       \(Forms.field(call(Words.appName), "name", value: app.name))
       <button>\(call(Words.rename))</button></form></section>
+      \(connectionCard(call, app))
       \(secretCard(call, app, rotatedAt))
       \(getuiCard(call, app, getui))
       \(sealingCard(call, app, sealing))
@@ -113,8 +115,8 @@ struct SettingsPages: Controller {
   private func renameApp(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor else { return call.missing }
     let name = call.field("name")
-    guard (1...80).contains(name.utf8.count), AppRequest.isName(name) else {
-      return await showSettings(call, .init(text: call(Words.nameRule), isBad: true), status: 422)
+    guard AppRequest.isName(name) else {
+      return await showSettings(call, .init(text: call(Words.appNameRule), isBad: true), status: 422)
     }
     let entry = call.entry("app.rename", "\(app.name) → \(name)", by: visitor, app: app.id)
     let result = await router.apps.rename(app, to: name, noting: entry)

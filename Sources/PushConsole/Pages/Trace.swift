@@ -67,7 +67,10 @@ struct Trace: Sendable {
     let all = report.funnels.reduce(PushFunnel()) { $0.union($1.funnel) }
     let steps: [(Phrase, Int)] = [
       (Words.targets, targets.all.count), (Words.handedOver, all.sent.count),
-      (Words.delivered, targets.delivered.count), (Words.shown, targets.shown.count),
+      (
+        targets.delivered.subtracting(all.received).isEmpty ? Words.delivered : Words.deliveredOrAccepted,
+        targets.delivered.count
+      ), (Words.shown, targets.shown.count),
       (Words.tapped, targets.tapped.count),
     ]
     return """
@@ -113,14 +116,14 @@ struct Trace: Sendable {
   // MARK: By channel
 
   private static let heads = [
-    Words.meantFor, Words.handedOver, Words.delivered, Words.arrived, Words.shown, Words.tapped,
+    Words.meantFor, Words.handedOver, Words.channelAccepted, Words.arrived, Words.shown, Words.tapped,
+    Words.refusedCount,
   ]
 
   private var ways: HTML {
     let rows = report.funnels.filter { !$0.funnel.isEmpty }.map { way in
       (
-        info: channels.info(way.channel), funnel: way.funnel,
-        accepted: report.targets.on(way.channel).accepted.count
+        info: channels.info(way.channel), funnel: way.funnel, targets: report.targets.on(way.channel)
       )
     }
     guard !rows.isEmpty else { return .none }
@@ -130,14 +133,30 @@ struct Trace: Sendable {
     }
     return """
       <table class="numbers"><thead><tr><th>\(call(Words.way))</th>\(Self.heads, { "<th class=\"number\">\(call($0))</th>" })</tr></thead>
-      <tbody>\(rows, { way(call(Words.by($0.info)), $0.funnel, delivered: $0.accepted) })</tbody></table>\(note, { $0 })
+      <tbody>\(rows, { way(call(Words.by($0.info)), $0.funnel, $0.targets) })</tbody></table>\(note, { $0 })
+      \(refusals(rows.map { ($0.info, $0.targets.refused) }))
       """
   }
 
-  private func way(_ name: String, _ funnel: PushFunnel, delivered: Int) -> HTML {
+  /// What channels' services refused, also for targets that wait elsewhere or have it.
+  private func refusals(_ channels: [(ChannelInfo, [String: NumberSet])]) -> HTML {
+    let reasons = channels.flatMap { info, refused in
+      refused.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }.map {
+        (info, $0.key, $0.value.count)
+      }
+    }
+    guard !reasons.isEmpty else { return .none }
+    return """
+      <h3>\(call(Words.refusedBecause))</h3>
+      <ul class="plain reasons">\(reasons, { reason($0.1, $0.2, of: call(Words.by($0.0))) })</ul>
+      """
+  }
+
+  private func way(_ name: String, _ funnel: PushFunnel, _ targets: ChannelTargets) -> HTML {
+    let refused = targets.refused.values.reduce(into: NumberSet()) { $0.formUnion($1) }
     let counts = [
-      funnel.target.count, funnel.sent.count, delivered, funnel.received.count, funnel.shown.count,
-      funnel.tapped.count,
+      funnel.target.count, funnel.sent.count, targets.accepted.count, funnel.received.count,
+      funnel.shown.count, funnel.tapped.count, refused.count,
     ]
     return """
       <tr><th scope="row">\(name)</th>\
@@ -182,11 +201,12 @@ struct Trace: Sendable {
       """
   }
 
-  private func reason(_ reason: String, _ count: Int) -> HTML {
+  private func reason(_ reason: String, _ count: Int, of channel: String? = nil) -> HTML {
     let text: HTML =
       FailureWords.phrase(reason, channels).map { "<span>\(call($0))</span>" }
       ?? .none
-    return "<li><strong>\(Counted.grouped(count))</strong> <code>\(reason)</code> \(text)</li>"
+    let who: HTML = channel.map { "\($0): " } ?? .none
+    return "<li>\(who)<strong>\(Counted.grouped(count))</strong> <code>\(reason)</code> \(text)</li>"
   }
 }
 

@@ -109,6 +109,14 @@ struct PageCall: Sendable {
   }
 
   /// Where the browser found the console, such as `https://push.example.com`.
+  /// The host of this request, without a port.
+  var host: String {
+    let host = request.headers["host"] ?? "localhost"
+    let end =
+      host.hasPrefix("[") ? host.lastIndex(of: "]").map { host.index(after: $0) } : host.lastIndex(of: ":")
+    return end.map { String(host[..<$0]) } ?? host
+  }
+
   var origin: String { "\(isSecure ? "https" : "http")://\(request.headers["host"] ?? "localhost")" }
 
   // MARK: What was asked

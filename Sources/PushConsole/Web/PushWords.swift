@@ -7,13 +7,22 @@ enum PushWords {
     switch error.code {
     case 1000, 1030: Words.unavailable
     case 1002, 1003: field(error.message)
-    case 1005: Words.pushTooLong
+    case 1005: tooLong(error.message)
     case 1011: Words.nobody
     case 2002: Words.pushTooOften
     case 2003: Words.pushAppIsOff
     case 2008: Words.pushBroadcasts
     default: other(error.message)
     }
+  }
+
+  /// The message has the number of bytes, and how many are allowed.
+  private static func tooLong(_ message: String) -> Phrase {
+    let numbers = message.split(whereSeparator: { !$0.isWholeNumber }).compactMap { Int($0) }.suffix(2)
+    guard numbers.count == 2, let count = numbers.first, let most = numbers.last else {
+      return Words.pushTooLong
+    }
+    return Words.pushTooLongBy.with(Counted.grouped(count), Counted.grouped(most))
   }
 
   /// The message begins with the field of the push object.
@@ -53,6 +62,9 @@ extension Words {
   static let pushExtraNames = Phrase(
     "Each extra field needs a unique name.", "每个附加字段都需要名称，且名称不能重复。")
   static let pushTooLong = Phrase("The title and text are too long for a push.", "标题和内容过长。")
+  static let pushTooLongBy = Phrase(
+    "The title, the text and the extra fields take {} bytes. A push holds at most {}; a Chinese character takes 3.",
+    "标题、内容和附加字段共 {} 字节，推送最多 {} 字节（一个汉字占 3 字节）。")
   static let pushTooOften = Phrase(
     "The app has sent too many pushes in the last minute. Try again in a minute.", "该应用发送推送过于频繁，请一分钟后再试。")
   static let pushAppIsOff = Phrase(

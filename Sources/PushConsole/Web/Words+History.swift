@@ -35,6 +35,8 @@ extension Words {
   static let complete = Phrase("complete", "已完成")
   static let traceEnded = Phrase(
     "These numbers are no longer updated. Log in again and reload the page.", "数据已停止更新：请重新登录并刷新页面。")
+  static let stateRefused = Phrase("refused by a channel", "被通道拒绝")
+  static let refusedBecause = Phrase("Refused by channels", "通道拒绝原因")
   static let completeToSeveral = Phrase("complete (several targets)", "已完成（多个目标）")
   static let handedOver = Phrase("Sent", "已下发")
   static let way = Phrase("Channel", "通道")
@@ -44,9 +46,11 @@ extension Words {
     "{} confirms that it accepted a notification, not that it arrived. Devices report what was shown and tapped.",
     "{}仅确认已接收通知，不确认送达；展示和点击由设备上报。")
   static let arrived = Phrase("Arrived", "到达")
+  static let channelAccepted = Phrase("Accepted", "通道已接收")
+  static let deliveredOrAccepted = Phrase("Delivered or accepted by a channel", "送达或通道已接收")
   static let receiptNote = Phrase(
-    "Delivered: {} accepted the notification, and no receipt says that it did not arrive. Arrived: a receipt, or the device itself, confirmed it.",
-    "送达：{}已接收通知，且无回执表明未送达；到达：由厂商回执或设备确认。")
+    "Accepted: {} accepted the notification, and no receipt says that it did not arrive. Arrived: a receipt, or the device itself, confirmed it.",
+    "通道已接收：{}已接收通知，且无回执表明未送达；到达：由厂商回执或设备确认。")
   static let eachTarget = Phrase("Targets by state", "目标设备状态")
   static let failedBecause = Phrase("Reason", "失败原因")
   static let sendAgain = Phrase("Send again", "再次发送")

@@ -120,6 +120,8 @@ extension Words {
   static let replaces = Phrase("Replaces", "覆盖")
   static let allDevicesOf = Phrase("It goes to all {} of {}.", "将发送给 {}（{} 的全部设备）。")
   static let allDevicesOn = Phrase("It goes to all {} of {} on {}.", "将发送给 {}（{} 在 {} 平台上的全部设备）。")
+  static let draftRestored = Phrase("What you typed earlier was restored.", "已恢复上次未提交的内容。")
+  static let clearForm = Phrase("Clear", "清空")
   static let broadcastsLeft = Phrase(
     "Push {} of today's {} pushes to everyone.", "今日广播推送：第 {} 条，共 {} 条。")
   static let broadcastsOver = Phrase(

@@ -2,6 +2,15 @@ import PushBase
 
 /// The texts of an app's settings, of groups, and of the installation.
 extension Words {
+  static let connectDevices = Phrase("Connect devices", "接入设备")
+  static let serverHost = Phrase("Server", "服务器")
+  static let devicePort = Phrase("Device port", "设备端口")
+  static let portTLS = Phrase("{} (TLS)", "{}（TLS）")
+  static let portPlain = Phrase("{} (without TLS)", "{}（无 TLS）")
+  static let portUnknown = Phrase("See the line \"listening\" in the server's log.", "见服务器日志中的 listening 行。")
+  static let connectDevicesText = Phrase(
+    "Apps need the app key, the server and the port. BorealisDevice (Swift) and device.js (browsers) are ready-made libraries; Docs/protocol.md specifies the protocol for other clients.",
+    "应用需要 AppKey、服务器地址和端口。可直接使用 BorealisDevice（Swift）和 device.js（浏览器）；其他客户端可按 Docs/protocol.md 实现协议。")
   static let rename = Phrase("Rename", "重命名")
   static let saved = Phrase("Saved.", "已保存。")
   static let deleteApp = Phrase("Delete app", "删除应用")

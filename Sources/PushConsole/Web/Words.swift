@@ -79,8 +79,6 @@ enum Words {
   static let passwordDate = Phrase(
     "Too easy to guess: it contains a date or a year. Use a few unrelated words instead.",
     "密码容易被猜到：包含日期或年份。请改用几个互不相关的词组。")
-  static let nameRule = Phrase(
-    "Enter a name of 1 to 80 bytes. A Chinese character counts as three.", "名称长度须为 1 到 80 字节，一个汉字占 3 字节。")
   static let personNameRule = Phrase(
     "Enter a name of 1 to 80 bytes on one line, without <, > and ://. A Chinese character counts as three.",
     "姓名须为 1 到 80 字节（一个汉字占 3 字节），且不含换行、<、> 和 ://。")
@@ -206,6 +204,8 @@ enum Words {
     "请将此链接发给对方，七天内有效，仅可使用一次：")
   static let invite = Phrase("Invite a member", "邀请成员")
   static let makeLink = Phrase("Create link", "生成链接")
+  static let removeMemberSure = Phrase(
+    "{} loses access to the account at once.", "移除后，{} 将立即无法访问此账号。")
   static let removeMember = Phrase("Remove", "移除")
   static let save = Phrase("Save", "保存")
   static let yes = Phrase("yes", "是")

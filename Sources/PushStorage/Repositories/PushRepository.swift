@@ -186,7 +186,7 @@ extension PushRepository {
       .app(app), .message(filter.before), .message(lowest), .integer(filter.stateBits),
       .integer(filter.kinds.rawValue), .integer(filter.audiences.rawValue),
       .optional(filter.sender?.rawValue), .optional(filter.isBatch.map { $0 ? 1 : 0 }),
-      .optional(filter.isToSeveral.map { $0 ? 1 : 0 }),
+      .optional(filter.isToSeveral.map { $0 ? 1 : 0 }), .integer(filter.isRefused ? 1 : 0),
     ]
   }
 
@@ -214,7 +214,11 @@ extension PushRepository {
           AND (?6 = 0 OR push.traits & ?6 <> 0)
           AND (CAST(?7 AS BIGINT) IS NULL OR coalesce(push_sender.kind, 0) = ?7)
           AND (CAST(?8 AS BIGINT) IS NULL OR (push.traits & 256 <> 0) = (?8 <> 0))
-          AND (CAST(?9 AS BIGINT) IS NULL OR (push.target_count > 1) = (?9 <> 0))) AS listed
+          AND (CAST(?9 AS BIGINT) IS NULL OR (push.target_count > 1) = (?9 <> 0))
+          AND (?10 = 0 OR EXISTS (
+            SELECT 1 FROM channel_targets
+            WHERE msg_id = push.msg_id AND outcome NOT IN ('', 'delivered', 'Expired', 'Connected', 'TakenBack')))
+          ) AS listed
         WHERE ?4 = 0 OR 1 << CAST(state AS INTEGER) & ?4 <> 0 ORDER BY msg_id DESC
         """)
     }
@@ -238,7 +242,11 @@ extension PushRepository {
         AND (?5 = 0 OR push.traits & ?5 <> 0)
         AND (?6 = 0 OR push.traits & ?6 <> 0) AND push_sender.kind = ?7
         AND (CAST(?8 AS BIGINT) IS NULL OR (push.traits & 256 <> 0) = (?8 <> 0))
-        AND (CAST(?9 AS BIGINT) IS NULL OR (push.target_count > 1) = (?9 <> 0))) AS listed
+        AND (CAST(?9 AS BIGINT) IS NULL OR (push.target_count > 1) = (?9 <> 0))
+        AND (?10 = 0 OR EXISTS (
+          SELECT 1 FROM channel_targets
+          WHERE msg_id = push.msg_id AND outcome NOT IN ('', 'delivered', 'Expired', 'Connected', 'TakenBack')))
+        ) AS listed
       WHERE ?4 = 0 OR 1 << CAST(state AS INTEGER) & ?4 <> 0 ORDER BY msg_id DESC
       """)
   }
