@@ -172,7 +172,7 @@ struct ContentParser {
       guard let own = try notifications.fields(platform.name) else { continue }
       // The number is not a member of JPush's objects.
       var known = own.object
-      known.remove(PushContent.notifyIDMember)
+      _ = known.remove(PushContent.notifyIDMember)
       let bytes = try render(notifications.inner(known, platform.name), platform, nil)
       try Self.checkSize(bytes.count, of: own.path, limit: rules.maximumTogether)
       rendered.set(platform.name, .object(own.object))

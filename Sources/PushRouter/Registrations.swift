@@ -80,12 +80,18 @@ public final class Registrations: Sendable {
       !device.tokens[..<index].contains { $0.slot.channel == token.slot.channel && $0.bytes == token.bytes }
     }.map(\.element)
     let new = NewRegistration(
-      registrationID: id, secretHash: digest, platform: platform, fingerprint: fingerprint,
-      tokens: tokens, appVersion: appVersion,
-      imported: ImportedID.candidates(fingerprint: fingerprint, in: app.key))
-    let now = time.now()
+      registrationID: id, secretHash: digest, platform: device.platform, fingerprint: device.fingerprint,
+      tokens: tokens, appVersion: device.appVersion,
+      imported: ImportedID.candidates(fingerprint: device.fingerprint, in: app.key))
+    // When it asked: by that a later one is known.
+    let now = time.wall(ofBoot: device.askedAt)
     let (hour, most) = (zone.hour(of: now), self.most(in: app))
-    store.write(of: app.id) { transaction throws(StorageError) -> RegistrationOutcome in
+    let platform = device.platform
+    store.write(of: app.id) { transaction throws(StorageError) -> RegistrationOutcome? in
+      guard isWanted(),
+        try !transaction.registrations.isKnown(
+          app: app.id, fingerprint: new.fingerprint, after: now, within: RequestAge.request)
+      else { return nil }
       try transaction.statistics.countNewcomer(app: app.id, platform, hour: hour)
       let registered = try transaction.registrations.register(app: app.id, new, at: now)
       // Who comes back takes the place of an earlier one.
@@ -95,8 +101,8 @@ public final class Registrations: Sendable {
       }
       return registered
     } completion: { [self] result in
-      guard case .success(let registered) = result else {
-        noteIfFull(app, at: now)
+      guard case .success(let registered?) = result else {
+        if case .failure = result { noteIfFull(app, at: now) }
         reply(.failure(.unavailable))
         return
       }
