@@ -10,6 +10,7 @@ import PushHTTP2
 import PushHTTPClient
 import PushMail
 import PushNet
+import PushOps
 import PushRouter
 import PushStorage
 import PushVendors

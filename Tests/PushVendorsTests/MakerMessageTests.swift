@@ -315,8 +315,10 @@ import Testing
 
   @Test func xiaomiRecalls() throws {
     let credential = try #require(VendorFields(Array(#"{"package_name":"p","secret":"s"}"#.utf8)))
+    let variant = ContentVariant(
+      platforms: PlatformSet(.android), notification: Array(#"{"alert":"x"}"#.utf8))
     let recall = VendorRecall(
-      push: Self.push, content: PushContent(variants: [], overrides: nil),
+      push: Self.push, content: PushContent(variants: [variant], overrides: nil),
       tokens: [Array("a".utf8), Array("b".utf8)])
     let post = try #require(
       Xiaomi().request(

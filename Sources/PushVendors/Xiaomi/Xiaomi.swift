@@ -112,8 +112,10 @@ public struct Xiaomi: MakerVendor {
   public func request(
     _ recall: VendorRecall, with credential: VendorFields, access: AccessToken
   ) -> HTTPPost? {
+    guard
+      let number = AndroidNotification(recall.content, for: .xiaomi, app: "", push: recall.push)?.notifyID
+    else { return nil }
     let tokens = recall.tokens.map { String(decoding: $0, as: UTF8.self) }
-    let number = AndroidNotification.notifyID(of: recall.push, replacing: recall.content.overrides)
     return HTTPPost(
       url: "\(endpoint.address)/v3/message/regid/revoke", fields: ["Authorization: key=\(access.value)"],
       body: VendorFields.form([
