@@ -185,7 +185,7 @@ import Testing
     .onSQLite,
     arguments: [
       ["app", "list"], ["check"], ["backup", "/nonexistent/copy"], ["app", "create", "A"],
-      ["account", "create", "A", "--plan", "free"], ["plan", "set", "A"],
+      ["account", "create", "A", "--plan", "free"], ["plan", "set", "a"],
     ])
   func `Only serve and init make a database`(arguments: [String]) throws {
     let ending = try RunningProgram.run(arguments + ["--data", data])
