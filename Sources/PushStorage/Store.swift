@@ -150,7 +150,6 @@ public final class Store: Sendable {
     let checkpointer = writeAheadLog?.checkpointer
     do throws(StorageError) {
       try WorkThread.start("db-writer") {
-        BlockingCall.forbid()
         writer.run()
         _ = finished.push(true)
       }

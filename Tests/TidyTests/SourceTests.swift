@@ -60,13 +60,13 @@ import Testing
     }
   }
 
-  /// Whatever may block says so, and traps in debug builds on an event loop or on the writer. Programs beside the server may wait.
+  /// Whatever may block says so, and traps in debug builds on an event loop. Programs beside the server may wait.
   @Test func blockingCallsAreChecked() throws {
     let others = [
       "PushBench/", "APNsSimulator/", "ChannelSimulator/", "EmbedFiles/", "embed-files/", "BorealisDevice/",
     ]
     let exempt = [
-      // The writer, readers and the checkpointer wait for the database alone; others wait with a semaphore.
+      // The writer, readers and the checkpointer have threads of their own, which wait for the database.
       "Sources/PushStorage/",
       // Commands; `serve` has no such call, and `device` waits for whoever reads its output.
       "Command.swift", "Commands.swift", "Sources/PushOps/SystemCalls.swift",
