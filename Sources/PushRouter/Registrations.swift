@@ -30,10 +30,10 @@ public final class Registrations: Sendable {
   let time: any TimeSource
   let zone: any Zone
   let tagLimits: TagLimits
-  private let mostInApp: Int
-  private let log: Log
+  let mostInApp: Int
+  let log: Log
   /// The minute of the latest line about an app that is full.
-  private let fullMinute = Atomic<Int64>(.min)
+  let fullMinute = Atomic<Int64>(.min)
   let channels: PluggedChannels
   private let passthrough: Passthrough
   private let writeBehind: WriteBehind
@@ -124,19 +124,6 @@ public final class Registrations: Sendable {
           isUnconfirmed: !new.imported.isEmpty))
       reply(.success(Registered(id: id, secret: secret)))
     }
-  }
-
-  private func most(in app: App) -> Int { min(mostInApp, app.plan.registrations ?? .max) }
-
-  /// Says in the log, at most once a minute, that an app gets no more registrations.
-  private func noteIfFull(_ app: App, at now: Timestamp) {
-    let most = self.most(in: app)
-    guard app.directory.registrationCount >= most,
-      fullMinute.exchange(now.seconds / 60, ordering: .relaxed) != now.seconds / 60
-    else { return }
-    log.warning(
-      "an app has as many registrations as it may have: new devices are refused",
-      ["app": .text(app.key.text), "registrations": .number(Int64(clamping: most))])
   }
 
   /// A device has logged in. If it was given an imported registration, that is its own from now on; until then whoever
