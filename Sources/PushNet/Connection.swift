@@ -112,14 +112,15 @@ public struct Connection {
     self.init(connecting: try SystemError.check(cl_connect(address, port), "connect"))
   }
 
-  /// Speaks TLS once it is connected; if it is, from now on, as at the end of a proxy's tunnel. The name is what the peer's
-  /// certificate must carry; a session is what `exportSession` of an earlier connection gave.
+  /// Speaks TLS once it is connected, or from now on at the end of a proxy's tunnel. The name is what the peer's certificate must
+  /// carry; a session is what `exportSession` of an earlier connection gave.
   public mutating func secure(
-    with context: TLSContext, peerName: String?, resuming session: [UInt8]? = nil
+    with context: TLSContext, peerName: String?, resuming session: [UInt8]? = nil, inTunnel: Bool = false
   ) throws(TLSError) {
-    precondition([.connecting, .open].contains(stage) && tls == nil, "TLS cannot begin here")
-    if stage == .open { stage = .handshaking }
+    precondition(
+      stage == (inTunnel ? .open : .connecting) && tls == nil, "bytes may have been sent without TLS")
     tls = try TLSSession(context: context, fd: descriptor, peerName: peerName, resuming: session)
+    if inTunnel { stage = .handshaking }
   }
 
   /// Lets TLS take as much as there is from the socket at once: fewer system calls for busy connections.

@@ -194,7 +194,8 @@ public final class HTTP2ClientConnection {
 
   private func secureTunnel(_ transport: HTTP2Transport) {
     do throws(TLSError) {
-      try transport.connection.secure(with: configuration.tls, peerName: configuration.host)
+      try transport.connection.secure(
+        with: configuration.tls, peerName: configuration.host, inTunnel: true)
     } catch {
       return end("\(error)")
     }
