@@ -218,7 +218,7 @@ class SimulatedCluster {
     }
   }
 
-  func push(timeToLive: Int = 86_400) async throws {
+  func push(timeToLive: Int = 86_400, mayPace: Bool = true) async throws {
     let index = Int.random(in: 0..<keys.count, using: &random)
     guard let router = home(of: keys[index]), let app = router.apps.loaded(keys[index]) else { return }
     let own = devices.filter { $0.key == keys[index] }
@@ -234,7 +234,7 @@ class SimulatedCluster {
       platforms: .all, audience: audience, content: content,
       options: PushOptions(
         timeToLive: timeToLive,
-        bigPushDuration: audience == .all && Int.random(in: 0..<4, using: &random) == 0 ? 1 : 0))
+        bigPushDuration: mayPace && audience == .all && Int.random(in: 0..<4, using: &random) == 0 ? 1 : 0))
     let accepted = try await router.acceptance.accept(AcceptRequest(request), for: app).get()
     note("push \(accepted.id.rawValue) to \(chosen.map(\.number.rawValue))", of: app.id)
     sent.append(

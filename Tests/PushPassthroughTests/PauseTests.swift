@@ -112,7 +112,8 @@ import Testing
     }
     #expect(server.app.directory.registrationCount == before)
     #expect(server.app.directory.registrations(alias: "old").isEmpty)
-    // What is asked for from now on is.
+    // What is asked for when everything that waited is read is carried out.
+    clock.advance(seconds: 2)
     try session.send(.operation(sequence: 8, .setAlias("new")))
     guard case .frame(.result(sequence: 8, .ok, _)) = try session.next() else {
       return #expect(Bool(false), "nothing is carried out any more")
@@ -132,6 +133,7 @@ import Testing
       _ = server.app.directory.withdraw(recalled)
       clock.advance(seconds: 20)
     }
+    server.pass(seconds: 3, on: clock)
     guard case .push(let push) = try device.next() else { return #expect(Bool(false)) }
     #expect([push.id] == wanted)
   }

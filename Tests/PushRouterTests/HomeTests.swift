@@ -167,6 +167,25 @@ import Testing
     #expect(world.app.directory.registrationCount == 1)
   }
 
+  /// It waits for the writer when its connection ends.
+  @Test func `The registration of a connection that has ended is not made`() async throws {
+    let world = try await TestWorld()
+    let home = LocalHome(world.router)
+    let gate = Gate()
+    gate.hold(world.store)
+    var answers: [HomeMessage] = []
+    for slot in [1, 2] as [UInt32] {
+      let newcomer = NewDevice(
+        app: world.app.key, platform: .android, fingerprint: [UInt8(slot)], tokens: [], appVersion: "1",
+        location: Location(loop: 0, slot: slot, generation: 1), askedAt: world.clock.monotonic())
+      home.take([.register(newcomer)], answers: &answers)
+    }
+    home.take([.withdraw(Location(loop: 0, slot: 1, generation: 1))], answers: &answers)
+    gate.open()
+    try await world.barrier()
+    #expect(answers.isEmpty && world.app.directory.registrationCount == 1)
+  }
+
   @Test func `Logins are answered at once, and so is what is known of memory`() async throws {
     let world = try await TestWorld()
     let device = try await world.register()
