@@ -1,4 +1,4 @@
--- Migration 43 of SQLite: how many registrations an app of a plan may have.
+-- Migration 45 of SQLite: how many registrations an app of a plan may have.
 
 ALTER TABLE plan ADD COLUMN registrations bigint;
 
