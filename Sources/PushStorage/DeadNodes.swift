@@ -39,7 +39,8 @@ struct DeadNodes {
     try database.run(
       """
       DELETE FROM dead_node WHERE seen_at < ?1
-        OR name NOT IN (SELECT name FROM dead_node ORDER BY seen_at DESC LIMIT ?2)
+        OR name IN (
+          SELECT name FROM dead_node ORDER BY seen_at DESC, name LIMIT 9223372036854775807 OFFSET ?2)
       """, .integer(seenAt.adding(seconds: -Self.stay).milliseconds), .integer(Self.most))
   }
 

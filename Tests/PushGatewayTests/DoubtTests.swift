@@ -21,7 +21,11 @@ import Testing
     #expect(schedule.message.contains(words) == isInDoubt)
   }
 
-  @Test(arguments: [(APIError.unanswered, false), (.scheduleUnanswered, false), (.timeout, true)])
+  @Test(
+    arguments: [
+      (APIError.unanswered, false), (.scheduleUnanswered, false), (.timeout, true),
+      (StorageError(.diskFull, "x").apiError, true),
+    ])
   func `Only what was certainly not carried out has Retry-After`(error: APIError, hasField: Bool) throws {
     var table = RouteTable<Int>()
     table.add("POST", "/v3/push", 0)

@@ -18,6 +18,7 @@ enum PlanRules {
     "test_device": "made by people, up to a limit", "steady_push": "up to a limit for each app",
     "content_sealing_key": "made by an operator", "browser_key": "one", "node": "servers",
     "fence": "connections of servers", "commit_mark": "connections of servers",
+    "dead_node": "servers, up to a limit", "token_proof": "one for each service of an app's channels",
     "schema_migration": "one for each version",
     "import_batch": "one for thousands of registrations",
     "callback_bulk": "what is being told of many registrations",
@@ -110,9 +111,8 @@ enum PlanRules {
 
   /// Whether a statement is for PostgreSQL alone.
   static func isOfPostgres(_ sql: String) -> Bool {
-    sql.contains(
-      /\b(?:fence|commit_mark|pg_\w+|to_regclass|LATERAL|hashtextextended|information_schema|clock_timestamp|string_agg)\b/
-    )
+    sql.contains(/\b(?:fence|commit_mark|pg_\w+|to_regclass|to_jsonb|information_schema)\b/)
+      || sql.contains(/\b(?:LATERAL|SKIP LOCKED|hashtextextended|clock_timestamp|string_agg)\b/)
   }
 
   /// Whether a statement is for SQLite alone.

@@ -121,6 +121,9 @@ extension DiagnosisTests {
     line(
       "The credential is refused", refused("BadCertificate"), .apple, .credentialRefused,
       detail: "BadCertificate"),
+    line(
+      "Nobody knows whether the credential is right", refused("NotVerified"), .apple, .credentialNotVerified,
+      detail: "NotVerified"),
     line("Too large", refused("PayloadTooLarge"), .apple, .payloadTooLarge, detail: "PayloadTooLarge"),
     line("Too much", refused("TooManyRequests"), .apple, .appleBusy, detail: "TooManyRequests"),
     line("Another reason", refused("BadPriority"), .apple, .appleRefused, detail: "BadPriority"),

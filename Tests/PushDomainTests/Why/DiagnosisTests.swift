@@ -119,6 +119,15 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
       "The device registered later", facts(isTarget: false) { $0.device?.registeredAt = after }, .device,
       .registeredLater),
     line(
+      "It was imported, and its device had not come",
+      facts(isTarget: false) { $0.device?.isImportedOnly = true }, .device, .notRegistered),
+    line(
+      "It was imported, and no channel could reach its device",
+      facts {
+        $0.isUnreached = true
+        $0.device?.isImportedOnly = true
+      }, .device, .notRegistered),
+    line(
       "Another platform", facts(.ios, isTarget: false) { $0.push.platforms = PlatformSet(.android) },
       .platform,
       .otherPlatform, detail: "ios"),
