@@ -186,6 +186,38 @@ enum ClusterSamples {
       handleHex + "00000001" + "00000000" + "0111"
     ),
     (
+      .operation(DeviceRequest(handle: handle, sequence: 9, number: number, body: [0x30, 1])),
+      handleHex + "00000009" + numberHex + "023001"
+    ),
+    (
+      .receipts(DeviceRequest(handle: handle, sequence: 2, number: number, body: [])),
+      handleHex + "00000002" + numberHex + "00"
+    ),
+    (
+      .pushOne(SinglePush(id: next, handles: [handle], content: [0x7B, 0x7D])).following(id),
+      idHex + nextHex + "01" + handleHex + "027b7d" + "00"
+    ),
+    (
+      .pushOne(
+        SinglePush(id: next, handles: [handle], content: [0x7B, 0x7D], showBefore: 300)
+      ).following(id),
+      idHex + nextHex + "01" + handleHex + "027b7d" + "ac02"
+    ),
+    (
+      .pushMany(
+        FanOutPush(id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC])
+      ).following(id),
+      idHex + nextHex + "01" + "01" + "027b7d" + "01cc" + "0000"
+    ),
+    (
+      .pushMany(
+        FanOutPush(
+          id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC], showBefore: 300,
+          waited: [0xCD])
+      ).following(id),
+      idHex + nextHex + "01" + "01" + "027b7d" + "01cc" + "ac02" + "01cd"
+    ),
+    (
       .hello(
         NodeHello(
           versions: 1...2, name: "a", address: "h:80", program: "1.0", load: 500, isDraining: true,
