@@ -104,7 +104,7 @@ import Testing
             appVersion: "1.0")))
       clock.advance(seconds: 20)
     }
-    guard case .frame(.result(sequence: 7, .busy, _)) = try session.next() else {
+    guard case .frame(.result(sequence: 7, .serverError, _)) = try session.next() else {
       return #expect(Bool(false), "the operation was carried out")
     }
     guard case .frame(.error(.busy, .afterBackOff, _)) = try newcomer.next() else {
