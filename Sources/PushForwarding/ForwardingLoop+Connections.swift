@@ -248,7 +248,7 @@ extension ForwardingLoop {
       if let start { forwarder.metrics.seconds.observe(microseconds: (loop.now &- start) / 1000) }
       if isHome { lane.pause = ForwardLimits.pause }
     } else {
-      giveUp(job)
+      forwarder.giveUp(job)
     }
     if connection.token != nil { rest(connection) } else { pump(lane) }
   }
@@ -275,7 +275,7 @@ extension ForwardingLoop {
     remove(connection)
     guard let job else { return }
     job.answer = nil
-    if isInDoubt, !job.isSafeToRepeat { giveUp(job) } else { requeue(job) }
+    if isInDoubt, !job.isSafeToRepeat { forwarder.giveUp(job) } else { requeue(job) }
   }
 
   /// Closes a connection that carries no request.
@@ -312,7 +312,7 @@ extension ForwardingLoop {
       connection.job = nil
       job.answer = nil
       remove(connection)
-      refuse(job)
+      forwarder.refuse(job)
     }
   }
 

@@ -102,7 +102,7 @@ public final class ForwardingLoop: LoopDriver {
     let lane = lane(of: job)
     if lane.count == 0, let connection = takeIdle(of: lane) { return send(job, over: connection) }
     // It waits, behind those that do.
-    guard hold(job) else { return refuse(job) }
+    guard forwarder.hold(job) else { return forwarder.refuse(job) }
     forwarder.metrics.waits.add()
     lane.append(job)
     pump(lane)
@@ -110,13 +110,13 @@ public final class ForwardingLoop: LoopDriver {
 
   /// Lets a request that was certainly not carried out wait once more, before all others.
   func requeue(_ job: ForwardJob) {
-    guard job.deadline > loop.now, hold(job) else { return refuse(job) }
+    guard job.deadline > loop.now, forwarder.hold(job) else { return forwarder.refuse(job) }
     lane(of: job).prepend(job)
   }
 
   /// Tries a request again after a while that a home of others did not take: its app has another home, which nobody here knows yet.
   func postpone(_ job: ForwardJob) {
-    guard job.deadline > loop.now, hold(job) else { return refuse(job) }
+    guard job.deadline > loop.now, forwarder.hold(job) else { return forwarder.refuse(job) }
     let moment = min(loop.now &+ ForwardLimits.pause, job.deadline)
     deferred.append((moment, job))
     loop.wake(by: moment)
@@ -139,40 +139,9 @@ public final class ForwardingLoop: LoopDriver {
   /// Whether requests still go where a connection does.
   func isCurrent(_ lane: ForwardLane) -> Bool { lanes[lane.home] === lane }
 
-  private func hold(_ job: ForwardJob) -> Bool {
-    let client = job.forwarded.client
-    let isExempt = client.map { client in forwarder.options.exempt.contains { $0.contains(client) } } ?? false
-    let network = isExempt ? nil : client.map { PeerNetwork(of: $0) } ?? PeerNetwork(rawValue: 0)
-    let share = forwarder.waiting.share(for: network, isKnown: job.isKnown)
-    guard share.hold(job.cost) else { return false }
-    job.waiting = share
-    forwarder.metrics.waiting.add(1)
-    return true
-  }
-
-  private func release(_ job: ForwardJob) {
-    guard job.waiting != nil else { return }
-    job.waiting = nil
-    forwarder.metrics.waiting.add(-1)
-  }
-
-  /// Answers a request that was certainly not carried out.
-  func refuse(_ job: ForwardJob) {
-    forwarder.metrics.refused.add()
-    var response = forwarder.refusal(.unserved, job.forwarded.request.target)
-    response.headers.append("Retry-After", "2")
-    job.refuse(response)
-  }
-
-  /// Answers a request that may have been carried out.
-  func giveUp(_ job: ForwardJob) {
-    forwarder.metrics.unknown.add()
-    job.refuse(forwarder.refusal(.unanswered, job.forwarded.request.target))
-  }
-
   private func takeFirst(of lane: ForwardLane) -> ForwardJob? {
     let job = lane.popFirst()
-    if let job { release(job) }
+    if let job { forwarder.release(job) }
     return job
   }
 
@@ -204,11 +173,13 @@ public final class ForwardingLoop: LoopDriver {
   /// back, which come first.
   private func expire() {
     for lane in lanes.values {
-      while let first = lane.first, first.deadline <= loop.now, let job = takeFirst(of: lane) { refuse(job) }
+      while let first = lane.first, first.deadline <= loop.now, let job = takeFirst(of: lane) {
+        forwarder.refuse(job)
+      }
     }
     while let (moment, job) = deferred.first, moment <= loop.now {
       deferred.removeFirst()
-      release(job)
+      forwarder.release(job)
       requeue(job)
     }
   }
@@ -271,8 +242,8 @@ public final class ForwardingLoop: LoopDriver {
     let waiting = deferred.map(\.job) + lanes.values.flatMap { $0.takeOthers { _ in false } }
     deferred = []
     for job in waiting {
-      release(job)
-      refuse(job)
+      forwarder.release(job)
+      forwarder.refuse(job)
     }
     cutUnsent()
   }

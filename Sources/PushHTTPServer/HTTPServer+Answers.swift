@@ -71,15 +71,11 @@ extension HTTPServer {
     work.requestID = stamps.requestID(nil)
     let target = work.parser.latestTarget
     work.parser.reset()
-    work.asked = nil
+    work.forgetRequest()
     work.headOnly = false
     work.minorVersion = 1
     work.isSecure = tls != nil
-    var response = answer(to: fault, of: target)
-    if response.status == 503, response.headers["retry-after"] == nil {
-      response.headers.append("Retry-After", "2")
-    }
-    queue(response, slot, work, keepAlive: false)
+    queue(answer(to: fault, of: target), slot, work, keepAlive: false)
     table.slab[slot].isTurnedAway = fault == .bodyTooLarge || fault == .busy
     enter(.closing, slot)
     markDirty(slot)

@@ -3,11 +3,6 @@ import PushHTTP
 import PushNet
 
 extension HTTPServer {
-  /// Nanoseconds for which the process may stand still before a request that waits to be read has lost its client if that is gone, and for
-  /// which it may have waited to be served at all.
-  private static let longestPause: UInt64 = 3_000_000_000
-  private static let longestWait: UInt64 = 10_000_000_000
-
   /// The socket is readable.
   func read(_ slot: UInt32) {
     // While a request is being answered, one more read is done to notice the peer's end.
@@ -112,14 +107,10 @@ extension HTTPServer {
   }
 
   private func serve(_ request: HTTPRequest, _ slot: UInt32, _ work: HTTPWork, rest: Span<UInt8>) {
-    // It may have waited here while the process stood still: its client may have asked for something else elsewhere since.
-    let waited = loop.unreadFor
-    if waited > Self.longestPause {
-      guard !table.slab[slot].connection.hasPeerLeft else { return close(slot) }
-      guard waited <= Self.longestWait else {
-        work.forgetRequest()
-        return refuse(.unserved, slot)
-      }
+    switch HTTPDelay(loop.unreadFor, of: table.slab[slot].connection) {
+    case .clientHasLeft: return close(slot)
+    case .tooLong: return refuse(.unserved, slot)
+    case nil: break
     }
     work.requestID = stamps.requestID(request.headers["x-request-id"])
     guard admission.needsScreening(request, over: table.slab[slot], work) else {

@@ -69,7 +69,11 @@ public class HTTPServerHooks {
 
   /// The answer to a request that does not reach its handler, or gets none from it.
   func answer(to fault: HTTPFault, of target: String) -> HTTPResponse {
-    refusalPage?(fault, target) ?? refusal(fault)
+    var response = refusalPage?(fault, target) ?? refusal(fault)
+    if fault == .busy || fault == .unserved, response.headers["retry-after"] == nil {
+      response.headers.append("Retry-After", "2")
+    }
+    return response
   }
 
   /// The answer to a request that its handler did not answer.

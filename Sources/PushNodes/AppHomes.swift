@@ -57,7 +57,7 @@ struct AppHomes: Sendable {
   func app(of key: AppKey) -> AppID { keys[key] ?? .none }
 
   /// The app of a request, which may have become known since it was made; `asks` are those that are awaited.
-  func app(of request: RequestTable.Request, _ asks: [UInt32: DeviceAsk]) -> AppID {
+  func app(of request: RequestTable.Request, _ asks: DeviceAsks) -> AppID {
     guard request.app == .none else { return request.app }
     switch request.message {
     case .login(let login): return app(of: login.app)

@@ -5,16 +5,13 @@ import PushRouter
 
 /// What the home says to a gateway.
 extension GatewaySide {
-  /// Nanoseconds after which a push that was on its way may have ended or been recalled: sessions ask the home instead.
-  private static let longestWay: UInt64 = 3_000_000_000
-
   /// Takes a message of a home that it follows, which was on its way for a while.
   mutating func take(
     _ entry: ClusterEntry, from peer: Incarnation, age: UInt64, _ node: inout ClusterNode, now: UInt64
   ) {
     guard homes[entry.app] == FollowedHome(incarnation: peer, epoch: entry.epoch) else { return }
     let app = entry.app
-    let isLate = age > Self.longestWay
+    let isLate = age > PushCoding.longestWay
     switch entry.message {
     case .loginResult(let result): take(result, app, &node, now: now)
     case .stateTaken(let taken):
@@ -32,20 +29,14 @@ extension GatewaySide {
       local.sendToAll(.missed(app))
     case .pushOne(let push):
       let numbers = push.handles.compactMap { table[Location($0)]?.number }
-      guard
-        let content = PushCoding.decode(
-          push.content, showBefore: push.showBefore, waited: NumberSet(numbers))
-      else { return }
-      let expires = PushCoding.expires(push.endsIn, age: age, now: time.now())
-      deliver(LivePush(app: app, id: push.id, push: content, expires: expires), push.handles)
+      guard let live = PushCoding.live(push, of: app, NumberSet(numbers), age: age, now: time.now()) else {
+        return
+      }
+      deliver(live, push.handles)
     case .pushMany(let push):
-      guard
-        let content = PushCoding.decode(
-          push.content, showBefore: push.showBefore, waited: NumberSet(serialized: push.waited)),
+      guard let live = PushCoding.live(push, of: app, age: age, now: time.now()),
         let targets = NumberSet(serialized: push.targets)
       else { return }
-      let expires = PushCoding.expires(push.endsIn, age: age, now: time.now())
-      let live = LivePush(app: app, id: push.id, push: content, expires: expires)
       local.sendToAll(.broadcast(live, targets: targets))
     case .late where isLate: break  // The home says it again.
     case .late(let push):
@@ -153,8 +144,7 @@ extension GatewaySide {
   private func end(_ ending: SessionEnd, _ app: AppID, _ node: inout ClusterNode, now: UInt64) {
     guard ending.handle.incarnation == own else { return }
     guard table[Location(ending.handle)] != nil else {
-      let close = SessionClose(handle: ending.handle, number: RegistrationNumber(0), reason: 0)
-      return send(app, .close(close), &node, now: now)
+      return send(app, .close(SessionClose(ending.handle)), &node, now: now)
     }
     tell(ending.handle) { .endSession($0, OperationCoding.reason(ending.reason)) }
   }

@@ -34,10 +34,8 @@ extension GatewaySide {
     case .pull(let pull): pulls[Location(pull.handle)] = nil
     case .operation(let asked):
       _ = order.end(Location(asked.handle))
-      asks[asked.sequence] = nil
-    case .receipts(let asked), .register(let asked):
-      registering[Location(asked.handle)] = nil
-      asks[asked.sequence] = nil
+      asks.end(asked.sequence)
+    case .receipts(let asked), .register(let asked): asks.end(asked.sequence)
     default: break
     }
   }
@@ -52,10 +50,8 @@ extension GatewaySide {
       local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
     }
     for location in pulls.keys { local.send(.pulled(location, .unavailable), to: location.loop) }
-    let refusals = asks.sorted { $0.key < $1.key }.compactMap(\.value.refusal)
-    for (message, loop) in refusals { local.send(message, to: loop) }
-    (logins, loginsByID, pulls, asks, windows) = ([:], [:], [:], [:], LoginWindows())
-    registering = [:]
+    for (message, loop) in asks.refusals { local.send(message, to: loop) }
+    (logins, loginsByID, pulls, asks, windows) = ([:], [:], [:], DeviceAsks(), LoginWindows())
     order = OperationOrder()
     homes.clear()
     own = incarnation
@@ -69,7 +65,7 @@ extension GatewaySide {
 
 extension RequestTable.Request {
   /// It as a home in this process takes it; nil if nobody waits for it.
-  fileprivate func local(_ logins: [Location: DeviceLogin], _ asks: [UInt32: DeviceAsk]) -> GatewayMessage? {
+  fileprivate func local(_ logins: [Location: DeviceLogin], _ asks: DeviceAsks) -> GatewayMessage? {
     func bound(_ handle: Handle, _ number: RegistrationNumber) -> BoundSession {
       BoundSession(app: app, number: number, location: Location(handle))
     }

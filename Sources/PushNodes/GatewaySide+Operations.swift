@@ -12,8 +12,7 @@ extension GatewaySide {
 
   /// What a device asked for has a result, or gets none any more. The operation behind it is sent.
   mutating func endAsk(_ number: UInt32, _ node: inout ClusterNode, now: UInt64) -> DeviceAsk? {
-    let ask = asks.removeValue(forKey: number)
-    if case .registration(let location, _) = ask { registering[location] = nil }
+    let ask = asks.end(number)
     guard case .operation(let session, _) = ask, let next = order.end(number, of: session),
       let request = requests[.device(handle(session), sequence: next)]
     else { return ask }
@@ -21,18 +20,16 @@ extension GatewaySide {
     return ask
   }
 
-  /// A connection has ended that waited for a login or a registration: its home is not asked any more, and carries out nothing of what is
-  /// on the way.
+  /// A connection has ended that waited for a login or a registration: its home is not asked any more, and what is on the way is void.
   mutating func withdraw(_ location: Location, _ node: inout ClusterNode, now: UInt64) {
     if logins[location] != nil { return giveUp(loginAt: location, &node, now: now) }
-    guard let number = registering.removeValue(forKey: location) else { return }
+    guard let number = asks.registration(at: location) else { return }
     let key = RequestTable.Key.device(handle(location), sequence: number)
     // The app of its key may have become known since.
     let home = requests[key].map { app(of: $0) } ?? AppID.none
-    asks[number] = nil
+    asks.end(number)
     guard requests.confirm(key) else { return }
-    let close = SessionClose(handle: handle(location), number: RegistrationNumber(0), reason: 0)
-    send(home, .close(close), &node, now: now)
+    send(home, .close(SessionClose(handle(location))), &node, now: now)
   }
 
   /// A session ends: what was asked for on it is not repeated any more, since its device may say something else on its next
@@ -42,7 +39,7 @@ extension GatewaySide {
       let key = RequestTable.Key.device(handle(session.location), sequence: number)
       if index > 0, let request = requests[key] { send(request.app, request.message, &node, now: now) }
       requests.confirm(key)
-      asks[number] = nil
+      asks.end(number)
     }
   }
 }

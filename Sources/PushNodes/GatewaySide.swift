@@ -22,9 +22,7 @@ struct GatewaySide: Sendable {
   var windows = LoginWindows()
   /// The newest of them of each registration.
   var loginsByID: [RegistrationID: Location] = [:]
-  var asks: [UInt32: DeviceAsk] = [:]
-  /// Registrations without an answer.
-  var registering: [Location: UInt32] = [:]
+  var asks = DeviceAsks()
   var order = OperationOrder()
   var batches: [UInt64: KeptBatch] = [:]
   /// Where the sessions that wait for pushes stand.
@@ -36,7 +34,6 @@ struct GatewaySide: Sendable {
   var late = RecentSet<LateKey>(capacity: 4096)
   /// What had no room and was answered at once.
   var refused: UInt64 = 0
-  private var sequence: UInt32 = 0
   private var batchNumber: UInt64 = 0
   private var wantsFlush = false
   private var nextDigest: UInt64
@@ -88,15 +85,13 @@ struct GatewaySide: Sendable {
     switch message {
     case .login(let login): take(login, &node, now: now)
     case .register(let device):
-      let number = nextSequence(.registration(device.location, device.app))
+      let number = asks.add(.registration(device.location, device.app))
       let request = DeviceRequest(
         handle: handle(device.location), sequence: number, number: RegistrationNumber(0),
         body: OperationCoding.encode(device), askedAt: device.askedAt / 1_000_000)
       let key = RequestTable.Key.device(request.handle, sequence: number)
-      guard ask(key, homes.app(of: device.app), .register(request), &node, now: now) else {
-        return giveUp(number, &node, now: now)
-      }
-      registering[device.location] = number
+      guard !ask(key, homes.app(of: device.app), .register(request), &node, now: now) else { return }
+      giveUp(number, &node, now: now)
     case .withdraw(let location): withdraw(location, &node, now: now)
     case .close(let session, let end): close(session, end, &node, now: now)
     case .state(let session, let isForeground, let wantsNewest):
@@ -108,14 +103,14 @@ struct GatewaySide: Sendable {
     case .acknowledgements(let app, let batch): take(batch, app, &node, now: now)
     case .flushSoon: wantsFlush = true
     case .receipts(let session, let receipts):
-      let number = nextSequence(.receipts)
+      let number = asks.add(.receipts)
       let request = DeviceRequest(
         handle: handle(session.location), sequence: number, number: session.number,
         body: OperationCoding.encode(receipts))
       let key = RequestTable.Key.receipts(request.handle, sequence: number)
-      if !ask(key, session.app, .receipts(request), &node, now: now) { asks[number] = nil }
+      if !ask(key, session.app, .receipts(request), &node, now: now) { asks.end(number) }
     case .operation(let session, let sequence, let operation, let askedAt):
-      let number = nextSequence(.operation(session.location, sequence: sequence))
+      let number = asks.add(.operation(session.location, sequence: sequence))
       let request = DeviceRequest(
         handle: handle(session.location), sequence: number, number: session.number,
         body: OperationCoding.encode(operation), askedAt: askedAt / 1_000_000)
@@ -128,12 +123,6 @@ struct GatewaySide: Sendable {
         handle: handle(session.location), number: session.number, through: id)
       send(session.app, .recount(request), &node, now: now)
     }
-  }
-
-  private mutating func nextSequence(_ ask: DeviceAsk) -> UInt32 {
-    sequence &+= 1
-    asks[sequence] = ask
-    return sequence
   }
 
   private mutating func take(_ login: DeviceLogin, _ node: inout ClusterNode, now: UInt64) {
@@ -184,8 +173,8 @@ struct GatewaySide: Sendable {
     local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
     guard wasSent else { return }
     // The home may have let it in.
-    let close = SessionClose(handle: handle(location), number: RegistrationNumber(0), reason: 0)
-    send(login.map { homes.app(of: $0.app) } ?? .none, .close(close), &node, now: now)
+    let app = login.map { homes.app(of: $0.app) } ?? .none
+    send(app, .close(SessionClose(handle(location))), &node, now: now)
   }
 
   private mutating func close(

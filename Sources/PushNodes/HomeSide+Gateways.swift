@@ -203,35 +203,16 @@ extension HomeSide {
     }
     guard peers[peer]?.begin(request.sequence, of: entry.app) == true else { return }
     let bound = BoundSession(app: entry.app, number: request.number, location: location)
-    switch entry.message {
-    case .operation:
-      guard let operation = OperationCoding.decode(request.body) else {
-        return finish(
-          request.sequence, entry.app, request.handle,
-          OperationCoding.encode(.failed(.unavailable)), now: now
-        )
-      }
-      run([.operation(bound, sequence: request.sequence, operation, askedAt: askedAt)], now: now)
-    case .register:
-      guard let device = OperationCoding.decodeDevice(request.body, at: location, askedAt: askedAt) else {
-        return finish(
-          request.sequence, entry.app, request.handle,
-          OperationCoding.encode(RegisterResult.refused(.unavailable)), now: now)
-      }
-      // Its connection has ended: nobody learns of what it would be given.
-      guard peers[peer]?.ended.contains(location) == false else {
-        return finish(
-          request.sequence, entry.app, request.handle,
-          OperationCoding.encode(RegisterResult.refused(.unavailable)), now: now)
-      }
-      peers[peer]?.registering[location] = request.sequence
-      run([.register(device)], now: now)
-    default:
-      if let receipts = OperationCoding.decodeReceipts(request.body) {
-        run([.receipts(bound, receipts)], now: now)
-      }
-      finish(request.sequence, entry.app, request.handle, [], now: now)
+    let type = entry.message.type
+    // Of a connection that has ended nobody learns of the registration that it would be given.
+    let isVoid = type == .register && peers[peer]?.ended.contains(location) != false
+    guard !isVoid, let message = request.message(type, of: bound, askedAt: askedAt) else {
+      let refusal = OperationCoding.refusal(of: type)
+      return finish(request.sequence, entry.app, request.handle, refusal, now: now)
     }
+    if type == .register { peers[peer]?.registering[location] = request.sequence }
+    run([message], now: now)
+    if type == .receipts { finish(request.sequence, entry.app, request.handle, [], now: now) }
   }
 
   /// A request has a result, which is kept for a gateway that asks again.

@@ -5,6 +5,9 @@ import PushRouter
 
 /// A push as nodes tell it: what its devices need of it, without what other channels get.
 enum PushCoding {
+  /// Nanoseconds after which a push that was on its way may have ended or been recalled: sessions ask the home instead.
+  static let longestWay: UInt64 = 3_000_000_000
+
   /// Bytes for some targets, whose notification another channel may carry; nil if there are too many.
   static func encode(_ push: StoredPush, for targets: NumberSet, atMost limit: Int) -> [UInt8]? {
     let elsewhere = push.elsewhere.map { $0.intersection(targets) }
@@ -39,6 +42,24 @@ enum PushCoding {
   /// The moment from which on a registration must not show a notification, as messages have it.
   static func showBefore(_ push: StoredPush, _ number: RegistrationNumber) -> UInt64 {
     push.showBefore(number).map { UInt64(clamping: $0.milliseconds) } ?? 0
+  }
+
+  /// A push for a few sessions of some registrations, as their gateway has it; nil if the bytes are none.
+  static func live(
+    _ push: SinglePush, of app: AppID, _ numbers: NumberSet, age: UInt64, now: Timestamp
+  ) -> LivePush? {
+    decode(push.content, showBefore: push.showBefore, waited: numbers).map {
+      LivePush(app: app, id: push.id, push: $0, expires: expires(push.endsIn, age: age, now: now))
+    }
+  }
+
+  /// The same of a push for many.
+  static func live(
+    _ push: PushCluster.FanOutPush, of app: AppID, age: UInt64, now: Timestamp
+  ) -> LivePush? {
+    decode(push.content, showBefore: push.showBefore, waited: NumberSet(serialized: push.waited)).map {
+      LivePush(app: app, id: push.id, push: $0, expires: expires(push.endsIn, age: age, now: now))
+    }
   }
 
   private static func decodePlain(_ bytes: [UInt8]) -> StoredPush? {
