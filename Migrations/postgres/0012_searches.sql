@@ -1,4 +1,4 @@
--- Migration 43 of SQLite: indexes for what was searched in all rows of a table, or of an account.
+-- Migration 44 of SQLite: indexes for what was searched in all rows of a table, or of an account.
 
 CREATE INDEX invitation_account ON invitation (account_id);
 

@@ -1,4 +1,4 @@
--- Migration 43 of SQLite: which tokens have worked with the credentials of channels.
+-- Migration 46 of SQLite: which tokens have worked with the credentials of channels.
 CREATE TABLE token_proof (
   app_id bigint NOT NULL REFERENCES app (id),
   channel bigint NOT NULL,

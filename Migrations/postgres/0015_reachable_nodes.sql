@@ -1,4 +1,4 @@
--- Migration 43 of SQLite: which nodes reach each other, and nodes that died.
+-- Migration 47 of SQLite: which nodes reach each other, and nodes that died.
 
 -- What the node's program can do, as bits; 0 for programs that tell nothing of it.
 ALTER TABLE node ADD COLUMN capabilities bigint NOT NULL DEFAULT 0;
