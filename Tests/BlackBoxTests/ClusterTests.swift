@@ -237,12 +237,15 @@ import Testing
     }
     #expect(isGone)
     // The node can read who is there, and gets no place.
-    let session = try PostgresSession(world.cluster, in: world.database)
-    try session.sql("BEGIN; LOCK TABLE node IN ROW EXCLUSIVE MODE")
+    try world.cluster.sql(
+      """
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no place''; END';
+      CREATE TRIGGER refuse BEFORE INSERT ON node FOR EACH ROW EXECUTE FUNCTION refuse()
+      """, in: world.database)
     gateway.program.signal(SIGCONT)
     try gateway.program.wait(forError: "this node cannot join again; it tries on")
     #expect(try gateway.call("GET", "/readyz").body.contains("taken for dead"))
-    try session.sql("COMMIT")
+    try world.cluster.sql("DROP TRIGGER refuse ON node", in: world.database)
     try world.waitUntilReady("b")
     let id = try world.push("next", as: app, at: "b")
     #expect(try device.arrivals(until: id) == [id])

@@ -139,7 +139,7 @@ import Testing
   @Test(arguments: [
     (["registration_id,platform,colour"], "line 1: column 3 is named \"colour\"; the first line must name"),
     (["platform"], "line 1: no column is named registration_id"),
-    (["\"a"], "line 1: the line cannot be read"),
+    (["\"a"], "line 1: the line is too long, is not UTF-8, or has a quote that does not fit"),
   ])
   func `A file with other columns is refused`(lines: [String], message: String) throws {
     let key = try TestServer.makeApp(data: data).key

@@ -25,7 +25,10 @@ import Testing
     for name in ["b", "c"] {
       try restart(name, in: world, ["--spread-apps"])
       // It is a gateway of the one home until that stops.
-      #expect(try world.cluster.node(name).call("GET", "/readyz").body == "ready\ngateway of a\n")
+      let isGateway = try RunningProgram.eventually {
+        try world.cluster.node(name).call("GET", "/readyz").body == "ready\ngateway of a\n"
+      }
+      #expect(isGateway)
     }
     try restart("a", in: world, ["--spread-apps"])
     try expectAllAppsAreServed(in: world)

@@ -17,7 +17,9 @@ import Testing
   }
 
   @Test func `Apple does not know the token, and says so for the device`() throws {
-    let world = try APNsWorld()
+    let world = try APNsWorld(devices: 2)
+    // A token that works shows that the credential is right.
+    #expect(try world.end(of: try world.push(to: 1)) == .delivered)
     try world.script(["action": "answer", "reason": "BadDeviceToken"])
     let push = try world.push()
     #expect(try world.end(of: push).results == ["BadDeviceToken": 1])
