@@ -68,8 +68,9 @@ struct DiskFullTests {
     )
     #expect(refused.document?["error"]?["code"]?.int64 == 1030)
     // Whatever is to be stored, by any API.
+    let nextMonth = FixedZone(secondsEast: 0).local(SystemTime().now().adding(seconds: 30 * 86_400)).text
     let schedule: JSONValue = [
-      "name": "later", "enabled": true, "trigger": ["single": ["time": "2099-01-01 00:00:00"]],
+      "name": "later", "enabled": true, "trigger": ["single": ["time": .string(nextMonth)]],
       "push": [
         "platform": "all", "audience": "all",
         "message": ["msg_content": .string(String(repeating: "y", count: 3000))],
