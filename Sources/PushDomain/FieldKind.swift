@@ -92,7 +92,9 @@ public enum FieldKind: Hashable, Sendable {
       guard let text = try fields.string(key), Self.isDateTime(text) else {
         throw fields.invalid(key, "must look like yyyy-MM-dd HH:mm:ss")
       }
-    case .buttons: try Self.checkButtons(key, fields)
+    case .buttons:
+      guard try fields.array(key) != nil else { return false }
+      try Self.checkButtons(key, fields)
     }
     return true
   }

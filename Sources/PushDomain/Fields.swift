@@ -60,7 +60,11 @@ public struct Fields {
   }
 
   /// A member that asks for something.
-  func wish(_ key: String) -> JSONValue? { self[key].flatMap { $0.asksForNothing ? nil : $0 } }
+  func wish(_ key: String) -> JSONValue? {
+    // Written out: in a conditional expression, nil would be the JSON value null.
+    guard let value = self[key], !value.asksForNothing else { return nil }
+    return value
+  }
 
   /// Notes that a member which asks for something has no effect.
   func ignore(_ key: String) { if wish(key) != nil { ignored.add(name(key)) } }

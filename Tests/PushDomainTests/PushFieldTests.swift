@@ -163,7 +163,8 @@ import Testing
     (#""extras":["a"]"#, 1003), (#""category":1"#, 1003), (#""relevance-score":1"#, 0),
     (#""relevance-score":1.1"#, 1003), (#""relevance-score":"1""#, 1003), (#""relevance-score":0.25"#, 0),
     (#""target-content-id":1"#, 1003), (#""target_content_id":"x""#, 1009), (#""filter-criteria":[1]"#, 1003),
-    (#""extras":{"aps":{}}"#, 1003), (#""extras":{"_j_msgid":1}"#, 1003), (#""extras":{"Aps":{}}"#, 0),
+    (#""extras":{"aps":{"a":1}}"#, 1003), (#""extras":{"aps":{}}"#, 0), (#""extras":{"_j_msgid":1}"#, 1003),
+    (#""extras":{"Aps":{}}"#, 0),
   ])
   func ios(_ member: String, _ code: Int) throws {
     let result = try outcome(push(#""notification":{"alert":"x","ios":{\#(member)}}"#))

@@ -28,7 +28,7 @@ import Testing
     ("POST /v3/push", "[]", "400 1003", ["body must be a JSON object"]),
     (
       "POST /v3/push", #"{"audience":"all",\#(text)}"#, "400 1002",
-      ["platform", "'all'", "android, ios, hmos"]
+      ["platform", "'all'", "ios, android, hmos"]
     ),
     (
       "POST /v3/push", #"{"platform":"android","audience":"all",\#(text)}"#, "400 1003",
@@ -36,7 +36,7 @@ import Testing
     ),
     (
       "POST /v3/push", #"{"platform":["andriod"],"audience":"all",\#(text)}"#, "400 1003",
-      ["'andriod'", "android, ios"]
+      ["'andriod'", "ios, android"]
     ),
     (
       "POST /v3/push", #"{"platform":[1],"audience":"all",\#(text)}"#, "400 1003",

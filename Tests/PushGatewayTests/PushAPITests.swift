@@ -37,12 +37,12 @@ import Testing
         "400 1005",
         await world.push(#""message":{"msg_content":"\#(String(repeating: "x", count: 300_000))"}"#)
       ),
-      ("400 1009", await world.push(#""notification":{"alert":"x"},"notificaton":{}"#)),
+      ("400 1009", await world.push(#""notification":{"alert":"x"},"notificaton":{"alert":"y"}"#)),
       ("400 1011", await world.push(to: #"{"alias":["nobody"]}"#)),
       ("400 1003", await world.push(to: #"{"registration_id":["\#(device.text.dropLast())"]}"#)),
       ("400 1011", await world.push(to: #"{"registration_id":["0123456789abcdef012"]}"#)),
       ("403 2007", await world.push(#""notification":{"alert":"x"},"sms_message":{"a":1}"#)),
-      ("400 1003", await world.call("GET", "/v3/push/cid?count=0")),
+      ("400 1003", await world.call("GET", "/v3/push/cid?count=-1")),
       ("400 1003", await world.call("GET", "/v3/push/cid?count=1001")),
       ("400 1003", await world.call("GET", "/v3/push/cid?type=sms")),
       ("400 1003", await world.call("DELETE", "/v3/push/12x")),
@@ -63,7 +63,7 @@ import Testing
       #""alert":"x","voip":{"a":"%"}"#, 5120,
       "notification.voip makes a payload of up to 5156 bytes for Apple, which takes at most 5120"
     ),
-    (#""ios":{"alert":"x","extras":{"aps":{}}}"#, 0, "notification.ios.extras.aps is taken by the server"),
+    (#""ios":{"alert":"x","extras":{"aps":{"a":1}}}"#, 0, "notification.ios.extras.aps is taken by the server"),
   ])
   func notificationsThatAppleWouldRefuse(members: String, count: Int, message: String) async throws {
     let world = try await GatewayWorld()

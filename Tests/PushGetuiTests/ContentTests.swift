@@ -249,7 +249,8 @@ import Testing
       Self.body(
         Self.transmission + #","push_channel":{"ios":{"aps":{"alert":7,"sound":"x"}}}"#, "request-0005"))
     #expect(
-      sound.message == "push_channel.ios.aps.alert must be a string or a JSON object", "\(sound.message)")
+      sound.message == "push_channel.ios.aps.alert must be a string or a JSON object, not 7",
+      "\(sound.message)")
     #expect(world.pending(id).count == 1)
   }
 

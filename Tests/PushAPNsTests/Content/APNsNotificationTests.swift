@@ -148,7 +148,7 @@ private func rendered(_ notification: APNsNotification, id: UInt64 = 7, badge: I
 
   @Test(arguments: [
     ("x", 10, APNsPriority.immediate), ("x", 5, .considerate), ("x", 1, .powerSaving),
-    ("", 5, .considerate), ("", 1, .powerSaving), ("", 10, nil), ("x", 7, nil), ("x", 0, nil),
+    ("", 5, .considerate), ("", 1, .powerSaving), ("", 10, nil), ("x", 7, nil), ("x", 0, .immediate),
   ])
   func askedPriority(_ alert: String, _ asked: Int, _ expected: APNsPriority?) throws {
     let text = ios(
@@ -258,7 +258,7 @@ private func rendered(_ notification: APNsNotification, id: UInt64 = 7, badge: I
     ),
     (#""event":"start","content-state":{},"attributes-type":"A","attributes":{}"#, "", 1002, "ios.alert"),
     (#""event":"end","content-state":{},"apns-priority":1"#, "", 1003, "ios.apns-priority"),
-    (#""event":"end","content-state":{},"relevance-score":0"#, "", 1003, "ios.relevance-score"),
+    (#""event":"end","content-state":{},"relevance-score":101"#, "", 1003, "ios.relevance-score"),
     (#""event":"end","content-state":{},"dismissal-date":"now""#, "", 1003, "ios.dismissal-date"),
     (#""event":"end","content-state":{}"#, #","notification":{"alert":"x"}"#, 1003, "notification"),
     (#""event":"end","content-state":{}"#, #","message":{"msg_content":"x"}"#, 1003, "message"),
