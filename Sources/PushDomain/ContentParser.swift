@@ -13,7 +13,7 @@ struct ContentParser {
   let liveActivityID: String?
 
   func parse() throws(APIError) -> PushContent {
-    if let live = try push.fields("live_activity"), push.wish("live_activity") != nil {
+    if let live = try push.fields("live_activity"), live["ios"] != nil || push.wish("live_activity") != nil {
       guard options.encryption == nil else {
         throw .invalidValue("options.encryption does not go with live_activity")
       }

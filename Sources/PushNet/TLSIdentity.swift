@@ -80,9 +80,10 @@ extension TLSContext {
     try forEachCertificate(certificates) { certificate in
       count += 1
       if place == nil, X509_check_private_key(certificate, key) == 1 { place = count }
+      // That a key does not match would be taken for a fault of the file.
+      ERR_clear_error()
       return true
     }
-    ERR_clear_error()
     return place
   }
 

@@ -195,7 +195,10 @@ import Testing
     defer { end.signal() }
     let dead = try TestHome(bodyBytes: 16 << 20) { request, exchange, isSecure in
       // Its loop stands still: nothing is read any more.
-      if request.target == "/block" { end.wait() }
+      if request.target == "/block" {
+        BlockingCall.forbid(false)
+        end.wait()
+      }
       TestHome.echo(request, exchange, isSecure)
     }
     let next = try TestHome("node-b", bodyBytes: 16 << 20)

@@ -89,14 +89,14 @@ import Testing
   @Test(arguments: ["or", "and", "not"])
   func `Pushes and counts have the same limit of tags`(type: String) async throws {
     let (world, _) = try await Self.world()
-    for count in [1000, 1001] {
+    for count in [100, 101] {
       let values = (1...count).map { "\"t\($0)\"" }.joined(separator: ",")
       let tag = #"{"tag":[{"key":"custom_tag","values":[\#(values)],"opt_type":"\#(type)"}]}"#
       let counted = await world.ask("POST", "/user/count", tag)
       let push =
         #"{"request_id":"request-0001","audience":\#(tag),"push_message":{"transmission":"hi"}}"#
       let pushed = await world.ask("POST", "/push/tag", push)
-      if count == 1000 {
+      if count == 100 {
         #expect(counted.json["data"]?["user_count"]?.int64 == (type == "not" ? 1 : 0))
         #expect(pushed.message == (type == "not" ? "success" : "target user is invalid"))
       } else {

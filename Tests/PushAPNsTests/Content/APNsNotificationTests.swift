@@ -275,7 +275,8 @@ private func rendered(_ notification: APNsNotification, id: UInt64 = 7, badge: I
     ("end", #""all""#, 1002, "audience.live_activity_id"),
     ("end", #"{"alias":["a"]}"#, 1002, "live_activity_id"),
     ("end", #"{"live_activity_id":"x"}"#, 0, ""),
-    ("end", #"{"live_activity_id":""}"#, 1003, "1 to 255 bytes"),
+    // A member without a value asks for nothing, and nobody else is named.
+    ("end", #"{"live_activity_id":""}"#, 1002, "audience"),
     ("end", #"{"live_activity_id":"a\r\nb"}"#, 1003, "no control characters"),
     ("end", #"{"live_activity_id":7}"#, 1003, "live_activity_id"),
     ("end", #"{"live_activity_id":"\#(String(repeating: "x", count: 256))"}"#, 1003, "1 to 255 bytes"),
