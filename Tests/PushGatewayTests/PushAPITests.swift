@@ -63,7 +63,10 @@ import Testing
       #""alert":"x","voip":{"a":"%"}"#, 5120,
       "notification.voip makes a payload of up to 5156 bytes for Apple, which takes at most 5120"
     ),
-    (#""ios":{"alert":"x","extras":{"aps":{"a":1}}}"#, 0, "notification.ios.extras.aps is taken by the server"),
+    (
+      #""ios":{"alert":"x","extras":{"aps":{"a":1}}}"#, 0,
+      "notification.ios.extras.aps is taken by the server"
+    ),
   ])
   func notificationsThatAppleWouldRefuse(members: String, count: Int, message: String) async throws {
     let world = try await GatewayWorld()

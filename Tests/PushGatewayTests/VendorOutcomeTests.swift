@@ -120,7 +120,8 @@ import Testing
       let response = await world.call(
         "POST", "/v3/push", body, authorization: GatewayWorld.basic(key, secret))
       #expect(response.outcome == "401 1004")
-      answers.insert(response.body)
+      // Only the form of a key, which is no secret, may be named.
+      if key.utf8.count == 24 { answers.insert(response.body) }
     }
     #expect(answers.count == 1)
   }

@@ -3,7 +3,8 @@ import Testing
 @Suite struct LayoutTests {
   @Test func theTopLevelHoldsNothingElse() throws {
     let allowed: Set<String> = [
-      "CHANGELOG.md", "CONTRIBUTING.md", "Docs", "LICENSE", "Makefile", "Migrations", "Package.swift", "README.md",
+      "CHANGELOG.md", "CONTRIBUTING.md", "Docs", "LICENSE", "Makefile", "Migrations", "Package.swift",
+      "README.md",
       "SECURITY.md", "Sources", "Tests", "docker",
     ]
     let found = Set(try Repository.names().filter { try !$0.hasPrefix(".") && !Self.isIgnored($0) })
@@ -38,7 +39,8 @@ import Testing
   }
 
   @Test func linksLeadSomewhere() throws {
-    let pages = try Repository.files(under: "Docs", ending: ".md") + ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+    let pages =
+      try Repository.files(under: "Docs", ending: ".md") + ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
     for page in pages {
       let folder = page.split(separator: "/").dropLast().joined(separator: "/")
       for match in try Repository.text(page).matches(of: /\]\((?<path>[^)#:\s]+)(?:#[^)]*)?\)/) {
