@@ -1,4 +1,3 @@
-import Glibc
 import PushNet
 import Synchronization
 
@@ -43,33 +42,10 @@ public final class NodeTLS: Sendable {
 
   /// Lets both sides show each other the certificate, as two nodes do.
   private static func check(_ contexts: Contexts, as name: String, _ file: String) throws(Refusal) {
-    var ends: [Int32] = [-1, -1]
-    let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
-    guard socketpair(AF_UNIX, Int32(kind), 0, &ends) == 0 else {
-      throw Refusal(reason: "no sockets to check it with: \(SystemError(call: "socketpair", number: errno))")
-    }
-    defer { for end in ends { close(end) } }
-    do {
-      let client = try TLSSession(context: contexts.client, fd: ends[0])
-      let server = try TLSSession(context: contexts.server, fd: ends[1])
-      var (one, other) = (TLSSession.Progress.wantRead, TLSSession.Progress.wantRead)
-      // A handshake has two turns of each side.
-      for _ in 0..<8 where one != .done || other != .done {
-        if one != .done { one = client.handshake() }
-        if case .failed(let reason) = one { throw Refusal(reason: "\(file): \(reason)") }
-        if other != .done { other = server.handshake() }
-        if case .failed(let reason) = other { throw Refusal(reason: "\(file): \(reason)") }
-      }
-      guard one == .done, other == .done else {
-        throw Refusal(reason: "\(file): TLS with this certificate does not complete")
-      }
-      guard client.isPeer(named: name), server.isPeer(named: name) else {
-        throw Refusal(reason: "\(file) is not a certificate for the name \(name)")
-      }
-    } catch let refusal as Refusal {
-      throw refusal
+    do throws(TLSLoopback.Failure) {
+      try TLSLoopback.connect(client: contexts.client, server: contexts.server, as: name)
     } catch {
-      throw Refusal(reason: "\(file): \(error)")
+      throw Refusal(reason: "\(file): \(error.reason)")
     }
   }
 
