@@ -148,7 +148,7 @@ struct TokenGuard: Sendable {
     var own: AnsweredToken?
     while given.count < Self.mostInARow, let next = order.popFirst() {
       guard suspects[next] == next.sentAt else { continue }
-      // A request for it that was sent before the refused one is no other token that works.
+      // A request for the same token, sent before the refused one, is not proof that another token works.
       guard next != token else {
         own = next
         continue

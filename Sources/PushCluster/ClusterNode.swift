@@ -301,7 +301,7 @@ public struct ClusterNode: Sendable {
     links[peer]?.nextPosition = now + ClusterLimits.positionInterval
     if links[peer]?.becomesSilent(now: now) == true { output.append(.silent(peer)) }
     guard let link = links[peer], let version = link.version else { return }
-    // Who has applied everything is told nothing: with many nodes, that would be most of what they say.
+    // Send nothing to a peer that has applied everything: such messages would be most of the traffic.
     let positions = link.unconfirmedPositions
     if !positions.isEmpty || link.outbound.isUnapplied {
       publishPositions(positions, of: link, version: version, now: now)

@@ -127,7 +127,7 @@ final class HTTPTransfer {
     completion(answer)
   }
 
-  /// Without a tunnel nothing of the request was sent, and what the proxy answered is no answer of the server.
+  /// Without a tunnel nothing of the request was sent, and the answer is the proxy's, not the server's.
   private func noteTunnel() {
     let status = cc_tunnel_status(easy)
     answer.status = 0

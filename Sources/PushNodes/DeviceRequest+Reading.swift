@@ -27,6 +27,6 @@ extension OperationCoding {
 }
 
 extension SessionClose {
-  /// There is no session, or none any more, whatever its home says.
+  /// There is no session (any longer), whatever its home says.
   init(_ handle: Handle) { self.init(handle: handle, number: RegistrationNumber(0), reason: 0) }
 }

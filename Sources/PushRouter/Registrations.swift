@@ -94,7 +94,7 @@ public final class Registrations: Sendable {
       else { return nil }
       try transaction.statistics.countNewcomer(app: app.id, platform, hour: hour)
       let registered = try transaction.registrations.register(app: app.id, new, at: now)
-      // Who comes back takes the place of an earlier one.
+      // A device that registers again replaces its earlier registration.
       let isOneMore = registered.adopted == nil && registered.replaced.isEmpty
       guard !isOneMore || app.directory.registrationCount < most else {
         throw StorageError(.constraint, "the app has as many registrations as it may have")
@@ -138,7 +138,7 @@ public final class Registrations: Sendable {
     }
   }
 
-  /// Takes a registration that is no more out of memory. On the writer's thread.
+  /// Removes a deleted registration from memory. On the writer's thread.
   func forget(
     _ old: ReplacedRegistration, in app: App, _ reason: EndReason = .registrationReplaced
   ) {

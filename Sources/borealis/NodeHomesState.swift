@@ -10,9 +10,9 @@ struct NodeHomesState: Sendable {
   var node: Int64?
   /// Whether each app has a home of its own, so that none of all apps is followed.
   var isDivided = false
-  /// What it had as a home that it is no more, as long as the database knows of it.
+  /// What it held as a home before it lost that role, as long as the database still has it.
   var leaving: NodeHome?
-  /// Why this node is no home, so that the log says each reason once.
+  /// Why this node is not a home, so that each reason is logged once.
   var hindrance = ""
   /// Since when it would be the first home, but for nodes that know of one home only.
   var yieldsSince: UInt64?
