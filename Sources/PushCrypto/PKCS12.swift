@@ -59,6 +59,11 @@ public enum PKCS12 {
   private static func open(
     _ file: OpaquePointer, _ password: String?, _ library: borrowing Library
   ) throws(CredentialFileError) -> CertificateKeyPair {
+    let hasChecksum = PKCS12_mac_present(file) == 1
+    // PKCS12_parse of OpenSSL 3.0 accepts no password for a file without a checksum: such a file gets one in memory.
+    if !hasChecksum, let password, let count = Int32(exactly: password.utf8.count) {
+      guard PKCS12_set_mac(file, password, count, nil, 0, 1, EVP_sha256()) == 1 else { throw .fromQueue() }
+    }
     ERR_clear_error()
     var key: OpaquePointer?
     var certificate: OpaquePointer?
@@ -66,7 +71,7 @@ public enum PKCS12 {
     guard PKCS12_parse(file, password, &key, &certificate, &others) == 1 else {
       guard library.hasLegacy else { throw .legacyProviderMissing }
       // Without a checksum, a missing or wrong password shows only here.
-      if PKCS12_mac_present(file) == 0 { throw password == nil ? .passwordNeeded : .wrongPassword }
+      if !hasChecksum { throw password == nil ? .passwordNeeded : .wrongPassword }
       throw .unreadablePKCS12(CryptoError.reasonFromQueue())
     }
     let owned = key.map { PrivateKey(taking: $0) }

@@ -7,26 +7,29 @@ import PushStorage
 extension Gateway {
   /// Authenticates and authorizes the caller, checks the rate limit, and then runs the route's handler.
   func authenticate(_ call: GatewayCall, _ handle: @escaping Route.Handler) {
-    switch Self.credentials(of: call) {
-    case .failure(let error): call.fail(error)
-    case .success(let (key, secret, kind)):
-      switch kind {
-      case .app: authenticateApp(key, secret, call, handle)
-      case .group: authenticateGroup(key, secret, call, handle)
-      case .developer: authenticateDeveloper(key, secret, call, handle)
+    do throws(APIError) {
+      let caller = try CallerCredentials(of: call)
+      switch caller.kind(at: call.api) {
+      case .app: authenticateApp(caller.key, caller.secret, call, handle)
+      case .group: authenticateGroup(caller.key, caller.secret, call, handle)
+      case .developer: authenticateDeveloper(caller.key, caller.secret, call, handle)
       }
+    } catch {
+      call.fail(error)
     }
   }
 
   /// What can be told at once of whoever makes a call. An app that is not in memory is known only to the database, and so are
   /// groups and developers.
   func status(of call: GatewayCall) -> CallerStatus<APIError> {
-    switch Self.credentials(of: call) {
-    case .failure(let error): return .refused(error)
-    case .success(let (key, secret, kind)):
-      guard kind == .app, let app = router.apps.loaded(key) else { return .unknown }
-      guard app.accepts(masterSecret: secret) else { return .refused(Self.wrongSecret(call)) }
+    do throws(APIError) {
+      let caller = try CallerCredentials(of: call)
+      guard caller.kind(at: call.api) == .app, let app = router.apps.loaded(caller.key)
+      else { return .unknown }
+      guard app.accepts(masterSecret: caller.secret) else { return .refused(Self.wrongSecret(call)) }
       return obstacle(to: call, of: app).map { .refused($0) } ?? .known
+    } catch {
+      return .refused(error)
     }
   }
 
@@ -34,8 +37,8 @@ extension Gateway {
   func budget(of request: HTTPRequest, _ api: API) -> RateLimiter.Budget? {
     guard let standard = standardQuota(api) else { return nil }
     guard let header = request.headers["authorization"],
-      let (key, secret, isGroup) = Self.credentials(header),
-      !isGroup, let app = router.apps.loaded(key), app.accepts(masterSecret: secret),
+      let caller = CallerCredentials(header), !caller.isGroup,
+      let app = router.apps.loaded(caller.key), app.accepts(masterSecret: caller.secret),
       let limiter = rates[api],
       let quota = quota(api, app.plan)
     else { return .untouched(standard) }
@@ -193,36 +196,6 @@ extension Gateway {
     caller(of: call.request, peer: call.reply.peer)
   }
 
-  /// The kind of a key's owner.
-  private enum CallerKind {
-    case app, group, developer
-  }
-
-  private static func credentials(
-    of call: GatewayCall
-  ) -> Result<(key: AppKey, secret: [UInt8], kind: CallerKind), APIError> {
-    let faults = call.api.faults
-    let failed = faults.authenticationFailed
-    guard let header = call.request.headers["authorization"] else {
-      return .failure(
-        faults.unauthorized.saying("The Authorization header is missing: send Basic with key and secret"))
-    }
-    guard let (key, secret, isGroup) = credentials(header) else {
-      return .failure(
-        failed.saying(
-          "The Authorization header must be Basic and, in Base64, a key of 24 hexadecimal digits, a colon and the secret"
-        ))
-    }
-    guard call.callers != (isGroup ? .app : .group) else {
-      return .failure(
-        failed.saying(
-          isGroup
-            ? "This call needs the key of an app, not that of a group"
-            : "This call needs the key of a group after group-, not that of an app"))
-    }
-    return .success((key, secret, isGroup ? .group : call.api == .admin ? .developer : .app))
-  }
-
   /// The app or the group of apps that a request is about, by its path, its body or its credentials; nil if it names none. That of
   /// a body is known only when this has come.
   public static func app(of request: HTTPRequest) -> AppKey? {
@@ -234,19 +207,6 @@ extension Gateway {
       default: break
       }
     }
-    return request.headers["authorization"].flatMap(credentials)?.0
-  }
-
-  /// Reads `Basic base64(key:secret)` (RFC 7617). A group has `group-` before its key.
-  private static func credentials(_ header: String) -> (AppKey, [UInt8], isGroup: Bool)? {
-    let bytes = Array(header.utf8)
-    guard bytes.count > 6, bytes.count < 200,
-      String(decoding: bytes[..<6], as: UTF8.self).lowercased() == "basic "
-    else { return nil }
-    let coded = bytes[6...].drop { $0 == 32 }
-    guard let plain = Base64.decode(coded), let colon = plain.firstIndex(of: 58) else { return nil }
-    let isGroup = plain.starts(with: "group-".utf8)
-    guard let key = AppKey(hex: plain[(isGroup ? min(6, colon) : 0)..<colon]) else { return nil }
-    return (key, Array(plain[(colon + 1)...]), isGroup)
+    return request.headers["authorization"].flatMap(CallerCredentials.init)?.key
   }
 }

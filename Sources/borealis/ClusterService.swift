@@ -48,17 +48,6 @@ final class ClusterService: Sendable {
   /// Nanoseconds that a new home waits for what other nodes know of their devices.
   private static let sessionPatience: UInt64 = 3_000_000_000
 
-  /// The answer to a request that is not served, in the form of its API.
-  static func refusal(_ fault: HTTPFault, of target: String) -> HTTPResponse {
-    WebConsole.refusal(fault, of: target) ?? GetuiAPI.refusal(fault, of: target) ?? Gateway.refusal(fault)
-  }
-
-  /// The app or the group of apps whose home serves a request; nil if that of the installation does.
-  static func app(of request: HTTPRequest) -> AppKey? {
-    if WebConsole.serves(request.target) { return WebConsole.app(of: request) }
-    return GetuiAPI.serves(request.target) ? GetuiAPI.app(of: request) : Gateway.app(of: request)
-  }
-
   /// Gets a place in the database, and connects to the bus. `address` is what other nodes reach this one at.
   init(
     _ settings: ServeSettings, _ options: ClusterSettings, address: String, channel: PassthroughChannel,
@@ -105,8 +94,8 @@ final class ClusterService: Sendable {
     forwarding.proxies = TrustedProxies(settings.trustedProxies)
     forwarding.exempt = settings.trustedProxies + IPNetwork.loopback
     forwarder = RequestForwarder(
-      tls: options.tls, options: forwarding, refusal: { Self.refusal($0, of: $1) },
-      app: { Self.app(of: $0) }, memory: memory,
+      tls: options.tls, options: forwarding, refusal: { ServedAPIs.refusal($0, of: $1) },
+      app: { ServedAPIs.app(of: $0) }, memory: memory,
       metrics: metrics, log: log)
     let status = ClusterStatus()
     do throws(Failure) {

@@ -139,7 +139,7 @@ final class LoopServices: LoopDriver {
       loop: loop, tls: cluster.tls, limits: parts.httpLimits, peers: parts.httpPeers,
       memory: parts.httpMemory, time: parts.time, nodes: { cluster.names },
       unanswered: { [unowned self] in noteUnanswered($0, $1, $2, $3) },
-      refusal: { ClusterService.refusal($0, of: $1) }, handlers: { forwarding.handlers(for: $0, naming: $1) })
+      refusal: { ServedAPIs.refusal($0, of: $1) }, handlers: { forwarding.handlers(for: $0, naming: $1) })
   }
 
   /// What serves requests in this process, if it is the home and the others cannot have taken it for dead.
@@ -187,7 +187,7 @@ final class LoopServices: LoopDriver {
     server.upgrade = { upgrades.upgrade($0, from: $1, to: devices) }
     server.screen = { [unowned self] head, id, peer in
       active?.screen(head, requestID: id, peer: peer, isSecure: isSecure)
-        ?? .refused(ClusterService.refusal(.unserved, of: head.target))
+        ?? .refused(ServedAPIs.refusal(.unserved, of: head.target))
     }
     // What is for this process `screen` gets.
     if let forwarding {

@@ -75,7 +75,7 @@ import Testing
     // What goes to all comes on its own, between the others.
     let numbers = two.frames.dropFirst(before.1).map { Int($0[0]) << 8 | Int($0[1]) }
     #expect(numbers.filter { $0 != 500 } == Array(0..<500) && numbers.contains(500))
-    #expect(!one.bus.publish(frame(1, size: ClusterLimits.maxFrame), to: .all), "too large")
+    #expect(!one.bus.publish(frame(1, size: ClusterLimits.maxSealedFrame), to: .all), "too large")
     // Nobody hears himself, or another cluster.
     #expect(two.bus.publish(frame(501), to: .all))
     try one.wait("a frame to all") { frames, _ in frames.count > before.0 }

@@ -216,10 +216,15 @@ import Testing
     #expect(node.peers == [Incarnation(2)])
   }
 
-  @Test func newerTimelinesAreTold() throws {
+  /// Nodes that send nothing do not tell their timeline either.
+  @Test func newerTimelinesAreToldWithWhatIsSent() throws {
     let pair = Pair()
     try pair.turn()
     pair.nodes[0].timeline = 7
+    try pair.run(seconds: 5)
+    #expect(!pair.events[1].contains(.newerTimeline(7)))
+    _ = pair.nodes[0].send(
+      ClusterEntry(app: .none, epoch: .none, push(1)), to: Incarnation(2), now: pair.now)
     try pair.run(seconds: 5)
     #expect(pair.events[1].filter { $0 == .newerTimeline(7) }.count == 1)
     #expect(!pair.events[0].contains { if case .newerTimeline = $0 { true } else { false } })

@@ -8,38 +8,6 @@ extension Acceptance {
     app.plan.fault(request.push.options) ?? channels.fault(request, in: app)
   }
 
-  /// 1011 with what is known of the audience, so that the sender sees which condition nobody meets.
-  func noTarget(of request: AcceptRequest, in app: App) -> APIError {
-    let (directory, platforms) = (app.directory, request.push.platforms)
-    func count(_ filter: AudienceFilter, on platforms: PlatformSet = .all) -> Int {
-      directory.resolve(filter, platforms: platforms).count
-    }
-    let registered = directory.resolve(.all, platforms: .all)?.count ?? 0
-    let names = Platform.allCases.filter { platforms.contains($0) }.map(\.name).joined(separator: ", ")
-    let nobody = "not on \(names), for which the push has something"
-    let others = "blocked or excluded by options"
-    func devices(_ count: Int) -> String { count == 1 ? "1 device" : "\(count) devices" }
-    let text: String
-    switch request.push.audience {
-    case _ where registered == 0: text = "no device of the app is registered"
-    case .testDevices: text = "no test device of the app matches"
-    case .file: text = "the file names none of the app's \(devices(registered)) on \(names)"
-    case .all:
-      let some = directory.resolve(.all, platforms: platforms)?.count ?? 0
-      text = "the app has \(devices(registered)), but \(some == 0 ? nobody : others)"
-    case .filter(let filter):
-      let matched = count(filter)
-      if matched > 0 {
-        let why = count(filter, on: platforms) == 0 ? nobody : others
-        text = "\(devices(matched)) would match, but \(why)"
-      } else {
-        let each = filter.conditions.map { "\($0.key): \(count($0.filter))" }.joined(separator: ", ")
-        text = "the app has \(devices(registered)), none of which matches (\(each))"
-      }
-    }
-    return .noTarget.with(detail: text)
-  }
-
   /// Checks a request as `accept` does, without storing, counting or delivering anything.
   public func validate(
     _ request: AcceptRequest, for app: App,
@@ -67,7 +35,7 @@ extension Acceptance {
   ) {
     let count = app.admissible(audience, at: time.now()).count
     guard count > 0 else {
-      reply(.failure(noTarget(of: request, in: app)))
+      reply(.failure(EmptyAudience(request.push, in: app).error))
       return
     }
     let accepted = AcceptedPush(id: ids.next(), sendno: request.sendno, targets: count)
@@ -86,18 +54,6 @@ extension Acceptance {
       case .success(nil): reply(.success(accepted))
       }
     }
-  }
-}
-
-extension AudienceFilter {
-  /// Each condition alone.
-  fileprivate var conditions: [(key: String, filter: AudienceFilter)] {
-    [
-      ("tag", AudienceFilter(tags: tags)), ("tag_and", AudienceFilter(tagsAnd: tagsAnd)),
-      ("tag_not", AudienceFilter(tagsNot: tagsNot)), ("alias", AudienceFilter(aliases: aliases)),
-      ("registration_id", AudienceFilter(registrationIDs: registrationIDs)),
-      ("live_activity_id", AudienceFilter(liveActivityID: liveActivityID)),
-    ].filter { !$0.1.isEmpty }
   }
 }
 

@@ -12,7 +12,7 @@ extension Acceptance {
     var request = part.request
     if let most = limits.maxTimeToLive { request.push.options.limitDefaultTimeToLive(to: most) }
     let wishes = request.push.options
-    let refusal = audience.isEmpty ? noTarget(of: request, in: app) : nil
+    let refusal = audience.isEmpty ? EmptyAudience(request.push, in: app).error : nil
     // What the first request with its name was answered is known to the database.
     if let refusal, request.push.cid == nil { return part.state = .refused(refusal) }
     if let fault = limits.fault(wishes) ?? channels.fault(request, in: app) {
