@@ -53,8 +53,8 @@ public struct AnsweredToken: Sendable, Hashable {
 
 /// Decides which of the tokens that a service refuses are given up. Two kinds of mistakes must not cost an app its tokens or its
 /// pushes: whoever has the app's public key can report invented tokens, and an operator can enter the credential of another app, for
-/// which every token is a wrong one. So refusals never stop the sending, and a token is given up only if the credential is known to
-/// be right: tokens that worked with the one before work with it too. Docs/decisions/0086 has the reasons.
+/// which every token is a wrong one; a service may also refuse everything for a while. So refusals never stop the sending, and a
+/// token is given up only if the credential is known to be right: tokens that worked with the one before work with it too. Docs/decisions/0088 has the reasons.
 ///
 /// One for each app and service of a channel.
 struct TokenGuard: Sendable {
@@ -62,7 +62,7 @@ struct TokenGuard: Sendable {
   static let mostWorking = 32
   /// How many tokens in a row are given up before another one has to work.
   static let mostInARow = 8
-  /// The most tokens that wait for another one to work; what is refused beyond that waits another time.
+  /// The most tokens that are known to have been refused once.
   static let mostSuspects = 1024
   /// How many tokens prove something.
   static let few = 3
@@ -79,11 +79,18 @@ struct TokenGuard: Sendable {
     case request
   }
 
+  /// The first refusal of a token.
+  private struct Refusal {
+    let sentAt: Timestamp
+    /// How many tokens had worked before.
+    var successes: UInt64
+  }
+
   /// What follows from an answer that refuses a token.
   enum Verdict: Equatable, Sendable {
     /// It is given up.
     case retire
-    /// It stays; it is given up when others work.
+    /// It stays; it is given up if it is refused again after another one has worked.
     case kept
     /// It stays, since the credential may be the wrong one.
     case notVerified
@@ -98,8 +105,11 @@ struct TokenGuard: Sendable {
   /// Those of the credential before that this one's service has taken, and refused.
   private var taken: Set<[UInt8]> = []
   private var lost: Set<[UInt8]> = []
-  private var order = FIFO<AnsweredToken>()
-  private var suspects: [AnsweredToken: Timestamp] = [:]
+  /// Tokens that were refused since they last worked.
+  private var suspects: [AnsweredToken: Refusal] = [:]
+  private var tidiedAt = Timestamp(milliseconds: 0)
+  /// How many tokens have worked, the same one more than once included.
+  private var successes: UInt64 = 0
   /// Whether a token has worked since the start.
   private var hasWorked = false
   /// Refusals since a token worked.
@@ -133,54 +143,41 @@ struct TokenGuard: Sendable {
     if proof.isProven { proof.former = proof.working }
     (proof.credential, proof.isProven, proof.working) = (credential, false, [])
     self.proof = proof
-    (taken, lost, suspects, order) = ([], [], [:], FIFO())
+    (taken, lost, suspects) = ([], [], [:])
     (hasWorked, refusals) = (false, 0)
     isChanged = true
   }
 
-  /// A token works. Returns those that can be given up now.
-  mutating func works(_ token: AnsweredToken) -> [AnsweredToken] {
+  /// A token works.
+  mutating func works(_ token: AnsweredToken) {
     clear(token)
     (hasWorked, refusals) = (true, 0)
+    successes &+= 1
+    // A request that was sent before the one that was refused is not proof that another token works.
+    suspects[token]?.successes = successes
     note(token)
-    guard isProven else { return [] }
-    var given: [AnsweredToken] = []
-    var own: AnsweredToken?
-    while given.count < Self.mostInARow, let next = order.popFirst() {
-      guard suspects[next] == next.sentAt else { continue }
-      // A request for the same token, sent before the refused one, is not proof that another token works.
-      guard next != token else {
-        own = next
-        continue
-      }
-      suspects[next] = nil
-      forget(next.mark)
-      given.append(next)
-    }
-    if let own { order.append(own) }
-    return given
   }
 
   /// A token works with another service: it is not suspected any more, unless it was refused later.
   mutating func clear(_ token: AnsweredToken) {
-    if let since = suspects[token], since <= token.sentAt { suspects[token] = nil }
+    if let refusal = suspects[token], refusal.sentAt <= token.sentAt { suspects[token] = nil }
   }
 
   /// A token is refused.
   mutating func refuses(_ token: AnsweredToken, _ evidence: Evidence) -> Verdict {
     let mark = token.mark
+    var isRefusedAgain = false
     switch evidence {
     case .certain:
       suspects[token] = nil
       forget(mark)
       return .retire
     case .token:
-      if suspects.count < Self.mostSuspects, suspects.updateValue(token.sentAt, forKey: token) != token.sentAt
-      {
-        order.append(token)
+      if let first = suspects[token] {
+        isRefusedAgain = first.successes != successes && first.sentAt < token.sentAt
+      } else if hasRoom(at: token.sentAt) {
+        suspects[token] = Refusal(sentAt: token.sentAt, successes: successes)
       }
-      // Each token has few entries that were cleared or repeated.
-      if order.count > 4 * Self.mostSuspects { tidy() }
     case .request: break
     }
     refusals = min(refusals + 1, Self.mostSuspects)
@@ -192,22 +189,25 @@ struct TokenGuard: Sendable {
       }
       return .notVerified
     }
-    // One that has worked is given up only if another one works after it.
-    guard evidence == .token, hasWorked, refusals <= Self.mostInARow, !proof.working.contains(mark) else {
-      return .kept
-    }
+    let isNew = evidence == .token && refusals <= Self.mostInARow && !proof.working.contains(mark)
+    guard hasWorked, isRefusedAgain || isNew else { return .kept }
     suspects[token] = nil
+    forget(mark)
     return .retire
+  }
+
+  /// Whether one more token can be suspected. Those of devices that are gone make room after a day.
+  private mutating func hasRoom(at moment: Timestamp) -> Bool {
+    guard suspects.count >= Self.mostSuspects, moment >= tidiedAt.adding(seconds: 3600) else {
+      return suspects.count < Self.mostSuspects
+    }
+    tidiedAt = moment
+    suspects = suspects.filter { moment < $0.value.sentAt.adding(seconds: 86_400) }
+    return suspects.count < Self.mostSuspects
   }
 
   /// Whether a token was refused last.
   func suspects(_ token: AnsweredToken) -> Bool { suspects[token] != nil }
-
-  private mutating func tidy() {
-    var rest = FIFO<AnsweredToken>()
-    while let next = order.popFirst() { if suspects[next] == next.sentAt { rest.append(next) } }
-    order = rest
-  }
 
   private mutating func note(_ token: AnsweredToken) {
     guard var proof else { return }

@@ -49,14 +49,12 @@ public final class TokenGuards: Sendable {
     read()
   }
 
-  /// A service has taken a token in a request with a credential. Returns those that are given up now: the caller retires them.
-  public func works(
-    _ token: AnsweredToken, of service: ServiceID, with credential: String
-  ) -> [AnsweredToken] {
+  /// A service has taken a token in a request with a credential.
+  public func works(_ token: AnsweredToken, of service: ServiceID, with credential: String) {
     state.withLock { state in
       // What worked with the credential before says nothing for this one.
-      guard state.credentials[service] == credential else { return [] }
-      return state.guards[service, default: TokenGuard()].works(token)
+      guard state.credentials[service] == credential else { return }
+      state.guards[service, default: TokenGuard()].works(token)
     }
   }
 

@@ -68,6 +68,7 @@ import Testing
     try await scene.device("a")
     try await pushAndWait(scene)
     #expect(scene.moments.count(to: "a") >= 1)
+    try await pushAndWait(scene)
     #expect(try await scene.tokens() < 31, "now it is known whose the others are not")
   }
 

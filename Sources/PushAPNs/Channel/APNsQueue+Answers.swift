@@ -55,7 +55,7 @@ extension APNsQueue {
       completed.noteAuthorization(isRefused: outcome == .newProviderToken)
       if case .retireToken = outcome, completed.hasWorkedSince { outcome = .keepToken }
       if answer.isAccepted {
-        noteWorking(completed, &effects)
+        noteWorking(completed)
         effects.append(.hostRecovered(environment))
       }
       return judge(&completed, answer, outcome, &effects)
@@ -63,13 +63,13 @@ extension APNsQueue {
   }
 
   /// A token works. If it is the other service that took it, that says nothing for its own.
-  private func noteWorking(_ completed: CompletedRequest, _ effects: inout [Effect]) {
+  private func noteWorking(_ completed: CompletedRequest) {
     let delivery = completed.delivery
     let token = AnsweredToken(
       delivery, delivery.token, sentAt: completed.sentAt, reportedBy: completed.sentAt)
     if delivery.home == delivery.service {
       let credential = Self.credential(completed).map { String($0.rawValue) } ?? ""
-      effects += queue.tokens.works(token, of: delivery.home, with: credential).map { .retire($0) }
+      queue.tokens.works(token, of: delivery.home, with: credential)
     } else {
       queue.tokens.clear(token, of: delivery.home)
     }

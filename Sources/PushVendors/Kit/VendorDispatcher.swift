@@ -277,9 +277,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   ) -> DeliveryVerdict {
     switch outcome {
     case .accepted:
-      effects += (queue?.tokens.works(AnsweredToken(completed), of: service, with: id) ?? []).map {
-        .retire($0)
-      }
+      queue?.tokens.works(AnsweredToken(completed), of: service, with: id)
       effects.append(.answers)
       return .ended(ChannelEnd.delivered)
     case .dropDeadToken(let reason):
