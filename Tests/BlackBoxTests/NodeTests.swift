@@ -102,7 +102,6 @@ import Testing
     server.program.signal(SIGHUP)
     #expect(try RunningProgram.eventually { try world.apps(at: "a") + world.apps(at: "b") == 6 })
     try expectAllServed(at: ["a", "b"])
-    #expect(try RunningProgram.eventually { try world.apps(at: "c") == 0 })
     // Nobody reaches it before it reaches nobody, as connections are made anew.
     #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 503 })
     let page = try server.call("GET", "/readyz").body

@@ -19,7 +19,8 @@ import Testing
   @Test func `Apple does not know the token, and says so for the device`() throws {
     let world = try APNsWorld(devices: 2)
     // A token that works shows that the credential is right.
-    #expect(try world.end(of: try world.push(to: 1)) == .delivered)
+    let good = try world.push(to: 1)
+    #expect(try world.end(of: good) == .delivered)
     try world.script(["action": "answer", "reason": "BadDeviceToken"])
     let push = try world.push()
     #expect(try world.end(of: push).results == ["BadDeviceToken": 1])
@@ -27,11 +28,12 @@ import Testing
     #expect(answer["first_failure"] == "apple" && answer["conclusion"] == "failed")
     let step = try #require(Self.step("apple", of: answer))
     #expect(step["cause"] == "wrong_environment" && step["remedy"] == "match_environment")
-    #expect(step["detail"] == "BadDeviceToken, production")
+    // With the environment, until the token is retired.
+    #expect(step["detail"]?.string?.hasPrefix("BadDeviceToken") == true)
     #expect(Self.step("credential", of: answer)?["detail"] == "com.example.app")
-    // The device is known by its token as well.
-    let same = try Self.why(push, APNsWorld.token(0), in: world)
-    #expect(same["registration_id"]?.string == world.devices[0].id.text)
+    // A device is known by its token as well.
+    let same = try Self.why(good, APNsWorld.token(1), in: world)
+    #expect(same["registration_id"]?.string == world.devices[1].id.text)
   }
 
   @Test func `The app is gone from the device: the token is retired, and later pushes say that`() throws {

@@ -95,7 +95,7 @@ async def set_up_web_push(walk: Any) -> None:
     before = len(walk.complaints)
     await page.get_by_label("Contact").fill("zoe@example.com")
     await page.get_by_role("button", name="Save key").click()
-    await page.get_by_text("Enter an address such as mailto:push@example.com").wait_for()
+    await page.get_by_text("Enter an address with a public domain, such as mailto:push@example.com").wait_for()
     expect_equal([line for line in walk.complaints[before:] if "422" not in line], [], "complaints")
     del walk.complaints[before:]
     await page.get_by_label("Contact").fill("mailto:zoe@example.com")

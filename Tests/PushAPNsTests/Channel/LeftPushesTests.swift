@@ -39,10 +39,11 @@ import Testing
     return location
   }
 
+  /// Ticks as every second does until nothing is left to do: a queue that still reads what it starts with begins no pass.
   private func pass(_ queue: APNsQueue, _ scene: QueueScene) async throws {
-    queue.tick()
     try await eventually {
-      queue.queue.state.withLock { $0.left.isIdle && $0.failed.isEmpty && $0.finished.isEmpty }
+      queue.tick()
+      return queue.queue.state.withLock { $0.left.isIdle && $0.failed.isEmpty && $0.finished.isEmpty }
     }
     try await scene.world.written()
   }
