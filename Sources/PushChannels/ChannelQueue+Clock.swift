@@ -23,7 +23,7 @@ extension ChannelQueue {
 extension QueueState {
   /// The clock was set back: what waits for a moment of it does so for no longer than it would have.
   mutating func followClock(back seconds: Int64) {
-    later = Dictionary(later.map { ($0.key - seconds, $0.value) }, uniquingKeysWith: +)
+    retries.followClock(back: seconds)
     removed.followClock(back: seconds)
     held.followClock(back: seconds)
   }

@@ -122,7 +122,7 @@ extension ChannelQueue {
       let targets = state.withLock { state in
         state.isReadingAgain = false
         guard case .success(let rows) = result else {
-          for delivery in deliveries { state.again.append(delivery) }
+          for delivery in deliveries { state.retries.add(delivery) }
           state.isHeldUp = true
           return [any ServiceTarget]()
         }
@@ -307,7 +307,8 @@ extension ChannelQueue {
       state.bringInstead(to: reachable)
       if state.isSpilled, now.seconds % 60 == 0 { state.left.came(reachable) }
       state.release(at: now)
-      state.takeDue(at: now.seconds)
+      state.retries.advance(to: now.seconds)
+      if quotas.renew(at: time.monotonic()) { state.queueHeldBack() }
       state.held.giveUp(at: now.seconds)
       state.forgetChanges()
       state.left.tick(isSpilled: state.isSpilled, before: now.adding(seconds: -Bounds.patience))

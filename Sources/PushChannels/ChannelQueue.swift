@@ -48,6 +48,8 @@ public final class ChannelQueue: Sendable {
   public let app: App
   /// What decides which of the app's tokens are given up.
   public let tokens: TokenGuards
+  /// The app's quotas that are used up.
+  public let quotas = ChannelQuotas()
   let channel: ChannelID
   let store: Store
   let pushes: StoredPushes
@@ -74,13 +76,13 @@ public final class ChannelQueue: Sendable {
     self.time = time
     self.log = log
     self.parts = parts
-    state = Mutex(QueueState(channel: channel))
+    state = Mutex(QueueState(channel: channel, quotas: quotas))
     lead = Mutex(Self.lead(of: time))
   }
 
   /// Requests in flight, and deliveries that wait for a retry, for the metrics.
   public var counts: (inFlight: Int, later: Int) {
-    state.withLock { ($0.inFlight.count, $0.laterCount + $0.again.count) }
+    state.withLock { ($0.inFlight.count, $0.retries.count) }
   }
 
   // MARK: What comes in

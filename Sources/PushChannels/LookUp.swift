@@ -33,6 +33,10 @@ extension ChannelQueue.Batch {
     while count < ChannelQueue.Bounds.batch {
       guard let leg = isLarge ? state.many.popFirst() : state.few.popFirst() else { break }
       guard let part = state.open[leg]?.part else { continue }
+      guard !state.quotas.holdBack(part) else {
+        state.open[leg]?.isQueued = false
+        continue
+      }
       let wanted = ChannelQueue.Bounds.batch - count
       let numbers = state.open[leg]?.claim(wanted) ?? []
       if !numbers.isEmpty {

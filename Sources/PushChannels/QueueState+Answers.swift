@@ -20,12 +20,16 @@ extension QueueState {
         queue.append(delivery, isLarge: push.isLarge, atFront: true)
         break
       }
+      guard !quotas.holdBack(push.part) else {
+        release(delivery)
+        continue
+      }
       guard now < push.end(for: delivery.row.number) else {
         finish(delivery.key, delivery.row.number, ChannelEnd.expired)
         continue
       }
       guard !delivery.isOutdated(changes, badges, push.part) else {
-        again.append(delivery)
+        retries.add(delivery)
         continue
       }
       guard !held.contains(delivery.key.push), !collapsing.mustWait(delivery, open, inFlight) else {

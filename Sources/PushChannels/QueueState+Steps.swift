@@ -10,7 +10,7 @@ extension QueueState {
   mutating func nextSteps() -> [ChannelQueue.Step] {
     guard !isHeldUp else { return [] }
     var steps: [ChannelQueue.Step] = []
-    if !isReadingAgain, let deliveries = again.takeBatch(of: open) {
+    if !isReadingAgain, let deliveries = retries.takeBatch(of: open) {
       isReadingAgain = true
       steps.append(.readAgain(deliveries, at: ReadMoment(tokens: changes.now, badges: badges.now)))
     }
@@ -18,7 +18,7 @@ extension QueueState {
       isArming = true
       steps.append(.arm(deliveries))
     }
-    let hasRoom = laterCount + again.count < ChannelQueue.Bounds.later + ChannelQueue.Bounds.laterOfFew
+    let hasRoom = retries.count < ChannelQueue.Bounds.later + ChannelQueue.Bounds.laterOfFew
     if mayLookUp, hasRoom {
       if !isFetchingFew, ready.waiting.few < ChannelQueue.Bounds.ready,
         let batch = ChannelQueue.Batch(isLarge: false, of: &self)
@@ -27,7 +27,7 @@ extension QueueState {
         steps.append(.fetch(batch))
       }
       if !isFetchingMany, ready.waiting.many < ChannelQueue.Bounds.ready,
-        laterCount + again.count < ChannelQueue.Bounds.later,
+        retries.count < ChannelQueue.Bounds.later,
         let batch = ChannelQueue.Batch(isLarge: true, of: &self)
       {
         isFetchingMany = true
@@ -132,7 +132,7 @@ extension QueueState {
       ready.values.allSatisfy({ $0.count == 0 })
     else { return }
     changes.forgetAll()
-    if laterCount == 0, again.isEmpty, few.isEmpty, many.isEmpty { badges.forgetAll() }
+    if retries.count == 0, few.isEmpty, many.isEmpty { badges.forgetAll() }
   }
 
   mutating func giveBack(_ batch: ChannelQueue.Batch) {
@@ -171,20 +171,11 @@ extension QueueState {
     open[leg]?.finishAll(ChannelEnd.expired, except: asked)
     if open[leg]?.left == 0 { end(leg) }
   }
-
-  mutating func takeDue(at second: Int64) {
-    for due in later.keys.filter({ $0 <= second }).sorted() {
-      let deliveries = later.removeValue(forKey: due) ?? []
-      laterCount -= deliveries.count
-      // Its token may belong to another registration by now.
-      for delivery in deliveries { again.append(delivery) }
-    }
-  }
 }
 
 extension FIFO<Delivery> {
   /// Takes the first ones whose pushes still exist; nil if there are none.
-  fileprivate mutating func takeBatch(of open: [LegKey: ActivePush]) -> [Delivery]? {
+  mutating func takeBatch(of open: [LegKey: ActivePush]) -> [Delivery]? {
     var deliveries: [Delivery] = []
     while deliveries.count < ChannelQueue.Bounds.batch, let next = popFirst() {
       if open[next.key] != nil { deliveries.append(next) }

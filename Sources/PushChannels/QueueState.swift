@@ -47,11 +47,7 @@ struct QueueState: Sendable {
   var few = FIFO<LegKey>()
   var many = FIFO<LegKey>()
   var ready: [ServiceID: ReadyDeliveries] = [:]
-  /// The deliveries to retry, by second.
-  var later: [Int64: [Delivery]] = [:]
-  var laterCount = 0
-  /// The deliveries whose token is read again before they are retried.
-  var again = FIFO<Delivery>()
+  var retries = Retries()
   var isReadingAgain = false
   /// The deliveries that are sent at most once, before that is stored.
   var arming = FIFO<Delivery>()
@@ -65,6 +61,7 @@ struct QueueState: Sendable {
   /// Services that have a credential which cannot be used now.
   var stopped: Set<ServiceID> = []
   var removed = RemovedCredentials()
+  let quotas: ChannelQuotas
   var isFetchingFew = false
   var isFetchingMany = false
   /// Pushes above this ID are only in the database, if `isSpilled`.
@@ -89,7 +86,10 @@ struct QueueState: Sendable {
   /// Whether the database failed: nothing more is tried before the next tick.
   var isHeldUp = false
 
-  init(channel: ChannelID) { self.channel = channel }
+  init(channel: ChannelID, quotas: ChannelQuotas = ChannelQuotas()) {
+    self.channel = channel
+    self.quotas = quotas
+  }
 }
 
 extension QueueState {
@@ -184,6 +184,7 @@ extension QueueState {
   /// Queues a delivery according to the state of its service.
   mutating func prepare(_ delivery: Delivery, atFront: Bool = false) {
     guard let isLarge = open[delivery.key]?.isLarge, !endIfTakenBack(delivery) else { return }
+    guard !quotas.holdBack(open[delivery.key]?.part) else { return release(delivery) }
     guard let target = targets[delivery.service] else {
       if stopped.contains(delivery.service) {
         release(delivery)
@@ -202,8 +203,7 @@ extension QueueState {
   /// Schedules a retry of a delivery at a second.
   mutating func tryAgain(_ delivery: Delivery, at second: Int64) {
     guard !endIfTakenBack(delivery) else { return }
-    later[second, default: []].append(delivery)
-    laterCount += 1
+    retries.add(delivery, at: second)
   }
 
   /// The state of a service has changed: requeues the deliveries that were ready for it or waited for it.
@@ -218,5 +218,10 @@ extension QueueState {
       open[leg]?.position = RegistrationNumber(0)
       queue(leg)
     }
+  }
+
+  /// Quotas are counted anew: what waited for them goes on.
+  mutating func queueHeldBack() {
+    for leg in open.keys where open[leg]?.part.quota != nil { queue(leg) }
   }
 }

@@ -26,6 +26,8 @@ public struct QueuedPart: Sendable {
   /// What the sender wants pushes to have in common of which the newest alone is shown (`apns_collapse_id`): the service replaces one
   /// by the next that it gets, so an older one is not sent after a newer one. Nil for none.
   public let collapse: [UInt8]?
+  /// Which of the app's quotas it counts against, where the service has several; nil for the only one.
+  public let quota: String?
   /// The content for the channel's requests.
   public let content: any AnyObject & Sendable
 
@@ -37,7 +39,7 @@ public struct QueuedPart: Sendable {
     leg: UInt8 = DeliveryLeg.main, targets: Recipients, slot: TokenSlot, service: ServiceID = .only,
     serviceOfToken: (@Sendable ([UInt8]) -> ServiceID)? = nil,
     badge: BadgeChange = .unchanged, isTriedOnce: Bool = false, fallsBack: Bool = false,
-    lifetime: Int64? = nil, collapse: [UInt8]? = nil,
+    lifetime: Int64? = nil, collapse: [UInt8]? = nil, quota: String? = nil,
     content: any AnyObject & Sendable
   ) {
     self.leg = leg
@@ -50,6 +52,7 @@ public struct QueuedPart: Sendable {
     self.fallsBack = fallsBack
     self.lifetime = lifetime
     self.collapse = collapse
+    self.quota = quota
     self.content = content
   }
 

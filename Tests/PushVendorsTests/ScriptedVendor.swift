@@ -13,6 +13,8 @@ struct ScriptedVendor: Vendor {
   final class Content: VendorContent {
     let badge = BadgeChange.unchanged
     let refusal: String? = nil
+    let quota: String?
+    init(quota: String?) { self.quota = quota }
     let isPrepared = Atomic(false)
     func forgetPreparation() { isPrepared.store(false, ordering: .sequentiallyConsistent) }
   }
@@ -47,6 +49,8 @@ struct ScriptedVendor: Vendor {
   var fewestTokens = 1
   /// Whether each push begins with a request of its own, which is seen as one to the token "first".
   var prepares = false
+  /// Whether its pushes count against quotas that their texts name.
+  var hasQuotas = false
   /// The status for which the service takes a request but for the tokens that begin with "x".
   static let partial = 207
   /// When requests were made, on the clock of the test.
@@ -91,7 +95,9 @@ struct ScriptedVendor: Vendor {
     services.count > 1 ? .dropForeignToken(reason) : .pauseAndTellOperator(reason)
   }
   func carries(_ content: PushContent) -> Bool { true }
-  func render(_ push: ChannelPush) -> Content? { Content() }
+  func render(_ push: ChannelPush) -> Content? {
+    Content(quota: hasQuotas ? AndroidNotification(push, for: info.id)?.body : nil)
+  }
   func request(
     _ content: Content, to target: VendorTarget, with credential: [UInt8], access: AccessToken
   ) -> VendorRequest {

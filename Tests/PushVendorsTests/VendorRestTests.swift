@@ -1,4 +1,5 @@
 import PushBase
+import PushChannels
 import PushDomain
 import PushTesting
 import Testing
@@ -44,6 +45,58 @@ import Testing
     #expect(all.count == 2)
     // 16:00 UTC is midnight there.
     #expect(all.dropFirst().allSatisfy { ($0.seconds + 8 * 3600) % 86_400 < 60 })
+  }
+
+  @Test func `A quota that is used up keeps no other waiting`() async throws {
+    let scene = try await VendorScene(hasQuotas: true) { number in
+      .status(number == 1 ? ScriptedVendor.quota : 200)
+    }
+    defer { scene.end() }
+    try await scene.device("a")
+    func push(_ quota: String) async throws {
+      _ = try await scene.push(#""notification":{"android":{"alert":"\#(quota)"}}"#)
+    }
+    try await push("marketing")
+    let first = try #require(try await scene.requests(1).first)
+    let quotas = scene.channel.queue(of: scene.app).quotas
+    for _ in 0..<2000 where quotas.usedUp == nil { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(quotas.usedUp?.reason == "the quota is used up")
+    // More than are ready at a time.
+    for _ in 0..<1200 { try await push("marketing") }
+    try await push("service")
+    #expect(try await scene.requests(2).count == 2)
+    scene.pass(seconds: 5)
+    #expect(scene.moments.list.count == 2)
+    #expect(scene.problem == nil, "nothing is stopped as a whole")
+    scene.jump(seconds: first.secondsToQuotaReset)
+    scene.pass(seconds: 3)
+    #expect(try await scene.requests(1203).count == 1203)
+  }
+
+  /// Only what the maker counts together waits together.
+  @Test(
+    arguments: [
+      ("", "marketing", "marketing", "marketing"),
+      (#""classification":1"#, "marketing", "marketing", "service"),
+      (#""classification":1,"category":"IM""#, "marketing", "service", "service"),
+      (#""channel_id":"a""#, "channel_id a", "channel_id a", "marketing"),
+      (#""channel_id":"a","category":"IM""#, "channel_id a", "service", "marketing"),
+    ])
+  func `Makers' quotas are those of classes`(
+    wishes: String, xiaomi: String, oppo: String, meizu: String
+  ) throws {
+    let shown = try MakerNotification.shown("", wishes)
+    #expect(Xiaomi.content(shown).quota == xiaomi)
+    #expect(OPPO.content(shown).quota == oppo)
+    #expect(Meizu.content(shown).quota == meizu)
+  }
+
+  @Test func `Senders cannot name more quotas than are remembered`() {
+    let quotas = ChannelQuotas()
+    for number in 0..<256 { #expect(quotas.useUp("channel_id \(number)", until: 5, "used up")) }
+    #expect(!quotas.useUp("one more", until: 5, "used up"))
+    #expect(quotas.useUp("channel_id 7", until: 9, "used up"))
+    #expect(quotas.usedUp?.until == 9 && quotas.usedUp("one more") == nil)
   }
 
   /// A quota may be used up until midnight: who opens the app meanwhile gets what waits, once.
@@ -111,8 +164,8 @@ import Testing
 
   @Test(
     arguments: [
-      // 2026-11-23, 15:59:59, 16:00:00 and 00:00:00 UTC.
-      (1_795_449_599, 1), (1_795_449_600, 86_400), (1_795_392_000, 57_600),
+      // 2026-11-23, 15:59:59, 16:00:00, 16:05:00 and 00:00:00 UTC.
+      (1_795_449_599, 1), (1_795_449_600, 300), (1_795_449_900, 86_100), (1_795_392_000, 57_600),
     ] as [(Int64, Int64)])
   func `Quotas are counted by China's days`(now: Int64, left: Int64) {
     #expect(

@@ -30,7 +30,8 @@ final class VendorScene {
   /// `script` says what the vendor answers to the requests that bring something to devices, from 1 on.
   init(
     services: [ServiceID] = [.only], mostTokens: Int = 1, fewestTokens: Int = 1, prepares: Bool = false,
-    site: String? = nil, log: Log = .silent, _ script: @escaping @Sendable (Int) -> TestReceiver.Act
+    hasQuotas: Bool = false, site: String? = nil, log: Log = .silent,
+    _ script: @escaping @Sendable (Int) -> TestReceiver.Act
   ) async throws {
     database = try TestDatabase(readers: 1)
     let (store, clock) = (database.store, clock)
@@ -48,7 +49,7 @@ final class VendorScene {
       metrics: Metrics(), site: site, time: clock, log: log)
     vendor = ScriptedVendor(
       url: server.url, services: services, mostTokens: mostTokens, fewestTokens: fewestTokens,
-      prepares: prepares, moments: moments, clock: clock)
+      prepares: prepares, hasQuotas: hasQuotas, moments: moments, clock: clock)
     channel = VendorChannel(vendor, parts)
     router.add(channel)
     let row = VendorUpload(subject: "s", name: "", secret: [1]).row(

@@ -160,6 +160,8 @@ public final class MakerContent: VendorContent {
   public var badge: BadgeChange { .unchanged }
   /// `MessageTooBig` if the service would not take it.
   public let refusal: String?
+  /// Which of the app's quotas it counts against.
+  public let quota: String?
   private let render: Render
 
   /// Writes the body for some devices, which the service keeps for so many seconds.
@@ -173,8 +175,9 @@ public final class MakerContent: VendorContent {
   }
 
   /// `render` writes the body; for what reason it is refused is known.
-  init(refusal: String?, _ render: @escaping Render) {
+  init(refusal: String?, quota: String? = nil, _ render: @escaping Render) {
     self.refusal = refusal
+    self.quota = quota
     self.render = render
   }
 

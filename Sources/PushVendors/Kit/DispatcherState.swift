@@ -20,7 +20,29 @@ struct DispatcherState: Sendable {
   /// Before this second each device has a request of its own; 0 if several may share one.
   var sendsSinglyUntil: Int64 = 0
   /// What the service has said of the quota of the day.
-  var quota: ChannelQuota?
+  var quota = SaidQuota()
+}
+
+/// What a service has said of the quota of the day.
+struct SaidQuota: Sendable {
+  private var latest: ChannelQuota?
+
+  /// What is known of the day; nil if nothing.
+  func known(at now: Timestamp) -> ChannelQuota? { latest.flatMap { $0.isOfDay(now) ? $0 : nil } }
+
+  /// It has said how many there are.
+  mutating func note(_ said: (total: Int64, used: Int64), at now: Timestamp) {
+    var quota = known(at: now) ?? ChannelQuota(total: nil, used: nil, knownAt: now)
+    (quota.total, quota.used, quota.knownAt) = (said.total, said.used, now)
+    latest = quota
+  }
+
+  /// It has said that there are none left. Answers to what was under way do not bring it back.
+  mutating func useUp(at now: Timestamp) {
+    var quota = known(at: now) ?? ChannelQuota(total: nil, used: nil, knownAt: now)
+    (quota.isUsedUp, quota.knownAt) = (true, now)
+    latest = quota
+  }
 }
 
 /// What was seen of a service.

@@ -204,6 +204,8 @@ public protocol VendorContent: AnyObject, Sendable {
   var mostTokens: Int { get }
   /// Seconds after which it is useless, such as a call; nil for the push's time to live.
   var lifetime: Int64? { get }
+  /// Which of the app's quotas it counts against, where the service has several; nil for the only one.
+  var quota: String? { get }
   /// The service no longer knows what prepared the push (`VendorRequest.first`).
   func forgetPreparation()
 }
@@ -213,6 +215,8 @@ extension VendorContent {
   public var mostTokens: Int { .max }
   /// The push's time to live.
   public var lifetime: Int64? { nil }
+  /// The only one.
+  public var quota: String? { nil }
   /// There is none.
   public func forgetPreparation() {}
 }

@@ -134,6 +134,7 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
         replace(old, with: new, of: app.id, in: &state)
         return (state.isClosed, state.isStarted)
       }
+      queue.quotas.renewAll()
       for (service, dispatcher) in new {
         if isClosed { dispatcher.close() }
         queue.tokens.use(id, of: service)
@@ -286,7 +287,8 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
           QueuedPart(
             targets: push.targets, slot: vendor.slot,
             serviceOfToken: serviceOfToken, badge: content.badge,
-            fallsBack: vendor.fallsBack(push.push), lifetime: content.lifetime, content: content)
+            fallsBack: vendor.fallsBack(push.push), lifetime: content.lifetime, quota: content.quota,
+            content: content)
         ]
       }
       state.queues[app.id] = new

@@ -111,22 +111,23 @@ extension VendorDispatcher {
   /// What the service has said of today's quota; nil if nothing.
   var quota: ChannelQuota? {
     let now = parts.time.now()
-    return state.withLock { $0.quota.flatMap { $0.isOfDay(now) ? $0 : nil } }
+    return state.withLock { $0.quota.known(at: now) }
   }
 
-  /// Keeps what the service says of the quota; nil for that it is used up.
-  func noteQuota(_ said: (total: Int64, used: Int64)?) {
+  /// Keeps what the service says of the quota.
+  func note(_ said: (total: Int64, used: Int64)) {
     let now = parts.time.now()
-    state.withLock { state in
-      var quota =
-        state.quota.flatMap { $0.isOfDay(now) ? $0 : nil }
-        ?? ChannelQuota(total: nil, used: nil, knownAt: now)
-      if let said { (quota.total, quota.used) = (said.total, said.used) }
-      // Answers to what was under way do not bring it back.
-      quota.isUsedUp = quota.isUsedUp || said == nil
-      quota.knownAt = now
-      state.quota = quota
-    }
+    state.withLock { $0.quota.note(said, at: now) }
+  }
+
+  /// A quota is used up; nil for the only one, without which nothing can be sent. What follows from that.
+  func useUp(_ quota: String?, _ reason: String) -> VendorEffect {
+    let now = parts.time.now()
+    state.withLock { $0.quota.useUp(at: now) }
+    let seconds = now.secondsToQuotaReset
+    let until = parts.time.monotonic() &+ UInt64(clamping: seconds) &* 1_000_000_000
+    let isKept = quota.flatMap { queue?.quotas.useUp($0, until: until, reason) } ?? false
+    return isKept ? .answers : .rest(seconds: seconds, reason)
   }
 
   /// What a request passes to the service for its receipts; nil if it sends none.
@@ -139,6 +140,10 @@ extension VendorDispatcher {
 }
 
 extension Timestamp {
-  /// Until midnight by the clocks of China, which know no summer time.
-  var secondsToQuotaReset: Int64 { 86_400 - (seconds + 8 * 3600) % 86_400 }
+  /// Until midnight by the clocks of China, which know no summer time. In the day's first minutes the service's clock may still show
+  /// the day before: until these are over.
+  var secondsToQuotaReset: Int64 {
+    let (passed, first) = ((seconds + 8 * 3600) % 86_400, 300 as Int64)
+    return (passed < first ? first : 86_400) - passed
+  }
 }

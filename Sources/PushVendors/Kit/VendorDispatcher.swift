@@ -195,7 +195,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       // Without an answer it is sent again after the next start.
       guard !answer.isClosed else { return }
       note(answer)
-      if let said = vendor.quota(in: answer) { noteQuota(said) }
+      if let said = vendor.quota(in: answer) { note(said) }
       answered(batch, answer.status == 0 ? nil : vendor.interpret(answer, for: tokens), lost: answer)
       wake()
     }
@@ -229,7 +229,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       // What is said of one token is not said of the credential.
       if isOwn, case .pauseAndTellOperator(let reason) = outcome { return .refused(reason) }
       if case .prepareAgain = outcome { batch.content.forgetPreparation() }
-      return judge(&completed, outcome, batch.push, isShared: isShared && !isOwn, &effects)
+      return judge(&completed, outcome, of: batch, isShared: isShared && !isOwn, &effects)
     }
     var hasStopped = false
     for effect in effects {
@@ -255,7 +255,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   }
 
   private func judge(
-    _ completed: inout CompletedRequest, _ outcome: VendorOutcome, _ push: MessageID, isShared: Bool,
+    _ completed: inout CompletedRequest, _ outcome: VendorOutcome, of batch: Batch, isShared: Bool,
     _ effects: inout [VendorEffect]
   ) -> DeliveryVerdict {
     if case .refreshAuthOnce(let reason) = outcome {
@@ -265,14 +265,14 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
         return .resend
       }
       completed.noteAuthorization(isRefused: false)
-      return judge(&completed, renewed: vendor.refusedAgain(reason), push, isShared: isShared, &effects)
+      return judge(&completed, renewed: vendor.refusedAgain(reason), of: batch, isShared: isShared, &effects)
     }
     completed.noteAuthorization(isRefused: false)
-    return judge(&completed, renewed: outcome, push, isShared: isShared, &effects)
+    return judge(&completed, renewed: outcome, of: batch, isShared: isShared, &effects)
   }
 
   private func judge(
-    _ completed: inout CompletedRequest, renewed outcome: VendorOutcome, _ push: MessageID, isShared: Bool,
+    _ completed: inout CompletedRequest, renewed outcome: VendorOutcome, of batch: Batch, isShared: Bool,
     _ effects: inout [VendorEffect]
   ) -> DeliveryVerdict {
     switch outcome {
@@ -292,7 +292,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       return refuse(completed, .otherApp, isShared: isShared, reason, &effects)
     case .suspectToken(let reason):
       effects.append(.answers)
-      guard passed.contains(push) else { return .refused(reason) }
+      guard passed.contains(batch.push) else { return .refused(reason) }
       return refuse(completed, .wrongService, isShared: isShared, reason, &effects)
     case .retryAfter(let schedule, let wished, let rests, let reason):
       let seconds = wished.map { min($0, Self.longestRest) }
@@ -301,8 +301,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       // The service knows better than the schedule; one that asks for hardly any time again and again gets more.
       return .retry(RetrySchedule(firstSeconds: 0), notBefore: seconds)
     case .stopUntilQuotaReset(let reason):
-      noteQuota(nil)
-      effects.append(.rest(seconds: parts.time.now().secondsToQuotaReset, reason))
+      effects.append(useUp(batch.content.quota, reason))
       return .wait(seconds: 1)
     case .sendSinglyUntilQuotaReset:
       let now = parts.time.now()

@@ -30,11 +30,18 @@ struct VendorRemarks<V: Vendor> {
     let rests = dispatchers.compactMap(\.rest).map {
       Phrase("Sending rests for a while: {}.", "暂停发送片刻：{}。").with(each: Phrase(verbatim: $0))
     }
+    let quotas = dispatchers.compactMap { dispatcher in
+      dispatcher.queue?.quotas.usedUp.map { usedUp in
+        Phrase("A quota is used up until {}: {}.", "配额已用完，{} 恢复：{}。").with(
+          each: .moment(dispatcher.parts.time.moment(usedUp.until), in: zone), Phrase(verbatim: usedUp.reason)
+        )
+      }
+    }
     let seen = health.phrase(in: zone)
     let line =
       check.flatMap(answer).map { Phrase("{}. {}", "{}。{}").with(each: seen, $0) }
       ?? Phrase("{}.", "{}。").with(each: seen)
-    return (rests + doubts).map { .init($0, isBad: true) } + [.init(line, isBad: isUnreachable)]
+    return (rests + quotas + doubts).map { .init($0, isBad: true) } + [.init(line, isBad: isUnreachable)]
   }
 
   private func answer(_ check: CredentialCheck) -> Phrase? {

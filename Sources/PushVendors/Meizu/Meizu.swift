@@ -145,8 +145,10 @@ public struct Meizu: MakerVendor {
     let fixed = message(shown)
     let click = fixed["clickTypeInfo"]
     let address = click?["url"]?.string ?? click?["activity"]?.string ?? ""
-    return MakerContent(refusal: address.utf8.count > addressBytes ? "MessageTooBig" : nil) {
-      _, seconds, passing in
+    return MakerContent(
+      refusal: address.utf8.count > addressBytes ? "MessageTooBig" : nil,
+      quota: kind(shown) == 1 ? "service" : "marketing"
+    ) { _, seconds, passing in
       var message = fixed
       // What Meizu would keep longer than it is good for is for devices that are online only.
       let hours = seconds / 3600

@@ -156,8 +156,13 @@ public struct OPPO: MakerVendor {
     let isTooBig =
       (fixed["action_parameters"]?.string ?? "").utf16.count > dataLength
       || (fixed["click_action_url"]?.string ?? "").utf16.count > addressLength
-    return MakerContent(refusal: isTooBig ? "MessageTooBig" : nil) {
-      tokens, seconds, passing in
+    // OPPO limits marketing; a channel that the app has registered as private has no limit.
+    let known = MessageClass(shown)
+    let isService = known.isService && known.category != nil
+    return MakerContent(
+      refusal: isTooBig ? "MessageTooBig" : nil,
+      quota: isService ? "service" : shown.text("channel_id").map { "channel_id \($0)" } ?? "marketing"
+    ) { tokens, seconds, passing in
       var notification = fixed
       // A message that OPPO would keep longer than it is good for is for devices that are online only.
       notification.set("off_line", .bool(seconds >= shortestLife))

@@ -149,8 +149,11 @@ public struct Xiaomi: MakerVendor {
     let data = shown.data
     let fixed = fields(shown)
     let longest = shown.text("channel_id") == nil ? longestLifeOfMarketing : longestLife
-    return MakerContent(refusal: data.utf8.count > payloadBytes ? "MessageTooBig" : nil) {
-      tokens, seconds, passing in
+    // Xiaomi limits its public channel; those that the app has registered have limits of their own, or none.
+    return MakerContent(
+      refusal: data.utf8.count > payloadBytes ? "MessageTooBig" : nil,
+      quota: shown.text("channel_id").map { "channel_id \($0)" } ?? "marketing"
+    ) { tokens, seconds, passing in
       var fields = [("registration_id", tokens.compactMap(\.string).joined(separator: ","))] + fixed
       // Xiaomi decodes it once more.
       fields.append(("payload", VendorFields.escaped(data)))

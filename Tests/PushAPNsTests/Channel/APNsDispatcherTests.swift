@@ -87,7 +87,7 @@ import Testing
       dispatcher.tick()
       queue.tick()
       // Tokens are read again before anything is tried again.
-      try await eventually { queue.queue.state.withLock { $0.again.isEmpty && !$0.isReadingAgain } }
+      try await eventually { queue.queue.state.withLock { !$0.retries.hasDue && !$0.isReadingAgain } }
       var asked: [UInt64] = []
       while dispatcher.problem == nil {
         let requests = dispatcher.take(upTo: 128, areScarce: false)

@@ -21,7 +21,7 @@ import Testing
     }
     if isFull {
       queue.queue.state.withLock {
-        $0.laterCount = ChannelQueue.Bounds.later + ChannelQueue.Bounds.laterOfFew
+        $0.retries.laterCount = ChannelQueue.Bounds.later + ChannelQueue.Bounds.laterOfFew
       }
     }
     queue.queue.credentialsAreSet()
@@ -72,7 +72,7 @@ import Testing
     try await pass(queue, scene)
     #expect(brought(scene, number) == [old, new])
     // The rest is read once there is room, and these are not among it.
-    queue.queue.state.withLock { $0.laterCount = 0 }
+    queue.queue.state.withLock { $0.retries.laterCount = 0 }
     queue.tick()
     try await eventually { queue.queue.state.withLock { !$0.isSpilled && !$0.isLoading } }
     #expect(queue.queue.state.withLock { $0.open.isEmpty })

@@ -166,7 +166,7 @@ final class QueueScene {
       try await world.written()
       try await eventually {
         queue.queue.state.withLock {
-          $0.again.isEmpty && !$0.isReadingAgain && !$0.isFetchingFew && !$0.isFetchingMany && !$0.isArming
+          !$0.retries.hasDue && !$0.isReadingAgain && !$0.isFetchingFew && !$0.isFetchingMany && !$0.isArming
             && $0.arming.isEmpty && $0.few.isEmpty && $0.many.isEmpty && !$0.isLoading
         }
       }
