@@ -109,6 +109,7 @@ public struct Diagnostics: Sendable {
     guard let way else { return facts }
     let service = facts.device?.token ?? .none
     facts.way?.credential = try way.channel.credential(of: app, for: service, in: transaction, at: now)
+    facts.way?.rest = way.channel.rest(of: app, for: service, content)
     let name = way.info.service(service)?.name ?? ""
     let status = way.channel.status(of: app).first {
       $0.hasCredential && (service == .none || $0.service == name)

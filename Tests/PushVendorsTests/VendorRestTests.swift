@@ -14,11 +14,14 @@ import Testing
       number == 1 ? .status(ScriptedVendor.busy, "Retry-After: 2\r\n") : .status(200)
     }
     defer { scene.end() }
-    try await scene.device("a")
-    _ = try await scene.push()
+    let device = try await scene.device("a")
+    let push = try await scene.push()
     let first = try #require(try await scene.requests(1).first)
     try await scene.untilResting()
     #expect(scene.problem == "busy")
+    let step = try await scene.why(push, device)
+    #expect(step.cause == .channelResting && step.detail == "scripted, busy")
+    #expect(step.at == first.adding(seconds: 2))
     // A push that comes meanwhile waits as well.
     _ = try await scene.push()
     scene.pass(seconds: 3)
@@ -52,22 +55,26 @@ import Testing
       .status(number == 1 ? ScriptedVendor.quota : 200)
     }
     defer { scene.end() }
-    try await scene.device("a")
-    func push(_ quota: String) async throws {
-      _ = try await scene.push(#""notification":{"android":{"alert":"\#(quota)"}}"#)
+    let device = try await scene.device("a")
+    @discardableResult
+    func push(_ quota: String) async throws -> MessageID {
+      try await scene.push(#""notification":{"android":{"alert":"\#(quota)"}}"#)
     }
-    try await push("marketing")
+    let held = try await push("marketing")
     let first = try #require(try await scene.requests(1).first)
     let quotas = scene.channel.queue(of: scene.app).quotas
     for _ in 0..<2000 where quotas.usedUp == nil { try await Task.sleep(for: .milliseconds(10)) }
     #expect(quotas.usedUp?.reason == "the quota is used up")
+    let step = try await scene.why(held, device)
+    #expect(step.cause == .channelResting && step.at == first.adding(seconds: first.secondsToQuotaReset))
     // More than are ready at a time.
     for _ in 0..<1200 { try await push("marketing") }
-    try await push("service")
+    let free = try await push("service")
     #expect(try await scene.requests(2).count == 2)
     scene.pass(seconds: 5)
     #expect(scene.moments.list.count == 2)
     #expect(scene.problem == nil, "nothing is stopped as a whole")
+    #expect(try await scene.why(free, device).cause != .channelResting)
     scene.jump(seconds: first.secondsToQuotaReset)
     scene.pass(seconds: 3)
     #expect(try await scene.requests(1203).count == 1203)

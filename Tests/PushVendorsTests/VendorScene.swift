@@ -157,6 +157,17 @@ final class VendorScene {
     return try await router.acceptance.accept(AcceptRequest(request), for: other ?? app).get().id
   }
 
+  /// What is said of the way of a push to a device: the first step that failed or waits, or else what the service says.
+  func why(_ id: MessageID, _ device: RegistrationID) async throws -> WhyStep {
+    let number = try #require(app.directory.find(device))
+    let diagnosis = try await awaitCallback { done in
+      router.diagnostics.diagnose(id, .there(number), in: app) { done($0) }
+    }.get()
+    let steps = try #require(diagnosis).steps
+    let open = steps.first { [.failed, .waiting].contains($0.verdict) }
+    return try #require(open ?? steps.first { $0.point == .channel })
+  }
+
   func recall(_ id: MessageID, in other: App? = nil) async throws {
     _ = try await awaitCallback { done in
       router.deliveries.recall(id, in: other ?? app) { done($0) }

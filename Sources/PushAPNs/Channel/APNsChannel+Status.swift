@@ -75,13 +75,24 @@ extension APNsChannel {
       return row.expiresAt.map { $0 > now } ?? true
     }
     if let usable {
-      if let problem = status(of: app, usable.environment).problem {
-        return .stopped(reason: problem.english, since: nil)
+      if case .unusable(let problem) = parts.credentials.selection(
+        app: app.id, environment: usable.environment)
+      {
+        return .stopped(reason: problem, since: nil)
       }
       return .ready(topic: usable.topic)
     }
     if case .paused(let reason) = newest.state { return .stopped(reason: reason, since: newest.changedAt) }
     return .expired(newest.expiresAt ?? now)
+  }
+
+  /// What the connections of a service wait for.
+  public func rest(of app: App, for service: ServiceID, _ content: PushContent?) -> WhyFacts.Rest? {
+    let queue = parts.queues.find(app.id)
+    let environments = [APNsEnvironment.production, .sandbox].filter {
+      service == .none || $0.service == service
+    }
+    return environments.lazy.compactMap { queue?.target(for: $0)?.dispatcher.rest }.first
   }
 
   /// One value for each app and environment with a connection attempt, under the older name of the metric.

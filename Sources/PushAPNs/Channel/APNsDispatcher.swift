@@ -65,6 +65,15 @@ final class APNsDispatcher: APNsSource {
     state.withLock { $0.restsUntil > 0 ? $0.restReason : nil }
   }
 
+  /// The same, and until when.
+  var rest: WhyFacts.Rest? {
+    let time = parts.time
+    return state.withLock { state in
+      state.restsUntil > 0
+        ? WhyFacts.Rest(reason: state.restReason, until: time.moment(state.restsUntil)) : nil
+    }
+  }
+
   /// Whether no queue uses it.
   var isUnused: Bool { state.withLock { $0.members.isEmpty } }
 

@@ -15,8 +15,9 @@ public struct ChannelWords: Hashable, Sendable {
 
   /// The words of a channel. What is left out is said in the words that fit every channel.
   public init(
-    point: WhyPoint = .channel, waiting: WhyCause = .channelWaiting, unreachable: WhyCause = .channelWaiting,
-    notInTime: WhyCause = .channelNotInTime, refused: WhyCause = .channelRefused,
+    point: WhyPoint = .channel, waiting: WhyCause = .channelWaiting,
+    unreachable: WhyCause = .channelUnreachable, notInTime: WhyCause = .channelNotInTime,
+    refused: WhyCause = .channelRefused,
     tokenEnds: [TokenEnd: WhyCause] = [:], reasons: [String: ChannelReason] = [:]
   ) {
     self.point = point

@@ -56,6 +56,16 @@ extension WhyCause {
     "channel_waiting", .wait,
     "The channel's service has not responded yet.",
     "厂商通道尚未应答。")
+  /// The channel's service cannot be reached, or answers with errors of its own.
+  public static let channelUnreachable = WhyCause(
+    "channel_unreachable", .wait,
+    "The channel's service cannot be reached, or answers with errors of its own. The server keeps trying.",
+    "无法连接厂商通道，或其服务异常；服务器会继续重试。")
+  /// The channel's service wants nothing before a moment.
+  public static let channelResting = WhyCause(
+    "channel_resting", .wait,
+    "The channel's service asked for a pause, or a quota of the app is used up. Nothing is sent before the time shown.",
+    "厂商通道要求暂停，或应用的配额已用完；在所示时间之前不发送。")
   /// The channel's service had not accepted it when its time to live ended.
   public static let channelNotInTime = WhyCause(
     "channel_not_in_time", .extendLifetime,
@@ -97,7 +107,8 @@ extension WhyCause {
   static let ofChannels: [WhyCause] = [
     .noCredential, .credentialStopped, .credentialExpired, .credentialNotVerified, .noToken, .tokenLater,
     .tokenRemoved,
-    .tokenRetired, .tokenTaken, .tokenChanged, .channelWaiting, .channelNotInTime, .channelRefused,
-    .channelTokenGone, .channelTokenForeign, .channelTooLarge, .notificationsOff, .removedOrNotificationsOff,
+    .tokenRetired, .tokenTaken, .tokenChanged, .channelWaiting, .channelUnreachable,
+    .channelResting, .channelNotInTime, .channelRefused, .channelTokenGone, .channelTokenForeign,
+    .channelTooLarge, .notificationsOff, .removedOrNotificationsOff,
   ]
 }

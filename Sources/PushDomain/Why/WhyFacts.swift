@@ -69,6 +69,20 @@ public struct WhyFacts: Equatable, Sendable {
     }
   }
 
+  /// Nothing of the push is sent to a channel's service for a while.
+  public struct Rest: Equatable, Sendable {
+    /// Why, in words of the service or of the network.
+    public var reason: String
+    /// When it is tried again.
+    public var until: Timestamp
+
+    /// All fields.
+    public init(reason: String, until: Timestamp) {
+      self.reason = reason
+      self.until = until
+    }
+  }
+
   /// A channel's service cannot be reached.
   public struct Unreachable: Equatable, Sendable {
     /// Since when.
@@ -237,6 +251,8 @@ public struct WhyFacts: Equatable, Sendable {
     public var credential = Credential.unknown
     /// Since when the channel's service cannot be reached, and why; nil if it can, as far as anybody knows.
     public var unreachable: Unreachable?
+    /// Why nothing is sent to the service for a while, and until when; nil if that is not so.
+    public var rest: Rest?
     /// When the service answered, or why it was not asked.
     public var answeredAt: Timestamp?
     /// Whether it is known that the device has it, by a receipt or by its own word; nil if the service sends no receipts.

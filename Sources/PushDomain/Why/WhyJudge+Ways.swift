@@ -86,12 +86,7 @@ extension WhyJudge {
       return notApplicable(point)
     case .waiting:
       if release.verdict == .waiting { return notApplicable(point) }
-      guard let problem = way.unreachable else {
-        return WhyStep(point, .waiting, words.waiting, detail: isShared ? name : nil)
-      }
-      return WhyStep(
-        point, .waiting, at: problem.since, words.unreachable,
-        detail: isShared ? "\(name), \(problem.reason)" : problem.reason)
+      return waiting(at: way, point, isShared: isShared)
     case .accepted:
       let receipt = way.hasArrived.map { $0 ? "arrived" : "no receipt yet" }
       let detail = [isShared ? name : nil, receipt].compactMap { $0 }.joined(separator: ", ")
@@ -106,6 +101,24 @@ extension WhyJudge {
       if meaning.namesService, let service = way.channel.service(token) { detail += ", \(service.name)" }
       return WhyStep(point, .failed, at: way.answeredAt, meaning.cause, detail: detail)
     }
+  }
+
+  /// What a push waits for at a service that has not answered.
+  private func waiting(at way: WhyFacts.ChannelWay, _ point: WhyPoint, isShared: Bool) -> WhyStep {
+    let (words, name) = (way.channel.words, isShared ? way.channel.name : nil)
+    func detail(_ texts: String?...) -> String? {
+      let all = [name] + texts
+      return all.allSatisfy { $0 == nil } ? nil : all.compactMap { $0 }.joined(separator: ", ")
+    }
+    if let problem = way.unreachable {
+      let next = way.rest.map { "next attempt at \(Log.iso8601($0.until.milliseconds))" }
+      return WhyStep(
+        point, .waiting, at: problem.since, words.unreachable, detail: detail(problem.reason, next))
+    }
+    if let rest = way.rest {
+      return WhyStep(point, .waiting, at: rest.until, .channelResting, detail: detail(rest.reason))
+    }
+    return WhyStep(point, .waiting, words.waiting, detail: detail())
   }
 
   // MARK: The direct connection

@@ -81,7 +81,7 @@ public struct WhyStep: Equatable, Sendable {
   public let point: WhyPoint
   /// Whether it holds.
   public let verdict: WhyVerdict
-  /// When it was so, or became so.
+  /// When it was so, or became so; for what waits until a known moment, that moment.
   public let at: Timestamp?
   /// Why it does not hold, or what is to be said of it.
   public let cause: WhyCause?

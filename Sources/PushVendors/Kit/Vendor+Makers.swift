@@ -22,3 +22,13 @@ extension Vendor where Credential == VendorFields {
   /// Opens what was sealed.
   public func credential(_ secret: [UInt8]) -> VendorFields? { VendorFields(secret) }
 }
+
+extension Vendor {
+  /// Whether the direct connection brings what the service refuses of a push. A vendor's platforms have the same rules.
+  func fallsBack(_ push: StoredPush) -> Bool {
+    Platform.allCases.first { info.platforms.contains($0) }.map {
+      Routing.fallsBackToOwn(
+        push.content.strategy(of: info.id, else: push.strategy), on: $0, push.content.parts(for: $0))
+    } ?? false
+  }
+}

@@ -243,11 +243,14 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
     let own = content.strategy(of: info.id, else: strategy)
     let used = Platform.allCases.first { info.platforms.contains($0) && Routing.mayUseVendor(own, on: $0) }
     guard let platform = used else { return nil }
-    let draft = ChannelPush(
+    guard vendor.render(draft(content, strategy, in: app))?.refusal != nil else { return nil }
+    return .tooLarge("\(content.nameForVendors(on: platform)) is too large for \(info.english)")
+  }
+
+  private func draft(_ content: PushContent, _ strategy: Strategy, in app: App) -> ChannelPush {
+    ChannelPush(
       app: app, id: Self.longestID, targets: .few([]), push: StoredPush(content: content, strategy: strategy),
       expires: Timestamp(milliseconds: 0))
-    guard vendor.render(draft)?.refusal != nil else { return nil }
-    return .tooLarge("\(content.nameForVendors(on: platform)) is too large for \(info.english)")
   }
 
   /// Longer than any ID: a message must not grow after the check.
@@ -375,18 +378,14 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
     case .unusable(let reason, let since): return .stopped(reason: reason, since: since)
     case .use, .missing: break
     }
-    let rests = dispatchers(of: app.id).filter { service == .none || $0.service == service }.map(\.rest)
-    if let rest = rests.first ?? nil, !rests.contains(nil) { return .stopped(reason: rest, since: nil) }
     return .ready(topic: row.subject)
   }
-}
 
-extension Vendor {
-  /// Whether the direct connection brings what the service refuses of a push. A vendor's platforms have the same rules.
-  fileprivate func fallsBack(_ push: StoredPush) -> Bool {
-    Platform.allCases.first { info.platforms.contains($0) }.map {
-      Routing.fallsBackToOwn(
-        push.content.strategy(of: info.id, else: push.strategy), on: $0, push.content.parts(for: $0))
-    } ?? false
+  /// What all services wait for that a push may go to.
+  public func rest(of app: App, for service: ServiceID, _ content: PushContent?) -> WhyFacts.Rest? {
+    let dispatchers = dispatchers(of: app.id).filter { service == .none || $0.service == service }
+    let quota = content.flatMap { vendor.render(draft($0, Strategy.jpush, in: app))?.quota }
+    let rests = dispatchers.map { $0.rest(for: quota) }
+    return rests.contains(nil) ? nil : rests.first ?? nil
   }
 }

@@ -75,6 +75,15 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   /// Why nothing is sent now, for people; nil if sending is not stopped.
   var rest: String? { state.withLock { $0.restsUntil > 0 ? $0.restReason : nil } }
 
+  /// Why nothing that counts against a quota is sent now, and until when; nil if that is not so.
+  func rest(for quota: String?) -> WhyFacts.Rest? {
+    let (restsUntil, reason) = state.withLock { ($0.restsUntil, $0.restReason) }
+    if restsUntil > 0 { return WhyFacts.Rest(reason: reason, until: parts.time.moment(restsUntil)) }
+    return quota.flatMap { queue?.quotas.usedUp($0) }.map {
+      WhyFacts.Rest(reason: $0.reason, until: parts.time.moment($0.until))
+    }
+  }
+
   /// Call once a second.
   func tick() {
     let nanoseconds = parts.time.monotonic()

@@ -102,6 +102,13 @@ extension DiagnosisTests {
         $0.way?.state = .waiting
         $0.way?.unreachable = WhyFacts.Unreachable(since: after, reason: "Connection refused")
       }, .apple, verdict: .waiting, .appleUnreachable, .waiting, detail: "Connection refused"),
+    line(
+      "Apple is asked again later",
+      facts(.ios) {
+        $0.way?.state = .waiting
+        $0.way?.credential = .ready(topic: "com.example.app")
+        $0.way?.rest = WhyFacts.Rest(reason: "TooManyProviderTokenUpdates", until: later)
+      }, .apple, verdict: .waiting, .channelResting, .waiting, detail: "TooManyProviderTokenUpdates"),
     line("The answer to a call was lost", refused("NoAnswer"), .apple, .appleNoAnswer, detail: "NoAnswer"),
     line(
       "A sandbox token at the production service", refused("BadDeviceToken"), .apple, .wrongEnvironment,
@@ -155,12 +162,31 @@ extension DiagnosisTests {
     }
   }
 
+  private static func resting(_ rest: WhyFacts.Rest, isUnreachable: Bool = false) -> WhyFacts {
+    var facts = vendor(.waiting)
+    facts.way?.credential = .ready(topic: "com.example.app")
+    facts.way?.rest = rest
+    if isUnreachable {
+      facts.way?.unreachable = WhyFacts.Unreachable(since: after, reason: "Connection refused")
+    }
+    return facts
+  }
+
   static let channels: [WhyCase] =
     [
       line(
         "The channel's service has not answered", vendor(.waiting), .channel, verdict: .waiting,
         .channelWaiting,
         .waiting, detail: "post"),
+      line(
+        "The channel's service cannot be reached",
+        resting(WhyFacts.Rest(reason: "Connection refused", until: end), isUnreachable: true), .channel,
+        verdict: .waiting, .channelUnreachable, .waiting,
+        detail: "post, Connection refused, next attempt at \(Log.iso8601(end.milliseconds))"),
+      line(
+        "A quota of the channel is used up",
+        resting(WhyFacts.Rest(reason: "33 The number is over limit", until: end)), .channel,
+        verdict: .waiting, .channelResting, .waiting, detail: "post, 33 The number is over limit"),
       line(
         "The channel's service was not asked in time", vendor(.over, now: later), .channel, .channelNotInTime,
         detail: "post"),
