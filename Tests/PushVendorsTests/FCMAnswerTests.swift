@@ -70,6 +70,15 @@ import Testing
         Self.error(429, "RESOURCE_EXHAUSTED", code: "QUOTA_EXCEEDED"),
         .retryAfter(Self.minute, seconds: nil, rests: false, "FCM answered 429 RESOURCE_EXHAUSTED m 1")
       ),
+      // The limit of one device stops nobody else.
+      (
+        HTTPAnswer(
+          status: 429,
+          body: Array(
+            #"{"error":{"status":"RESOURCE_EXHAUSTED","message":"m","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"subject":"d","description":"Device message rate exceeded"}]}]}}"#
+              .utf8), retryAfter: 29),
+        .retryAfter(Self.minute, seconds: 29, rests: false, "FCM answered 429 RESOURCE_EXHAUSTED m")
+      ),
       (
         Self.error(503, "UNAVAILABLE", code: "UNAVAILABLE", retryAfter: 5),
         .retryAfter(Self.tenSeconds, seconds: 5, rests: true, "FCM answered 503 UNAVAILABLE m 1")

@@ -40,7 +40,8 @@ extension FCM {
     case 403, 404: return .pauseAndTellOperator(text)
     case 429:
       return .retryAfter(
-        RetrySchedule(firstSeconds: 60), seconds: answer.retryAfter, rests: answer.retryAfter != nil, text)
+        RetrySchedule(firstSeconds: 60), seconds: answer.retryAfter,
+        rests: answer.retryAfter != nil && !error.isAboutDevice, text)
     case 503:
       return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: true, text)
     case 408, 500...: return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: nil, rests: false, text)
@@ -72,6 +73,8 @@ private struct FCMError {
   let status, message: String?
   /// Whether it is about the token: FCM says so with a code of its own, or names the field.
   let blamesToken: Bool
+  /// Whether a limit is that of one device, which gets too much.
+  let isAboutDevice: Bool
 
   init(_ body: [UInt8]) {
     let error = (try? parseJSON(body))?.object?["error"]?.object
@@ -82,6 +85,9 @@ private struct FCMError {
     code = find("google.firebase.fcm.v1.FcmError")?["errorCode"]?.string
     status = error?["status"]?.string
     message = error?["message"]?.string
+    let violations = find("google.rpc.QuotaFailure")?["violations"]?.array?.compactMap(\.object) ?? []
+    let texts = violations.flatMap { [$0["subject"]?.string, $0["description"]?.string] } + [message]
+    isAboutDevice = texts.contains { $0?.lowercased().contains("device") == true }
     let fields = find("google.rpc.BadRequest")?["fieldViolations"]?.array?.compactMap {
       $0.object?["field"]?.string
     }
