@@ -33,6 +33,24 @@ import Testing
     #expect(scene.problem == nil)
   }
 
+  /// More than six hours would be a mistake of the service, or of somebody in between.
+  @Test(arguments: [(1500, 1500), (90_000, 21_600)])
+  func `A service may ask for a long pause`(asked: Int, seconds: Int64) async throws {
+    let scene = try await VendorScene { number in
+      number == 1 ? .status(ScriptedVendor.busy, "Retry-After: \(asked)\r\n") : .status(200)
+    }
+    defer { scene.end() }
+    try await scene.device("a")
+    _ = try await scene.push()
+    let first = try #require(try await scene.requests(1).first)
+    try await scene.untilResting()
+    scene.jump(seconds: seconds - 1)
+    #expect(scene.moments.list.count == 1 && scene.problem == "busy")
+    scene.pass(seconds: 3)
+    let second = try #require(try await scene.requests(2).last)
+    #expect(second >= first.adding(seconds: seconds) && second <= first.adding(seconds: seconds + 3))
+  }
+
   @Test func `A quota that is used up is waited for until midnight in China`() async throws {
     let scene = try await VendorScene { number in .status(number == 1 ? ScriptedVendor.quota : 200) }
     defer { scene.end() }

@@ -10,11 +10,8 @@ public struct APNsAnswer: Equatable, Sendable {
   public var reason: String?
   /// When Apple last knew the token to be inactive; only there with status 410.
   public var inactiveSince: Timestamp?
-  /// Seconds until which APNs wants no retry (`retry-after`), at most `longestRetryAfter`.
+  /// Seconds until which APNs wants no retry (`retry-after`), at most `RetrySchedule.longestAsked`.
   public var retryAfter: Int64?
-
-  /// The longest accepted wait, in seconds: the maximum of `RetrySchedule`.
-  public static let longestRetryAfter = RetrySchedule.maximumDelay / 1000
 
   /// Puts an answer together.
   public init(

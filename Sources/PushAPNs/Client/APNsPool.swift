@@ -130,7 +130,7 @@ extension APNsAnswer {
       response.status == 200
       ? APNsAnswer(status: 200) : APNsAnswer(status: response.status, body: response.body)
     retryAfter = response.headers.text("retry-after").flatMap { Int64($0) }.map {
-      min(max($0, 0), APNsAnswer.longestRetryAfter)
+      min(max($0, 0), RetrySchedule.longestAsked)
     }
   }
 }

@@ -11,8 +11,6 @@ import Synchronization
 final class VendorDispatcher<V: Vendor>: ServiceTarget {
   /// The most requests of an app without an answer: a connection with HTTP/2 has room for about as many.
   static var mostInFlight: Int { 100 }
-  /// The longest rest that a service can ask for, in seconds.
-  static var longestRest: Int64 { RetrySchedule.maximumDelay / 1000 }
 
   /// Which credential it is.
   let id: String
@@ -175,7 +173,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       case .later(let reason, let seconds):
         access.failed()
         parts.metrics.count("access_failed", of: vendor.info.name)
-        rest(seconds: seconds.map { min($0, Self.longestRest) }, reason)
+        rest(seconds: seconds.map { min($0, RetrySchedule.longestAsked) }, reason)
         done(.unclear(reason))
       }
     }
@@ -304,7 +302,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       guard passed.contains(batch.push) else { return .refused(reason) }
       return refuse(completed, .wrongService, isShared: isShared, reason, &effects)
     case .retryAfter(let schedule, let wished, let rests, let reason):
-      let seconds = wished.map { min($0, Self.longestRest) }
+      let seconds = wished.map { min($0, RetrySchedule.longestAsked) }
       if rests { effects.append(.rest(seconds: seconds, reason)) } else { effects.append(.answers) }
       guard let seconds else { return .retry(schedule) }
       // The service knows better than the schedule; one that asks for hardly any time again and again gets more.
