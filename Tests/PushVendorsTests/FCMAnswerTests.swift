@@ -79,6 +79,15 @@ import Testing
               .utf8), retryAfter: 29),
         .retryAfter(Self.minute, seconds: 29, rests: false, "FCM answered 429 RESOURCE_EXHAUSTED m")
       ),
+      // Proxies answer so, and say nothing of the key.
+      (
+        HTTPAnswer(status: 403, body: Array("<html>".utf8)),
+        .retryAfter(Self.minute, seconds: nil, rests: true, "FCM answered 403")
+      ),
+      (
+        HTTPAnswer(status: 404, body: Array("<html>".utf8)),
+        .retryAfter(Self.minute, seconds: nil, rests: true, "FCM answered 404")
+      ),
       (
         Self.error(503, "UNAVAILABLE", code: "UNAVAILABLE", retryAfter: 5),
         .retryAfter(Self.tenSeconds, seconds: 5, rests: true, "FCM answered 503 UNAVAILABLE m 1")
@@ -122,7 +131,15 @@ import Testing
     #expect(
       answer(400, #"{"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#)
         == .refused("Google refused the key: 400 invalid_grant: Invalid JWT Signature."))
-    #expect(answer(401, "") == .refused("Google refused the key: 401 without a reason"))
+    // Somebody else than Google.
+    for status in [401, 403] {
+      #expect(
+        answer(status, "<html>") == .later("Google's token service answered \(status)", seconds: nil))
+    }
+    let late = "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe."
+    #expect(
+      answer(400, #"{"error":"invalid_grant","error_description":"\#(late)"}"#)
+        == .later("Google answered 400 invalid_grant: \(late): is the server's clock right?", seconds: nil))
     #expect(
       answer(503, "", retryAfter: 9) == .later("Google's token service answered 503", seconds: 9))
     #expect(answer(429, "") == .later("Google's token service answered 429", seconds: nil))

@@ -302,6 +302,12 @@ import Testing
       "80100001", "80100002", "80100003", "80100004", "80100013", "80100016", "80100020", "80100022",
       "80300007", "80300008", "80300010", "80300017", "80300028", "80300029", "80300030", "80300032",
     ] { #expect(code(bad, 400) == .rejectContent(bad)) }
+    #expect(
+      Harmony().refusedAgain(text("80200003", 401))
+        == .wrongClock("Push Kit answered 401 80200003 m"))
+    #expect(
+      Harmony().refusedAgain(text("80200001", 401))
+        == .pauseAndTellOperator("Push Kit answered 401 80200001 m"))
     for old in ["80200001", "80200003", "80200005"] {
       #expect(code(old, 401) == .refreshAuthOnce(text(old, 401)))
     }
@@ -314,8 +320,14 @@ import Testing
           == .retryAfter(RetrySchedule(firstSeconds: 10), seconds: nil, rests: false, text(busy, 500)))
     }
     let statuses: [(Int, VendorOutcome)] = [
-      (401, .refreshAuthOnce("Push Kit answered 401")),
-      (404, .pauseAndTellOperator("Push Kit answered 404")),
+      (
+        401,
+        .retryAfter(RetrySchedule(firstSeconds: 60), seconds: nil, rests: true, "Push Kit answered 401")
+      ),
+      (
+        404,
+        .retryAfter(RetrySchedule(firstSeconds: 60), seconds: nil, rests: true, "Push Kit answered 404")
+      ),
       (
         503,
         .retryAfter(RetrySchedule(firstSeconds: 10), seconds: nil, rests: true, "Push Kit answered 503")

@@ -33,7 +33,7 @@ import Testing
     #expect(code("80300007") == .dropToken("80300007"))
     #expect(code("81000001", 500) == Self.later("Huawei answered 500 81000001 m", rests: false))
     MakerNotification.expectStatuses(
-      of: Huawei(), "Huawei", unauthorized: .refreshAuthOnce("Huawei answered 401"))
+      of: Huawei(), "Huawei")
   }
 
   /// The app may not send, or one token is another app's: smaller requests show which.
@@ -155,7 +155,7 @@ import Testing
     }
     #expect(code("0", 503) == Self.later(text("0", 503), rests: true))
     MakerNotification.expectStatuses(
-      of: Xiaomi(), "Xiaomi", unauthorized: .pauseAndTellOperator("Xiaomi answered 401"))
+      of: Xiaomi(), "Xiaomi")
     let partly = Self.answer(200, #"{"result":"ok","code":0,"data":{"id":"i","bad_regids":"a,c"}}"#)
     let said = Xiaomi().interpret(partly, for: ["a", "b", "c"].map { Array($0.utf8) })
     #expect(said.outcome(for: Array("b".utf8)) == .accepted)
@@ -180,6 +180,10 @@ import Testing
       read(400, #"{"error":1101,"error_description":"invalid secret"}"#)
         == .refused("Huawei refused the credential: 400 1101: invalid secret"))
     #expect(read(503, "") == .later("Huawei's token service answered 503", seconds: nil))
+    // Somebody else than Huawei.
+    for status in [400, 401, 403] {
+      #expect(read(status, "<html>") == .later("Huawei's token service answered \(status)", seconds: nil))
+    }
   }
 
   @Test func meanings() {

@@ -66,13 +66,14 @@ enum MakerNotification {
     .retryAfter(RetrySchedule(firstSeconds: first), seconds: seconds, rests: rests, text)
   }
 
-  /// What a vendor makes of answers without a word that it knows.
-  static func expectStatuses(of vendor: some Vendor, _ name: String, unauthorized: VendorOutcome) {
+  /// Answers of somebody else than the maker, such as a proxy: none of them says anything of the credential.
+  static func expectStatuses(of vendor: some Vendor, _ name: String) {
     let statuses: [(Int, VendorOutcome)] = [
       (200, later("\(name) answered 200", rests: true, from: 60)),
       (302, later("\(name) answered 302", rests: true, from: 60)), (400, .rejectContent("Status400")),
-      (401, unauthorized), (403, .pauseAndTellOperator("\(name) answered 403")),
-      (404, .pauseAndTellOperator("\(name) answered 404")),
+      (401, later("\(name) answered 401", rests: true, from: 60)),
+      (403, later("\(name) answered 403", rests: true, from: 60)),
+      (404, later("\(name) answered 404", rests: true, from: 60)),
       (408, later("\(name) answered 408", rests: false)), (429, later("\(name) answered 429", rests: true)),
       (500, later("\(name) answered 500", rests: false)), (503, later("\(name) answered 503", rests: true)),
     ]

@@ -142,7 +142,7 @@ import Testing
     #expect(code("999999") == MakerNotification.later(text("999999"), rests: true, from: 60))
     #expect(code("200", 503) == MakerNotification.later("Meizu answered 503 200 m", rests: true))
     MakerNotification.expectStatuses(
-      of: Meizu(), "Meizu", unauthorized: .pauseAndTellOperator("Meizu answered 401"))
+      of: Meizu(), "Meizu")
     for reason in ["110002", "110003", "1005", "110004", "ID110011", "ID520"] {
       #expect(Meizu().meaning(of: reason) != nil)
     }

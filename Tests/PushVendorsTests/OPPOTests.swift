@@ -167,7 +167,7 @@ import Testing
     #expect(
       read(#"{"code":0,"data":{"auth_token":"a\r\nb"}}"#)
         == .later("OPPO's answer has no token of access", seconds: nil))
-    for code in [12, 14, 15, 16, 17, 18, 19, 26, 27, 28, 30, 40] {
+    for code in [12, 14, 15, 16, 17, 18, 26, 27, 28, 30, 40] {
       #expect(
         read(#"{"code":\#(code),"message":"m"}"#)
           == .refused("OPPO refused the credential: OPPO answered 200 \(code) m"))
@@ -190,7 +190,8 @@ import Testing
     }
     for fast in [-2, 13] { #expect(code(fast) == MakerNotification.later(text(fast), rests: true)) }
     for old in [11, 29] { #expect(code(old) == .refreshAuthOnce(text(old))) }
-    for wrong in [14, 15, 16, 17, 18, 19, 26, 27, 28, 30] {
+    #expect(code(19) == MakerNotification.later(text(19) + ": is the server's clock right?", rests: true))
+    for wrong in [14, 15, 16, 17, 18, 26, 27, 28, 30] {
       #expect(code(wrong) == .pauseAndTellOperator(text(wrong)))
     }
     #expect(code(33) == .stopUntilQuotaReset(text(33)))
@@ -201,7 +202,7 @@ import Testing
     #expect(code(99_999) == MakerNotification.later(text(99_999), rests: true, from: 60))
     #expect(code(0, 503) == MakerNotification.later("OPPO answered 503 0 m", rests: true))
     MakerNotification.expectStatuses(
-      of: OPPO(), "OPPO", unauthorized: .refreshAuthOnce("OPPO answered 401"))
+      of: OPPO(), "OPPO")
     for reason in ["10000", "20", "21", "22", "23", "24", "25", "40", "41", "54"] {
       #expect(OPPO().meaning(of: reason) != nil)
     }

@@ -10,7 +10,7 @@ import PushDomain
 /// | 400 | `DeviceTokenNotForTopic` | retire the token |
 /// | 400 | `TopicDisallowed` | pause the topic |
 /// | 400 | `IdleTimeout` | retry on a new connection |
-/// | 403 | `ExpiredProviderToken` | a new provider token once, then pause the credential: the clock is wrong |
+/// | 403 | `ExpiredProviderToken` | a new provider token once, then half a minute's rest: the clock is wrong |
 /// | 403 | `UnrelatedKeyIdInToken` | retry on a connection of that key |
 /// | 403 | `MissingProviderToken` | reject |
 /// | 403 | `TopicMismatch` | pause the topic |
@@ -219,5 +219,12 @@ public enum APNsCredentialFault: UInt8, CaseIterable, Sendable {
   case tooManyUpdates = 6
 
   /// Seconds after which to retry; nil if somebody has to fix something first.
-  public var seconds: Int64? { self == .tooManyUpdates ? 20 * 60 : nil }
+  public var seconds: Int64? {
+    switch self {
+    case .tooManyUpdates: 20 * 60
+    // It is mended outside of this server, and nobody would think of resuming the credential.
+    case .clock: Self.clockSeconds
+    case .certificate, .environment, .forbidden, .providerToken: nil
+    }
+  }
 }

@@ -237,7 +237,7 @@ final class APNsDispatcher: APNsSource {
     switch APNsOutcome(goAway: debug) {
     case .newProviderToken:
       guard let token = state.withLock({ $0.token })?.token, !renew(token) else { return }
-      pauseCredentials(APNsCredentialFault.clockReason)
+      rest(seconds: APNsCredentialFault.clockSeconds, APNsCredentialFault.clockReason)
     case .pauseCredential(let fault):
       let text = "Apple closed the connection: \(debug)"
       if let seconds = fault.seconds { rest(seconds: seconds, text) } else { pauseCredentials(text) }
@@ -363,7 +363,7 @@ extension CredentialVerdict {
     switch APNsOutcome(answer, to: APNsAttempt(sentAt: long, tokenRegisteredAt: long)) {
     case .pauseCredential(let fault) where fault.seconds == nil: self = .refused(text)
     case .pauseTopic: self = .refused("\(text) for this topic")
-    case .newProviderToken: self = .refused("\(text): is the server's clock right?")
+    case .newProviderToken: self = .unclear("Apple answered \(text): is the server's clock right?")
     case .pauseCredential, .retry: self = .unclear("Apple answered \(text)")
     case .delivered, .wrongEnvironment, .tryOtherEnvironment, .retireToken, .keepToken, .reject:
       self = .accepted

@@ -175,7 +175,8 @@ extension APNsQueue {
   private func renew(_ token: ProviderToken, _ environment: APNsEnvironment) {
     guard let target = target(for: environment) else { return }
     if target.dispatcher.renew(token) { return }
-    pause(environment, target.credential.id, APNsCredentialFault.clockReason, nil)
+    target.dispatcher.rest(
+      seconds: APNsCredentialFault.clockSeconds, APNsCredentialFault.clockReason)
   }
 
   /// Pauses the credential of a dispatcher.
@@ -206,6 +207,8 @@ extension APNsAnswer {
 }
 
 extension APNsCredentialFault {
+  /// For how many seconds a wrong clock stops the sending.
+  static let clockSeconds: Int64 = 30
   /// The message about a wrong clock.
   static let clockReason = "Apple calls a new provider token expired: is the server's clock right?"
 }

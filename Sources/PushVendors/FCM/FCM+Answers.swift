@@ -14,8 +14,16 @@ extension FCM {
       else { return .later("Google's answer has no token of access", seconds: nil) }
       return .token(token, seconds: seconds)
     case 400, 401, 403:
+      // Else somebody else than Google answers.
+      guard body?["error"]?.string != nil else {
+        return .later("Google's token service answered \(answer.status)", seconds: answer.retryAfter)
+      }
       let texts = ["error", "error_description"].compactMap { body?[$0]?.string }.map(VendorText.line)
       let text = texts.isEmpty ? "without a reason" : texts.joined(separator: ": ")
+      // Of assertions that seem to be of another time.
+      if text.contains("iat and exp") || text.contains("reasonable timeframe") {
+        return .later("Google answered \(answer.status) \(text): is the server's clock right?", seconds: nil)
+      }
       return .refused("Google refused the key: \(answer.status) \(text)")
     default: return .later("Google's token service answered \(answer.status)", seconds: answer.retryAfter)
     }
@@ -36,8 +44,9 @@ extension FCM {
     switch answer.status {
     case 400:
       return error.blamesToken ? .suspectToken("INVALID_ARGUMENT") : .rejectContent("INVALID_ARGUMENT")
-    case 401: return .refreshAuthOnce(text)
-    case 403, 404: return .pauseAndTellOperator(text)
+    case 401, 403, 404:
+      guard error.status != nil else { return .foreign(answer, text) }
+      return answer.status == 401 ? .refreshAuthOnce(text) : .pauseAndTellOperator(text)
     case 429:
       return .retryAfter(
         RetrySchedule(firstSeconds: 60), seconds: answer.retryAfter,

@@ -29,6 +29,11 @@ extension Harmony {
     }
   }
 
+  /// Push Kit calls a token expired that was signed a moment ago.
+  public func refusedAgain(_ reason: String) -> VendorOutcome {
+    reason.contains(" 80200003") ? .wrongClock(reason) : .pauseAndTellOperator(reason)
+  }
+
   private static func outcome(_ answer: PushKitAnswer) -> VendorOutcome {
     switch answer.code {
     case "80200005": .refreshAuthOnce(answer.text)

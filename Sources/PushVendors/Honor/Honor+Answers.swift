@@ -25,7 +25,7 @@ extension Honor {
     // A code of HTTP in the body says more than the status of the answer.
     var answer = answer
     if answer.status == 200, let code = reply.code, (201...599).contains(code) { answer.status = Int(code) }
-    return .ofStatus(answer, text, unauthorized: .refreshAuthOnce(text))
+    return .ofStatus(answer, text, isOwn: reply.code != nil, unauthorized: .refreshAuthOnce(text))
   }
 
   private static func notSent(_ text: String) -> VendorOutcome {

@@ -35,7 +35,7 @@ struct PushKitAnswer {
       return .rejectContent(code)
     default: break
     }
-    return .ofStatus(answer, text, unauthorized: .refreshAuthOnce(text))
+    return .ofStatus(answer, text, isOwn: !code.isEmpty, unauthorized: .refreshAuthOnce(text))
   }
 
   /// Whether a recall has got its answer: what Push Kit refuses it refuses again.

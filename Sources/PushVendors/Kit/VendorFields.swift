@@ -100,7 +100,11 @@ public struct VendorFields: Sendable, Equatable {
       let texts = ["error", "error_description"].compactMap { body?[$0] }.map { value in
         VendorText.line(value.string ?? value.int64.map { String($0) } ?? "")
       }.filter { !$0.isEmpty }
-      let text = texts.isEmpty ? "without a reason" : texts.joined(separator: ": ")
+      // Else somebody else answers, such as a proxy.
+      guard !texts.isEmpty else {
+        return .later("\(name)'s token service answered \(answer.status)", seconds: nil)
+      }
+      let text = texts.joined(separator: ": ")
       return .refused("\(name) refused the credential: \(answer.status) \(text)")
     default:
       return .later("\(name)'s token service answered \(answer.status)", seconds: answer.retryAfter)

@@ -39,16 +39,31 @@ extension VendorOutcome {
     }
   }
 
-  /// What the status of an answer says whose body says nothing.
-  static func ofStatus(_ answer: HTTPAnswer, _ text: String, unauthorized: VendorOutcome) -> VendorOutcome {
+  /// What the status of an answer says whose body says nothing. One that is not in the service's own form may be a proxy's: it says
+  /// nothing about the credential.
+  static func ofStatus(
+    _ answer: HTTPAnswer, _ text: String, isOwn: Bool, unauthorized: VendorOutcome
+  ) -> VendorOutcome {
     switch answer.status {
-    case 200..<400: .retryAfter(RetrySchedule(firstSeconds: 60), seconds: nil, rests: true, text)
-    case 401: unauthorized
-    case 403, 404: .pauseAndTellOperator(text)
+    case 401 where isOwn: unauthorized
+    case 403 where isOwn, 404 where isOwn: .pauseAndTellOperator(text)
+    case 200..<400, 401, 403, 404, 407: .foreign(answer, text)
     case 429, 503: .busy(answer, rests: true, text)
     case 408, 500...: .busy(answer, rests: false, text)
     default: .rejectContent("Status\(answer.status)")
     }
+  }
+
+  /// Somebody else answers than the service, such as a proxy, or the service in a form that nobody knows.
+  static func foreign(_ answer: HTTPAnswer, _ text: String) -> VendorOutcome {
+    .retryAfter(RetrySchedule(firstSeconds: 60), seconds: answer.retryAfter, rests: true, text)
+  }
+
+  /// The service refuses a proof of this moment as one of another time. Nobody would think of resuming a credential that a wrong
+  /// clock has paused.
+  static func wrongClock(_ text: String) -> VendorOutcome {
+    .retryAfter(
+      RetrySchedule(firstSeconds: 10), seconds: nil, rests: true, "\(text): is the server's clock right?")
   }
 
   /// The service has trouble, or too much to do: again after some seconds, or those that it asks for.

@@ -20,7 +20,8 @@ extension Meizu {
     // Parameters, limits of a task, passthrough.
     case let code? where [1005, 110_004, 110_032, 110_053].contains(code): return .rejectContent(String(code))
     // A push with a code that is not listed waits, and the operator sees the code.
-    default: return .ofStatus(answer, text, unauthorized: .pauseAndTellOperator(text))
+    default:
+      return .ofStatus(answer, text, isOwn: reply.code != nil, unauthorized: .pauseAndTellOperator(text))
     }
   }
 

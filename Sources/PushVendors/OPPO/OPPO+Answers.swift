@@ -52,8 +52,10 @@ extension OPPO {
     case -1, 55: .busy(answer, rests: false, text)
     case -2, 13: .busy(answer, rests: true, text)
     case 11, 29: .refreshAuthOnce(text)
+    // The timestamp is too far from OPPO's.
+    case 19: .wrongClock(text)
     // App key, signature, timestamp; the address of the server, the app's permission.
-    case 14, 15, 16, 17, 18, 19, 26, 27, 28, 30: .pauseAndTellOperator(text)
+    case 14, 15, 16, 17, 18, 26, 27, 28, 30: .pauseAndTellOperator(text)
     // OPPO has the message already.
     case 32: .accepted
     case 33: .stopUntilQuotaReset(text)
@@ -65,7 +67,7 @@ extension OPPO {
     case let code? where [12, 31, 40, 41, 54, 10_002, 10_003].contains(code) || (20...25).contains(code):
       .rejectContent(String(code))
     // A push with a code that is not listed waits, and the operator sees the code.
-    default: .ofStatus(answer, text, unauthorized: .refreshAuthOnce(text))
+    default: .ofStatus(answer, text, isOwn: code != nil, unauthorized: .refreshAuthOnce(text))
     }
   }
 

@@ -78,7 +78,9 @@ extension Vivo {
     case 10_093, 10_250: return .busy(answer, rests: true, text)
     // App ID, key, signature, timestamp.
     case 10_094: return .pauseAndTellOperator(text)
-    case let code? where (10_200...10_207).contains(code): return .pauseAndTellOperator(text)
+    case let code? where (10_200...10_206).contains(code): return .pauseAndTellOperator(text)
+    // The timestamp is too far from vivo's.
+    case 10_207: return .wrongClock(text)
     case 10_302: return .dropToken("10302")
     // vivo has the request already.
     case 10_303: return .accepted
@@ -88,7 +90,7 @@ extension Vivo {
       || (10_089...10_092).contains(code):
       return .rejectContent(String(code))
     // A push with a code that is not listed waits, and the operator sees the code.
-    default: return .ofStatus(answer, text, unauthorized: .refreshAuthOnce(text))
+    default: return .ofStatus(answer, text, isOwn: reply.code != nil, unauthorized: .refreshAuthOnce(text))
     }
   }
 

@@ -26,7 +26,8 @@ extension Xiaomi {
     // Parameters.
     case let code? where [10_008, 10_012, 10_016, 10_017, 10_018].contains(code):
       return .rejectContent(String(code))
-    default: return .ofStatus(answer, text, unauthorized: .pauseAndTellOperator(text))
+    default:
+      return .ofStatus(answer, text, isOwn: reply.code != nil, unauthorized: .pauseAndTellOperator(text))
     }
   }
 

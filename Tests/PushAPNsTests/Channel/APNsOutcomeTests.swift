@@ -130,7 +130,7 @@ import Testing
     let expired = APNsAnswer(status: 403, reason: "ExpiredProviderToken")
     #expect(APNsOutcome(expired, to: Self.attempt()) == .newProviderToken)
     #expect(APNsOutcome(expired, to: Self.attempt(renewed: true)) == .pauseCredential(.clock))
-    #expect(APNsCredentialFault.allCases.filter { $0.seconds != nil } == [.tooManyUpdates])
+    #expect(APNsCredentialFault.allCases.filter { $0.seconds != nil } == [.clock, .tooManyUpdates])
   }
 
   @Test func answersAreCutToSize() {
