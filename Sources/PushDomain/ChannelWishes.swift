@@ -62,6 +62,11 @@ public struct ChannelWishes: Equatable, Sendable {
     }
   }
 
+  /// Whether a channel is told something as a member of its object.
+  func tells(_ member: String, to channel: ChannelID) -> Bool {
+    wishes[channel]?[member].map { $0 != "" } ?? false
+  }
+
   /// Drops the ways, since a strategy for all channels says more.
   mutating func dropWays() { ways = [:] }
 

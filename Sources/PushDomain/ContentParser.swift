@@ -48,6 +48,7 @@ struct ContentParser {
     let shown = variants.reduce(into: forVendors?.platforms ?? []) { all, variant in
       if !variant.notification.isEmpty { all.formUnion(variant.platforms) }
     }
+    if !rules.isGetui { ignoreIncompleteWishes() }
     let wishes = options.wishes.contents(rules.channels, for: shown)
     let contents = (forChannels ?? []) + wishes + (forVendors.map { [$0] } ?? [])
     let content = PushContent(variants: variants, forChannels: contents)
@@ -55,6 +56,21 @@ struct ContentParser {
       throw .missing("Missing parameter: notification has nothing for the platforms of this push")
     }
     return content
+  }
+
+  /// Names members of channels' objects that do nothing, since another one is in neither the object nor the notification.
+  private func ignoreIncompleteWishes() {
+    let android = push["notification"]?["android"]
+    for info in rules.channels {
+      for (needed, members) in info.options?.needs ?? [:] {
+        guard !options.wishes.tells(needed, to: info.id), android?[needed]?.string?.isEmpty ?? true else {
+          continue
+        }
+        for member in members.sorted() where options.wishes.tells(member, to: info.id) {
+          push.ignored.add("options.third_party_channel.\(info.options?.key ?? info.name).\(member)")
+        }
+      }
+    }
   }
 
   /// An empty object beside a notification counts as absent: JPush's own examples have one.

@@ -40,8 +40,8 @@ extension PluggedChannels {
       )
     }
     guard let bytes = kind.bytes(told.token) else {
-      let form = kind.form == .hexadecimal ? "hexadecimal digits" : "visible ASCII characters"
-      return .failure(ToldTokenFault("token must be at most \(kind.maximumBytes) bytes as \(form)"))
+      return .failure(
+        ToldTokenFault("token must be at most \(kind.maximumBytes) bytes as \(kind.form.english)"))
     }
     let slot = TokenSlot(info.id, kind: kind.number, name: told.name)
     guard !bytes.isEmpty, let channel = channel(info.id) else {

@@ -11,7 +11,11 @@ import Testing
       ChannelInfo(
         id: ChannelID(rawValue: 77), name: "maker", english: "", chinese: "",
         platforms: PlatformSet(.android), parts: .notification,
-        options: ChannelOptions("huawei", fields: ["importance": .choice(["LOW", "HIGH"])], hasClasses: true))
+        options: ChannelOptions(
+          "huawei",
+          fields: [
+            "importance": .choice(["LOW", "HIGH"]), "badge_class": .text, "badge_add_num": .integer(1...99),
+          ], needs: ["badge_class": ["badge_add_num", "badge_set_num"]], hasClasses: true))
     ]
     return rules
   }()
@@ -65,6 +69,20 @@ import Testing
         "options.third_party_channel.nio", "options.third_party_channel.b",
         "options.third_party_channel.huawei.hw_push_type",
       ]
+    ),
+    // There is no badge without the class of the activity.
+    (
+      #""options":{"third_party_channel":{"huawei":{"badge_add_num":1}}},"#
+        + #""notification":{"alert":"x","android":{"badge_add_num":1}}"#,
+      ["options.third_party_channel.huawei.badge_add_num"]
+    ),
+    (
+      #""options":{"third_party_channel":{"huawei":{"badge_add_num":1}}},"#
+        + #""notification":{"alert":"x","android":{"badge_class":"C"}}"#, []
+    ),
+    (
+      #""options":{"third_party_channel":{"huawei":{"badge_add_num":1,"badge_class":"C"}}},"#
+        + #""notification":{"alert":"x"}"#, []
     ),
     (#""message":{"msg_content":"x"},"notification_3rd":{"content":"c"}"#, ["notification_3rd"]),
     (#""message":{"msg_content":"x"},"callback":{"url":"https://a.example/","new":1}"#, ["callback.new"]),

@@ -39,6 +39,15 @@ import Testing
     ]
     for (wishes, expected) in huawei { #expect(try preview(Huawei(), text, wishes) == expected) }
     #expect(try preview(Honor(time: SystemTime()), text, "") == ChannelPreview(.marketing, words: ["LOW"]))
+    for vendor in [Huawei(), Honor(time: SystemTime())] as [any MakerVendor] {
+      let number = text + #","badge_add_num":1"#
+      #expect(try preview(vendor, number, "")?.words.last == "no badge without badge_class")
+      #expect(
+        try preview(vendor, number, #""badge_class":"C""#)?.words.contains("no badge without badge_class")
+          == false)
+      #expect(
+        try preview(vendor, number + #","badge_class":"C""#, "")?.words.last?.contains("badge") == false)
+    }
     #expect(
       try preview(Honor(time: SystemTime()), text, #""classification":1"#)
         == ChannelPreview(.service, words: ["NORMAL"]))
@@ -57,6 +66,9 @@ import Testing
       Huawei(), Honor(), Xiaomi(), OPPO(), Vivo(), Harmony(),
     ] as [any Vendor] {
       #expect(try preview(vendor, huge, "")?.refusal == "MessageTooBig")
+    }
+    for title in ["", " ", "\u{3000} "] {
+      #expect(try MakerNotification.shown(#""title":"\#(title)""#).title == "Shop")
     }
     #expect(Huawei().preview(PushContent(variants: []), app: "Shop") == nil)
   }

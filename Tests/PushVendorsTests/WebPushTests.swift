@@ -38,6 +38,18 @@ import Testing
 
   // MARK: Subscriptions
 
+  /// Libraries write them with blanks and line breaks.
+  @Test func `A subscription may have what JSON may have between its members`() throws {
+    let kind = try #require(ChannelInfo.webPush.tokens.first)
+    let key = try DevicePrivateKey(.p256).publicKey
+    let token = String(decoding: Self.token("https://web.push.apple.com/a", key), as: UTF8.self)
+    let blank = token.replacing(",", with: ",\r\n\t ").replacing(":{", with: ": { ")
+    #expect(blank != token)
+    let bytes = try #require(kind.bytes(blank))
+    #expect(try webPush.check(bytes).get() == Array(token.utf8))
+    #expect(kind.bytes("{\u{7F}}") == nil && kind.bytes("{ä}") == nil)
+  }
+
   @Test(arguments: [
     ("https://fcm.googleapis.com/fcm/send/abc:APA91", "https://fcm.googleapis.com"),
     ("https://updates.push.services.mozilla.com/wpush/v2/gAAA", "https://updates.push.services.mozilla.com"),

@@ -4,13 +4,19 @@ public struct ChannelOptions: Hashable, Sendable {
   public let key: String
   /// The members that the channel obeys, besides those that choose the way. All others have no effect.
   public let fields: [String: FieldKind]
+  /// Members that do nothing without another one, by the other one.
+  public let needs: [String: Set<String>]
   /// Whether its service tells service messages from marketing: it is then told `options.classification`.
   public let hasClasses: Bool
 
   /// All fields.
-  public init(_ key: String, fields: [String: FieldKind] = [:], hasClasses: Bool = false) {
+  public init(
+    _ key: String, fields: [String: FieldKind] = [:], needs: [String: Set<String>] = [:],
+    hasClasses: Bool = false
+  ) {
     self.key = key
     self.fields = fields
+    self.needs = needs
     self.hasClasses = hasClasses
   }
 }

@@ -89,6 +89,17 @@ public struct TokenKind: Hashable, Sendable {
     case hexadecimal
     /// As they are: visible ASCII characters.
     case text
+    /// As JSON in ASCII, with blanks and line breaks where JSON may have them.
+    case json
+
+    /// For error messages: "visible ASCII characters".
+    public var english: String {
+      switch self {
+      case .hexadecimal: "hexadecimal digits"
+      case .text: "visible ASCII characters"
+      case .json: "JSON in ASCII"
+      }
+    }
   }
 
   /// Its number, from 1 on. It stands in the database: never reuse one.
@@ -122,6 +133,9 @@ public struct TokenKind: Hashable, Sendable {
       switch form {
       case .hexadecimal: text.utf8.count <= 2 * maximumBytes ? Hex.decode(text.lowercased()) : nil
       case .text: text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? Array(text.utf8) : nil
+      case .json:
+        text.utf8.allSatisfy { (0x20...0x7E).contains($0) || [9, 10, 13].contains($0) }
+          ? Array(text.utf8) : nil
       }
     return bytes.flatMap { $0.count <= maximumBytes ? $0 : nil }
   }
@@ -130,7 +144,7 @@ public struct TokenKind: Hashable, Sendable {
   public func text(_ bytes: [UInt8]) -> String {
     switch form {
     case .hexadecimal: Hex.encode(bytes)
-    case .text: String(decoding: bytes, as: UTF8.self)
+    case .text, .json: String(decoding: bytes, as: UTF8.self)
     }
   }
 

@@ -115,10 +115,10 @@ public struct ImportLine: Equatable, Sendable {
       throw ImportFault(reason: "\(info.name) does not reach devices on \(platform.name)")
     }
     guard let bytes = kind.bytes(text), !bytes.isEmpty else {
-      let form = kind.form == .hexadecimal ? "hexadecimal digits" : "visible ASCII characters"
       throw ImportFault(
         reason:
-          "\(ImportColumns.ChannelColumns.token(info)) must be at most \(kind.maximumBytes) bytes as \(form)")
+          "\(ImportColumns.ChannelColumns.token(info)) must be at most \(kind.maximumBytes) bytes as \(kind.form.english)"
+      )
     }
     guard let service = info.service(named: values[place: columns.service]) else {
       throw ImportFault(

@@ -22,7 +22,8 @@ extension ChannelInfo {
       fields: [
         "importance": .choice(["LOW", "NORMAL"]), "target_user_type": .integer(0...1), "large_icon": .text,
         "style": .integer(0...1), "big_text": .text,
-      ].merging(ChannelOptions.badge) { own, _ in own }, hasClasses: true))
+      ].merging(ChannelOptions.badge) { own, _ in own }, needs: ChannelOptions.badgeNeeds,
+      hasClasses: true))
 }
 
 /// Honor Push.
@@ -107,7 +108,7 @@ public struct Honor: MakerVendor {
     AndroidNotification(content, for: .honor, app: app).map { shown in
       let importance = Self.importance(shown)
       return ChannelPreview(
-        importance == "LOW" ? .marketing : .service, words: [importance],
+        importance == "LOW" ? .marketing : .service, words: [importance] + shown.badgeWords,
         refusal: Self.content(shown).refusal)
     }
   }

@@ -25,7 +25,8 @@ extension ChannelInfo {
         "default_sound": .flag, "receipt_id": .text, "target_user_type": .integer(0...1),
         "large_icon": .text, "small_icon_uri": .text, "style": .integer(0...2), "big_text": .text,
         "inbox": .lines,
-      ].merging(ChannelOptions.badge) { own, _ in own }, hasClasses: true))
+      ].merging(ChannelOptions.badge) { own, _ in own }, needs: ChannelOptions.badgeNeeds,
+      hasClasses: true))
 }
 
 /// Huawei Push Kit, versions 1 and 2 of its interface.
@@ -125,7 +126,8 @@ public struct Huawei: MakerVendor {
       let (category, importance) = Self.classes(shown)
       let isMarketing = category == "MARKETING" || importance == "LOW"
       return ChannelPreview(
-        isMarketing ? .marketing : .service, words: [category, importance].compactMap { $0 },
+        isMarketing ? .marketing : .service,
+        words: [category, importance].compactMap { $0 } + shown.badgeWords,
         refusal: Self.content(shown).refusal)
     }
   }

@@ -80,8 +80,15 @@ struct AndroidNotification {
     let texts = [("title", title, [self.title]), ("alert", body, [self.body] + others.compactMap(text))]
     return texts.filter { !$0.2.contains($0.1) }.map { .init(field: $0.0, characters: $0.1.count) }
   }
-  /// The app's name, if there is none, as on the direct connection.
-  var title: String { android["title"]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? app }
+  /// What pages say of a number on the icon that needs the class of the activity, and does not have it.
+  var badgeWords: [String] {
+    let hasNumber = value("badge_add_num") != nil || value("badge_set_num") != nil
+    return hasNumber && text("badge_class") == nil ? ["no badge without badge_class"] : []
+  }
+  /// The app's name, if there is none or only blanks, which services refuse.
+  var title: String {
+    android["title"]?.string.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 } ?? app
+  }
   /// 0 for marketing, 1 for a service message, nil if the sender does not say.
   var classification: Int64? { wishes["classification"]?.int64 }
 

@@ -25,6 +25,8 @@ public struct MakerCredential: Sendable {
 }
 
 extension ChannelOptions {
+  /// Without the class of the activity there is no number.
+  static let badgeNeeds: [String: Set<String>] = ["badge_class": ["badge_add_num", "badge_set_num"]]
   /// The number on the icon for makers whose phones keep it, besides what the notification says to all.
   static let badge: [String: FieldKind] = [
     "badge_class": .text, "badge_add_num": .integer(1...99), "badge_set_num": .integer(0...99),

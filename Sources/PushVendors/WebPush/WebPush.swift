@@ -15,7 +15,7 @@ extension ChannelInfo {
   /// Web Push. Its tokens are subscriptions of browsers.
   public static let webPush = ChannelInfo(
     id: .webPush, name: "webpush", english: "Web Push", chinese: "Web Push", platforms: PlatformSet(.android),
-    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 2048)],
+    parts: .notification, tokens: [TokenKind(1, name: "device", form: .json, maximumBytes: 2048)],
     words: .webPush)
 }
 
