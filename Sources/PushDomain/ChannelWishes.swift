@@ -6,11 +6,15 @@ import PushJSON
 public struct ChannelWishes: Equatable, Sendable {
   /// The ways that the sender chose for channels. Devices of other channels have JPush's default.
   private(set) var ways: [ChannelID: Strategy.Rule] = [:]
+  /// The ways that the sender chose for devices that FCM reaches as well (`distribution_fcm`).
+  private var waysForBoth: [ChannelID: WayForBoth] = [:]
   /// What each channel is told: the members of its object that are not about the way, and `classification`.
   private var wishes: [ChannelID: JSONObject] = [:]
 
   /// The member of a channel's content with the number of its way.
   private static let way = "way"
+  /// That with the way for devices that FCM reaches as well.
+  private static let wayForBoth = "way_for_both"
 
   /// None.
   init() {}
@@ -24,9 +28,11 @@ public struct ChannelWishes: Equatable, Sendable {
     "jpush": .ownOnly, "secondary_push": .jpush, "first_ospush": .vendorThenOwn, "ospush": .vendorIfAny,
   ]
   private static let distributionsFCM: [String: Strategy.Rule] = [
-    "jpush": .ownOnly, "fcm": .vendorIfAny, "secondary_fcm_push": .jpush, "pns": .jpush,
+    "jpush": .ownOnly, "fcm": .vendorIfAny, "secondary_fcm_push": .jpush, "pns": .vendorIfAny,
     "secondary_pns_push": .jpush,
   ]
+  /// Those of them with which devices that both reach get it over FCM.
+  private static let preferringFCM: Set<String> = ["fcm", "secondary_fcm_push"]
   private static let wayMembers: Set<String> = ["distribution", "distribution_fcm", "distribution_customize"]
 
   /// Reads the members of `options`.
@@ -48,6 +54,12 @@ public struct ChannelWishes: Equatable, Sendable {
       var told = JSONObject()
       if let own = try objects?.fields(known.key) {
         ways[channel] = try Self.way(own)
+        if let name = try own.string("distribution_fcm"), let rule = Self.distributionsFCM[name],
+          let fcm = plugged.first(where: { $0.1.key == "fcm" })?.0
+        {
+          waysForBoth[channel] = WayForBoth(
+            other: fcm, rule: rule, isOverOther: Self.preferringFCM.contains(name))
+        }
         own.ignoreOthers(than: Self.wayMembers.union(known.fields.keys))
         for member in own.present {
           guard let kind = known.fields[member.key] else { continue }
@@ -68,7 +80,7 @@ public struct ChannelWishes: Equatable, Sendable {
   }
 
   /// Drops the ways, since a strategy for all channels says more.
-  mutating func dropWays() { ways = [:] }
+  mutating func dropWays() { (ways, waysForBoth) = ([:], [:]) }
 
   /// The way that an object chooses.
   private static func way(_ own: Fields) throws(APIError) -> Strategy.Rule? {
@@ -94,6 +106,7 @@ public struct ChannelWishes: Equatable, Sendable {
     channels.compactMap { info in
       var told = wishes[info.id] ?? JSONObject()
       if let rule = ways[info.id] { told.set(Self.way, .number(JSONNumber(rule.rawValue))) }
+      if let way = waysForBoth[info.id] { told.set(Self.wayForBoth, way.json) }
       guard !told.isEmpty, !platforms.isDisjoint(with: info.platforms) else { return nil }
       return ChannelContent(
         info.id, for: info.platforms.intersection(platforms), JSONWriter.serialize(.object(told)))
@@ -107,9 +120,56 @@ public struct ChannelWishes: Equatable, Sendable {
     }
     return UInt8(exactly: number).flatMap { Strategy.Rule(rawValue: $0) }
   }
+
+  /// The same for devices that FCM reaches as well.
+  fileprivate static func wayForBoth(in content: [UInt8]) -> WayForBoth? {
+    guard content.first == UInt8(ascii: "{") else { return nil }
+    return (try? parseJSON(content))?[wayForBoth].flatMap { WayForBoth(json: $0) }
+  }
+}
+
+/// Which way a push goes to devices of a maker's channel that have a token of FCM as well: JPush's `distribution_fcm`.
+public struct WayForBoth: Equatable, Sendable {
+  /// FCM's channel.
+  public let other: ChannelID
+  /// The rule for these devices.
+  public let rule: Strategy.Rule
+  /// Whether FCM brings it, and not the maker's service.
+  public let isOverOther: Bool
+
+  init(other: ChannelID, rule: Strategy.Rule, isOverOther: Bool) {
+    self.other = other
+    self.rule = rule
+    self.isOverOther = isOverOther
+  }
+
+  fileprivate init?(json: JSONValue) {
+    guard let other = json["other"]?.int64.flatMap({ UInt8(exactly: $0) }),
+      let rule = json["rule"]?.int64.flatMap({ UInt8(exactly: $0) }).flatMap({ Strategy.Rule(rawValue: $0) }),
+      let isOverOther = json["over_other"]?.bool
+    else { return nil }
+    self.init(other: ChannelID(rawValue: other), rule: rule, isOverOther: isOverOther)
+  }
+
+  fileprivate var json: JSONValue {
+    var object = JSONObject()
+    object.set("other", .number(JSONNumber(other.rawValue)))
+    object.set("rule", .number(JSONNumber(rule.rawValue)))
+    object.set("over_other", .bool(isOverOther))
+    return .object(object)
+  }
 }
 
 extension PushContent {
+  /// The way for devices of a channel that FCM reaches as well, if the sender chose one in its object or in FCM's.
+  public func wayForBoth(of channel: ChannelID) -> WayForBoth? {
+    let own = content(for: channel).flatMap { ChannelWishes.wayForBoth(in: $0) }
+    if let own { return own }
+    return forChannels.lazy.compactMap { one in
+      ChannelWishes.wayForBoth(in: one.bytes).flatMap { $0.other == one.channel ? $0 : nil }
+    }.first
+  }
+
   /// The strategy for devices of a channel: the sender may have chosen a way for it alone. `common` is that of the push.
   public func strategy(of channel: ChannelID, else common: Strategy) -> Strategy {
     guard let rule = content(for: channel).flatMap({ ChannelWishes.way(in: $0) }) else { return common }

@@ -76,7 +76,7 @@ import Testing
     (#"{"distribution":"jpush"}"#, Strategy.Rule.ownOnly), (#"{"distribution":"secondary_push"}"#, .jpush),
     (#"{"distribution":"first_ospush"}"#, .vendorThenOwn), (#"{"distribution":"ospush"}"#, .vendorIfAny),
     (#"{"distribution_fcm":"jpush"}"#, .ownOnly), (#"{"distribution_fcm":"fcm"}"#, .vendorIfAny),
-    (#"{"distribution_fcm":"secondary_fcm_push"}"#, .jpush), (#"{"distribution_fcm":"pns"}"#, .jpush),
+    (#"{"distribution_fcm":"secondary_fcm_push"}"#, .jpush), (#"{"distribution_fcm":"pns"}"#, .vendorIfAny),
     (#"{"distribution_fcm":"secondary_pns_push"}"#, .jpush), (#"{"distribution":""}"#, .jpush),
     (#"{"distribution":"jpush","distribution_fcm":"fcm"}"#, .ownOnly), ("{}", .jpush),
   ])
@@ -93,6 +93,30 @@ import Testing
       try strategies(channels) == [Strategy(rule, ios: .jpush), Strategy(.vendorIfAny, ios: .jpush), .jpush])
     // A strategy for all channels says more.
     #expect(try strategies(channels + #","strategy":2"#) == [.vendorOnly, .vendorOnly, .vendorOnly])
+  }
+
+  /// What devices get over that have a token of a maker and one of FCM; the maker's own object goes before that of FCM.
+  @Test(arguments: [
+    ("jpush", Strategy.Rule.ownOnly, false), ("fcm", .vendorIfAny, true), ("pns", .vendorIfAny, false),
+    ("secondary_fcm_push", .jpush, true), ("secondary_pns_push", .jpush, false),
+  ])
+  func distributionsForBoth(_ name: String, _ rule: Strategy.Rule, _ isOverOther: Bool) throws {
+    func way(_ channels: String) throws -> WayForBoth? {
+      let options = #""options":{"third_party_channel":{\#(channels)}}"#
+      return try PushRequest.parse(
+        try parsed(push(#""notification":{"alert":"x"},\#(options)"#)), rules: Self.withChannels
+      ).content.wayForBoth(of: ChannelID(rawValue: 77))
+    }
+    for channels in [
+      #""maker":{"distribution_fcm":"\#(name)","distribution":"ospush"}"#,
+      #""fcm":{"distribution_fcm":"\#(name)"}"#,
+      #""maker":{"distribution_fcm":"\#(name)"},"fcm":{"distribution_fcm":"jpush"}"#,
+    ] {
+      let found = try #require(try way(channels))
+      #expect(found.rule == rule && found.isOverOther == isOverOther && found.other == ChannelID(rawValue: 3))
+    }
+    #expect(try way(#""maker":{"distribution":"ospush","distribution_fcm":""}"#) == nil)
+    #expect(try way(#""fcm":{"distribution_fcm":"\#(name)"}},"strategy":2,"x":{"#) == nil)
   }
 
   /// FCM, and a channel with members of its own.

@@ -244,6 +244,43 @@ import Testing
     #expect(kinds(plan.own) == [1, 2, 3, 5, 7])
   }
 
+  /// 200 is a maker, 201 the channel that reaches some of its devices as well.
+  @Test(arguments: [0, 70], [(5, true), (0, true), (5, false), (0, false), (3, false)] as [(UInt8, Bool)])
+  func `Devices with two tokens go the way that was chosen for them`(
+    more: UInt32, way: (rule: UInt8, isOverOther: Bool)
+  ) throws {
+    let directory = AppDirectory(app: AppID(1))
+    let slots = [200, 201].map { TokenSlot(ChannelID(rawValue: $0), kind: 1) }
+    // The maker's, the other one's, both; the latter half is connected.
+    for place in 0..<(6 + 6 * more) {
+      let number = RegistrationNumber(place)
+      let id = RegistrationID(high: UInt64(place), low: 1)
+      let held = slots.indices.filter { [[0], [1], [0, 1]][Int(place % 3)].contains($0) }
+      directory.insert(
+        RegistrationEntry(
+          number: number, id: id, platform: .android, secretHash: (1, 2),
+          tokens: held.map { HeldToken(PushToken(slots[$0], .only, [1]), of: number) }))
+      guard place % 6 >= 3 else { continue }
+      _ = directory.login(
+        id, secretHash: (1, 2), at: Location(loop: 0, slot: place, generation: 1), isForeground: true)
+    }
+    let all = try #require(directory.resolve(.all, platforms: .all))
+    let chosen = #"{"way_for_both":{"other":201,"rule":\#(way.rule),"over_other":\#(way.isOverOther)}}"#
+    let content = PushContent(
+      variants: try PushContent.test([.notification]).variants,
+      forChannels: [ChannelContent(slots[0].channel, for: PlatformSet(.android), Array(chosen.utf8))])
+    let offers = slots.map { ChannelOffer(DeliveryLeg($0.channel), to: $0, on: PlatformSet(.android)) }
+    let plan = directory.plan(all, RouteTerms(AcceptRequest(to: .all, content).push, offers: offers))
+    func kinds(_ recipients: Recipients) -> Set<UInt32> {
+      Set(recipients.numbers.members().map { $0.rawValue % 6 })
+    }
+    // Those with both, which are 2 and 5, the latter connected.
+    let both: Set<UInt32> = way.rule == 5 ? [2, 5] : way.rule == 0 ? [2] : []
+    #expect(kinds(plan[offers[0].leg]) == Set([0]).union(way.isOverOther ? [] : both))
+    #expect(kinds(plan[offers[1].leg]) == Set([1]).union(way.isOverOther ? both : []))
+    #expect(kinds(plan.own) == Set([3, 4]).union(Set([2, 5]).subtracting(both)))
+  }
+
   /// A Live Activity goes to those who have the token that it names, and to nobody over our connection.
   @Test func activitiesHaveTokensOfTheirOwn() async throws {
     let world = try await TestWorld()

@@ -54,11 +54,19 @@ struct RouteTerms: Sendable {
   let strategy: Strategy
   /// Those of channels that the sender chose a way for.
   private let strategies: [ChannelID: Strategy]
+  /// The ways to devices that another channel reaches as well, by the channels' places in `vendors`, with the other one's place.
+  private let forBoth: [Int: (other: Int, way: Way)]
   let content: PushContent
   /// What channels could bring in place of our connection: of two for one device the first counts.
   let vendors: [ChannelOffer]
   /// What they could bring in addition.
   let additions: [ChannelOffer]
+  /// By what a device may get it besides our connection, and by whose rules.
+  fileprivate struct Way {
+    let offer: ChannelOffer?
+    let strategy: Strategy
+  }
+
   /// Only devices that are online now.
   let isOnlineOnly: Bool
   /// What is not acknowledged in time goes to a vendor's channel.
@@ -69,6 +77,16 @@ struct RouteTerms: Sendable {
     content = request.content
     vendors = offers.filter(\.leg.isMain)
     additions = offers.filter { !$0.leg.isMain }
+    let vendors = vendors
+    var forBoth: [Int: (other: Int, way: Way)] = [:]
+    for (place, offer) in vendors.enumerated() {
+      guard let chosen = request.content.wayForBoth(of: offer.leg.channel),
+        let other = vendors.firstIndex(where: { $0.leg.channel == chosen.other }), other != place
+      else { continue }
+      let strategy = Strategy(chosen.rule, ios: request.options.strategy.ios)
+      forBoth[place] = (other, Way(offer: chosen.isOverOther ? vendors[other] : offer, strategy: strategy))
+    }
+    self.forBoth = forBoth
     strategies = request.content.forChannels.reduce(into: [:]) { found, one in
       let common = request.options.strategy
       let own = request.content.strategy(of: one.channel, else: common)
@@ -102,13 +120,22 @@ struct RouteTerms: Sendable {
     Routing.reachesWithoutVendor(strategy, reachable: reachable, onlineOnly: isOnlineOnly)
   }
 
+  /// The way to devices for which the offer at a place is the first; nil for none.
+  fileprivate func way(_ place: Int?) -> Way {
+    let offer = place.map { vendors[$0] }
+    return Way(offer: offer, strategy: offer.flatMap { strategies[$0.leg.channel] } ?? strategy)
+  }
+
+  /// The way to those of them that the other channel reaches as well, with the other one's place; nil if that is the same.
+  fileprivate func wayForBoth(_ place: Int) -> (other: Int, way: Way)? { forBoth[place] }
+
   /// The route of devices that are alike.
-  fileprivate func route(_ platform: Platform, isReachable: Bool, _ vendor: ChannelOffer?) -> Route {
+  fileprivate func route(_ platform: Platform, isReachable: Bool, _ way: Way) -> Route {
     Routing.route(
       RouteInput(
         platform: platform, parts: content.parts(for: platform), isOnline: isReachable,
-        appState: isReachable ? .foreground : .background, vendor: vendor?.leg.channel,
-        strategy: vendor.flatMap { strategies[$0.leg.channel] } ?? strategy,
+        appState: isReachable ? .foreground : .background, vendor: way.offer?.leg.channel,
+        strategy: way.strategy,
         onlineOnly: isOnlineOnly, fallsBackLater: fallsBackLater))
   }
 }
@@ -183,10 +210,15 @@ extension AppDirectory.State {
       }
       let state: AppState = record.isForeground ? .foreground : .background
       let isReachable = Routing.isReachable(platform, isOnline: record.isOnline, state)
-      let place = terms.vendors.indices.first {
+      var place = terms.vendors.indices.first {
         terms.vendors[$0].platforms.contains(platform) && holders[$0].contains(number)
       }
-      let route = terms.route(platform, isReachable: isReachable, place.map { terms.vendors[$0] })
+      var way = terms.way(place)
+      if let other = place.flatMap({ terms.wayForBoth($0) }), holders[other.other].contains(number) {
+        way = other.way
+        if way.offer?.leg == terms.vendors[other.other].leg { place = other.other }
+      }
+      let route = terms.route(platform, isReachable: isReachable, way)
       if route.usesOwn { own.append(number) }
       if route.usesVendor, let place { vendors[place].append(number) }
       if route.ifUnacknowledged != nil, let place { later[place].append(number) }
@@ -206,33 +238,38 @@ extension AppDirectory.State {
       var left = table.members(platforms: PlatformSet(platform))
       left.formIntersection(audience)
       let reachable = Routing.needsForeground(platform) ? reachableSet : onlineSet
-      for offer in terms.vendors.filter({ $0.platforms.contains(platform) }) {
-        let members = left.intersection(table.members(of: offer))
+      for (place, offer) in terms.vendors.enumerated() where offer.platforms.contains(platform) {
+        var members = left.intersection(table.members(of: offer))
         left.subtract(members)
-        var (brought, later) = (NumberSet(), NumberSet())
-        add(members, platform, offer, terms, reachable, own: &own, brought: &brought, later: &later)
-        plan.add(Recipients(brought), to: offer.leg)
-        plan.addLater(Recipients(later), to: offer.leg)
+        if let other = terms.wayForBoth(place) {
+          let both = members.intersection(table.members(of: terms.vendors[other.other]))
+          members.subtract(both)
+          add(both, platform, other.way, terms, reachable, own: &own, to: &plan)
+        }
+        add(members, platform, terms.way(place), terms, reachable, own: &own, to: &plan)
       }
-      var (nothing, never) = (NumberSet(), NumberSet())
-      add(left, platform, nil, terms, reachable, own: &own, brought: &nothing, later: &never)
+      add(left, platform, terms.way(nil), terms, reachable, own: &own, to: &plan)
     }
     plan.own = Recipients(own)
   }
 
   /// Adds devices of a platform that one channel could reach, or none.
   private func add(
-    _ members: NumberSet, _ platform: Platform, _ offer: ChannelOffer?, _ terms: RouteTerms,
-    _ reachable: NumberSet, own: inout NumberSet, brought: inout NumberSet, later: inout NumberSet
+    _ members: NumberSet, _ platform: Platform, _ way: RouteTerms.Way, _ terms: RouteTerms,
+    _ reachable: NumberSet, own: inout NumberSet, to plan: inout RoutePlan
   ) {
     guard !members.isEmpty else { return }
+    var (brought, later) = (NumberSet(), NumberSet())
     for isReachable in [false, true] {
-      let route = terms.route(platform, isReachable: isReachable, offer)
+      let route = terms.route(platform, isReachable: isReachable, way)
       guard route.usesOwn || route.usesVendor else { continue }
       let some = isReachable ? members.intersection(reachable) : members.subtracting(reachable)
       if route.usesOwn { own.formUnion(some) }
       if route.usesVendor { brought.formUnion(some) }
       if route.ifUnacknowledged != nil { later.formUnion(some) }
     }
+    guard let leg = way.offer?.leg else { return }
+    plan.add(Recipients(brought), to: leg)
+    plan.addLater(Recipients(later), to: leg)
   }
 }
