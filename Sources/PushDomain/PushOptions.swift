@@ -91,7 +91,9 @@ extension PushOptions {
       "business_operation_code", "encryption", "fallback_after", "third_party_channel",
     ] + refusedFlags + refusedValues)
   /// With what Getui's API adds.
-  private static let knownOfGetui = known.union(["speed", "activity"])
+  private static let knownOfGetui = known.union(["speed", "activity", ignoredOfGetui])
+  /// The members of the request that have no effect, by Getui's names: a list of texts.
+  private static let ignoredOfGetui = "ignored"
 
   /// Notes what has no effect. A member that is spelled almost like one that decides something is refused: it would silently decide
   /// nothing.
@@ -156,6 +158,7 @@ extension PushOptions {
     if rules.isGetui {
       options.speed = try fields.integer("speed", in: 0...1_000_000) ?? 0
       options.activity = try ActivityCondition.parse(fields, "activity")
+      fields.ignored.add(try fields.texts(ignoredOfGetui, maximum: IgnoredMembers.most) ?? [])
     }
     return options
   }

@@ -19,6 +19,8 @@ public struct PushRequest: Equatable, Sendable {
   public var callback: PushCallback?
   /// Members of the push object that are accepted without effect, by their paths.
   public var ignored: [String] = []
+  /// Whether it is a request of Getui's API.
+  public private(set) var isGetui = false
 
   /// Puts a push together; `platforms` are those that the sender named.
   public init(
@@ -89,6 +91,7 @@ public struct PushRequest: Equatable, Sendable {
       cid: try cid(push), platforms: platforms, audience: audience, content: content, options: options,
       callback: try PushCallback.parse(push))
     request.ignored = push.ignored.names
+    request.isGetui = rules.isGetui
     return request
   }
 

@@ -8,19 +8,20 @@ struct AppleNotification {
   init(_ fields: GetuiFields) { self.fields = fields }
 
   func write(to notification: inout JSONObject, _ options: inout JSONObject) throws(GetuiError) {
-    try fields.allow(["type", "aps", "auto_badge", "payload", "multimedia", "apns-collapse-id", "laId"])
+    try fields.ignoreOthers(than: [
+      "type", "aps", "auto_badge", "payload", "multimedia", "apns-collapse-id", "laId",
+    ])
+    if fields.wish("laId") != nil { throw .unsupported(fields.name("laId")) }
     let aps = try fields.fields("aps")
     let payload = try fields.text("payload")
-    if let collapse = try fields.text("apns-collapse-id") {
+    if let collapse = try fields.text("apns-collapse-id"), !collapse.isEmpty {
       guard (1...64).contains(collapse.utf8.count) else { throw .overLimit(fields.name("apns-collapse-id")) }
       options.set("apns_collapse_id", .string(collapse))
     }
-    switch try fields.text("type") ?? "notify" {
-    case "notify": break
+    switch try fields.text("type") ?? "" {
+    case "", "notify": break
     case "voip":
-      for key in ["auto_badge", "multimedia", "laId"] where fields[key] != nil {
-        throw .invalid(fields.name(key), "it does not go with type voip")
-      }
+      for key in ["auto_badge", "multimedia"] { fields.ignore(key) }
       var call = JSONObject()
       if let aps { call.set("aps", .object(aps.object)) }
       if let payload { call.set("payload", .string(payload)) }
@@ -29,12 +30,11 @@ struct AppleNotification {
     case "liveactivity": throw .unsupported(fields.name("type") + " liveactivity")
     default: throw .invalid(fields.name("type"))
     }
-    if fields["laId"] != nil { throw .unsupported(fields.name("laId")) }
     var ios = JSONObject()
     var extras = JSONObject()
     ios.set("alert", "")
     if let aps { try Self.copy(aps, to: &ios) }
-    if let badge = try fields.text("auto_badge") {
+    if let badge = try fields.text("auto_badge"), !badge.isEmpty {
       let digits = badge.hasPrefix("+") || badge.hasPrefix("-") ? badge.dropFirst() : badge[...]
       guard let number = Int(digits), (0...9999).contains(number) else {
         throw .invalid(fields.name("auto_badge"))
@@ -46,8 +46,8 @@ struct AppleNotification {
       for (index, value) in media.enumerated() {
         let name = "\(fields.name("multimedia"))[\(index)]"
         guard let object = value.object else { throw .wrongType(name) }
-        let item = GetuiFields(object, path: name)
-        try item.allow(["url", "type", "only_wifi"])
+        let item = GetuiFields(object, path: name, ignored: fields.ignored)
+        try item.ignoreOthers(than: ["url", "type", "only_wifi"])
         _ = try item.required("url", most: 1024)
         guard try item.integer("type", in: 1...3) != nil else { throw .missing(item.name("type")) }
         _ = try item.flag("only_wifi")
@@ -66,10 +66,12 @@ struct AppleNotification {
   ]
 
   private static func copy(_ aps: GetuiFields, to ios: inout JSONObject) throws(GetuiError) {
-    for key in ["timestamp", "event", "dismissal-date", "content-state"] where aps[key] != nil {
+    for key in ["timestamp", "event", "dismissal-date", "content-state"] where aps.wish(key) != nil {
       throw .unsupported(aps.name(key))
     }
-    try aps.allow(["alert", "content-available", "sound", "badge"] + kept)
+    try aps.ignoreOthers(
+      than: ["alert", "content-available", "sound", "badge", "timestamp", "event", "dismissal-date"]
+        + ["content-state"] + kept)
     if let alert = aps["alert"] { ios.set("alert", alert) }
     if try aps.integer("content-available", in: 0...1) == 1 { ios.set("content-available", true) }
     if let sound = try aps.text("sound") {

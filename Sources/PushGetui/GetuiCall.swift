@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushGateway
 import PushHTTP
 import PushJSON
@@ -19,6 +20,18 @@ struct GetuiCall: Sendable {
   let bodyBytes: Int
   /// The app whose token the request has; nil for `POST /auth`.
   var app: App?
+  /// Members of the request that have no effect, which a successful answer names.
+  var ignored: [String] = []
+
+  /// The call, of whose body some members have no effect: those that its reading has found.
+  func ignoring(_ fields: GetuiFields) -> GetuiCall { ignoring(fields.ignored.names) }
+
+  /// The call, of whose body some members have no effect.
+  func ignoring(_ names: [String]) -> GetuiCall {
+    var call = self
+    call.ignored = names
+    return call
+  }
 
   /// Answers `{"code":0,"msg":"success"}`, with the member `data` if a closure is given that writes it, and on request with the
   /// number of nodes that have not confirmed a recall.
@@ -41,6 +54,7 @@ struct GetuiCall: Sendable {
 
   private func respond(_ status: Int, _ body: [UInt8]) {
     var response = response(status, body)
+    if status < 300 { response.headers.append(ignored: ignored) }
     response.isToKnownCaller = app != nil
     reply.send(response)
   }

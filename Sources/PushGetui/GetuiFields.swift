@@ -1,14 +1,24 @@
+import PushDomain
 import PushJSON
 
-/// Reads the members of a JSON object and throws Getui's errors, which name a member by its path. `null` counts as absent.
-/// Numbers and booleans may be strings, since Getui's official clients send such.
+/// Reads the members of a JSON object and throws Getui's errors, which name a member by its path. `null` counts as absent, and so
+/// does any value that asks for nothing where another type is expected. Numbers and booleans may be strings, since Getui's official
+/// clients send such.
 struct GetuiFields {
   let object: JSONObject
   let path: String
+  /// Members of the request that are accepted without effect.
+  let ignored: IgnoredMembers
 
-  init(_ object: JSONObject, path: String = "") {
+  init(_ object: JSONObject, path: String = "", ignored: IgnoredMembers = IgnoredMembers()) {
     self.object = object
     self.path = path
+    self.ignored = ignored
+  }
+
+  /// Reads an object inside this one, under a member's name.
+  func inner(_ object: JSONObject, _ key: String) -> GetuiFields {
+    GetuiFields(object, path: name(key), ignored: ignored)
   }
 
   /// Returns the path of a member.
@@ -20,10 +30,19 @@ struct GetuiFields {
     return value
   }
 
+  /// The value of a member that asks for something.
+  func wish(_ key: String) -> JSONValue? {
+    guard let value = object[key], !value.asksForNothing else { return nil }
+    return value
+  }
+
   /// Reads a string of at most `most` characters.
   func text(_ key: String, most: Int = .max) throws(GetuiError) -> String? {
     guard let value = self[key] else { return nil }
-    guard let text = value.string else { throw .wrongType(name(key)) }
+    guard let text = value.string else {
+      if value.asksForNothing { return nil }
+      throw .wrongType(name(key))
+    }
     // A string has no more characters than bytes, and counting bytes is cheap.
     guard text.utf8.count <= most || text.unicodeScalars.count <= most else { throw .overLimit(name(key)) }
     return text
@@ -38,35 +57,44 @@ struct GetuiFields {
   /// Reads an integer in a range.
   func integer(_ key: String, in range: ClosedRange<Int64>) throws(GetuiError) -> Int64? {
     guard let value = self[key] else { return nil }
-    guard let number = value.int64 ?? value.string.flatMap({ Int64($0) }) else { throw .wrongType(name(key)) }
-    guard range.contains(number) else {
-      throw .invalid(name(key), "it must be from \(range.lowerBound) to \(range.upperBound)")
-    }
-    return number
+    let number = value.int64 ?? value.string.flatMap { Int64($0) }
+    if let number, range.contains(number) { return number }
+    if value.asksForNothing { return nil }
+    guard number != nil else { throw .wrongType(name(key)) }
+    throw .invalid(name(key), "it must be from \(range.lowerBound) to \(range.upperBound)")
   }
 
   /// Reads a boolean.
   func flag(_ key: String) throws(GetuiError) -> Bool? {
     guard let value = self[key] else { return nil }
-    switch value {
-    case .bool(let flag): return flag
-    case .string("true"): return true
-    case .string("false"): return false
-    default: throw .wrongType(name(key))
-    }
+    if let flag = Fields.flag(value) { return flag }
+    if value.asksForNothing { return nil }
+    throw .wrongType(name(key))
   }
 
   /// Reads an object.
   func fields(_ key: String) throws(GetuiError) -> GetuiFields? {
     guard let value = self[key] else { return nil }
-    guard let object = value.object else { throw .wrongType(name(key)) }
-    return GetuiFields(object, path: name(key))
+    guard let object = value.object else {
+      if value.asksForNothing { return nil }
+      throw .wrongType(name(key))
+    }
+    return inner(object, key)
+  }
+
+  /// Reads an object; nil also for one that asks for nothing.
+  func wishes(_ key: String) throws(GetuiError) -> GetuiFields? {
+    guard let fields = try fields(key), wish(key) != nil else { return nil }
+    return fields
   }
 
   /// Reads an array of at most `most` values.
   func array(_ key: String, most: Int = .max) throws(GetuiError) -> [JSONValue]? {
     guard let value = self[key] else { return nil }
-    guard let array = value.array else { throw .wrongType(name(key)) }
+    guard let array = value.array else {
+      if value.asksForNothing { return nil }
+      throw .wrongType(name(key))
+    }
     guard array.count <= most else { throw .overLimit(name(key)) }
     return array
   }
@@ -87,4 +115,28 @@ struct GetuiFields {
 
   /// Whether the object has no members.
   var isEmpty: Bool { object.members.allSatisfy { $0.value == .null } }
+
+  // MARK: Other members
+
+  /// Refuses members that are not in the list and ask for something.
+  func allow(_ keys: [String]) throws(GetuiError) {
+    for member in object.members where !keys.contains(member.key) && !member.value.asksForNothing {
+      throw .invalid(name(String(member.key.prefix(64))), "it is not known")
+    }
+  }
+
+  /// Notes that members which are not in the list have no effect. One that is spelled almost like one of the list is refused.
+  func ignoreOthers(than keys: [String]) throws(GetuiError) {
+    func plain(_ key: String) -> String { key.lowercased().filter { $0 != "_" && $0 != "-" } }
+    for member in object.members where !keys.contains(member.key) && !member.value.asksForNothing {
+      let spelling = plain(member.key)
+      if let meant = keys.first(where: { plain($0) == spelling }) {
+        throw .invalid(name(String(member.key.prefix(64))), "it is not known: write \(meant)")
+      }
+      ignore(member.key)
+    }
+  }
+
+  /// Notes that a member has no effect if it asks for something.
+  func ignore(_ key: String) { if wish(key) != nil { ignored.add(name(key)) } }
 }

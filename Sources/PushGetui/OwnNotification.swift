@@ -20,14 +20,14 @@ struct OwnNotification {
 
   /// Returns the objects for Android and HarmonyOS. Members without a counterpart stand in `extras`, for the app.
   func objects(_ zone: any Zone) throws(GetuiError) -> (android: JSONObject, harmony: JSONObject) {
-    try fields.allow(
-      ["title", "body", "click_type", "want"] + Self.limits.map(\.key) + Self.numbers.map(\.key))
+    try fields.ignoreOthers(
+      than: ["title", "body", "click_type", "want"] + Self.limits.map(\.key) + Self.numbers.map(\.key))
     let title = try fields.required("title", most: 50)
     let body = try fields.required("body", most: 256)
     let click = try fields.required("click_type")
     var extras = JSONObject(["click_type": .string(click)])
     for (key, most) in Self.limits {
-      if let text = try fields.text(key, most: most) { extras.set(key, .string(text)) }
+      if let text = try fields.text(key, most: most), !text.isEmpty { extras.set(key, .string(text)) }
     }
     for (key, range) in Self.numbers {
       if let number = try fields.integer(key, in: range) { extras.set(key, .number(JSONNumber(number))) }
@@ -87,7 +87,7 @@ struct DisplayWindow: Sendable {
 
   /// Reads the member: two times in Unix milliseconds, separated by `-`. Nil if it is absent.
   init?(_ message: GetuiFields) throws(GetuiError) {
-    guard let text = try message.text("duration") else { return nil }
+    guard let text = try message.text("duration"), !text.isEmpty else { return nil }
     let name = message.name("duration")
     let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
     let range: ClosedRange<Int64> = 0...32_503_680_000_000
@@ -104,7 +104,7 @@ struct DisplayWindow: Sendable {
 extension GetuiFields {
   /// Reads `want`, HarmonyOS's target of a tap: a JSON object as a string, shorter than 1000 bytes.
   func want() throws(GetuiError) -> String? {
-    guard let want = try text("want") else { return nil }
+    guard let want = try text("want"), !want.isEmpty else { return nil }
     guard want.utf8.count < 1000 else { throw .overLimit(name("want")) }
     guard (try? parseJSON(Array(want.utf8)))?.object != nil else {
       throw .parameter("\(name("want")) must be JsonString")

@@ -53,7 +53,9 @@ struct PushBody: Sendable {
     }
     guard isPlain else { throw .invalid("group_name") }
     _ = try body.text("task_name")
-    let settings = try PushSettings(body, isToMany: kind == .app)
+    body.ignore("task_name")
+    if let audience = body["audience"]?.object { body.inner(audience, "audience").ignore("alias_type") }
+    let settings = try PushSettings(body, kind)
     moment = settings.moment
     let usual = min(PushOptions.defaultTimeToLiveOfGetui, longestLife ?? .max)
     lifetime = settings.timeToLive ?? Int64(usual)
@@ -107,7 +109,7 @@ struct PushSettings {
     "st", "sn", "hw", "hwq", "ho", "hoshw", "xm", "xmg", "op", "opg", "vv", "mz", "hx", "fcm", "wx",
   ]
 
-  init(_ body: GetuiFields, isToMany: Bool) throws(GetuiError) {
+  init(_ body: GetuiFields, _ kind: GetuiTaskID.Kind) throws(GetuiError) {
     guard let fields = try body.fields("settings") else { return }
     try fields.allow([
       "ttl", "strategy", "speed", "schedule_time", "custom_callback", "filter_notify_off", "active_days",
@@ -119,18 +121,20 @@ struct PushSettings {
     }
     try readStrategy(fields)
     if let speed = try fields.integer("speed", in: 0...1_000_000), speed > 0 {
-      guard isToMany else { throw .invalid(fields.name("speed"), Self.onlyToMany) }
-      self.speed = speed
+      // One device gets its push as fast at any speed.
+      if kind == .list { throw .invalid(fields.name("speed"), Self.onlyToMany) }
+      if kind == .app { self.speed = speed }
     }
     if let moment = try fields.integer("schedule_time", in: 1...32_503_680_000_000) {
-      guard isToMany else { throw .invalid(fields.name("schedule_time"), Self.onlyToMany) }
+      guard kind == .app else { throw .invalid(fields.name("schedule_time"), Self.onlyToMany) }
       self.moment = Timestamp(milliseconds: moment)
     }
     callback = try fields.text("custom_callback", most: 512)
+    fields.ignore("active_push_platform")
     for key in ["filter_notify_off", "need_backup", "active_push"] {
       if try fields.flag(key) == true { throw .unsupported(fields.name(key)) }
     }
-    if try fields.integer("lst", in: Int64.min...Int64.max) != nil { throw .unsupported(fields.name("lst")) }
+    if fields.wish("lst") != nil { throw .unsupported(fields.name("lst")) }
     try readActivity(fields)
     for value in try fields.array("active_push_platform", most: 3) ?? [] {
       guard let number = value.int64 ?? value.string.flatMap({ Int64($0) }), (1...3).contains(number) else {
@@ -155,7 +159,7 @@ struct PushSettings {
 
   private mutating func readStrategy(_ fields: GetuiFields) throws(GetuiError) {
     guard let choice = try fields.fields("strategy") else { return }
-    try choice.allow(["default", "ios"] + Self.channels)
+    try choice.ignoreOthers(than: ["default", "ios"] + Self.channels)
     func number(_ key: String) throws(GetuiError) -> Int64? {
       guard let number = try choice.integer(key, in: 1...6) else { return nil }
       guard Strategy.getui(Int(number)) != nil else { throw .invalid(choice.name(key)) }
@@ -163,7 +167,8 @@ struct PushSettings {
     }
     strategy = try number("default") ?? 1
     iosStrategy = try number("ios")
-    for key in Self.channels { _ = try number(key) }
+    // Makers' channels have no strategy of their own.
+    for key in Self.channels { if let own = try number(key), own != strategy { choice.ignore(key) } }
   }
 
   private mutating func readActivity(_ fields: GetuiFields) throws(GetuiError) {
@@ -177,14 +182,5 @@ struct PushSettings {
     guard let type else { throw .missing(fields.name("activate_filter_type")) }
     guard type != 0 else { throw .invalid(fields.name("activate_filter_type"), "it must be 1 or -1") }
     activity.append(ActivityCondition(days: Int(days), keepsActive: type == 1))
-  }
-}
-
-extension GetuiFields {
-  /// Refuses members that are not in the list.
-  func allow(_ keys: [String]) throws(GetuiError) {
-    for member in object.members where !keys.contains(member.key) && member.value != .null {
-      throw .invalid(name(String(member.key.prefix(64))), "it is not known")
-    }
   }
 }

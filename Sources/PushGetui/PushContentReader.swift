@@ -24,20 +24,23 @@ struct PushContentReader {
     if try message.integer("network_type", in: 0...Int64(Int32.max)) ?? 0 != 0 {
       throw .unsupported("push_message.network_type")
     }
-    let transmission = try message.text("transmission", most: 3072)
-    let notification = try message.fields("notification")
-    let revoke = try message.fields("revoke")
+    let text = try message.text("transmission", most: 3072)
+    let transmission = text?.isEmpty == true ? nil : text
+    let notification = try message.wishes("notification")
+    let revoke = try message.wishes("revoke")
     guard [transmission != nil, notification != nil, revoke != nil].count(where: { $0 }) == 1 else {
+      if notification == nil, revoke == nil, text != nil { throw .missing("push_message.transmission") }
       throw .parameter("please choose one of notification and transmission and revoke")
     }
     try channel?.allow(["ios", "android", "harmony", "mp"])
     let vendors = try VendorContent(channel)
-    _ = try channel?.fields("mp")
+    channel?.ignore("mp")
     let options = try VendorOptions(channel)
     // Checked also with a transmission, which shows nothing: the example of Getui's PHP client sends both.
     let window = try DisplayWindow(message)
+    if notification == nil { message.ignore("duration") }
     if let revoke {
-      guard channel?["ios"] == nil else {
+      guard channel?.wish("ios") == nil else {
         throw .parameter("push_message.revoke and push_channel.ios cannot setting at same time")
       }
       return .revoke(try Self.task(revoke))
@@ -99,11 +102,10 @@ struct PushContentReader {
     }
     if !shown.forVendors.isEmpty { push.set("notification_3rd", .object(shown.forVendors)) }
     var notification = shown.notification
-    let ios = try channel?.fields("ios")
+    let ios = try channel?.fields("ios").flatMap { $0.isEmpty ? nil : $0 }
     if let ios { try AppleNotification(ios).write(to: &notification, &options) }
     if !notification.isEmpty { push.set("notification", .object(notification)) }
     if let transmission {
-      guard !transmission.isEmpty else { throw .missing("push_message.transmission") }
       push.set("message", ["msg_content": .string(transmission)])
     }
     var platforms: [JSONValue] = ["android", "hmos"]
@@ -118,6 +120,9 @@ struct PushContentReader {
     options.set("strategy", ownOfIOS ?? strategy)
     if settings.speed > 0 { options.set("speed", .number(JSONNumber(settings.speed))) }
     if !settings.activity.isEmpty { options.set("activity", .array(settings.activity.map(\.json))) }
+    // All members are read by now.
+    let ignored = message.ignored.names
+    if !ignored.isEmpty { options.set("ignored", .array(ignored.map { .string($0) })) }
     push.set("options", .object(options))
     if let callback = settings.callback {
       push.set("callback", ["params": ["custom_callback": .string(callback)]])

@@ -2,7 +2,7 @@ import PushDomain
 import PushJSON
 
 /// Converts the notifications of `push_channel.android` and `push_channel.harmony`, which vendors' channels bring in place of
-/// `push_message`, and checks the rest but for the `options` (`VendorOptions`). The limits of single makers are not checked.
+/// `push_message`, and checks the rest, which has no effect, but for the `options` (`VendorOptions`). The limits of single makers are not checked.
 struct VendorContent {
   /// The notification for Android, as `notification_3rd.android` has it; nil if there is none.
   private(set) var android: JSONObject?
@@ -11,8 +11,8 @@ struct VendorContent {
 
   /// Reads `push_channel`.
   init(_ channel: GetuiFields?) throws(GetuiError) {
-    if let fields = try channel?.fields("android") { android = try Self.android(fields) }
-    if let fields = try channel?.fields("harmony") { harmony = try Self.harmony(fields) }
+    if let fields = try channel?.wishes("android") { android = try Self.android(fields) }
+    if let fields = try channel?.wishes("harmony") { harmony = try Self.harmony(fields) }
   }
 
   private static let clicks = ["intent", "url", "payload", "payload_custom", "startapp", "none"]
@@ -20,13 +20,15 @@ struct VendorContent {
   private static let customTypes = ["subscribe", "form_update", "live_view", "voip_call"]
 
   private static func android(_ fields: GetuiFields) throws(GetuiError) -> JSONObject? {
-    try fields.allow(["ups"])
-    guard let ups = try fields.fields("ups") else { throw .missing(fields.name("ups")) }
-    try ups.allow(["notification", "transmission", "revoke", "options"])
+    try fields.ignoreOthers(than: ["ups"])
+    guard let ups = try fields.wishes("ups") else { return nil }
+    try ups.ignoreOthers(than: ["notification", "transmission", "revoke", "options"])
     try chooseOne(ups, ["notification", "transmission", "revoke"])
     try checkRest(ups)
-    guard let notification = try ups.fields("notification") else { return nil }
-    try notification.allow(["title", "body", "click_type", "intent", "url", "payload", "notify_id"])
+    guard let notification = try ups.wishes("notification") else { return nil }
+    try notification.ignoreOthers(than: [
+      "title", "body", "click_type", "intent", "url", "payload", "notify_id",
+    ])
     let (click, texts) = try shown(notification, clicks)
     var shown = texts
     let intent = try notification.text("intent", most: 4096)
@@ -42,12 +44,15 @@ struct VendorContent {
   }
 
   private static func harmony(_ fields: GetuiFields) throws(GetuiError) -> JSONObject? {
-    try fields.allow(["notification", "transmission", "custom", "revoke", "options"])
+    try fields.ignoreOthers(than: ["notification", "transmission", "custom", "revoke", "options"])
     try chooseOne(fields, ["notification", "transmission", "custom", "revoke"])
-    if let custom = try fields.fields("custom") { try checkCustom(custom) }
+    if let custom = try fields.wishes("custom") { try checkCustom(custom) }
+    fields.ignore("custom")
     try checkRest(fields)
-    guard let notification = try fields.fields("notification") else { return nil }
-    try notification.allow(["title", "body", "category", "click_type", "want", "payload", "notify_id"])
+    guard let notification = try fields.wishes("notification") else { return nil }
+    try notification.ignoreOthers(than: [
+      "title", "body", "category", "click_type", "want", "payload", "notify_id",
+    ])
     let (click, texts) = try shown(notification, harmonyClicks)
     var shown = texts
     if let category = try notification.text("category", most: 50) { shown.set("category", .string(category)) }
@@ -104,14 +109,15 @@ struct VendorContent {
   }
 
   private static func chooseOne(_ fields: GetuiFields, _ keys: [String]) throws(GetuiError) {
-    guard keys.count(where: { fields[$0] != nil }) == 1 else {
+    guard keys.count(where: { fields.wish($0) != nil }) == 1 else {
       throw .parameter("\(fields.path): please choose one of \(keys.joined(separator: " and "))")
     }
   }
 
   private static func checkRest(_ fields: GetuiFields) throws(GetuiError) {
-    if fields["transmission"] != nil { _ = try fields.required("transmission", most: 3072) }
-    if let revoke = try fields.fields("revoke") {
+    _ = try fields.text("transmission", most: 3072)
+    for key in ["transmission", "revoke"] { fields.ignore(key) }
+    if let revoke = try fields.wishes("revoke") {
       try revoke.allow(["old_task_id", "force"])
       guard GetuiTaskID(try revoke.required("old_task_id")) != nil else {
         throw .invalid(revoke.name("old_task_id"))
@@ -123,16 +129,14 @@ struct VendorContent {
   /// Checks `custom`: an object for each type, as the official Java client sends it, or one object with the member `type`.
   private static func checkCustom(_ custom: GetuiFields) throws(GetuiError) {
     if let type = try custom.text("type") {
-      try custom.allow(["type", "payload"])
+      try custom.ignoreOthers(than: ["type", "payload"])
       guard customTypes.contains(type) else { throw .invalid(custom.name("type")) }
       guard custom["payload"] != nil else { throw .missing(custom.name("payload")) }
       return
     }
-    try custom.allow(customTypes)
-    guard !custom.isEmpty else { throw .missing(custom.name("type")) }
+    try custom.ignoreOthers(than: customTypes)
     for type in customTypes {
       guard let content = try custom.fields(type) else { continue }
-      try content.allow(["payload"])
       guard content["payload"] != nil else { throw .missing(content.name("payload")) }
     }
   }

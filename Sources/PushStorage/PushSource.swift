@@ -26,6 +26,8 @@ public struct PushTraits: OptionSet, Sendable, Hashable {
   public static let liveActivity = PushTraits(rawValue: 128)
   /// It is an entry of a batch.
   public static let batch = PushTraits(rawValue: 256)
+  /// It came by Getui's API.
+  public static let getui = PushTraits(rawValue: 512)
 
   /// The kinds of audiences.
   public static let audiences: PushTraits = [

@@ -88,7 +88,7 @@ import Testing
       #expect(found == value, "\(path): \(found ?? .null)")
     }
     #expect(["0", "200", "80000000"].contains(entry?["code"]?.string ?? "0"), "\(entry ?? .null)")
-    // What no channel obeys is refused by name, and so is a value that the service would refuse.
+    // What would choose the device is refused by name, and so is a value that the service would refuse.
     for maker in options.object?.members.map(\.key) ?? [] {
       let more: JSONValue = [maker: ["/message/token": "x"]]
       let bad = try app.push(

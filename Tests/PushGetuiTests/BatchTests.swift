@@ -119,7 +119,7 @@ import Testing
 
   @Test(arguments: [
     (#"{"msg_list":[]}"#, "msg_list can not be empty"), (#"{"is_async":true}"#, "msg_list can not be empty"),
-    (#"{"msg_list":{}}"#, "msg_list type error"),
+    (#"{"msg_list":{"a":1}}"#, "msg_list type error"),
     (#"{"msg_list":[1],"x":1}"#, "x is invalid: it is not known"),
     (#"{"is_async":3,"msg_list":[1]}"#, "is_async type error"),
     (batch((0...200).map { message("request-\(1000 + $0)", "x") }), "msg_list size over limit"),

@@ -65,9 +65,8 @@ import Testing
       "permission required by push_message.revoke.force"
     ),
     (#""push_message":{"revoke":{"old_task_id":"RASS_1"}}"#, "push_message.revoke.old_task_id is invalid"),
-    (transmission + #","push_channel":{"android":{}}"#, "push_channel.android.ups can not be empty"),
     (
-      transmission + #","push_channel":{"android":{"ups":{}}}"#,
+      transmission + #","push_channel":{"android":{"ups":{"options":{"HW":{"icon":"a"}}}}}"#,
       "push_channel.android.ups: please choose one of"
     ),
     (
@@ -86,7 +85,7 @@ import Testing
     ),
     (
       transmission
-        + #","push_channel":{"android":{"ups":{"transmission":"a","options":{"HW":{"/message/android/notification/badge/add_num":0}}}}}"#,
+        + #","push_channel":{"android":{"ups":{"transmission":"a","options":{"HW":{"/message/android/notification/badge/add_num":100}}}}}"#,
       "add_num is invalid"
     ),
     (
@@ -98,7 +97,7 @@ import Testing
       "push_channel.harmony.custom.type is invalid"
     ),
     (
-      transmission + #","push_channel":{"harmony":{"custom":{"live_view":{}}}}"#,
+      transmission + #","push_channel":{"harmony":{"custom":{"live_view":{"x":1}}}}"#,
       "push_channel.harmony.custom.live_view.payload"
     ),
     (
@@ -112,14 +111,12 @@ import Testing
       "push_channel.harmony.notification.category can not be empty"
     ),
     (
-      transmission + #","push_channel":{"ios":{"type":"voip","payload":"p","auto_badge":"1"}}"#,
-      "push_channel.ios.auto_badge is invalid: it does not go with type voip"
+      transmission + #","push_channel":{"ios":{"aps":{"content_available":1}}}"#,
+      "push_channel.ios.aps.content_available is invalid: it is not known: write content-available"
     ),
-    (
-      transmission
-        + #","push_channel":{"ios":{"multimedia":[{"url":"https://a.example/b","type":1,"x":1}]}}"#,
-      "push_channel.ios.multimedia[0].x is invalid"
-    ),
+    (transmission + #","settings":{"TTL":1000}"#, "settings.TTL is invalid: it is not known"),
+    (transmission + #","sms":{"a":"b"}"#, "sms is invalid: it is not known"),
+    (#""push_message":{"transmission":""}"#, "push_message.transmission can not be empty"),
     (
       #""push_message":{"revoke":{"old_task_id":"RASA_1"}},"push_channel":{"ios":{"payload":"p"}}"#,
       "push_message.revoke and push_channel.ios cannot"
@@ -147,7 +144,9 @@ import Testing
     #"{"harmony":{"custom":{"live_view":{"payload":{}}}}}"#,
     #"{"harmony":{"custom":{"type":"live_view","payload":"x"}}}"#,
     #"{"harmony":{"notification":{"title":"t","body":"b","click_type":"want","want":"{\"uri\":\"x\"}","notify_id":"7"}}}"#,
-    #"{"mp":{"wx":{}}}"#,
+    #"{"mp":{"wx":{}}}"#, #"{"android":{}}"#, #"{"android":{"ups":{}}}"#, #"{"ios":{}}"#, #"[]"#, "null",
+    #"{"android":{"ups":{"notification":null,"transmission":"","options":[]}},"harmony":"","ios":false}"#,
+    #"{"harmony":{"custom":{"live_view":{}}}}"#,
   ])
   func `What is right for other channels is accepted`(channel: String) async throws {
     let world = try await GetuiWorld()
@@ -162,6 +161,12 @@ import Testing
   @Test(
     arguments: [
       ("", "{}", "{}"), (#""HW":{}"#, "{}", "{}"), (#""HW":null,"XMG":{"/x":1}"#, "{}", "{}"),
+      (#""HW":{"badgeAddNum":1},"HO":{"/android/notification/badge/setNum":"3"}"#, "{}", "{}"),
+      (
+        #""ALL":{"channel":"a","classification":1,"badgeAddNum":2},"OP":{"channel":"b"},"HW":{"badgeClass":"C"}"#,
+        #"{"huawei":{"badge_add_num":2,"badge_class":"C"},"xiaomi":{"channel_id":"a"},"#
+          + #""oppo":{"channel_id":"b"},"vivo":{"classification":1}}"#, "{}"
+      ),
       (
         #""HW":{"/message/android/notification/badge/class":"a.B"}"#,
         #"{"huawei":{"badge_class":"a.B","badge_add_num":1}}"#, "{}"
@@ -196,17 +201,19 @@ import Testing
 
   @Test(
     arguments: [
-      (#"{"HW":{"/message/token":["x"]}}"#, "options.HW./message/token is invalid: no channel obeys it"),
-      (#"{"ALL":{"channel":"x"}}"#, "options.ALL.channel is invalid"),
-      (#"{"UPS":{"x":1}}"#, "options.UPS.x is invalid"),
-      (#"{"VV":{"message_sort":1}}"#, "options.VV.message_sort"),
-      (#"{"OP":{"/call_back_url":"https://a.example"}}"#, "options.OP./call_back_url is invalid"),
+      (#"{"HW":{"/message/token":["x"]}}"#, "options.HW./message/token is invalid: it would change whom"),
+      (#"{"HW":{"/message/android/ttl":"60s"}}"#, "options.HW./message/android/ttl is invalid"),
+      (#"{"XM":{"/extra.app_version":"1"}}"#, "options.XM./extra.app_version is invalid"),
+      (#"{"ALL":{"/time_to_live":1}}"#, "options.ALL./time_to_live is invalid"),
+      (#"{"UPS":{"/regId":"x"}}"#, "options.UPS./regId is invalid"),
       (#"{"VV":{"/pushMode":2}}"#, "options.VV./pushMode is invalid: it must be from 0 to 1"),
+      (#"{"ALL":{"classification":2}}"#, "options.ALL.classification is invalid"),
       (#"{"HW":{"/message/android/notification/image":"http://a.example"}}"#, "it must begin with https://"),
-      (#"{"HO":{"/android/notification/badge/addNum":1}}"#, "a badge needs the class of the activity"),
       (#"{"XM":{"/extra.channel_id":7}}"#, "options.XM./extra.channel_id type error"),
     ])
-  func `Options that no channel obeys are refused by name`(options: String, expected: String) async throws {
+  func `Options that choose devices or a time, and wrong values, are refused by name`(
+    options: String, expected: String
+  ) async throws {
     let world = try await GetuiWorld()
     let id = try await world.register()
     let rest =

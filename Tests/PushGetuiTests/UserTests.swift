@@ -85,7 +85,7 @@ import Testing
     let world = try await GetuiWorld()
     let cid = try await world.register()
     let cases: [(String, String)] = [
-      ("{}", "data_list can not be empty"), (#"{"data_list":{}}"#, "data_list type error"),
+      ("{}", "data_list can not be empty"), (#"{"data_list":{"a":1}}"#, "data_list type error"),
       (#"{"data_list":[1]}"#, "data_list type error"),
       (#"{"data_list":[{"alias":"a"}]}"#, "data_list.cid can not be empty"),
       (#"{"data_list":[{"cid":"\#(cid.text)"}]}"#, "data_list.alias can not be empty"),

@@ -297,7 +297,7 @@ async def wrong(scene: Scene) -> None:
         ({"audience": {"cid": cid(phone)}}, "audience.cid"), ({"audience": {"cid": [5]}}, "audience.cid"),
         ({"push_message": "x"}, "push_message"), ({"push_message": {"transmission": 5}}, "push_message.transmission"),
         ({"settings": {"ttl": "soon"}}, "settings.ttl"), ({"settings": {"strategy": {"ios": 9}}}, "settings.strategy.ios"),
-        ({"push_channel": {"ios": []}}, "push_channel.ios"), ({"colour": "red"}, "colour"),
+        ({"push_channel": {"ios": ["x"]}}, "push_channel.ios"), ({"colour": "red"}, "colour"),
     ]  # fmt: skip
     for change, name in faults:
         refusal = await scene.refused(getui.PARAMETER, app.request, "POST", "/push/single/cid", {**body, **change})

@@ -231,6 +231,7 @@ extension FoundPush {
   /// Members of the push object that have no effect.
   func ignored(by rules: PushRules) -> [String] {
     guard let object = source.object, let json = try? parseJSON(object) else { return [] }
+    let rules = source.traits.contains(.getui) ? rules.forGetui : rules
     return (try? PushRequest.parse(json, rules: rules, audience: .any))?.ignored ?? []
   }
 }

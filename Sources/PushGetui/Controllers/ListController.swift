@@ -28,6 +28,7 @@ struct ListController: GetuiController {
         throw .invalid("audience", "a stored message has none: name it in push/list/cid or push/list/alias")
       }
       let body = try api.read(fields, as: .list, for: app)
+      let call = call.ignoring(fields)
       // A message that every later push would refuse is refused now.
       var fault: GetuiError?
       if case .push(let push) = body.content {
@@ -81,7 +82,8 @@ struct ListController: GetuiController {
       guard let names = try audience.texts(name.rawValue, most: Self.mostNames), !names.isEmpty else {
         throw .missing(audience.name(name.rawValue))
       }
-      send(try Order(fields, names: names, kind: name), call, app)
+      audience.ignore("alias_type")
+      send(try Order(fields, names: names, kind: name), call.ignoring(fields), app)
     }
   }
 

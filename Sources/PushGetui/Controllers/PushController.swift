@@ -22,6 +22,7 @@ struct PushController: GetuiController {
       let fields = try call.body()
       let body = try api.read(fields, as: .app, for: app)
       let target = try target(fields)
+      let call = call.ignoring(fields)
       let done: @Sendable (Result<MessageID, GetuiError>) -> Void = { result in
         switch result {
         case .failure(let error): call.fail(error)

@@ -26,6 +26,7 @@ struct SingleController: GetuiController {
       let fields = try call.body()
       let body = try api.read(fields, as: .single, for: app)
       let target = try Self.target(fields, by: name, in: app)
+      let call = call.ignoring(fields)
       try api.send(body, to: PushTarget([target], by: name, of: app), in: app) { result in
         answer(call, result, target, by: name, app)
       }
@@ -82,6 +83,7 @@ struct SingleController: GetuiController {
       guard let audience = try fields.fields("audience") else { throw .missing("audience") }
       let choices = try TaggedCID.list(audience, most: 1)
       guard let choice = choices.first else { throw .missing(audience.name(TaggedCID.key)) }
+      let call = call.ignoring(fields)
       let hasTags = choice.isMeant(try app.device(choice.cid), in: app)
       // The first request fixed the audience; today's tags count only for a new request.
       api.findClaim(body.requestID, body.origin, in: app) { result in
@@ -158,6 +160,7 @@ struct SingleController: GetuiController {
         guard names.insert(body.requestID).inserted else { throw GetuiError(.requestRepeated) }
         let target = try Self.target(message, by: name, in: app)
         entry.target = target
+        entry.ignored = message.ignored.names
         let known = entry
         try api.send(body, to: PushTarget([target], by: name, of: app), in: app, isBatch: true) {
           answers.set(known, $0)
@@ -174,6 +177,9 @@ struct SingleController: GetuiController {
   private func answer(
     _ call: GetuiCall, _ outcomes: [BatchAnswers.Outcome], by name: TargetName, isAsync: Bool, _ app: App
   ) {
+    let ignored = IgnoredMembers()
+    for (entry, _) in outcomes { ignored.add(entry.ignored) }
+    let call = call.ignoring(ignored.names)
     let errors = outcomes.compactMap { if case .failure(let error) = $0.1 { error } else { nil } }
     if isAsync, errors.isEmpty { return call.answer() }
     if isAsync, errors.count == outcomes.count, let first = errors.first { return call.fail(first) }
@@ -206,6 +212,8 @@ private struct BatchEntry: Sendable {
   let place: Int
   var requestID: String?
   var target: String?
+  /// Members of the message that have no effect.
+  var ignored: [String] = []
 
   init(place: Int) { self.place = place }
 

@@ -74,6 +74,7 @@ extension PushRequest {
   /// The kind and the audience of the push.
   public var traits: PushTraits {
     var traits: PushTraits = []
+    if isGetui { traits.insert(.getui) }
     let parts = content.parts
     if parts.contains(.notification) { traits.insert(.notification) }
     if parts.contains(.message) { traits.insert(.message) }
