@@ -163,7 +163,9 @@ public struct Fields {
         } else {
           NameRules.checkGetuiTag(text)
         }
-      if let complaint = rules.isGetui ? check.complaint : check.complaint(of: text, rules.allowHyphen) {
+      let limit = key == "alias" ? NameRules.maximumGetuiAlias : NameRules.maximumGetuiTag
+      let own = check.complaint(ofGetui: text) ?? check.complaint(maximum: limit)
+      if let complaint = rules.isGetui ? own : check.complaint(of: text, rules.allowHyphen) {
         throw invalid(key, "is invalid: \(complaint)")
       }
     }

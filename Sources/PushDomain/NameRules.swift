@@ -48,14 +48,31 @@ public enum NameCheck: Equatable, Sendable {
       return
         "'\(name.prefix(64))' has \(name.utf8.count) bytes in UTF-8, at most \(NameRules.maximumBytes) are allowed"
     case .illegalCharacter:
-      let found = NameRules.firstIllegal(in: name, allowHyphen: allowHyphen)
-      let digits = String(found?.value ?? 0, radix: 16, uppercase: true)
-      let code = "U+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)"
-      let isVisible = found.map { $0.properties.isGraphemeBase && !$0.properties.isWhitespace } ?? false
-      let character = isVisible ? found.map { "'\(Character($0))' (\(code))" } ?? "" : code
-      return "'\(name.prefix(64))' has the character \(character); allowed are letters, digits, "
-        + "Chinese characters and _ @ ! # $ & * + = . | ￥"
+      return Self.complaint(of: name, NameRules.firstIllegal(in: name, allowHyphen: allowHyphen))
     }
+  }
+
+  /// The same of a name with a character that Getui's rules do not allow.
+  public func complaint(ofGetui name: String) -> String? {
+    guard self == .illegalCharacter else { return nil }
+    if let found = NameRules.firstInvisible(in: name) {
+      return "'\(name.prefix(64))' has the character \(Self.text(found)); "
+        + "blanks and invisible characters are not allowed"
+    }
+    return Self.complaint(of: name, NameRules.firstIllegal(in: name, allowHyphen: false))
+  }
+
+  private static func complaint(of name: String, _ found: Unicode.Scalar?) -> String {
+    "'\(name.prefix(64))' has the character \(found.map { text($0) } ?? ""); allowed are letters, digits, "
+      + "Chinese characters and _ @ ! # $ & * + = . | ￥"
+  }
+
+  /// A character with its number; the number alone if it cannot be seen.
+  private static func text(_ scalar: Unicode.Scalar) -> String {
+    let digits = String(scalar.value, radix: 16, uppercase: true)
+    let code = "U+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)"
+    let isVisible = scalar.properties.isGraphemeBase && !scalar.properties.isWhitespace
+    return isVisible ? "'\(Character(scalar))' (\(code))" : code
   }
 
   /// The same for a name whose characters are counted, not its bytes.
@@ -140,6 +157,11 @@ public enum NameRules {
   /// The first character that names must not have.
   static func firstIllegal(in name: String, allowHyphen: Bool) -> Unicode.Scalar? {
     name.unicodeScalars.first { !isLegal($0, allowHyphen: allowHyphen) }
+  }
+
+  /// The first blank or invisible character.
+  static func firstInvisible(in name: String) -> Unicode.Scalar? {
+    name.unicodeScalars.first { !isVisible($0) }
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }

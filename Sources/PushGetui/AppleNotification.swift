@@ -15,7 +15,9 @@ struct AppleNotification {
     let aps = try fields.fields("aps")
     let payload = try fields.text("payload")
     if let collapse = try fields.text("apns-collapse-id"), !collapse.isEmpty {
-      guard (1...64).contains(collapse.utf8.count) else { throw .overLimit(fields.name("apns-collapse-id")) }
+      guard collapse.utf8.count <= 64 else {
+        throw .overLimit(fields.name("apns-collapse-id"), "at most 64 bytes are allowed")
+      }
       options.set("apns_collapse_id", .string(collapse))
     }
     switch try fields.text("type") ?? "" {
@@ -28,7 +30,7 @@ struct AppleNotification {
       guard !call.isEmpty else { throw .missing(fields.name("aps")) }
       return notification.set("voip", .object(call))
     case "liveactivity": throw .unsupported(fields.name("type") + " liveactivity")
-    default: throw .invalid(fields.name("type"))
+    default: throw .invalid(fields.name("type"), "it must be notify or voip")
     }
     var ios = JSONObject()
     var extras = JSONObject()
@@ -37,7 +39,7 @@ struct AppleNotification {
     if let badge = try fields.text("auto_badge"), !badge.isEmpty {
       let digits = badge.hasPrefix("+") || badge.hasPrefix("-") ? badge.dropFirst() : badge[...]
       guard let number = Int(digits), (0...9999).contains(number) else {
-        throw .invalid(fields.name("auto_badge"))
+        throw .invalid(fields.name("auto_badge"), "it must be a number up to 9999, such as 5, +1 or -1")
       }
       ios.set("badge", .string(badge))
     }
@@ -45,7 +47,7 @@ struct AppleNotification {
     if let media = try fields.array("multimedia", most: 3), !media.isEmpty {
       for (index, value) in media.enumerated() {
         let name = "\(fields.name("multimedia"))[\(index)]"
-        guard let object = value.object else { throw .wrongType(name) }
+        guard let object = value.object else { throw .wrongType(name, "a JSON object") }
         let item = GetuiFields(object, path: name, ignored: fields.ignored)
         try item.ignoreOthers(than: ["url", "type", "only_wifi"])
         _ = try item.required("url", most: 1024)

@@ -16,7 +16,10 @@ extension App {
   func devices(_ cids: [String]) throws(GetuiError) -> [RegistrationNumber] {
     var numbers: [RegistrationNumber] = []
     numbers.reserveCapacity(cids.count)
-    for cid in cids { numbers.append(try device(cid)) }
+    for cid in cids {
+      guard let number = registration(cid) else { throw .unknownTarget(cid) }
+      numbers.append(number)
+    }
     return numbers
   }
 
@@ -58,8 +61,10 @@ extension GetuiCall {
   func list(_ capture: String, most: Int) throws(GetuiError) -> [String] {
     let values = (captures[capture] ?? "").split(separator: ",").map(String.init)
     guard !values.isEmpty else { throw .missing(capture) }
-    guard values.count <= most else { throw .overLimit(capture) }
-    guard Set(values).count == values.count else { throw .parameter("contains duplicate \(capture)") }
+    guard values.count <= most else {
+      throw .overLimit(capture, "it has \(values.count) values, at most \(most) are allowed")
+    }
+    try GetuiError.refuseDuplicates(values, of: capture)
     return values
   }
 
@@ -77,7 +82,8 @@ extension GetuiError {
   init(_ failure: DeviceFailure) {
     switch failure {
     case .aliasFull: self = .parameter("alias has \(RegistrationLimits.devicesPerAlias) cids already")
-    case .tooManyTags: self = .overLimit("custom_tag")
+    case .tooManyTags:
+      self = .overLimit("custom_tag", "a cid has at most \(RegistrationLimits.getuiTags) tags")
     case .appTagsFull, .newTagsUsedUp:
       self = .parameter("the app has \(RegistrationLimits.tagsPerApp) tags already")
     case .unknownRegistration, .unknownKey, .invalidToken: self = .unknownTarget
@@ -85,23 +91,43 @@ extension GetuiError {
     }
   }
 
-  /// Returns the error for an alias; nil if it is valid.
-  init?(alias: String) {
-    switch NameRules.checkGetuiAlias(alias) {
-    case .ok: return nil
-    case .empty: self = .missing("alias")
-    case .tooLong: self = .overLimit("alias")
-    case .illegalCharacter: self = .invalid("alias")
+  /// Refuses an alias that breaks the rules.
+  static func check(alias: String, at name: String = "alias") throws(GetuiError) {
+    try check(NameRules.checkGetuiAlias(alias), alias, at: name, NameRules.maximumGetuiAlias)
+  }
+
+  /// Refuses a tag that breaks the rules.
+  static func check(tag: String, at name: String = "custom_tag") throws(GetuiError) {
+    try check(NameRules.checkGetuiTag(tag), tag, at: name, NameRules.maximumGetuiTag)
+  }
+
+  private static func check(
+    _ check: NameCheck, _ text: String, at name: String, _ most: Int
+  ) throws(GetuiError) {
+    switch check {
+    case .ok: return
+    case .empty: throw .missing(name)
+    case .tooLong:
+      throw .overLimit(name, "it has \(text.unicodeScalars.count) characters, at most \(most) are allowed")
+    case .illegalCharacter: throw .invalid(name, check.complaint(ofGetui: text) ?? "")
     }
   }
 
-  /// Returns the error for a tag; nil if it is valid.
-  init?(tag: String) {
-    switch NameRules.checkGetuiTag(tag) {
-    case .ok: return nil
-    case .empty: self = .missing("custom_tag")
-    case .tooLong: self = .tagTooLong
-    case .illegalCharacter: self = .invalid("custom_tag")
+  /// Refuses a list that has a value twice.
+  static func refuseDuplicates(_ values: [String], of key: String) throws(GetuiError) {
+    var seen: Set<String> = []
+    guard let twice = values.first(where: { !seen.insert($0).inserted }) else { return }
+    throw .parameter("contains duplicate \(key): '\(twice.prefix(64))' is there twice")
+  }
+
+  /// Reads the name of a task of some kinds.
+  static func task(
+    _ text: String, _ kinds: [GetuiTaskID.Kind] = GetuiTaskID.Kind.allCases, at name: String = "taskid"
+  ) throws(GetuiError) -> GetuiTaskID {
+    guard let task = GetuiTaskID(text), kinds.contains(task.kind) else {
+      let forms = kinds.map { $0.rawValue + "_NUMBER" }.joined(separator: " or ")
+      throw .invalid(name, "it must be the name of a task, \(forms), not '\(text.prefix(64))'")
     }
+    return task
   }
 }

@@ -319,7 +319,7 @@ extension GetuiAPI {
       case .failure: done(.failure(.busy))
       case .success(let recalled):
         let isUnknown = recalled.known == 0 && !pushes.isEmpty
-        done(isUnknown ? .failure(.invalid("taskid")) : .success(recalled.unconfirmed))
+        done(isUnknown ? .failure(.unknownTask) : .success(recalled.unconfirmed))
       }
     }
   }

@@ -123,9 +123,9 @@ public final class GetuiAPI: Sendable {
     guard Self.serves(target) else { return nil }
     let error: GetuiError =
       switch fault {
-      case .bodyTooLarge: .overLimit("body")
-      case .targetTooLong: .overLimit("path")
-      case .headerTooLarge: .overLimit("header")
+      case .bodyTooLarge: .overLimit("body", "the server reads less")
+      case .targetTooLong: .overLimit("path", "the server reads less")
+      case .headerTooLarge: .overLimit("header", "the server reads less")
       case .timeout, .busy, .unserved: .busy
       case .unanswered: .unanswered(at: target)
       default: .parameter("The request is malformed")

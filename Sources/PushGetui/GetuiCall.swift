@@ -73,7 +73,7 @@ struct GetuiCall: Sendable {
     if request.isBodyEncoded {
       return .malformed("Bodies with Content-Encoding are not read: send it without compression")
     }
-    return request.bodySize > bodyBytes ? .overLimit("body") : nil
+    return request.bodySize > bodyBytes ? .overLimit("body", "at most \(bodyBytes) bytes are allowed") : nil
   }
 
   /// Reads the body as a JSON object.
@@ -85,7 +85,7 @@ struct GetuiCall: Sendable {
     } catch {
       throw .malformed(error.problem(of: limits))
     }
-    guard let object = json.object else { throw .wrongType("body") }
+    guard let object = json.object else { throw .wrongType("body", "a JSON object") }
     return GetuiFields(object)
   }
 

@@ -5,7 +5,10 @@ extension GetuiError {
   /// Translates an error of acceptance to Getui's codes.
   init(_ error: APIError) {
     switch error {
-    case _ where error.code == APIError.noTarget.code: self = .unknownTarget
+    case _ where error.code == APIError.noTarget.code:
+      let detail = error.message.dropFirst(APIError.noTarget.message.count)
+      self = .parameter(
+        Self.unknownTarget.message + detail.replacing("registration_id:", with: "cid:"))
     case .unanswered: self = .unanswered
     case .blacklisted: self = .appRefused
     case .rateExceeded: self = .callsLimited
@@ -27,12 +30,23 @@ extension GetuiError {
       ("notification.ios.extras", "push_channel.ios"), ("notification.ios.", "push_channel.ios.aps."),
       ("notification.ios", "push_channel.ios"), ("notification.voip", "push_channel.ios"),
       ("notification and message for", "push_message for"), ("message:", "push_message.transmission:"),
-      ("options.time_to_live", "settings.ttl"),
       ("options.apns_collapse_id", "push_channel.ios.apns-collapse-id"),
     ]
 
+  private static let lifetime = "options.time_to_live"
+
+  /// An error about a time to live in seconds, in Getui's unit.
+  private static func inMilliseconds(_ message: String) -> String {
+    let words = message.dropFirst(lifetime.count).split(separator: " ").map { word in
+      let number = word.prefix { $0.isASCII && $0.isNumber }
+      return Int64(number).map { "\($0 * 1000)\(word.dropFirst(number.count))" } ?? String(word)
+    }
+    return "settings.ttl " + words.joined(separator: " ")
+  }
+
   /// An error about a member of the push object, which the sender has not written, in Getui's words.
   private static func translated(_ message: String) -> String {
+    if message.hasPrefix(lifetime) { return inMilliseconds(message) }
     let missing = "Missing parameter: "
     let isMissing = message.hasPrefix(missing)
     let text = isMissing ? String(message.dropFirst(missing.count)) : message

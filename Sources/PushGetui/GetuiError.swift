@@ -46,20 +46,30 @@ extension GetuiError {
   static let callsLimited = Self(code: 10005, httpStatus: 401, message: "Too many calls in this minute")
   /// 20001: a parameter is wrong.
   static func parameter(_ message: String) -> Self { Self(code: 20001, httpStatus: 400, message: message) }
-  /// 20001: a value is wrong.
-  static func invalid(_ name: String) -> Self { parameter("\(name) is invalid") }
-  /// 20001: a value is wrong, with the reason.
+  /// 20001: a value is wrong, with the rule that it breaks.
   static func invalid(_ name: String, _ reason: String) -> Self { parameter("\(name) is invalid: \(reason)") }
   /// 20001: a value is missing.
   static func missing(_ name: String) -> Self { parameter("\(name) can not be empty") }
-  /// 20001: a value has another type.
-  static func wrongType(_ name: String) -> Self { parameter("\(name) type error") }
-  /// 20001: a value is too long, or a list has too many values.
-  static func overLimit(_ name: String) -> Self { parameter("\(name) size over limit") }
+  /// 20001: a value has another type than the one that is named.
+  static func wrongType(_ name: String, _ type: String) -> Self {
+    parameter("\(name) type error: it must be \(type)")
+  }
+  /// 20001: a value is too long, or a list has too many values, with the limit.
+  static func overLimit(_ name: String, _ limit: String) -> Self {
+    parameter("\(name) size over limit: \(limit)")
+  }
   /// 20001: a CID or alias names no device of the app.
   static let unknownTarget = parameter("target user is invalid")
+  /// 20001: the same of one of several CIDs.
+  static func unknownTarget(_ cid: String) -> Self {
+    parameter("\(unknownTarget.message): the app has no cid '\(cid.prefix(64))'")
+  }
   /// 20001: no app has the feature.
-  static func unsupported(_ name: String) -> Self { parameter("permission required by \(name)") }
+  static func unsupported(_ name: String) -> Self {
+    parameter("permission required by \(name): it is not supported")
+  }
+  /// 20001: the app has no task of this name.
+  static let unknownTask = invalid("taskid", "the app has no such task")
   /// 22001: the scheduled task has run.
   static let alreadySent = Self(code: 22001, httpStatus: 400, message: "The scheduled task has already run")
   /// 22002: the task can no longer be used.

@@ -41,11 +41,12 @@ struct GetuiFields {
     guard let value = self[key] else { return nil }
     guard let text = value.string else {
       if value.asksForNothing { return nil }
-      throw .wrongType(name(key))
+      throw .wrongType(name(key), "a string")
     }
     // A string has no more characters than bytes, and counting bytes is cheap.
-    guard text.utf8.count <= most || text.unicodeScalars.count <= most else { throw .overLimit(name(key)) }
-    return text
+    guard text.utf8.count > most, text.unicodeScalars.count > most else { return text }
+    let count = text.unicodeScalars.count
+    throw .overLimit(name(key), "it has \(count) characters, at most \(most) are allowed")
   }
 
   /// Reads a string that must be present and not empty.
@@ -60,7 +61,7 @@ struct GetuiFields {
     let number = value.int64 ?? value.string.flatMap { Int64($0) }
     if let number, range.contains(number) { return number }
     if value.asksForNothing { return nil }
-    guard number != nil else { throw .wrongType(name(key)) }
+    guard number != nil else { throw .wrongType(name(key), "an integer") }
     throw .invalid(name(key), "it must be from \(range.lowerBound) to \(range.upperBound)")
   }
 
@@ -69,7 +70,7 @@ struct GetuiFields {
     guard let value = self[key] else { return nil }
     if let flag = Fields.flag(value) { return flag }
     if value.asksForNothing { return nil }
-    throw .wrongType(name(key))
+    throw .wrongType(name(key), "true or false")
   }
 
   /// Reads an object.
@@ -77,7 +78,7 @@ struct GetuiFields {
     guard let value = self[key] else { return nil }
     guard let object = value.object else {
       if value.asksForNothing { return nil }
-      throw .wrongType(name(key))
+      throw .wrongType(name(key), "a JSON object")
     }
     return inner(object, key)
   }
@@ -93,10 +94,30 @@ struct GetuiFields {
     guard let value = self[key] else { return nil }
     guard let array = value.array else {
       if value.asksForNothing { return nil }
-      throw .wrongType(name(key))
+      throw .wrongType(name(key), "a JSON array")
     }
-    guard array.count <= most else { throw .overLimit(name(key)) }
+    guard array.count <= most else {
+      throw .overLimit(name(key), "it has \(array.count) values, at most \(most) are allowed")
+    }
     return array
+  }
+
+  /// Reads the name of a task of some kinds.
+  func task(_ key: String, _ kinds: [GetuiTaskID.Kind]) throws(GetuiError) -> GetuiTaskID {
+    try GetuiError.task(try required(key), kinds, at: name(key))
+  }
+
+  /// Reads an array of objects, of which there is at least one.
+  func objects(_ key: String, most: Int) throws(GetuiError) -> [GetuiFields] {
+    guard let array = try array(key, most: most), !array.isEmpty else { throw .missing(name(key)) }
+    var objects: [GetuiFields] = []
+    objects.reserveCapacity(array.count)
+    for (place, value) in array.enumerated() {
+      let name = "\(key)[\(place)]"
+      guard let object = value.object else { throw .wrongType(self.name(name), "a JSON object") }
+      objects.append(inner(object, name))
+    }
+    return objects
   }
 
   /// Reads an array of distinct strings, none of them empty.
@@ -105,11 +126,11 @@ struct GetuiFields {
     var texts: [String] = []
     texts.reserveCapacity(array.count)
     for value in array {
-      guard let text = value.string else { throw .wrongType(name(key)) }
-      guard !text.isEmpty else { throw .missing(name(key)) }
+      guard let text = value.string else { throw .wrongType("\(name(key))[\(texts.count)]", "a string") }
+      guard !text.isEmpty else { throw .missing("\(name(key))[\(texts.count)]") }
       texts.append(text)
     }
-    guard Set(texts).count == texts.count else { throw .parameter("contains duplicate \(key)") }
+    try GetuiError.refuseDuplicates(texts, of: key)
     return texts
   }
 
@@ -121,7 +142,8 @@ struct GetuiFields {
   /// Refuses members that are not in the list and ask for something.
   func allow(_ keys: [String]) throws(GetuiError) {
     for member in object.members where !keys.contains(member.key) && !member.value.asksForNothing {
-      throw .invalid(name(String(member.key.prefix(64))), "it is not known")
+      let known = keys.sorted().joined(separator: ", ")
+      throw .invalid(name(String(member.key.prefix(64))), "it is not known; known are \(known)")
     }
   }
 

@@ -41,7 +41,10 @@ struct OwnNotification {
     case "url": _ = try fields.required("url")
     case "payload", "payload_custom": _ = try fields.required("payload")
     case "startapp", "none": break
-    default: throw .invalid(fields.name("click_type"))
+    default:
+      throw .invalid(
+        fields.name("click_type"),
+        "it must be one of intent, url, payload, payload_custom, startapp, none")
     }
     var android = JSONObject(["alert": .string(body), "title": .string(title)])
     var harmony = android
@@ -105,9 +108,11 @@ extension GetuiFields {
   /// Reads `want`, HarmonyOS's target of a tap: a JSON object as a string, shorter than 1000 bytes.
   func want() throws(GetuiError) -> String? {
     guard let want = try text("want"), !want.isEmpty else { return nil }
-    guard want.utf8.count < 1000 else { throw .overLimit(name("want")) }
+    guard want.utf8.count < 1000 else {
+      throw .overLimit(name("want"), "it must have less than 1000 bytes")
+    }
     guard (try? parseJSON(Array(want.utf8)))?.object != nil else {
-      throw .parameter("\(name("want")) must be JsonString")
+      throw .parameter("\(name("want")) must be JsonString: a JSON object as a string")
     }
     return want
   }

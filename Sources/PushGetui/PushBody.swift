@@ -51,7 +51,7 @@ struct PushBody: Sendable {
       default: false
       }
     }
-    guard isPlain else { throw .invalid("group_name") }
+    guard isPlain else { throw .invalid("group_name", "it may have letters, digits, - and _ only") }
     _ = try body.text("task_name")
     body.ignore("task_name")
     if let audience = body["audience"]?.object { body.inner(audience, "audience").ignore("alias_type") }
@@ -161,8 +161,10 @@ struct PushSettings {
     guard let choice = try fields.fields("strategy") else { return }
     try choice.ignoreOthers(than: ["default", "ios"] + Self.channels)
     func number(_ key: String) throws(GetuiError) -> Int64? {
-      guard let number = try choice.integer(key, in: 1...6) else { return nil }
-      guard Strategy.getui(Int(number)) != nil else { throw .invalid(choice.name(key)) }
+      guard let number = try choice.integer(key, in: Int64.min...Int64.max), number != 0 else { return nil }
+      guard Strategy.getui(Int(truncatingIfNeeded: number)) != nil else {
+        throw .invalid(choice.name(key), "it must be 1 to 4, or 6")
+      }
       return number
     }
     strategy = try number("default") ?? 1

@@ -53,9 +53,7 @@ struct PushContentReader {
   /// Returns the task to recall.
   private static func task(_ revoke: GetuiFields) throws(GetuiError) -> GetuiTaskID {
     try revoke.allow(["old_task_id", "force"])
-    guard let task = GetuiTaskID(try revoke.required("old_task_id")) else {
-      throw .invalid(revoke.name("old_task_id"))
-    }
+    let task = try revoke.task("old_task_id", GetuiTaskID.Kind.allCases)
     if try revoke.flag("force") == true { throw .unsupported(revoke.name("force")) }
     return task
   }

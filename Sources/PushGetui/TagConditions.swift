@@ -13,20 +13,16 @@ struct TagConditions {
   /// Reads the member `tag` of an object, and refuses other members.
   init(_ fields: GetuiFields) throws(GetuiError) {
     try fields.allow(["tag"])
-    guard let list = try fields.array("tag", most: 100), !list.isEmpty else {
-      throw .missing(fields.name("tag"))
-    }
     var tags = Tags()
     var platforms: PlatformSet?
-    for (index, value) in list.enumerated() {
-      let name = "\(fields.name("tag"))[\(index)]"
-      guard let object = value.object else { throw .wrongType(name) }
-      let condition = GetuiFields(object, path: name)
+    for condition in try fields.objects("tag", most: 100) {
       try condition.allow(["key", "values", "opt_type"])
       switch try condition.required("key") {
       case "custom_tag": try tags.add(condition)
       case "phone_type": platforms = (platforms ?? .all).intersection(try Self.platforms(condition))
-      default: throw .unsupported(condition.name("key"))
+      case let key:
+        let name = "\(condition.name("key")) '\(key.prefix(32))'"
+        throw .parameter("permission required by \(name): known are custom_tag and phone_type")
       }
     }
     isCostly = tags.count > Self.mostOnLoop
@@ -50,7 +46,9 @@ struct TagConditions {
       case "android": return PlatformSet(.android).union(PlatformSet(.quickapp))
       case "ios": return PlatformSet(.ios)
       case "harmony": return PlatformSet(.hmos)
-      default: throw .unsupported("\(condition.name("values")) \(name.prefix(32))")
+      default:
+        throw .invalid(
+          condition.name("values"), "it must hold android, ios and harmony only, not '\(name.prefix(32))'")
       }
     }
     let union = sets.reduce(into: PlatformSet()) { $0.formUnion($1) }
@@ -58,8 +56,12 @@ struct TagConditions {
     case "or": return union
     case "and": return sets.reduce(into: PlatformSet.all) { $0.formIntersection($1) }
     case "not": return PlatformSet.all.subtracting(union)
-    default: throw .invalid(condition.name("opt_type"))
+    default: throw wrongJoint(condition)
     }
+  }
+
+  private static func wrongJoint(_ condition: GetuiFields) -> GetuiError {
+    .invalid(condition.name("opt_type"), "it must be or, and or not")
   }
 
   /// Conditions on tags in the form of an audience.
@@ -68,17 +70,25 @@ struct TagConditions {
 
     mutating func add(_ condition: GetuiFields) throws(GetuiError) {
       let values = try TagConditions.values(condition)
+      for (place, tag) in values.enumerated() {
+        try GetuiError.check(tag: tag, at: "\(condition.name("values"))[\(place)]")
+      }
       switch try condition.text("opt_type") ?? "or" {
       case "and": all += values
       case "not": none += values
       case "or" where values.count == 1: all += values
       case "or":
-        guard any.isEmpty else { throw .unsupported("\(condition.name("opt_type")) or, twice") }
+        guard any.isEmpty else {
+          let name = condition.name("opt_type")
+          throw .parameter("permission required by \(name) or: one condition with several values may have it")
+        }
         any = values
-      default: throw .invalid(condition.name("opt_type"))
+      default: throw TagConditions.wrongJoint(condition)
       }
       guard max(any.count, all.count, none.count) <= Audience.maximumTagsOfGetui else {
-        throw .overLimit(condition.name("values"))
+        throw .overLimit(
+          condition.name("values"),
+          "all conditions have at most \(Audience.maximumTagsOfGetui) tags for each opt_type")
       }
     }
 

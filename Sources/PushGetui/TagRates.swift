@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushRouter
 import Synchronization
 
@@ -86,6 +87,9 @@ extension GetuiError {
   /// 30018: the limit of queries per minute is reached.
   static let queriesLimited = Self(code: 30018, httpStatus: 403, message: "Too many queries in this minute")
   /// 30005: the tag is too long.
-  static let tagTooLong = Self(
-    code: 30005, httpStatus: 403, message: "custom_tag is longer than 32 characters")
+  static func tagTooLong(_ name: String) -> Self {
+    Self(
+      code: 30005, httpStatus: 403,
+      message: "\(name) is longer than \(NameRules.maximumGetuiTag) characters")
+  }
 }

@@ -20,17 +20,10 @@ struct TaggedCID: Sendable {
   /// Reads the member of an audience, and refuses other members.
   static func list(_ audience: GetuiFields, most: Int) throws(GetuiError) -> [TaggedCID] {
     try audience.allow([key])
-    guard let array = try audience.array(key, most: most), !array.isEmpty else {
-      throw .missing(audience.name(key))
+    let choices = try audience.objects(key, most: most).map { object throws(GetuiError) in
+      try TaggedCID(object)
     }
-    var choices: [TaggedCID] = []
-    choices.reserveCapacity(array.count)
-    for (index, value) in array.enumerated() {
-      let name = "\(audience.name(key))[\(index)]"
-      guard let object = value.object else { throw .wrongType(name) }
-      choices.append(try TaggedCID(GetuiFields(object, path: name)))
-    }
-    guard Set(choices.map(\.cid)).count == choices.count else { throw .parameter("contains duplicate cid") }
+    try GetuiError.refuseDuplicates(choices.map(\.cid), of: "cid")
     return choices
   }
 
@@ -43,7 +36,7 @@ struct TaggedCID: Sendable {
     self.tags = tags
     // The default of the official Java client.
     guard let rule = Rule(rawValue: try fields.integer("op_type", in: 0...2) ?? 0) else {
-      throw .invalid(fields.name("op_type"))
+      throw .invalid(fields.name("op_type"), "it must be from 0 to 2")
     }
     self.rule = rule
   }

@@ -2,7 +2,8 @@ import PushDomain
 import PushJSON
 
 /// Converts the notifications of `push_channel.android` and `push_channel.harmony`, which vendors' channels bring in place of
-/// `push_message`, and checks the rest, which has no effect, but for the `options` (`VendorOptions`). The limits of single makers are not checked.
+/// `push_message`. The rest is checked and has no effect, but for the `options` (`VendorOptions`). The limits of single makers are
+/// not checked.
 struct VendorContent {
   /// The notification for Android, as `notification_3rd.android` has it; nil if there is none.
   private(set) var android: JSONObject?
@@ -119,9 +120,7 @@ struct VendorContent {
     for key in ["transmission", "revoke"] { fields.ignore(key) }
     if let revoke = try fields.wishes("revoke") {
       try revoke.allow(["old_task_id", "force"])
-      guard GetuiTaskID(try revoke.required("old_task_id")) != nil else {
-        throw .invalid(revoke.name("old_task_id"))
-      }
+      _ = try revoke.task("old_task_id", GetuiTaskID.Kind.allCases)
       _ = try revoke.flag("force")
     }
   }
@@ -130,7 +129,9 @@ struct VendorContent {
   private static func checkCustom(_ custom: GetuiFields) throws(GetuiError) {
     if let type = try custom.text("type") {
       try custom.ignoreOthers(than: ["type", "payload"])
-      guard customTypes.contains(type) else { throw .invalid(custom.name("type")) }
+      guard customTypes.contains(type) else {
+        throw .invalid(custom.name("type"), "it must be one of \(customTypes.joined(separator: ", "))")
+      }
       guard custom["payload"] != nil else { throw .missing(custom.name("payload")) }
       return
     }

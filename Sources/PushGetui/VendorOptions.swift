@@ -203,7 +203,7 @@ struct VendorOptions {
     case .texts:
       var lines = JSONObject()
       for (place, line) in try (fields.array(path, most: 3) ?? []).enumerated() {
-        guard let text = line.string else { throw .wrongType(fields.name(path)) }
+        guard let text = line.string else { throw .wrongType(fields.name(path), "strings") }
         lines.set(String(place + 1), .string(text))
       }
       return lines.isEmpty ? nil : .object(lines)

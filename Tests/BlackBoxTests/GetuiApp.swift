@@ -33,6 +33,13 @@ struct GetuiApp {
       ])
   }
 
+  /// Binds a device's token for a channel of Getui's name.
+  func bind(_ type: String, _ cid: String, _ token: String) throws -> HTTPCall {
+    try world.server.call(
+      "POST", "\(path)/user/bind_dt/\(type)", headers: ["token: \(self.token)"],
+      body: ["dt_list": [["cid": .string(cid), "device_token": .string(token)]]])
+  }
+
   /// Makes a call that pushes.
   func push(_ call: String, _ body: JSONValue) throws -> HTTPCall {
     try world.server.call("POST", "\(path)/push/\(call)", headers: ["token: \(token)"], body: body)

@@ -116,4 +116,22 @@ import Testing
     #expect(
       answer.body.contains("push_channel.android.ups.options.HW: category must be one of"), "\(answer.body)")
   }
+
+  @Test(arguments: zip(["hw", "ho", "xm", "op", "vv", "mz", "hoshw"], cases.indices))
+  func `A token that an app server binds is the one that its maker gets`(type: String, place: Int) throws {
+    let (channel, fields, _, _) = Self.cases[place]
+    let world = try MakerWorld(channel, fields)
+    let app = try GetuiApp(world)
+    let device = try world.device("anna")
+    let bound = try app.bind(type, device.id.text, "bertha")
+    #expect(bound.document?["code"] == 0, "\(bound.body)")
+    let other = try app.bind(type == "hw" ? "hoshw" : "hw", device.id.text, "clara")
+    #expect(other.document?["code"] == (["hw", "hoshw"].contains(type) ? 20001 : 0), "\(other.body)")
+    let content: JSONValue = ["title": "T", "body": "B", "click_type": "startapp"]
+    let answer = try app.push(content, [:], "request-0001")
+    #expect(answer.document?["code"] == 0, "\(answer.body)")
+    #expect(try RunningProgram.eventually { try !world.log().isEmpty })
+    let sent = String(decoding: JSONWriter.serialize(try world.log().first ?? .null), as: UTF8.self)
+    #expect(sent.contains("bertha") && !sent.contains("anna"), "\(sent)")
+  }
 }

@@ -93,7 +93,7 @@ import Testing
       let target = Self.target(of: route, [:], world)
       let large = screen(route.method, target, bytes: 4 << 20)
       #expect(large?.status == 400 && large?.code == 20001, "\(target)")
-      #expect(large?.message == "body size over limit", "\(target)")
+      #expect(large?.message.hasPrefix("body size over limit") == true, "\(target)")
       #expect(screen(route.method, target, bytes: 1000) == nil, "\(target)")
     }
   }

@@ -45,7 +45,8 @@ import Testing
     #expect(tasks["request-0002"] == ["nobody": "20001: target user is invalid"])
     let choose = "20001: please choose one of notification and transmission and revoke"
     #expect(tasks["request-0003"] == .object(JSONObject([ids[0].text: .string(choose)])))
-    #expect(tasks["msg_list[3]"] == ["msg_list[3]": "20001: msg_list[3] type error"])
+    #expect(
+      tasks["msg_list[3]"] == ["msg_list[3]": "20001: msg_list[3] type error: it must be a JSON object"])
     let repeated = JSONObject([ids[1].text: "20001: request_id cannot be repeat."])
     #expect(tasks["msg_list[4]"] == .object(repeated))
     let gateway = world.api.gateway
@@ -62,15 +63,18 @@ import Testing
     let id = try await world.register()
     let bind = #"{"data_list":[{"cid":"\#(id.text)","alias":"anna"}]}"#
     #expect(await world.ask("POST", "/user/alias", bind).code == 0)
+    let refused: JSONValue = [
+      "otto": "20001: target user is invalid: the app has 1 device, none of which matches (alias: 0)"
+    ]
     let messages = [
       Self.message("request-0001", "anna", by: "alias"), Self.message("request-0002", "otto", by: "alias"),
     ]
     let answer = await world.ask("POST", "/push/single/batch/alias", Self.batch(messages, isAsync: true))
     #expect(answer.code == 0)
-    #expect(Self.tasks(answer)["request-0002"] == ["otto": "20001: target user is invalid"])
+    #expect(Self.tasks(answer)["request-0002"] == refused)
     #expect(world.pending(id).count == 1)
     let tasks = Self.tasks(await world.ask("POST", "/push/single/batch/alias", Self.batch(messages)))
-    #expect(tasks["request-0002"] == ["otto": "20001: target user is invalid"])
+    #expect(tasks["request-0002"] == refused)
     #expect(world.pending(id).count == 1)
   }
 
@@ -127,6 +131,6 @@ import Testing
   func `A batch that is none is refused`(body: String, expected: String) async throws {
     let world = try await GetuiWorld()
     let answer = await world.ask("POST", "/push/single/batch/cid", body)
-    #expect(answer.code == 20001 && answer.message == expected)
+    #expect(answer.code == 20001 && answer.message.hasPrefix(expected))
   }
 }

@@ -235,7 +235,7 @@ import Testing
     #expect(answer.code == 0 && world.pending(id).count == 1, "\(answer.message)")
     let over = await world.ask(
       "POST", "/push/all", Self.body(#""push_message":{"transmission":"\#(long)x"}"#, "request-0002"))
-    #expect(over.code == 20001 && over.message == "push_message.transmission size over limit")
+    #expect(over.code == 20001 && over.message.hasPrefix("push_message.transmission size over limit"))
     // Escapes count as they are sent to devices.
     let escaped = String(repeating: "\\u0001", count: 3072)
     let notification =

@@ -154,8 +154,27 @@ import Testing
     let users = await world.ask("GET", "/report/user/date/\(date.text)").json["data"]?[date.text]
     #expect(users?["register_num"]?.int64 == 1 && users?["accumulative_num"] == nil)
     let quota = await world.ask("GET", "/report/push/count").json["data"]?["gt"]
-    #expect(quota?["app"] == ["total_num": -1, "remain_num": -1])
+    for kind in ["app", "app_with_tag", "list"] {
+      #expect(quota?[kind] == ["total_num": -1, "remain_num": -1, "limit": false])
+    }
     #expect(await world.ask("GET", "/report/online_user").json["data"]?["online_statics"]?.object != nil)
+  }
+
+  @Test func `The quota says when it is used up`() async throws {
+    let world = try await GetuiWorld()
+    _ = try await world.register()
+    try await world.setPlan(PlanRow(name: "small", broadcasts: 1))
+    let push = #"{"request_id":"request-0001","audience":"all","push_message":{"transmission":"hi"}}"#
+    for used in [0, 1] {
+      let quota = await world.ask("GET", "/report/push/count").json["data"]?["gt"]
+      let left: JSONValue = [
+        "total_num": 1, "remain_num": .number(JSONNumber(1 - used)), "push_num": .number(JSONNumber(used)),
+        "limit": .bool(used == 1),
+      ]
+      #expect(quota?["app"] == left)
+      #expect(quota?["app_with_tag"] == ["total_num": -1, "remain_num": -1, "limit": false])
+      #expect(await world.ask("POST", "/push/all", push).code == 0)
+    }
   }
 
   /// However many they are, and in whatever order tasks are named.

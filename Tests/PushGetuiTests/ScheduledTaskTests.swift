@@ -194,8 +194,9 @@ import Testing
     let task = try await Self.schedule(world, in: 300)
     let list = task.replacing("RASA", with: "RASL")
     let send = #"{"audience":{"cid":["\#(id.text)"]},"taskid":"\#(list)"}"#
-    #expect(await world.ask("POST", "/push/list/cid", send).message == "taskid is invalid")
-    #expect(await world.ask("DELETE", "/task/\(list)").message == "taskid is invalid")
+    let unknown = "taskid is invalid: the app has no such task"
+    #expect(await world.ask("POST", "/push/list/cid", send).message == unknown)
+    #expect(await world.ask("DELETE", "/task/\(list)").message == unknown)
     #expect(await Self.state(task, world)?["send_result"] == "do_not_send")
   }
 

@@ -98,10 +98,10 @@ import Testing
       let pushed = await world.ask("POST", "/push/tag", push)
       if count == 100 {
         #expect(counted.json["data"]?["user_count"]?.int64 == (type == "not" ? 1 : 0))
-        #expect(pushed.message == (type == "not" ? "success" : "target user is invalid"))
+        #expect(pushed.message.hasPrefix(type == "not" ? "success" : "target user is invalid"))
       } else {
-        #expect(counted.message == "tag[0].values size over limit")
-        #expect(pushed.message == "audience.tag[0].values size over limit")
+        #expect(counted.message.hasPrefix("tag[0].values size over limit"))
+        #expect(pushed.message.hasPrefix("audience.tag[0].values size over limit"))
       }
     }
   }
@@ -161,11 +161,14 @@ import Testing
     let world = try await GetuiWorld()
     for (condition, expected) in [
       (#"{"key":"region","values":["11000000"]}"#, "permission required by tag[0].key"),
-      (#"{"key":"phone_type","values":["miniProgram"]}"#, "permission required by tag[0].values miniProgram"),
+      (
+        #"{"key":"phone_type","values":["miniProgram"]}"#,
+        "tag[0].values is invalid: it must hold android, ios and harmony only, not 'miniProgram'"
+      ),
       (#"{"key":"phone_type","values":["ios"],"opt_type":"x"}"#, "tag[0].opt_type is invalid"),
     ] {
       let answer = await world.ask("POST", "/user/count", #"{"tag":[\#(condition)]}"#)
-      #expect(answer.code == 20001 && answer.message == expected)
+      #expect(answer.code == 20001 && answer.message.hasPrefix(expected))
     }
   }
 

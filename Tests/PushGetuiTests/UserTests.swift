@@ -86,18 +86,20 @@ import Testing
     let cid = try await world.register()
     let cases: [(String, String)] = [
       ("{}", "data_list can not be empty"), (#"{"data_list":{"a":1}}"#, "data_list type error"),
-      (#"{"data_list":[1]}"#, "data_list type error"),
-      (#"{"data_list":[{"alias":"a"}]}"#, "data_list.cid can not be empty"),
-      (#"{"data_list":[{"cid":"\#(cid.text)"}]}"#, "data_list.alias can not be empty"),
-      (list([(cid, "a-b")]), "alias is invalid"),
-      (list([(cid, String(repeating: "中", count: 41))]), "alias size over limit"),
+      (#"{"data_list":[1]}"#, "data_list[0] type error"),
+      (#"{"data_list":[{"alias":"a"}]}"#, "data_list[0].cid can not be empty"),
+      (#"{"data_list":[{"cid":"\#(cid.text)"}]}"#, "data_list[0].alias can not be empty"),
+      (list([(cid, "a-b")]), "data_list[0].alias is invalid"),
+      (list([(cid, String(repeating: "中", count: 41))]), "data_list[0].alias size over limit"),
       (list([(cid, "a"), (cid, "b")]), "contains duplicate cid"),
       (#"{"data_list":[{"cid":"0","alias":"a"}]}"#, "target user is invalid"),
       (list(Array(repeating: (cid, "a"), count: 1001)), "data_list size over limit"),
     ]
     for (body, message) in cases {
       let answer = await world.ask("POST", "/user/alias", body)
-      #expect(answer.status == 400 && answer.code == 20001 && answer.message == message, "\(answer.message)")
+      #expect(
+        answer.status == 400 && answer.code == 20001 && answer.message.hasPrefix(message), "\(answer.message)"
+      )
     }
   }
 
@@ -174,10 +176,14 @@ import Testing
     #expect(await world.ask("DELETE", "/user/black/cid/\(one.text)").code == 0)
     #expect(!world.app.directory.isBlocked(try number(one, world)))
     #expect(world.app.directory.isBlocked(try number(two, world)))
-    #expect(await world.ask("POST", "/user/black/cid/\(one.text),0").message == "target user is invalid")
+    #expect(
+      await world.ask("POST", "/user/black/cid/\(one.text),0").message
+        == "target user is invalid: the app has no cid '0'")
     #expect(!world.app.directory.isBlocked(try number(one, world)))
     let many = (0...200).map(String.init).joined(separator: ",")
-    #expect(await world.ask("POST", "/user/black/cid/\(many)").message == "cid size over limit")
+    #expect(
+      await world.ask("POST", "/user/black/cid/\(many)").message
+        == "cid size over limit: it has 201 values, at most 200 are allowed")
   }
 
   @Test func `Status, device status and details are told of known CIDs`() async throws {
@@ -201,7 +207,8 @@ import Testing
     #expect(await world.ask("POST", "/user/bind_dt/ios", removed).code == 0)
     let after = await world.ask("GET", "/user/detail/\(phone.text)").json["data"]?["validCids"]?[phone.text]
     #expect(after != nil && after?["device_token"] == nil)
-    #expect(await world.ask("POST", "/user/bind_dt/mp", bound).message == "permission required by bind_dt/mp")
+    let mini = await world.ask("POST", "/user/bind_dt/mp", bound)
+    #expect(mini.message.hasPrefix("permission required by bind_dt/mp: known are apn, "))
     let wrong = #"{"dt_list":[{"cid":"\#(other.text)","device_token":"00"}]}"#
     #expect(await world.ask("POST", "/user/bind_dt/ios", wrong).code == 20001)
   }

@@ -26,21 +26,18 @@ struct AliasController: GetuiController {
   }
 
   private func entries(_ call: GetuiCall, _ app: App) throws(GetuiError) -> [Entry] {
-    let body = try call.body()
-    guard let list = try body.array("data_list", most: Self.mostEntries), !list.isEmpty else {
-      throw .missing("data_list")
-    }
+    let list = try call.body().objects("data_list", most: Self.mostEntries)
     var entries: [Entry] = []
     var seen: Set<RegistrationNumber> = []
     entries.reserveCapacity(list.count)
-    for value in list {
-      guard let object = value.object else { throw .wrongType("data_list") }
-      let fields = GetuiFields(object, path: "data_list")
+    for fields in list {
       let cid = try fields.required("cid")
       let alias = try fields.required("alias")
-      if let error = GetuiError(alias: alias) { throw error }
-      let device = try app.device(cid)
-      guard seen.insert(device).inserted else { throw .parameter("contains duplicate cid") }
+      try GetuiError.check(alias: alias, at: fields.name("alias"))
+      guard let device = app.registration(cid) else { throw .unknownTarget(cid) }
+      guard seen.insert(device).inserted else {
+        throw .parameter("contains duplicate cid: '\(cid.prefix(64))' is there twice")
+      }
       entries.append(Entry(device: device, alias: alias))
     }
     return entries
@@ -121,7 +118,7 @@ struct AliasController: GetuiController {
 
   private func alias(_ call: GetuiCall) throws(GetuiError) -> String {
     let alias = call.captures["alias"] ?? ""
-    if let error = GetuiError(alias: alias) { throw error }
+    try GetuiError.check(alias: alias)
     return alias
   }
 }

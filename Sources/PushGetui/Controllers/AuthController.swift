@@ -31,7 +31,9 @@ struct AuthController: GetuiController {
     // Some clients send a number, some a string; the signature covers its text.
     guard let stamp = body["timestamp"] else { throw .missing("timestamp") }
     let text = stamp.string ?? stamp.number?.text ?? ""
-    guard let milliseconds = Int64(text), milliseconds > 0 else { throw .invalid("timestamp") }
+    guard let milliseconds = Int64(text), milliseconds > 0 else {
+      throw .invalid("timestamp", "it must be the Unix time in milliseconds, such as 1767225600000")
+    }
     guard key == app.key.text else { throw .signInvalid("appkey does not belong to the appId") }
     let now = api.time.now().milliseconds
     guard (now - Tokens.tolerance...now + Tokens.tolerance).contains(milliseconds) else {

@@ -118,9 +118,7 @@ struct ListController: GetuiController {
     var ignored: Set<String> = []
 
     init(_ fields: GetuiFields, names: [String], kind: TargetName) throws(GetuiError) {
-      guard let task = GetuiTaskID(try fields.required("taskid")), task.kind == .list else {
-        throw .invalid("taskid")
-      }
+      let task = try fields.task("taskid", [.list])
       (self.task, self.names, self.kind) = (task.id, names, kind)
       isAsync = try fields.flag("is_async") == true
       isDetailed = try fields.flag("need_alias_detail") == true
@@ -136,7 +134,7 @@ struct ListController: GetuiController {
       case .failure: call.fail(.busy)
       case .success(let row?) where row.scheduleID == nil:
         attemptPush(call) { () throws(GetuiError) in try send(order, row, call, app) }
-      case .success: call.fail(.invalid("taskid"))
+      case .success: call.fail(.unknownTask)
       }
     }
   }

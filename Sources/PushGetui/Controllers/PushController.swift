@@ -75,7 +75,9 @@ struct PushController: GetuiController {
   private static func fastTag(_ body: GetuiFields) throws(GetuiError) -> PushTarget {
     guard let audience = try body.fields("audience") else { throw .missing("audience") }
     try audience.allow(["fast_custom_tag"])
-    return .tag(try audience.required("fast_custom_tag"))
+    let tag = try audience.required("fast_custom_tag")
+    try GetuiError.check(tag: tag, at: audience.name("fast_custom_tag"))
+    return .tag(tag)
   }
 
   static func tags(_ body: GetuiFields) throws(GetuiError) -> PushTarget {

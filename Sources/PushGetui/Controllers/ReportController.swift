@@ -80,7 +80,7 @@ struct ReportController: GetuiController {
         throw .invalid("startDate", "there are figures of whole days since \(since.text)")
       }
       let end = start(ofDay: (try day(call, "endDate") ?? today.dayNumber) + 1)
-      guard first < end else { throw .invalid("startDate") }
+      guard first < end else { throw .invalid("startDate", "it must not be after endDate") }
       let source = FigureSums.Source.group(group, below: MessageID(firstAt: end))
       FigureSums(api: api, app: app, oldest: MessageID(firstAt: first), sources: [source]).read(
         "group_name"
@@ -96,7 +96,9 @@ struct ReportController: GetuiController {
   // MARK: Days
 
   private func day(_ text: String, _ field: String) throws(GetuiError) -> Int64 {
-    guard let time = LocalTime(text + " 00:00:00") else { throw .invalid(field) }
+    guard let time = LocalTime(text + " 00:00:00") else {
+      throw .invalid(field, "it must be a day such as 2026-01-31, not '\(text.prefix(64))'")
+    }
     return time.date.dayNumber
   }
 
@@ -182,17 +184,15 @@ struct ReportController: GetuiController {
         writer.beginObject()
         writer.key("gt")
         writer.beginObject()
-        writer.key("app")
-        writer.beginObject()
-        writer.member("total_num", limit ?? -1)
-        writer.member("remain_num", limit.map { max(0, $0 - used) } ?? -1)
-        if limit != nil { writer.member("push_num", used) }
-        writer.endObject()
-        writer.key("list")
-        writer.beginObject()
-        writer.member("total_num", -1)
-        writer.member("remain_num", -1)
-        writer.endObject()
+        for (kind, total) in [("app", limit), ("app_with_tag", nil), ("list", nil)] {
+          writer.key(kind)
+          writer.beginObject()
+          writer.member("total_num", total ?? -1)
+          writer.member("remain_num", total.map { max(0, $0 - used) } ?? -1)
+          if total != nil { writer.member("push_num", used) }
+          writer.member("limit", total.map { used >= $0 } ?? false)
+          writer.endObject()
+        }
         writer.endObject()
         writer.endObject()
       }

@@ -147,7 +147,7 @@ struct SingleController: GetuiController {
     for (index, value) in list.enumerated() {
       var entry = BatchEntry(place: index)
       do throws(GetuiError) {
-        guard let object = value.object else { throw .wrongType("msg_list[\(index)]") }
+        guard let object = value.object else { throw .wrongType("msg_list[\(index)]", "a JSON object") }
         let message = GetuiFields(object)
         // The answer names a refused message by its `request_id`, unless an earlier message has the same.
         if let id = object["request_id"]?.string, BatchEntry.canShow(id), shown.insert(id).inserted {

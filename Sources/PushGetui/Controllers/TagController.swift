@@ -29,9 +29,12 @@ struct TagController: GetuiController {
       else {
         throw .missing("custom_tag")
       }
-      for tag in tags { if let error = GetuiError(tag: tag) { throw error } }
+      for (place, tag) in tags.enumerated() { try Self.check(tag, at: "custom_tag[\(place)]") }
       let characters = tags.reduce(0) { $0 + $1.unicodeScalars.count }
-      guard characters <= RegistrationLimits.getuiTagCharacters else { throw .overLimit("custom_tag") }
+      let most = RegistrationLimits.getuiTagCharacters
+      guard characters <= most else {
+        throw .overLimit("custom_tag", "it has \(characters) characters, at most \(most) are allowed")
+      }
       let (day, rates) = (today, api.tagRates)
       guard rates.takeSet(device, of: app.id, day: day) else { throw .tagsUsedUp }
       let change = DeviceChange(tags: .set(tags), tagLimit: RegistrationLimits.getuiTags)
@@ -40,6 +43,11 @@ struct TagController: GetuiController {
         call.answer(result)
       }
     }
+  }
+
+  private static func check(_ tag: String, at name: String) throws(GetuiError) {
+    guard tag.unicodeScalars.count <= NameRules.maximumGetuiTag else { throw .tagTooLong(name) }
+    try GetuiError.check(tag: tag, at: name)
   }
 
   private func showTags(_ call: GetuiCall, _ app: App) {
@@ -82,7 +90,7 @@ struct TagController: GetuiController {
   ) {
     call.attempt { () throws(GetuiError) in
       let tag = call.captures["tag"] ?? ""
-      if let error = GetuiError(tag: tag) { throw error }
+      try Self.check(tag, at: "custom_tag")
       guard let cids = try call.body().texts("cid", most: Self.mostDevices), !cids.isEmpty else {
         throw .missing("cid")
       }

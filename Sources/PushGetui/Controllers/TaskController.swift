@@ -22,9 +22,12 @@ struct TaskController: GetuiController {
   /// `DELETE /task/{taskid}`: recalls all pushes of a stored message, which can no longer be sent; a repetition goes on where an
   /// error ended that. Of a scheduled push it deletes the schedule, or recalls the push if it was made.
   private func stop(_ call: GetuiCall, _ app: App) {
-    guard let task = GetuiTaskID(call.captures["taskid"] ?? ""), task.kind != .single else {
-      return call.fail(.invalid("taskid"))
+    call.attempt { () throws(GetuiError) in
+      stop(try GetuiError.task(call.captures["taskid"] ?? "", [.list, .app]), call, app)
     }
+  }
+
+  private func stop(_ task: GetuiTaskID, _ call: GetuiCall, _ app: App) {
     let now = api.time.now()
     api.store.write(of: app.id) { transaction throws(StorageError) -> Stopped in
       guard let row = try transaction.getui.task(task.id, app: app.id),
@@ -46,7 +49,7 @@ struct TaskController: GetuiController {
       }
       switch result {
       case .failure: call.fail(.busy)
-      case .success(.unknown): call.fail(.invalid("taskid"))
+      case .success(.unknown): call.fail(.unknownTask)
       case .success(.isPush): api.recall([task.id], in: app, done: done)
       case .success(.hasPushes): api.recallAll(ofTask: task.id, in: app, done: done)
       }
@@ -65,15 +68,18 @@ struct TaskController: GetuiController {
 
   /// `GET /task/schedule/{taskid}`.
   private func showTimed(_ call: GetuiCall, _ app: App) {
-    guard let task = GetuiTaskID(call.captures["taskid"] ?? ""), task.kind == .app else {
-      return call.fail(.invalid("taskid"))
+    call.attempt { () throws(GetuiError) in
+      showTimed(try GetuiError.task(call.captures["taskid"] ?? "", [.app]), call, app)
     }
+  }
+
+  private func showTimed(_ task: GetuiTaskID, _ call: GetuiCall, _ app: App) {
     api.store.read { transaction throws(StorageError) in
       try transaction.getui.timedTask(task.id, app: app.id)
     } completion: { result in
       switch result {
       case .failure: call.fail(.busy)
-      case .success(nil): call.fail(.invalid("taskid"))
+      case .success(nil): call.fail(.unknownTask)
       case .success(let timed?):
         call.answer { writer in
           writer.beginObject()
@@ -87,13 +93,16 @@ struct TaskController: GetuiController {
 
   /// `DELETE /task/schedule/{taskid}`.
   private func deleteTimed(_ call: GetuiCall, _ app: App) {
-    guard let task = GetuiTaskID(call.captures["taskid"] ?? ""), task.kind == .app else {
-      return call.fail(.invalid("taskid"))
+    call.attempt { () throws(GetuiError) in
+      deleteTimed(try GetuiError.task(call.captures["taskid"] ?? "", [.app]), call, app)
     }
+  }
+
+  private func deleteTimed(_ task: GetuiTaskID, _ call: GetuiCall, _ app: App) {
     let now = api.time.now()
     api.store.write(of: app.id) { transaction throws(StorageError) -> GetuiError? in
       guard let timed = try transaction.getui.timedTask(task.id, app: app.id) else {
-        return .invalid("taskid")
+        return .unknownTask
       }
       guard timed.outcome == nil else { return .alreadySent }
       guard !timed.task.isStopped, let schedule = timed.schedule else {
@@ -125,7 +134,7 @@ struct TaskController: GetuiController {
   private func showDetail(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let device = try app.device(call.captures["cid"] ?? "")
-      guard let task = GetuiTaskID(call.captures["taskid"] ?? "") else { throw .invalid("taskid") }
+      let task = try GetuiError.task(call.captures["taskid"] ?? "")
       showDetail(call, task.id, below: Self.end, device, app)
     }
   }
@@ -169,7 +178,7 @@ struct TaskController: GetuiController {
     router.diagnostics.diagnose(push, .there(device), in: app) { result in
       switch result {
       case .failure: call.fail(.busy)
-      case .success(nil): call.fail(.invalid("taskid"))
+      case .success(nil): call.fail(.unknownTask)
       case .success(let diagnosis?):
         let events = diagnosis.events.map { (time: router.zone.local($0.at).text, event: $0.event) }
         call.answer { writer in

@@ -157,7 +157,9 @@ struct UserController: GetuiController {
       // The example of Getui's PHP client sends a number.
       var text = fields["badge"]?.int64.map { String($0) }
       if text == nil { text = try fields.required("badge", most: 16) }
-      guard let badge = text.flatMap({ BadgeChange(getui: $0) }) else { throw .invalid("badge") }
+      guard let badge = text.flatMap({ BadgeChange(getui: $0) }) else {
+        throw .invalid("badge", "it must be a number such as 7, +1 or -1, not '\((text ?? "").prefix(64))'")
+      }
       router.registrations.changeBadges(badge, of: devices, in: app) { call.answer($0) }
     }
   }
@@ -166,48 +168,73 @@ struct UserController: GetuiController {
 
   private static let mostTokens = 1000
 
-  /// Binds APNs tokens. Other types are refused: there are no channels for them.
+  /// The channels by the types of their tokens: the names of makers in strategies, and those of channels.
+  private static let channels: [String: String] = {
+    let makers = VendorOptions.channels.map { ($0.maker.lowercased(), $0.channel) }
+    let names = makers + [("ios", "apns"), ("apn", "apns"), ("fcm", "fcm"), ("hoshw", "harmony")]
+    return Dictionary(names + names.map { ($0.1, $0.1) }) { first, _ in first }
+  }()
+
+  /// A token to bind, and its device.
+  private typealias Binding = (device: RegistrationNumber, token: PushToken)
+
+  /// Binds tokens of channels.
   private func bindTokens(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
-      guard ["ios", "apn", "apns"].contains(call.captures["type"] ?? "") else {
-        throw .unsupported("bind_dt/\(call.captures["type"]?.prefix(32) ?? "")")
+      let type = call.captures["type"] ?? ""
+      guard let channel = Self.channels[type] else {
+        let known = Self.channels.keys.sorted().joined(separator: ", ")
+        throw .parameter("permission required by bind_dt/\(type.prefix(32)): known are \(known)")
       }
-      guard let list = try call.body().array("dt_list", most: Self.mostTokens), !list.isEmpty
-      else {
-        throw .missing("dt_list")
-      }
-      var tokens: [(device: RegistrationNumber, token: [UInt8])] = []
-      for value in list {
-        guard let object = value.object else { throw .wrongType("dt_list") }
-        let fields = GetuiFields(object, path: "dt_list")
-        let device = try app.device(try fields.required("cid"))
-        // An empty token removes the device's token; a missing one is an error.
-        guard let text = try fields.text("device_token") else { throw .missing("dt_list.device_token") }
-        guard let token = Hex.decode(text.lowercased()), token.count <= 100 else {
-          throw .invalid("dt_list.device_token")
-        }
-        guard app.directory.identity(device)?.platform == .ios else {
-          throw .invalid("dt_list.cid", "it is not on iOS")
-        }
-        tokens.append((device, token))
-      }
-      bind(tokens[...], call, app)
+      let list = try call.body().objects("dt_list", most: Self.mostTokens)
+      let bindings = try list.map { fields throws(GetuiError) in try binding(fields, channel, app) }
+      bind(bindings[...], call, app)
     }
   }
 
+  private func binding(
+    _ fields: GetuiFields, _ channel: String, _ app: App
+  ) throws(GetuiError) -> Binding {
+    let cid = try fields.required("cid")
+    guard let device = app.registration(cid), let platform = app.directory.identity(device)?.platform else {
+      throw .unknownTarget(cid)
+    }
+    // An empty token removes the device's token; a missing one is an error.
+    let name = fields.name("device_token")
+    guard let text = try fields.text("device_token") else { throw .missing(name) }
+    guard channel == "apns" else {
+      switch router.channels.token(ToldToken(channel: channel, token: text), of: platform) {
+      case .success(let token): return (device, token)
+      case .failure(let fault): throw .invalid(name, fault.message)
+      }
+    }
+    guard platform == .ios else { throw .invalid(fields.name("cid"), "it is not on iOS") }
+    guard let token = Hex.decode(text.lowercased()), token.count <= 100 else {
+      throw .invalid(name, "it must have at most 200 hexadecimal digits, two for each byte")
+    }
+    return (device, PushToken(.production, token))
+  }
+
   /// Binds tokens one after the other, since a token is taken from the registration that had it before.
-  private func bind(
-    _ tokens: ArraySlice<(device: RegistrationNumber, token: [UInt8])>, _ call: GetuiCall, _ app: App
-  ) {
-    guard let first = tokens.first else { return call.answer() }
+  private func bind(_ bindings: ArraySlice<Binding>, _ call: GetuiCall, _ app: App) {
+    guard let first = bindings.first else { return call.answer() }
+    guard first.token.slot == APNsTokenSlot.device.slot else {
+      return bind(first.device, first.token, then: bindings.dropFirst(), call, app)
+    }
     router.registrations.facts(of: [first.device], in: app) { [self] result in
       // Only the device knows its APNs environment; the default is production.
       let known = (try? result.get())?.first??.deviceToken?.service.environment ?? .production
-      let token = PushToken(known, first.token)
-      router.registrations.setTokens([token], of: first.device, in: app) { result in
-        if case .failure(let failure) = result { return call.fail(GetuiError(failure)) }
-        bind(tokens.dropFirst(), call, app)
-      }
+      bind(first.device, PushToken(known, first.token.bytes), then: bindings.dropFirst(), call, app)
+    }
+  }
+
+  private func bind(
+    _ device: RegistrationNumber, _ token: PushToken, then rest: ArraySlice<Binding>, _ call: GetuiCall,
+    _ app: App
+  ) {
+    router.registrations.setTokens([token], of: device, in: app) { result in
+      if case .failure(let failure) = result { return call.fail(GetuiError(failure)) }
+      bind(rest, call, app)
     }
   }
 }

@@ -15,7 +15,7 @@ struct EmptyAudience {
     let registered = directory.resolve(.all, platforms: .all)?.count ?? 0
     let names = Platform.allCases.filter { push.platforms.contains($0) }.map(\.name).joined(separator: ", ")
     let nobody = "not on \(names), for which the push has something"
-    let others = "blocked or excluded by options"
+    let others = "blocked, imported and not adopted yet, or excluded by options"
     switch push.audience {
     case _ where registered == 0: return "no device of the app is registered"
     case .testDevices: return "no test device of the app matches"
