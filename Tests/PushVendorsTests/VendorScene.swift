@@ -15,10 +15,10 @@ import Testing
 /// makes.
 final class VendorScene {
   let clock = ManualClock()
-  let app: App
-  let router: Router
+  private(set) var app: App
+  private(set) var router: Router
   private(set) var channel: VendorChannel<ScriptedVendor>
-  let parts: VendorParts
+  private(set) var parts: VendorParts
   let moments = ScriptedVendor.Moments()
   private let database: TestDatabase
   private let server: TestReceiver
@@ -26,6 +26,7 @@ final class VendorScene {
   private var credential: ChannelCredentialRow
   private let vendor: ScriptedVendor
   private var secrets: [RegistrationID: [UInt8]] = [:]
+  private let makeParts: (Router) -> VendorParts
 
   /// `script` says what the vendor answers to the requests that bring something to devices, from 1 on.
   init(
@@ -44,9 +45,13 @@ final class VendorScene {
     router = Router(store: store, scope: .all, time: clock, log: .silent)
     try router.load()
     app = try await router.makeApp(in: store)
-    parts = VendorParts(
-      router: router, store: store, transport: transport, keys: .init(open: { .success(keys) }),
-      metrics: Metrics(), site: site, time: clock, log: log)
+    let transport = transport
+    makeParts = { router in
+      VendorParts(
+        router: router, store: store, transport: transport, keys: .init(open: { .success(keys) }),
+        metrics: Metrics(), site: site, time: clock, log: log)
+    }
+    parts = makeParts(router)
     vendor = ScriptedVendor(
       url: server.url, services: services, mostTokens: mostTokens, fewestTokens: fewestTokens,
       prepares: prepares, hasQuotas: hasQuotas, moments: moments, clock: clock)
@@ -97,6 +102,10 @@ final class VendorScene {
     // Behind what that writes.
     _ = try await tokens()
     router.unplug()
+    router = Router(store: parts.store, scope: .all, time: clock, log: .silent)
+    try router.load()
+    app = try #require(router.apps.all.first)
+    parts = makeParts(router)
     channel = VendorChannel(vendor, parts)
     router.add(channel)
     try await awaitCallback { done in channel.start { done($0) } }.get()
