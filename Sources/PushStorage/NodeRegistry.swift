@@ -268,9 +268,15 @@ public final class NodeRegistry: Sendable {
     }
   }
 
-  /// Removes a node that others do not reach, though it shows signs of life; false if it is gone already.
-  public func expel(_ node: NodeRow, at now: Timestamp) throws(StorageError) -> Bool {
+  /// Removes a node that others do not reach, though it shows signs of life; false if it is gone already, if `own`
+  /// has no place any more, or if `judges` finds in what the nodes tell now that the node may stay: whoever was cut
+  /// off from the database knows only what was true before.
+  public func expel(
+    _ node: NodeRow, by own: Int64, at now: Timestamp, if judges: ([NodeRow]) -> Bool
+  ) throws(StorageError) -> Bool {
     try change { database, _ throws(StorageError) in
+      let nodes = try Self.view(of: database).nodes
+      guard nodes.contains(where: { $0.incarnation == own }), judges(nodes) else { return false }
       // It may hold its row locked for seconds.
       try NodeLocks(database: database).endConnection(of: node.incarnation)
       try database.run("DELETE FROM node WHERE incarnation = ?", .integer(node.incarnation))

@@ -7,13 +7,17 @@ import Synchronization
 extension NodeHomes {
   /// Notes which nodes may not be homes.
   func noteUnreachable(_ view: ClusterView) {
-    let homes = Reachability(view.nodes).homes
-    let out = view.nodes.filter { $0.isConnected && !$0.isDraining && !homes.contains($0.incarnation) }
+    let out = Self.unreachable(among: view.nodes)
     let (now, counts) = (time.monotonic(), homeCounts)
     state.withLock { state in
       state.unreachable.note(
         Dictionary(out.map { ($0.incarnation, counts[$0.incarnation] ?? 0) }) { $1 }, at: now)
     }
+  }
+
+  private static func unreachable(among nodes: [NodeRow]) -> [NodeRow] {
+    let homes = Reachability(nodes).homes
+    return nodes.filter { $0.isConnected && !$0.isDraining && !homes.contains($0.incarnation) }
   }
 
   /// Gives everything to nodes that may be homes, if this one may not; false if it may.
@@ -41,7 +45,11 @@ extension NodeHomes {
     let now = time.monotonic()
     let stuck = state.withLock { $0.unreachable.contains(own) ? [] : $0.unreachable.stuck(at: now) }
     for node in view.nodes where stuck.contains(node.incarnation) {
-      guard try registry.expel(node, at: time.now()) else { continue }
+      let isExpelled = try registry.expel(node, by: own, at: time.now()) { nodes in
+        // A node that tells nothing yet was not tried.
+        Self.unreachable(among: nodes).contains { $0.incarnation == node.incarnation && $0.reaches != nil }
+      }
+      guard isExpelled else { continue }
       log.warning(
         "a home that other nodes do not reach is replaced",
         ["node": .text(node.name), "address": .text(node.address)])

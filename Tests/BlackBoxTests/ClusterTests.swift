@@ -277,8 +277,10 @@ import Testing
     }
     #expect(try hasInstallation("a"))
     let isKnown = try RunningProgram.eventually {
-      try world.apps(at: "b") == 0
-        && world.node("a").call("GET", "/metrics").body.contains("\nborealis_cluster_nodes 2")
+      let metrics = try world.node("a").call("GET", "/metrics").body
+      // Nothing is handed over to nodes of which nobody knows yet whether they are reached.
+      return try world.apps(at: "b") == 0 && metrics.contains("\nborealis_cluster_nodes 2")
+        && metrics.contains("\nborealis_node_may_be_home 1")
     }
     #expect(isKnown)
     let session = try PostgresSession(world.cluster, in: world.database)

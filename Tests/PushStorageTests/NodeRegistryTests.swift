@@ -94,9 +94,12 @@ import Testing
     let row = try #require(try other.look(as: second, beats: true)?.nodes.first)
     #expect(row.incarnation == first && row.isConnected)
     #expect(try !other.remove(row, seenAt: .start))
-    #expect(try other.expel(row, at: .start))
+    // Nodes that have no place, or find that it may stay, do not remove it.
+    #expect(try !other.expel(row, by: second + 100, at: .start) { _ in true })
+    #expect(try !other.expel(row, by: second, at: .start) { !$0.contains { $0.name == "one" } })
+    #expect(try other.expel(row, by: second, at: .start) { $0.count == 2 })
     #expect(try other.look(as: second, beats: true)?.nodes.map(\.name) == ["other"])
-    #expect(try !other.expel(row, at: .start))
+    #expect(try !other.expel(row, by: second, at: .start) { _ in true })
   }
 
   @Test func `Nodes tell what they can do and whom they reach`() throws {
@@ -118,7 +121,7 @@ import Testing
       let node = try register(name, at: other)
       let row = try #require(try one.look(as: first, beats: true)?.nodes.first { $0.incarnation == node })
       if expelled { _ = try other.look(as: node, beats: true) }
-      #expect(try expelled ? one.expel(row, at: moment) : one.remove(row, seenAt: moment))
+      #expect(try expelled ? one.expel(row, by: first, at: moment) { _ in true } : one.remove(row, seenAt: moment))
     }
     try die("two", at: .start)
     try die("three", at: .start.adding(seconds: 60), expelled: true)
