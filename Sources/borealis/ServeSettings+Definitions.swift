@@ -156,7 +156,7 @@ extension ServeSettings {
     SettingDefinition(
       name: "keep-newcomers", valueName: "TIME",
       help:
-        "After which time a registration is deleted that no device used after its first hour; 0s for never.",
+        "After which time a registration without a push token is deleted that no device used after its first hour; 0s for never.",
       default: "30d", kind: .duration),
     SettingDefinition(
       name: "keep-inactive", valueName: "TIME",

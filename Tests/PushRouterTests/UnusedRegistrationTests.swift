@@ -69,6 +69,25 @@ import Testing
     #expect(rows.map(\.number) == [again.number] && rows.first?.successor == nil)
   }
 
+  @Test func `Newcomers that their push service reaches have the longer time`() async throws {
+    let world = try await world()
+    let (apple, other) = (
+      try await world.register(token: [1], platform: .ios), try await world.register()
+    )
+    let none = try await world.register()
+    let slot = TokenSlot(ChannelID(rawValue: 77), kind: 1)
+    try await awaitCallback { done in
+      world.router.registrations.setTokens([PushToken(slot, .only, [2])], of: other.number, in: world.app) {
+        done($0)
+      }
+    }.get()
+    for (days, expected) in [(31, [true, true, false]), (225, [false, false, false])] as [(Int64, [Bool])] {
+      world.clock.advance(seconds: days * Self.day)
+      try await sweep(world)
+      #expect(known([apple, other, none], world) == expected)
+    }
+  }
+
   @Test func `Without limits registrations stay`() async throws {
     let world = try await world(newcomers: nil, inactive: nil)
     let device = try await world.register()

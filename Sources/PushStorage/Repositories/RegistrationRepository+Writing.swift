@@ -136,8 +136,9 @@ extension RegistrationRepository<Writing> {
     return gone
   }
 
-  /// Deletes a registration whose device was not there since a time: another for those that no device used after the hour in which they
-  /// were made. Imported ones whose device has not come count from the import, and never as that.
+  /// Deletes a registration whose device was not there since a time: another for those without a push token that
+  /// no device used after the hour in which they were made. Imported ones whose device has not come count from the
+  /// import, and never as that.
   public func removeUnused(
     app: AppID, number: RegistrationNumber, _ times: UnusedTimes, at now: Timestamp
   ) throws(StorageError) -> ReplacedRegistration? {
@@ -146,7 +147,8 @@ extension RegistrationRepository<Writing> {
       DELETE FROM registration WHERE app_id = ?1 AND number = ?2
         AND ((last_seen_at < ?3 AND created_at < ?3)
           OR (last_seen_at < ?4 AND created_at < ?4 AND last_seen_at < created_at + 3600000
-            AND adoption IN (0, 5)))
+            AND adoption IN (0, 5) AND apns_token IS NULL
+            AND NOT EXISTS (SELECT 1 FROM channel_token WHERE app_id = ?1 AND number = ?2 AND token IS NOT NULL)))
       RETURNING number, tags, registration_id, platform
       """, .app(app), .number(number), .time(times.others), .time(times.newcomers), map: Self.replaced)
     if let gone { try remember([gone], of: app, replacedBy: nil, at: now) }
