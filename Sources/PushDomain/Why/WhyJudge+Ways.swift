@@ -86,6 +86,8 @@ extension WhyJudge {
       return notApplicable(point)
     case .waiting:
       if release.verdict == .waiting { return notApplicable(point) }
+      // The step of the credential says what to do: nothing goes on by itself.
+      if credential.verdict == .failed { return WhyStep(point, .waiting, detail: isShared ? name : nil) }
       return waiting(at: way, point, isShared: isShared)
     case .accepted:
       let receipt = way.hasArrived.map { $0 ? "arrived" : "no receipt yet" }
@@ -137,7 +139,7 @@ extension WhyJudge {
         .connection, .failed, at: facts.fallback?.at, .notAcknowledgedInTime,
         detail: facts.fallback?.channel.name)
     case .waiting where facts.endedAt == nil:
-      if let fallback = facts.fallback, !fallback.isDone {
+      if let fallback = facts.fallback, !fallback.isDone, credential.verdict != .failed {
         return WhyStep(
           .connection, .waiting, at: fallback.at, .awaitingAcknowledgement, detail: fallback.channel.name)
       }

@@ -78,12 +78,12 @@ extension WhyRemedy {
     "Upload a credential for the channel under Settings; for APNs a key (.p8) or a certificate "
       + "for the token's environment.",
     "请在设置中上传该通道的凭证；苹果推送为对应环境的密钥（.p8）或证书。")
-  /// Check the credential, fix or replace it, and resume it.
+  /// Check the credential, and resume or replace it.
   public static let mendCredential = WhyRemedy(
     "mend_credential",
-    "Check the credential (for APNs the key, key ID, team ID and bundle ID), replace what is "
-      + "wrong, and resume it.",
-    "检查凭证（苹果推送为密钥、Key ID、团队和 Bundle ID），修正后恢复使用。")
+    "Check the credential under Settings (for APNs the key, key ID, team ID and bundle ID). Resume it if it is "
+      + "right, or replace it: pushes that still wait are then sent.",
+    "请在设置中检查凭证（苹果推送为密钥、Key ID、团队和 Bundle ID）：无误则恢复使用，否则更换；等待中的推送随后会发出。")
   /// Compare the credential with the app's values in the service's console.
   public static let verifyCredential = WhyRemedy(
     "verify_credential",

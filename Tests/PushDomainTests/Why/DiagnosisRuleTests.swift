@@ -24,6 +24,23 @@ extension DiagnosisTests {
     if line.verdict != .failed { #expect(diagnosis.firstFailure != step) }
   }
 
+  /// Nothing goes on by itself while the credential is paused: the step of the credential says what to do.
+  @Test func `Nobody is asked to wait for a channel whose credential is paused`() throws {
+    var facts = Self.facts(.ios) {
+      $0.own = .waiting
+      $0.way?.credential = .stopped(reason: "by Ada", since: Self.before)
+      $0.fallback = WhyFacts.Fallback(.apns, at: Self.end, isDone: false)
+    }
+    let planned = try #require(Diagnosis(facts).step(.connection))
+    #expect(planned.verdict == .waiting && planned.cause == .notInForeground)
+    facts.own = .handedOver
+    facts.way?.state = .waiting
+    let diagnosis = Diagnosis(facts)
+    #expect(diagnosis.conclusion == .waiting && diagnosis.firstFailure?.cause == .credentialStopped)
+    let apple = try #require(diagnosis.step(.apple))
+    #expect(apple.verdict == .waiting && apple.cause == nil)
+  }
+
   @Test func `Every cause has a case`() {
     #expect(Set(Self.all.map(\.cause)) == Set(Self.causes))
   }
@@ -36,6 +53,8 @@ extension DiagnosisTests {
         var facts = line.facts
         (facts.own, facts.callback) = (other.facts.own, other.facts.callback)
         facts.way?.state = other.facts.way?.state ?? .notMeant
+        facts.way?.rest = other.facts.way?.rest
+        facts.way?.unreachable = other.facts.way?.unreachable
         facts.way?.credential = other.facts.way?.credential ?? .unknown
         (facts.push.withdrawal, facts.push.releaseAt) = (
           other.facts.push.withdrawal, other.facts.push.releaseAt
@@ -50,6 +69,9 @@ extension DiagnosisTests {
         let failures = diagnosis.steps.filter { $0.verdict == .failed }
         #expect(failures.allSatisfy { $0.cause != nil })
         #expect(diagnosis.steps.allSatisfy { $0.verdict != .notApplicable || $0.cause == nil })
+        if diagnosis.step(.credential)?.verdict == .failed {
+          #expect(diagnosis.steps.allSatisfy { $0.point == .release || $0.remedy != .wait }, "\(line.name)")
+        }
         switch diagnosis.conclusion {
         case .arrived, .handedOver:
           #expect(diagnosis.firstFailure == nil || diagnosis.firstFailure?.point == .callback)
