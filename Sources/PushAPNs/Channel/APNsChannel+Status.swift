@@ -113,7 +113,8 @@ extension APNsChannel {
     parts.checks.begin(credential.id)
     dispatcher.ask(about: credential.topic) { [self] verdict in
       if case .refused(let reason) = verdict {
-        parts.credentials.pause(credential.id, app: credential.app, reason: "Apple answered \(reason)")
+        parts.credentials.pause(
+          credential.id, app: credential.app, reason: CredentialVerdict.pauseReason(reason))
       }
       parts.checks.end(credential.id, verdict)
     }

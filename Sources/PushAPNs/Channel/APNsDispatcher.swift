@@ -163,7 +163,7 @@ final class APNsDispatcher: APNsSource {
       judge(goAway: debug)
     case .refusedCertificate(let reason):
       endQuestions(.refused(reason))
-      pauseCredentials("Apple refuses the certificate: \(reason)")
+      pauseCredentials(CredentialVerdict.pauseReason(reason))
     case .lacksHTTP2: break
     case .closed: endQuestions(.unclear("the connections were closed"))
     }
@@ -356,6 +356,9 @@ final class APNsDispatcher: APNsSource {
 }
 
 extension CredentialVerdict {
+  /// Why a credential is paused that APNs refused, whether it was asked about it or a push showed it.
+  static func pauseReason(_ reason: String) -> String { "Apple answered \(reason)" }
+
   /// What the response to a push to no device says about the credential.
   init(_ answer: APNsAnswer) {
     let long = Timestamp(milliseconds: 0)

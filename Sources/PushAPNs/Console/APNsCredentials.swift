@@ -103,7 +103,7 @@ final class APNsCredentials: ChannelCredentials {
       case .refused(let reason):
         Phrase("APNs rejected it at {}: {}.", "苹果已于 {} 拒绝该凭证：{}。").with(each: at, Phrase(verbatim: reason))
       case .unclear(let reason):
-        Phrase("APNs could not be asked at {}: {}.", "{} 未能向苹果验证：{}。").with(
+        Phrase("Verification failed at {}: {}.", "{} 未能验证：{}。").with(
           each: at, Phrase(verbatim: reason))
       }
     }
@@ -177,7 +177,7 @@ final class APNsCredentials: ChannelCredentials {
       "APNs rejected the credential: {}. It is stored and paused. Upload the correct one, or resume it when the problem is solved.",
       "苹果拒绝了该凭证：{}。凭证已保存但已暂停；请上传正确的凭证，或处理后恢复使用。")
     let unclear = Phrase(
-      "The credential is stored, but APNs could not be asked to verify it: {}.", "凭证已保存，但未能向苹果验证：{}。")
+      "The credential is stored, but it could not be verified with APNs: {}.", "凭证已保存，但未能向苹果验证：{}。")
     for status in statuses {
       // A credential that APNs rejects is paused, and no longer in use.
       if let problem = status.problem { return CredentialAnswer(refused.with(each: problem), isBad: true) }

@@ -241,10 +241,11 @@ public final class HTTP2PoolRunner {
     if phase != .ready { noteUnreachable() }
     let wait = backOff.afterFailure()
     waitBeforeNext(wait)
-    source.noticed(.failed(reason: reason, retryMilliseconds: wait))
+    // First what the failure means: whoever asked about the certificate learns that it is refused, not that nobody answered.
     if configuration.presentsCertificate, Self.isAboutCertificate(reason) {
       source.noticed(.refusedCertificate(reason: reason))
     }
+    source.noticed(.failed(reason: reason, retryMilliseconds: wait))
   }
 
   /// The alerts of RFC 8446 section 6.2 with which a server rejects the client's certificate, in OpenSSL's words.

@@ -135,7 +135,7 @@ extension VendorChannel: ChannelCredentials {
       "The service rejected the credential: {}. It is stored and paused. Upload the correct one, or resume it when the problem is solved.",
       "服务拒绝了该凭证：{}。凭证已保存但已暂停；请上传正确的凭证，或处理后恢复使用。")
     let unclear = Phrase(
-      "The credential is stored, but the service could not be asked to verify it: {}.",
+      "The credential is stored, but it could not be verified with the service: {}.",
       "凭证已保存，但未能向服务验证：{}。")
     switch check?.verdict {
     case .accepted:

@@ -54,7 +54,7 @@ struct VendorRemarks<V: Vendor> {
       Phrase("The service rejected the credential at {}: {}.", "服务已于 {} 拒绝该凭证：{}。").with(
         each: at, Phrase(verbatim: reason))
     case .unclear(let reason):
-      Phrase("The service could not be asked at {}: {}.", "{} 未能向服务验证：{}。").with(
+      Phrase("Verification failed at {}: {}.", "{} 未能验证：{}。").with(
         each: at, Phrase(verbatim: reason))
     }
   }

@@ -210,24 +210,6 @@ import Testing
     #expect(left == 19)
   }
 
-  @Test func `A refused certificate, or a GOAWAY that names one, pauses the credential`() async throws {
-    for event in [
-      HTTP2PoolEvent.refusedCertificate(reason: "alert certificate revoked"),
-      .goAway(code: "NO_ERROR", debug: #"{"reason":"BadCertificate"}"#),
-    ] {
-      let scene = try await QueueScene()
-      scene.dispatchers[.production]?.noticed(event)
-      let id = scene.app.id
-      #expect(scene.parts.credentials.problem(id)?.contains("ertificate") == true)
-      #expect(scene.parts.credentials.problem(id, .sandbox) == nil)
-    }
-    let scene = try await QueueScene()
-    for debug in [#"{"reason":"Shutdown"}"#, #"{"reason":"IdleTimeout"}"#, "", "BadCertificate"] {
-      scene.dispatchers[.production]?.noticed(.goAway(code: "NO_ERROR", debug: debug))
-    }
-    #expect(scene.parts.credentials.problem(scene.app.id) == nil)
-  }
-
   // MARK: When it is tried again
 
   /// What Apple did not process leaves again without waiting, however often that happens, and in its order.

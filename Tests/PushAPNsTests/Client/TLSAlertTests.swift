@@ -64,9 +64,11 @@ import Testing
       }
     #expect(reason.contains("alert") && reason.contains(expected), "\(reason)")
     // Somebody has to look at the certificate: another connection would fare no better.
-    await source.until { state in
-      state.events.contains { if case .refusedCertificate = $0 { true } else { false } }
-    }
+    await source.until { $0.events.contains { $0 == .refusedCertificate(reason: reason) } }
+    // Whoever waits for an answer about the certificate has it before the failure of the connection.
+    let refused = try #require(source.events.firstIndex(of: .refusedCertificate(reason: reason)))
+    let failed = source.events.firstIndex { if case .failed = $0 { true } else { false } }
+    #expect(refused < (try #require(failed)))
     #expect(pool.status.failingSince != nil && pool.status.connectedSince == nil)
     #expect(source.results.isEmpty)
     #expect(pool.status.connected == 0)
