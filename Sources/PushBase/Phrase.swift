@@ -31,7 +31,10 @@ public struct Phrase: Sendable, Hashable {
   }
 
   /// The phrase with `{}` replaced, in order, by what each language has for it.
-  public func with(each values: Phrase...) -> Phrase {
+  public func with(each values: Phrase...) -> Phrase { with(each: values) }
+
+  /// The same for values of any number.
+  public func with(each values: [Phrase]) -> Phrase {
     Phrase(Self.fill(english, values.map(\.english)), Self.fill(chinese, values.map(\.chinese)))
   }
 

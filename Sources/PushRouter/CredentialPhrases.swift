@@ -16,22 +16,6 @@ extension Phrase {
   public static func moment(_ time: Timestamp, in zone: any Zone) -> Phrase {
     Phrase(verbatim: zone.local(time).text)
   }
-
-  /// Why a credential is paused or cannot be used, from what channels store of that: `by NAME` for somebody who paused it, else
-  /// the reason. What is not known, such as an answer of a service, stays as it is.
-  public init(problem reason: String) {
-    let (paused, by) = ("paused: ", "by ")
-    if reason.hasPrefix(paused) {
-      let rest = Phrase(problem: String(reason.dropFirst(paused.count)))
-      self = Phrase("paused: {}", "已暂停：{}").with(each: rest)
-    } else if reason.hasPrefix(by) {
-      self = Phrase("by {}", "由 {} 暂停").with(String(reason.dropFirst(by.count)))
-    } else if reason == "the certificate has expired" {
-      self = Phrase(reason, "证书已过期")
-    } else {
-      self.init(verbatim: reason)
-    }
-  }
 }
 
 extension ChannelHealth {
@@ -44,7 +28,7 @@ extension ChannelHealth {
       Phrase("Idle; last connected at {}", "空闲；上次连接于 {}").with(each: .moment(since, in: zone))
     case .unreachable(let since, let reason):
       Phrase("Not reachable since {}: {}", "自 {} 起无法连接：{}").with(
-        each: .moment(since, in: zone), Phrase(verbatim: reason))
+        each: .moment(since, in: zone), Phrase(problem: reason))
     }
   }
 }

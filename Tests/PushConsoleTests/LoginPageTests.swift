@@ -49,7 +49,7 @@ import Testing
     _ = await owner.open("/console/")
     #expect(await owner.submit(path).text.contains("some"))
     let audit = await other.open("/console/accounts/\(account.rawValue)/audit").text
-    #expect(audit.contains("zoe@example.com, invited as kim@example.com (viewer)"))
+    #expect(audit.contains("kim@example.com → zoe@example.com (viewer)"))
   }
 
   /// What happens to the owner who made an invitation, before it is used.

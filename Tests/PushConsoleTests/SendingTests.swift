@@ -102,7 +102,7 @@ import Testing
 
   @Test func `Other refusals keep what the server says`() {
     let phrase = PushWords.phrase(.invalidValue("options.sendno must not be 0"))
-    #expect(phrase.chinese == "推送未被接受：options.sendno must not be 0")
+    #expect(phrase.chinese == "推送未被接受，API 应答：“options.sendno must not be 0”")
   }
 
   @Test func `Troubles of credentials and callbacks are in both languages`() {
@@ -113,14 +113,23 @@ import Testing
     #expect(Phrase(problem: "paused: BadCertificate").chinese == "已暂停：BadCertificate")
     #expect(CallbackWords.answer(status: 500, error: "answered 500").english == "answered 500")
     #expect(CallbackWords.answer(status: 200, error: nil).english == "answered 200")
-    for text in [
-      "answered 404", "answered 301: redirects are not followed", "the address is not allowed",
-      "the app has no callback address",
-    ] {
-      let phrase = CallbackWords.phrase(text)
-      #expect(phrase.english == text && phrase.chinese != text && !phrase.chinese.contains("{}"))
-    }
-    #expect(CallbackWords.phrase("Couldn't resolve host name").chinese == "Couldn't resolve host name")
+    #expect(Phrase(problem: "TLS: tlsv1 alert unknown ca").chinese == "TLS: tlsv1 alert unknown ca")
+  }
+
+  @Test(arguments: [
+    ("answered 404", "返回 404"), ("answered 301: redirects are not followed", "返回 301：不支持重定向"),
+    ("the address is not allowed", "不允许访问该地址"), ("the app has no callback address", "应用未设置回调地址"),
+    ("Couldn't resolve host name", "无法解析域名"), ("127.0.0.1:1: Connection refused", "127.0.0.1:1：连接被拒绝"),
+    ("paused: Apple answered 403 InvalidProviderToken", "已暂停：苹果应答 403 InvalidProviderToken"),
+    ("Apple answered 403 without a reason", "苹果应答 403（未说明原因）"),
+    ("Huawei's token service answered 503", "Huawei 的令牌服务应答 503"),
+    ("vivo refused the credential: 10001 wrong sign", "vivo 拒绝了该凭证：10001 wrong sign"),
+    ("post, Connection refused, next attempt at 2026-11-28", "post, Connection refused，下次尝试 2026-11-28"),
+    ("TLS with [::1]:443: certificate refused: expired", "与 [::1]:443 的 TLS 握手：证书未通过验证：expired"),
+  ])
+  func `What the program notes of troubles is in Chinese on Chinese pages`(text: String, chinese: String) {
+    let phrase = Phrase(problem: text)
+    #expect(phrase.english == text && phrase.chinese == chinese)
   }
 
   @Test func `A form that cannot be read is no form of another site`() async throws {

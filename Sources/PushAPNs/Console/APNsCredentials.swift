@@ -101,10 +101,10 @@ final class APNsCredentials: ChannelCredentials {
       case .unasked: nil
       case .accepted: Phrase("APNs accepted it at {}.", "苹果已于 {} 接受该凭证。").with(each: at)
       case .refused(let reason):
-        Phrase("APNs rejected it at {}: {}.", "苹果已于 {} 拒绝该凭证：{}。").with(each: at, Phrase(verbatim: reason))
+        Phrase("APNs rejected it at {}: {}.", "苹果已于 {} 拒绝该凭证：{}。").with(each: at, Phrase(problem: reason))
       case .unclear(let reason):
         Phrase("Verification failed at {}: {}.", "{} 未能验证：{}。").with(
-          each: at, Phrase(verbatim: reason))
+          each: at, Phrase(problem: reason))
       }
     }
     let health = status.health.phrase(in: zone)
@@ -186,9 +186,9 @@ final class APNsCredentials: ChannelCredentials {
       switch status.check?.verdict {
       case .accepted: continue
       case .refused(let reason):
-        return CredentialAnswer(refused.with(each: Phrase(verbatim: reason)), isBad: true)
+        return CredentialAnswer(refused.with(each: Phrase(problem: reason)), isBad: true)
       case .unclear(let reason):
-        return CredentialAnswer(unclear.with(each: Phrase(verbatim: reason)), isBad: true)
+        return CredentialAnswer(unclear.with(each: Phrase(problem: reason)), isBad: true)
       case nil, .unasked:
         return CredentialAnswer(
           unclear.with(each: Phrase("no response yet", "尚未收到应答")), isBad: true)
@@ -219,7 +219,7 @@ final class APNsCredentials: ChannelCredentials {
       if case .unreachable(let since, let reason) = status.health {
         alerts.append(
           Phrase("{}: APNs has not been reachable since {}: {}.", "{}：自 {} 起无法连接苹果：{}。").with(
-            each: environment, .moment(since, in: parts.router.zone), Phrase(verbatim: reason)))
+            each: environment, .moment(since, in: parts.router.zone), Phrase(problem: reason)))
       }
       // An expiring certificate is reported even if APNs cannot be reached.
       guard

@@ -245,7 +245,7 @@ struct CallbackPages: Controller {
     case .failure(let error): return await refuse(call, error)
     case .success(let answer):
       let text =
-        answer.problem.map { Words.triedFailed.with(each: CallbackWords.phrase($0)) }
+        answer.problem.map { Words.triedFailed.with(each: Phrase(problem: $0)) }
         ?? Words.tried.with(String(answer.status), String(answer.milliseconds))
       return await showCallbacks(call, .init(text: call(text), isBad: !answer.isSuccess))
     }

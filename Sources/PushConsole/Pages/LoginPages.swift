@@ -244,7 +244,7 @@ struct LoginPages: Controller {
   private func join(_ call: PageCall, _ invitation: InvitationRow, as person: PersonRow) async -> HTTPResponse
   {
     let isOther = EmailAddress.key(person.email) != EmailAddress.key(invitation.email)
-    let target = isOther ? "\(person.email), invited as \(invitation.email)" : person.email
+    let target = isOther ? "\(invitation.email) → \(person.email)" : person.email
     let entry = AuditRow(
       at: call.now, account: invitation.account, person: person.id, who: person.signature,
       action: "member.join", target: "\(target) (\(invitation.role.word))", address: call.peer)

@@ -146,7 +146,9 @@ private struct WhyPage: Sendable {
     return "\(parts, { $0.offset % 2 == 0 ? "\(String($0.element))" : code(String($0.element)) })"
   }
 
-  private func code(_ detail: String?) -> HTML { "\(detail, { "<code>\($0)</code>" })" }
+  private func code(_ detail: String?) -> HTML {
+    "\(detail, { "<code>\(call(Phrase(problem: $0)))</code>" })"
+  }
 
   private func script(_ registration: RegistrationID?) -> HTML {
     let name = registration?.text ?? query

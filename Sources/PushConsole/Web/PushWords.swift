@@ -85,5 +85,5 @@ extension Words {
   static let pushHours = Phrase(
     "Enter 0 to {} hours, within the limit of the app's plan.",
     "离线保留时长须为 0 到 {} 小时，且不超过应用套餐的上限。")
-  static let pushOther = Phrase("The push was not accepted: {}", "推送未被接受：{}")
+  static let pushOther = Phrase("The push was not accepted: {}", "推送未被接受，API 应答：“{}”")
 }

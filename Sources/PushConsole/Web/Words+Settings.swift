@@ -106,11 +106,7 @@ extension Words {
   static let tryIt = Phrase("Send a test", "发送测试")
   static let tried = Phrase("Your server answered {} after {} ms.", "您的服务器返回 {}，耗时 {} 毫秒。")
   static let triedFailed = Phrase("The test failed: {}.", "测试失败：{}。")
-  static let callbackNoRedirects = Phrase(
-    "answered {}: redirects are not followed", "返回 {}：不支持重定向")
   static let callbackAnswered = Phrase("answered {}", "返回 {}")
-  static let callbackForbidden = Phrase("the address is not allowed", "不允许访问该地址")
-  static let callbackNoAddress = Phrase("the app has no callback address", "应用未设置回调地址")
   static let callbackOff = Phrase("Turn off", "关闭回调")
   static let callbackIsOff = Phrase("Callbacks are off.", "回调已关闭。")
   static let deliveries = Phrase("Recent requests", "最近请求")

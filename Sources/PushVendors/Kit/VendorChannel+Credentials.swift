@@ -144,9 +144,9 @@ extension VendorChannel: ChannelCredentials {
     case .unasked:
       return CredentialAnswer(Phrase("The credential is now in use.", "凭证现已启用。"), isBad: false)
     case .refused(let reason):
-      return CredentialAnswer(refused.with(each: Phrase(verbatim: reason)), isBad: true)
+      return CredentialAnswer(refused.with(each: Phrase(problem: reason)), isBad: true)
     case .unclear(let reason):
-      return CredentialAnswer(unclear.with(each: Phrase(verbatim: reason)), isBad: true)
+      return CredentialAnswer(unclear.with(each: Phrase(problem: reason)), isBad: true)
     case nil:
       if case .unusable(let reason, _) = table.selection(app.id) {
         return CredentialAnswer(refused.with(each: Phrase(problem: reason)), isBad: true)
@@ -204,7 +204,7 @@ extension VendorChannel: ChannelCredentials {
     return [
       Phrase("{}: the service has not been reachable since {}: {}.", "{}：自 {} 起无法连接：{}。").with(
         each: Phrase(info.english, info.chinese), .moment(since, in: parts.router.zone),
-        Phrase(verbatim: reason))
+        Phrase(problem: reason))
     ]
   }
 }

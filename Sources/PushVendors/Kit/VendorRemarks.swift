@@ -28,12 +28,12 @@ struct VendorRemarks<V: Vendor> {
     let health = dispatchers.map(\.view).health
     let isUnreachable = if case .unreachable = health { true } else { false }
     let rests = dispatchers.compactMap(\.rest).map {
-      Phrase("Sending rests for a while: {}.", "暂停发送片刻：{}。").with(each: Phrase(verbatim: $0))
+      Phrase("Sending rests for a while: {}.", "暂停发送片刻：{}。").with(each: Phrase(problem: $0))
     }
     let quotas = dispatchers.compactMap { dispatcher in
       dispatcher.queue?.quotas.usedUp.map { usedUp in
         Phrase("A quota is used up until {}: {}.", "配额已用完，{} 恢复：{}。").with(
-          each: .moment(dispatcher.parts.time.moment(usedUp.until), in: zone), Phrase(verbatim: usedUp.reason)
+          each: .moment(dispatcher.parts.time.moment(usedUp.until), in: zone), Phrase(problem: usedUp.reason)
         )
       }
     }
@@ -52,10 +52,10 @@ struct VendorRemarks<V: Vendor> {
       Phrase("The service accepted the credential at {}.", "服务已于 {} 接受该凭证。").with(each: at)
     case .refused(let reason):
       Phrase("The service rejected the credential at {}: {}.", "服务已于 {} 拒绝该凭证：{}。").with(
-        each: at, Phrase(verbatim: reason))
+        each: at, Phrase(problem: reason))
     case .unclear(let reason):
       Phrase("Verification failed at {}: {}.", "{} 未能验证：{}。").with(
-        each: at, Phrase(verbatim: reason))
+        each: at, Phrase(problem: reason))
     }
   }
 }
