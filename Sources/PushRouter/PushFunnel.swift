@@ -98,3 +98,13 @@ extension PushReport {
 
   private var others: NumberSet { targets.all.subtracting(targets.ios) }
 }
+
+extension PushTargets {
+  /// Of `delivered`, the targets that are known to have the push: by their own word or by a receipt of a channel's service.
+  public var received: NumberSet {
+    channels.reduce(into: NumberSet()) { $0.formUnion(on($1).arrived) }.intersection(delivered)
+  }
+
+  /// The rest of `delivered`: a channel's service accepted it, and nobody knows whether they have it.
+  public var onlyAccepted: NumberSet { delivered.subtracting(received) }
+}

@@ -42,8 +42,18 @@ import Testing
     #expect(page.contains("<th scope=\"row\">File</th>"))
     #expect(page.contains("1 through File") && page.contains("File confirms that it accepted"))
     #expect(page.contains("<code>FileFull</code>"))
+    // The file takes a notification, and says nothing of whether anybody has it.
+    let funnel = page.matches(of: /<li><span>(\w+)<\/span>.*?<strong>(.*?)<\/strong>/).map {
+      "\($0.output.1) \($0.output.2)"
+    }
+    #expect(funnel == ["Targets 2", "Sent 1", "Accepted 1", "Delivered –", "Shown 0", "Tapped 0"])
+    #expect(page.contains("Accepted <strong>1</strong>") && page.contains("Delivered <strong>0</strong>"))
+    #expect(page.contains("<span class=\"state accepted\">accepted</span>"))
+    let list = await browser.open("/console/apps/\(app.key.text)/pushes").text
+    #expect(list.contains("data-label=\"Delivered\">–<span class=\"quiet\">accepted: 1</span></td>"))
     let file = String(decoding: await browser.call("GET", "\(path)/targets.csv").body, as: UTF8.self)
     #expect(file.split(whereSeparator: \.isNewline).filter { $0.contains("File") }.count == 2, "\(file)")
+    #expect(file.contains(",accepted,,File,"))
     let why = await browser.open(
       "\(path)/why?registration_id=\(app.directory.identity(RegistrationNumber(1))?.id.text ?? "")")
     #expect(

@@ -303,7 +303,7 @@ import Testing
       ("?range=90d", 100, 2000, 90, 549),
     ] {
       let text = await browser.open(path + range).text
-      #expect(text.contains("Accepted pushes. Total: \(pushes)."), "\(range)")
+      #expect(text.contains("Pushes created. Total: \(pushes)."), "\(range)")
       #expect(text.contains("accepted by APNs") && text.contains("Total: \(deliveries)."), "\(range)")
       #expect(text.contains("Highest: \(online)."), "\(range)")
       #expect(text.contains("p50 45 ms, p99 45 ms."), "\(range)")

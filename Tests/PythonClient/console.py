@@ -199,7 +199,7 @@ async def ask_why(walk: Walk, phone: Phone, address: str, key: str) -> None:
     page, device = walk.page, phone.device.registration_id
     await page.goto(f"{address}/console/apps/{key}/devices/{device}")
     await page.get_by_role("link", name="Why didn't it arrive?").first.click()
-    await page.get_by_text("It arrived at the device.").wait_for()
+    await page.get_by_text("It was delivered to the device.").wait_for()
     steps = await page.locator("ol.steps li").count()
     expect(steps > 6, f"{steps} steps")
     await walk.look("why-arrived")
@@ -234,7 +234,7 @@ async def speak_chinese(walk: Walk, address: str, key: str, device: str, folder:
     await page.get_by_role("heading", name="最近事件").wait_for()
     await walk.look("device-chinese")
     await page.get_by_role("link", name="为什么没收到？").first.click()
-    await page.get_by_text("推送已到达设备。").wait_for()
+    await page.get_by_text("推送已送达设备。").wait_for()
     await walk.look("why-chinese")
     await page.goto(f"{address}/console/apps/{key}/virtual")
     await page.get_by_text("未启动").wait_for()

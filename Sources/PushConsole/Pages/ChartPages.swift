@@ -163,7 +163,7 @@ struct StatisticsPage: Sendable {
       ? Words.chartDeliveriesText.with(each: count)
       : Words.chartDeliveriesTextVendors.with(each: Words.list(vendors.map(Words.by)), count)
     return chart(
-      "deliveries", Words.chartDeliveries, text, .bars,
+      "deliveries", vendors.isEmpty ? Words.chartDeliveries : Words.chartDeliveriesVendors, text, .bars,
       [(Words.byOwn, { Double($0.acknowledged) })]
         + vendors.map { vendor in (Words.by(vendor), { Double($0.delivered(vendor.id)) }) })
   }

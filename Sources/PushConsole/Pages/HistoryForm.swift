@@ -47,7 +47,8 @@ struct HistoryForm: Sendable, Equatable {
   /// How a push ended, as people tell it apart. Of one to several it is only said that it did: its outcome differs
   /// from target to target. Without states: what a channel refused for some target, whatever became of it elsewhere.
   static let states: [(value: String, phrase: Phrase, states: Set<OutcomeStatus>, isToSeveral: Bool?)] = [
-    ("open", Words.stateOpen, [.open], nil), ("delivered", Words.stateDelivered, [.delivered], false),
+    ("open", Words.stateOpen, [.open], nil),
+    ("delivered", Words.stateDeliveredOrAccepted, [.delivered], false),
     ("expired", Words.stateExpired, [.expired], false),
     ("failed", Words.stateFailed, [.dropped, .refused, .replaced], false),
     ("refused", Words.stateRefused, [], nil),

@@ -131,7 +131,7 @@ struct HistoryPages: Controller {
       "<td class=\"number\" data-label=\"\(call(name))\">\(count.map { Counted.grouped($0) } ?? "–")</td>"
     }
     let excerpt = PushExcerpt(push.content)
-    let state = push.state(at: call.now)
+    let state = push.state(at: call.now, counts)
     return """
       <tr><td class="when">\(call.moment(push.createdAt))</td>
       <td><a href="/console/apps/\(app.key.text)/pushes/\(push.id.text)">\(excerpt.line(call))</a>
@@ -139,9 +139,20 @@ struct HistoryPages: Controller {
       <td>\(AudienceText.cell(push, call))</td>
       <td>\(PushNames.sender(push.sender, push.senderName, push.traits, call))</td>
       <td><span class="state \(state.mark)">\(call(state.phrase))</span></td>
-      \(number(Words.delivered, counts?.delivered))\(number(Words.tapped, counts?.tapped))</tr>
+      \(delivered(call, counts))\(number(Words.tapped, counts?.tapped))</tr>
 
       """
+  }
+
+  /// How many have it; besides, for how many a channel's service only accepted it.
+  private static func delivered(_ call: PageCall, _ counts: PushCounts?) -> HTML {
+    let accepted = counts?.onlyAccepted ?? 0
+    let isKnown = (counts?.delivered ?? 0) > 0 || (counts != nil && accepted == 0)
+    let number = isKnown ? counts.map { Counted.grouped($0.delivered) } ?? "–" : "–"
+    let rest: HTML =
+      accepted > 0
+      ? "<span class=\"quiet\">\(call(Words.acceptedCount.with(Counted.grouped(accepted))))</span>" : .none
+    return "<td class=\"number\" data-label=\"\(call(Words.delivered))\">\(number)\(rest)</td>"
   }
 
   /// Where the list continues.
@@ -177,7 +188,7 @@ struct HistoryPages: Controller {
     writer.row(
       [
         Words.messageID, Words.sentAt, Words.endsAt, Words.kind, Words.audience, Words.targets, Words.sentBy,
-        Words.state, Words.delivered, Words.tapped, Words.title, Words.text,
+        Words.state, Words.channelAccepted, Words.delivered, Words.tapped, Words.title, Words.text,
       ].map { call($0) })
     // Pushes that may still be looked at; a step that found less than it may has looked at as many as it may.
     var (rows, looks) = (0, Self.exportLooks)
@@ -208,19 +219,23 @@ struct HistoryPages: Controller {
       push.id.text, ZoneText.moment(push.createdAt, in: call.zone),
       ZoneText.moment(push.expiresAt, in: call.zone),
       PushNames.kinds(push.traits, call), AudienceText.text(push, call), String(push.targetCount),
-      PushNames.sender(push.sender, push.senderName, push.traits, call), call(push.state(at: now).phrase),
+      PushNames.sender(push.sender, push.senderName, push.traits, call),
+      call(push.state(at: now, counts).phrase),
+      counts.map { String($0.delivered + $0.onlyAccepted) } ?? "",
       counts.map { String($0.delivered) } ?? "", counts.map { String($0.tapped) } ?? "", excerpt.title,
       excerpt.text,
     ]
   }
 }
 
-/// How many of a push's targets have it, and how many tapped it.
+/// How many of a push's targets have it, for how many a channel's service only accepted it, and how many tapped it.
 struct PushCounts: Sendable, Equatable {
-  let delivered, tapped: Int
+  let delivered, onlyAccepted, tapped: Int
 
   init(_ report: PushReport) {
-    (delivered, tapped) = (report.targets.delivered.count, report.targets.tapped.count)
+    let targets = report.targets
+    onlyAccepted = targets.onlyAccepted.count
+    (delivered, tapped) = (targets.delivered.count - onlyAccepted, targets.tapped.count)
   }
 }
 

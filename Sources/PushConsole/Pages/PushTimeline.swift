@@ -37,7 +37,7 @@ struct PushTimeline: Sendable {
   private var steps: [Step] {
     let targets = report.targets
     var steps = [
-      Step(name: Words.accepted, at: report.createdAt),
+      Step(name: Words.created, at: report.createdAt),
       Step(name: Words.resolvedTo.with(each: Counted.devices(targets.all.count))),
       handedOver,
     ]
@@ -47,8 +47,7 @@ struct PushTimeline: Sendable {
         detail: call(Words.taken(channels.info($0.channel), Counted.grouped($0.handedOver))) + " ", at: $0.at)
     }
     if report.status == .delivered, !Trace.isOpen(report) {
-      let isOne = targets.all.count == 1
-      steps.append(Step(name: isOne ? Words.delivered : Words.lastDelivered, at: report.endedAt))
+      steps.append(Step(name: lastDelivery, at: report.endedAt))
     }
     if let at = report.shownAt { steps.append(Step(name: Words.shown, at: at)) }
     if let at = report.tappedAt { steps.append(Step(name: Words.tapped, at: at)) }
@@ -68,6 +67,13 @@ struct PushTimeline: Sendable {
       steps.append(Step(name: Words.sumExpired, at: report.expiresAt))
     }
     return steps
+  }
+
+  /// What ended the push: for the target that has it, or the last that got it.
+  private var lastDelivery: Phrase {
+    let isAccepted = !report.targets.onlyAccepted.isEmpty
+    if report.targets.all.count == 1 { return isAccepted ? Words.channelAccepted : Words.delivered }
+    return isAccepted ? Words.lastDeliveredOrAccepted : Words.lastDelivered
   }
 
   /// To how many it was handed, by which way.

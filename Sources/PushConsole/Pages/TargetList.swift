@@ -39,10 +39,11 @@ struct TargetList: Sendable {
   init(_ report: PushReport, _ part: Part, of app: App, gone: [GoneRegistration], _ router: Router) {
     let sets = report.targets
     next = part.next
+    let received = sets.received
     let gone = Dictionary(gone.map { ($0.number, $0) }) { _, newer in newer }
     targets = part.numbers.map { number in
       let identity = app.directory.identity(number)
-      let (state, reason) = Self.state(number, in: sets)
+      let (state, reason) = Self.state(number, in: sets, received)
       let id = identity?.id ?? gone[number]?.registrationID
       let platform = identity?.platform ?? gone[number]?.platform
       return Target(
@@ -69,9 +70,11 @@ struct TargetList: Sendable {
   }
 
   private static func state(
-    _ number: RegistrationNumber, in sets: PushTargets
+    _ number: RegistrationNumber, in sets: PushTargets, _ received: NumberSet
   ) -> (state: Phrase, reason: String) {
-    if sets.delivered.contains(number) { return (Words.stateDelivered, "") }
+    if sets.delivered.contains(number) {
+      return (received.contains(number) ? Words.stateDelivered : Words.stateAccepted, "")
+    }
     if sets.pending.contains(number) { return (Words.pending, "") }
     if sets.recalled.contains(number) { return (Words.stateRecalled, "") }
     if sets.expired.contains(number) { return (Words.stateExpired, "") }

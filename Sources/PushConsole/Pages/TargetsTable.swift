@@ -29,7 +29,9 @@ struct TargetsTable: Sendable {
     let groups =
       failed + [
         (sets.pending, Words.statePending, "open", ""), (sets.expired, Words.stateExpired, "over", ""),
-        (sets.recalled, Words.stateRecalled, "over", ""), (sets.delivered, Words.stateDelivered, "done", ""),
+        (sets.recalled, Words.stateRecalled, "over", ""),
+        (sets.onlyAccepted, Words.stateAccepted, "accepted", ""),
+        (sets.received, Words.stateDelivered, "done", ""),
       ]
     var found: [Target] = []
     for group in groups where found.count < Self.most {
@@ -91,7 +93,8 @@ extension ResultPages {
   func recallText(_ call: PageCall, _ report: PushReport) -> String {
     let delivered = Counted.grouped(report.targets.delivered.count)
     let waiting = Counted.devices(report.targets.pending.count)
-    return call(Words.recallFrom.with(each: waiting, Phrase(delivered, delivered)))
+    let text = report.targets.onlyAccepted.isEmpty ? Words.recallFrom : Words.recallFromAccepted
+    return call(text.with(each: waiting, Phrase(verbatim: delivered)))
   }
 
   /// Taking a push back takes a second word, and says from how many; the script keeps that true.

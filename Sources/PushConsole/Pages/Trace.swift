@@ -36,7 +36,8 @@ struct Trace: Sendable {
       return (stopped.phrase, stopped.mark)
     }
     switch total {
-    case targets.delivered.count: return (Words.stateDelivered, OutcomeStatus.delivered.mark)
+    case targets.received.count: return (Words.stateDelivered, OutcomeStatus.delivered.mark)
+    case targets.onlyAccepted.count: return (Words.stateAccepted, "accepted")
     case targets.expired.count: return (Words.stateExpired, OutcomeStatus.expired.mark)
     case targets.recalled.count: return (Words.stateRecalled, OutcomeStatus.recalled.mark)
     case targets.failedCount: return (Words.stateFailed, OutcomeStatus.dropped.mark)
@@ -56,7 +57,9 @@ struct Trace: Sendable {
   private var withdrawal: HTML {
     guard report.withdrawal?.status == .recalled else { return .none }
     let count = report.targets.recalled.count
-    let text = count == 0 ? Words.recalledTooLate : Words.recalledFrom.with(each: Counted.devices(count))
+    let tooLate =
+      report.targets.onlyAccepted.isEmpty ? Words.recalledTooLate : Words.recalledTooLateAccepted
+    let text = count == 0 ? tooLate : Words.recalledFrom.with(each: Counted.devices(count))
     return "<p class=\"notice\">\(call(text))</p>"
   }
 
@@ -65,25 +68,29 @@ struct Trace: Sendable {
   private var funnel: HTML {
     let targets = report.targets
     let all = report.funnels.reduce(PushFunnel()) { $0.union($1.funnel) }
-    let steps: [(Phrase, Int)] = [
-      (Words.targets, targets.all.count), (Words.handedOver, all.sent.count),
-      (
-        targets.delivered.subtracting(all.received).isEmpty ? Words.delivered : Words.deliveredOrAccepted,
-        targets.delivered.count
-      ), (Words.shown, targets.shown.count),
-      (Words.tapped, targets.tapped.count),
-    ]
+    let (received, onlyAccepted) = (targets.received.count, targets.onlyAccepted.count)
+    // Of what is accepted and not confirmed nobody knows whether it was delivered: neither nothing nor a share of all.
+    let isUnknown = received == 0 && onlyAccepted > 0
+    let accepted = onlyAccepted > 0 ? [(Words.channelAccepted, Optional(received + onlyAccepted))] : []
+    let steps: [(Phrase, Int?)] =
+      [(Words.targets, targets.all.count), (Words.handedOver, all.sent.count)] + accepted + [
+        (Words.delivered, isUnknown ? nil : received), (Words.shown, targets.shown.count),
+        (Words.tapped, targets.tapped.count),
+      ]
     return """
       <ol class="funnel">\(steps, { Self.bar(call($0.0), $0.1, of: targets.all.count) })</ol>
       """
   }
 
-  private static func bar(_ name: String, _ count: Int, of total: Int) -> HTML {
-    """
-    <li><span>\(name)</span><progress max="\(max(total, 1))" value="\(count)">\(count)</progress>\
-    <strong>\(Counted.grouped(count))</strong><span class="quiet">\(percent(count, of: total))</span></li>
+  /// `count` is nil if nobody knows it.
+  private static func bar(_ name: String, _ count: Int?, of total: Int) -> HTML {
+    let unknown: HTML = "<li><span>\(name)</span><span></span><strong>–</strong><span></span></li>\n"
+    guard let count else { return unknown }
+    return """
+      <li><span>\(name)</span><progress max="\(max(total, 1))" value="\(count)">\(count)</progress>\
+      <strong>\(Counted.grouped(count))</strong><span class="quiet">\(percent(count, of: total))</span></li>
 
-    """
+      """
   }
 
   private static func percent(_ count: Int, of total: Int) -> String {
@@ -116,7 +123,7 @@ struct Trace: Sendable {
   // MARK: By channel
 
   private static let heads = [
-    Words.meantFor, Words.handedOver, Words.channelAccepted, Words.arrived, Words.shown, Words.tapped,
+    Words.meantFor, Words.handedOver, Words.channelAccepted, Words.delivered, Words.shown, Words.tapped,
     Words.refusedCount,
   ]
 
@@ -170,13 +177,17 @@ struct Trace: Sendable {
   /// Each target is in one of these: their sum is the number of targets.
   private var ends: HTML {
     let targets = report.targets
-    let parts: [(name: Phrase, mark: String, count: Int)] = [
-      (Words.delivered, "done", targets.delivered.count), (Words.pending, "open", targets.pending.count),
+    let all: [(name: Phrase, mark: String, count: Int)] = [
+      (Words.delivered, "done", targets.received.count),
+      (Words.channelAccepted, "accepted", targets.onlyAccepted.count),
+      (Words.pending, "open", targets.pending.count),
       (Words.sumExpired, "over", targets.expired.count),
       (Words.sumRecalled, "back", targets.recalled.count), (Words.failed, "failed", targets.failedCount),
     ]
     let total = targets.all.count
     var offset = 0
+    // Most apps see no target of which a channel says no more.
+    let parts = all.filter { $0.mark != "accepted" || $0.count > 0 }
     let pieces = parts.map { part -> HTML in
       defer { offset += part.count }
       return "<rect class=\"\(part.mark)\" x=\"\(offset)\" y=\"0\" width=\"\(part.count)\" height=\"1\"/>"

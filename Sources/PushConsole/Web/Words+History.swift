@@ -43,14 +43,16 @@ extension Words {
   static let meantFor = Phrase("Targets", "目标")
   static let reason = Phrase("Reason", "原因")
   static let acceptedNote = Phrase(
-    "{} confirms that it accepted a notification, not that it arrived. Devices report what was shown and tapped.",
+    "{} confirms that it accepted a notification, not that it was delivered. Devices report what was shown and tapped.",
     "{}仅确认已接收通知，不确认送达；展示和点击由设备上报。")
-  static let arrived = Phrase("Arrived", "到达")
   static let channelAccepted = Phrase("Accepted", "通道已接收")
-  static let deliveredOrAccepted = Phrase("Delivered or accepted by a channel", "送达或通道已接收")
+  static let stateAccepted = Phrase("accepted", "通道已接收")
+  static let stateDeliveredOrAccepted = Phrase("delivered, or accepted by a channel", "已送达或通道已接收")
+  static let acceptedCount = Phrase("accepted: {}", "通道已接收：{}")
+  static let lastDeliveredOrAccepted = Phrase("Last delivered or accepted", "最后送达或通道接收")
   static let receiptNote = Phrase(
-    "Accepted: {} accepted the notification, and no receipt says that it did not arrive. Arrived: a receipt, or the device itself, confirmed it.",
-    "通道已接收：{}已接收通知，且无回执表明未送达；到达：由厂商回执或设备确认。")
+    "Accepted: {} accepted the notification, and no receipt says that it was not delivered. Delivered: a receipt, or the device itself, confirmed it.",
+    "通道已接收：{}已接收通知，且无回执表明未送达；送达：由厂商回执或设备确认。")
   static let eachTarget = Phrase("Targets by state", "目标设备状态")
   static let failedBecause = Phrase("Reason", "失败原因")
   static let sendAgain = Phrase("Send again", "再次发送")
@@ -100,22 +102,23 @@ extension Words {
   static let chartOnline = Phrase("Devices online", "在线设备")
   static let chartOnlineText = Phrase("Peak per period. Highest: {}.", "同时在线峰值，最高 {}。")
   static let chartPushes = Phrase("Pushes", "推送数")
-  static let chartPushesText = Phrase("Accepted pushes. Total: {}.", "已接收的推送，共 {} 条。")
-  static let chartDeliveries = Phrase("Deliveries", "送达数")
+  static let chartPushesText = Phrase("Pushes created. Total: {}.", "创建的推送，共 {} 条。")
+  static let chartDeliveries = Phrase("Delivered", "送达数")
+  static let chartDeliveriesVendors = Phrase("Delivered or accepted", "送达与通道接收")
   static let chartDeliveriesText = Phrase(
-    "Acknowledged over the direct connection. Total: {}.", "长连接送达，共 {} 次。")
+    "Delivered over the direct connection. Total: {}.", "长连接送达，共 {} 次。")
   static let chartDeliveriesTextVendors = Phrase(
-    "Acknowledged over the direct connection, or accepted by {} without a later receipt that it did not arrive. Channels count for the time of the push. Total: {}.",
+    "Delivered over the direct connection, or accepted by {} without a later receipt that it was not delivered. Channels count for the time of the push. Total: {}.",
     "长连接送达与{}接收（不含回执为未送达的），共 {} 次。通道的数量计入推送的时段。")
   static let deliveredWhen = Phrase(
     "Delivery times are reported by the device. For clients older than protocol version 3 they are the time when the server received the acknowledgement.",
     "送达时间由设备上报；协议版本 3 之前的客户端，为服务器得知送达的时间。")
   static let chartLatency = Phrase("Latency", "延迟")
   static let chartLatencyText = Phrase(
-    "From acceptance of a push to its arrival at a connected device, as reported by devices (protocol version 3). p50 {}, p99 {}.",
-    "从接收推送到在线设备收到的时间，由设备上报（协议版本 3）；p50 {}，p99 {}。")
+    "From the creation of a push to its delivery to a connected device, as reported by devices (protocol version 3). p50 {}, p99 {}.",
+    "从创建推送到送达在线设备的时间，由设备上报（协议版本 3）；p50 {}，p99 {}。")
   static let refusedCount = Phrase("Refused", "拒绝")
-  static let deniedCount = Phrase("Not arrived (receipts)", "回执未送达")
+  static let deniedCount = Phrase("Not delivered (receipts)", "回执未送达")
   static let asTable = Phrase("Show as table", "查看表格")
   static let noNumbers = Phrase("no data", "无数据")
   static let time = Phrase("Time", "时间")

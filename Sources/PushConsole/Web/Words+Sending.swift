@@ -135,7 +135,7 @@ extension Words {
   static let sumRecalled = Phrase("Recalled", "已撤回")
   static let whoStandsWhere = Phrase("Targets", "目标设备")
   static let firstTargets = Phrase(
-    "The first {} of {}, undelivered targets first.", "前 {} 个，共 {} 个，未收到的在前。")
+    "The first {} of {}, undelivered targets first.", "前 {} 个，共 {} 个，未送达的在前。")
   static let whyShort = Phrase("Why?", "为什么？")
   static let connection = Phrase("Connection", "连接")
   static let deviceName = Phrase("Device", "设备")
@@ -143,14 +143,19 @@ extension Words {
   static let iPhones = Phrase("{} iPhones", "{} 台 iPhone")
   static let recallFrom = Phrase(
     "Recall it from {}? Already delivered: {}.", "从 {}撤回？已送达：{}。")
+  static let recallFromAccepted = Phrase(
+    "Recall it from {}? Already delivered, or accepted by a channel: {}.", "从 {}撤回？已送达或通道已接收：{}。")
   static let recalledFrom = Phrase("Recalled from {}.", "已从 {}撤回。")
   static let recalledTooLate = Phrase(
-    "Recalled, but it was already delivered to every target.", "已撤回，但所有目标均已收到。")
+    "Recalled, but it was already delivered to every target.", "已撤回，但已送达所有目标。")
+  static let recalledTooLateAccepted = Phrase(
+    "Recalled, but for every target it was already delivered, or accepted by a channel.",
+    "已撤回，但已送达所有目标，或已被通道接收。")
 
   // MARK: The way in time
 
   static let timeline = Phrase("Timeline", "推送过程")
-  static let accepted = Phrase("Accepted", "已受理")
+  static let created = Phrase("Created", "已创建")
   static let resolvedTo = Phrase("For {}", "目标 {}")
   static let viaOwn = Phrase("{} over the direct connection", "长连接 {} 台")
   /// To how many devices it went by a channel.

@@ -46,7 +46,7 @@ extension Words {
   static let noTokenWord = Phrase("none", "无")
   static let toldAt = Phrase("last reported", "最近上报")
   static let serviceSaid = Phrase("Last response", "最近的应答")
-  static let serviceTook = Phrase("taken", "已接收")
+  static let serviceTook = Phrase("accepted", "已接收")
   static let pushesOfDevice = Phrase("Recent pushes", "最近的推送")
   static let noPushesOfDevice = Phrase(
     "None of the app's recent pushes was for this device.", "应用最近的推送中没有发给该设备的。")

@@ -17,15 +17,15 @@ extension WhyConclusion {
   /// The conclusion in a sentence.
   public var text: Phrase {
     switch self {
-    case .arrived: Phrase("It arrived at the device.", "推送已到达设备。")
+    case .arrived: Phrase("It was delivered to the device.", "推送已送达设备。")
     case .handedOver:
       Phrase(
-        "The push service accepted it. Push services do not say whether the device has it.",
-        "推送服务已接收；推送服务不告知设备是否收到。")
-    case .waiting: Phrase("It has not arrived yet, and still may.", "尚未到达，仍可能送达。")
-    case .failed: Phrase("It did not arrive.", "推送未到达。")
+        "The push service accepted it. Push services do not say whether it was delivered to the device.",
+        "推送服务已接收；推送服务不告知是否送达设备。")
+    case .waiting: Phrase("It has not been delivered yet, and still may be.", "尚未送达，仍可能送达。")
+    case .failed: Phrase("It was not delivered.", "推送未送达。")
     case .unknown:
-      Phrase("It did not arrive, and the stored data does not show why.", "推送未到达，现有记录无法说明原因。")
+      Phrase("It was not delivered, and the stored data does not show why.", "推送未送达，现有记录无法说明原因。")
     }
   }
 }
