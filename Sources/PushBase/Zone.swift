@@ -12,6 +12,14 @@ extension Zone {
     LocalTime(count: moment.seconds &+ offset(at: moment.seconds))
   }
 
+  /// The offset from UTC at a moment, such as `+08:00`.
+  public func offsetText(at moment: Timestamp) -> String {
+    let minutes = offset(at: moment.seconds) / 60
+    func digits(_ value: Int64) -> String { value < 10 ? "0\(value)" : String(value) }
+    let (hours, rest) = (abs(minutes) / 60, abs(minutes) % 60)
+    return "\(minutes < 0 ? "-" : "+")\(digits(hours)):\(digits(rest))"
+  }
+
   /// The moment at which the clocks show a time. The first of two if they are set back over it; if they are set forward
   /// over it and never show it, the first moment after that.
   public func moment(of time: LocalTime) -> Timestamp {

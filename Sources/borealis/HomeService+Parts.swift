@@ -33,7 +33,8 @@ extension HomeService {
     let site = settings.mail.server == nil ? nil : settings.mail.site
     return APNsChannel(
       router: router, store: store, hosts: settings.apnsHosts, keys: credentialKeys(settings),
-      reminders: ExpiryReminders(store: store, site: site, time: time, log: settings.log),
+      reminders: ExpiryReminders(
+        store: store, site: site, zone: settings.zone, time: time, log: settings.log),
       metrics: metrics,
       time: time, log: settings.log)
   }

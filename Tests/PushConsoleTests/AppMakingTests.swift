@@ -28,6 +28,6 @@ import Testing
       }
     }
     let full = await owner.submit(form, ["name": "one more"])
-    #expect(full.status == 422 && full.text.contains("1000"))
+    #expect(full.status == 422 && full.text.contains("1,000"))
   }
 }

@@ -111,4 +111,19 @@ import Testing
     #expect(audit.contains("Zoe Owner <span class=\"quiet\"><span class=\"address\">eve@example.com</span>"))
     #expect(audit.contains("eve → Zoe Owner"))
   }
+
+  /// Earlier versions took names of up to 100 bytes.
+  @Test func `Who has a longer name may keep it`() async throws {
+    let world = try ConsoleWorld()
+    let account = try await world.account("some")
+    let eve = try await world.member(.owner, of: account, name: "eve")
+    let long = String(repeating: "x", count: 81)
+    try await world.store.change { transaction throws(StorageError) in
+      let person = try transaction.people.find(email: "eve@example.com")?.id ?? PersonID(0)
+      try transaction.people.setProfile(of: person, name: long, language: "en")
+    }
+    _ = await eve.open("/console/me")
+    #expect(await eve.submit("/console/me/profile", ["name": long, "language": "zh"]).status == 200)
+    #expect(await eve.submit("/console/me/profile", ["name": "\(long)x", "language": "zh"]).status == 422)
+  }
 }

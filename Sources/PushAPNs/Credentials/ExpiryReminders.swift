@@ -21,13 +21,17 @@ public final class ExpiryReminders: Sendable {
 
   private let store: Store
   private let site: Site?
+  private let zone: any Zone
   private let time: any TimeSource
   private let log: Log
   private let ticks = Atomic<Int>(0)
 
-  /// Sends no reminder before the first `tick`.
-  public init(store: Store, site: Site?, time: any TimeSource = SystemTime(), log: Log) {
+  /// Sends no reminder before the first `tick`. Times in mails are in `zone`.
+  public init(
+    store: Store, site: Site?, zone: any Zone, time: any TimeSource = SystemTime(), log: Log
+  ) {
     self.store = store
+    self.zone = zone
     self.site = site
     self.time = time
     self.log = log
@@ -51,13 +55,13 @@ public final class ExpiryReminders: Sendable {
   }
 
   private func give(at now: Timestamp, _ done: @escaping @Sendable (Result<Int, StorageError>) -> Void) {
-    store.write { [site] transaction throws(StorageError) in
+    store.write { [site, zone] transaction throws(StorageError) in
       let due = try Self.due(in: transaction.reading, at: now).prefix(Self.atOnce)
       // One certificate may be for both environments: it is reported once.
       var known: Set<Certificate> = []
       for credential in due where known.insert(Certificate(credential)).inserted {
         let same = due.filter { Certificate($0) == Certificate(credential) }
-        try Self.remind(of: credential, with: same, site, at: now, in: transaction)
+        try Self.remind(of: credential, with: same, site, zone, at: now, in: transaction)
       }
       return due.count
     } completion: { [log] result in
@@ -95,8 +99,8 @@ public final class ExpiryReminders: Sendable {
   }
 
   private static func remind(
-    of credential: EndingCredential, with same: [EndingCredential], _ site: Site?, at now: Timestamp,
-    in transaction: WriteTransaction
+    of credential: EndingCredential, with same: [EndingCredential], _ site: Site?, _ zone: any Zone,
+    at now: Timestamp, in transaction: WriteTransaction
   ) throws(StorageError) {
     guard let threshold = threshold(of: credential, at: now) else { return }
     var told: [APNsEnvironment] = []
@@ -104,7 +108,7 @@ public final class ExpiryReminders: Sendable {
       told.append(one.environment)
     }
     guard !told.isEmpty else { return }
-    let text = ReminderText(credential, for: told, at: now)
+    let text = ReminderText(credential, for: told, at: now, in: zone)
     var event = CallbackEvent(
       .credentialExpires, id: "credential-\(credential.id.rawValue)-expires-\(threshold)", at: now)
     event.channel = .apns

@@ -8,15 +8,18 @@ struct ReminderText {
   private let environments: [APNsEnvironment]
   private let days: Int
   private let isOver: Bool
-  /// Such as `2026-12-05 10:00 UTC`.
+  /// Such as `2026-12-05 10:00 (UTC+08:00)`, by the server's clock as on the pages of the console.
   private let end: String
 
-  init(_ credential: EndingCredential, for environments: [APNsEnvironment], at now: Timestamp) {
+  init(
+    _ credential: EndingCredential, for environments: [APNsEnvironment], at now: Timestamp, in zone: any Zone
+  ) {
     self.credential = credential
     self.environments = environments
     isOver = credential.expiresAt <= now
     days = credential.expiresAt.roundedDays(after: now)
-    end = "\(LocalTime(count: credential.expiresAt.seconds).text.dropLast(3)) UTC"
+    let time = zone.local(credential.expiresAt).text.dropLast(3)
+    end = "\(time) (UTC\(zone.offsetText(at: credential.expiresAt)))"
   }
 
   private var whenInEnglish: String {

@@ -157,7 +157,7 @@ struct CallbackPages: Controller {
       <tr><td>\(call.moment(row.createdAt))</td><td><span class="pill \(mark)">\(call(word))</span>\(
         if: row.state == .pending && row.attempts > 0,
         "<br><span class=\"quiet\">\(call(Words.nextAttempt)) \(call.moment(row.nextAt))</span>")</td>
-      <td class="number" data-label="\(call(Words.eventCount))">\(row.events)</td>
+      <td class="number" data-label="\(call(Words.eventCount))">\(Counted.grouped(row.events))</td>
       <td class="number" data-label="\(call(Words.attempts))">\(row.attempts)</td>
       <td>\(call(CallbackWords.answer(status: row.status, error: row.error)))</td>
       <td><form method="post" action="/console/apps/\(app.key.text)/settings/callbacks/\(row.id)/resend">\(Forms.token(call))
@@ -246,7 +246,7 @@ struct CallbackPages: Controller {
     case .success(let answer):
       let text =
         answer.problem.map { Words.triedFailed.with(each: Phrase(problem: $0)) }
-        ?? Words.tried.with(String(answer.status), String(answer.milliseconds))
+        ?? Words.tried.with(String(answer.status), Counted.grouped(Int(clamping: answer.milliseconds)))
       return await showCallbacks(call, .init(text: call(text), isBad: !answer.isSuccess))
     }
   }

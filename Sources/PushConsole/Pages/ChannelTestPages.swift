@@ -75,7 +75,7 @@ struct ChannelTestPages: Controller {
       <label for="device">\(call(Words.registrationID))</label>
       <input id="device" name="registration_id" list="devices" value="\(device)" autocomplete="off" required>
       <datalist id="devices">\(reach.first, { "<option value=\"\($0.id.text)\">\($0.platform.name)</option>" })</datalist>
-      <p class="hint">\(call(Words.testReach.with(String(reach.count))))</p>
+      <p class="hint">\(call(Words.testReach.with(Counted.grouped(reach.count))))</p>
       \(Forms.field(call(Words.title), "title", value: title.isEmpty ? call(Words.firstTitle) : title, isRequired: false))
       \(Forms.field(call(Words.text), "text", value: text.isEmpty ? call(Words.testFirstText) : text))
       <button>\(call(Words.sendTest))</button>

@@ -146,18 +146,18 @@ struct StatisticsPage: Sendable {
 
   private var online: Chart {
     chart(
-      "online", Words.chartOnline, Words.chartOnlineText.with(String(total.online)), .steps,
+      "online", Words.chartOnline, Words.chartOnlineText.with(Counted.grouped(total.online)), .steps,
       [(Words.chartOnline, { Double($0.online) })])
   }
 
   private var pushes: Chart {
     chart(
-      "pushes", Words.chartPushes, Words.chartPushesText.with(String(total.pushes)), .bars,
+      "pushes", Words.chartPushes, Words.chartPushesText.with(Counted.grouped(total.pushes)), .bars,
       [(Words.chartPushes, { Double($0.pushes) })])
   }
 
   private var deliveries: Chart {
-    let count = Phrase(verbatim: String(total.delivered))
+    let count = Phrase(verbatim: Counted.grouped(total.delivered))
     let text =
       vendors.isEmpty
       ? Words.chartDeliveriesText.with(each: count)
@@ -222,7 +222,7 @@ struct StatisticsPage: Sendable {
       ([row.online, row.pushes, row.targets, row.acknowledged] + delivered + [
         row.refused, row.denied.values.reduce(0, +), row.shown, row.tapped,
       ])
-      .map { String($0) }
+      .map { Counted.grouped($0) }
     let latencies = [0.5, 0.99].map { share in
       LatencySteps.percentile(share, of: row.latencies).map { Numbers.duration(Double($0)) } ?? "–"
     }

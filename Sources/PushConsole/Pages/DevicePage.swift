@@ -58,7 +58,7 @@ struct DevicePage: Sendable {
         rows.append((Words.lastConnection, "\(call(file.status.lastEnd.phrase))"))
       }
     }
-    rows.append((Words.waiting, "\(file.status.waiting)"))
+    rows.append((Words.waiting, "\(Counted.grouped(file.status.waiting))"))
     let alias: HTML = row.alias.map { "\($0) \(since(file.history.aliasAt)) \(takeAliasForm($0))" } ?? "–"
     rows.append((Words.alias, alias))
     if row.platform == .ios { rows.append((Words.badge, "\(row.badge)")) }

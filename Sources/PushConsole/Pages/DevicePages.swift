@@ -47,7 +47,7 @@ struct DevicePages: Controller {
     guard search.kind != nil else { return "<p class=\"quiet\">\(call(Words.noSuchDevice))</p>" }
     let title = search.kind == .tag ? Words.devicesFound : Words.devicesWithAlias
     return """
-      <section class="card"><h2>\(call(title.with(String(search.count))))</h2>
+      <section class="card"><h2>\(call(title.with(Counted.grouped(search.count))))</h2>
       <ul class="apps">\(search.numbers, { entry(call, app, $0) })</ul>
       \(search.next, { nextForm(call, query, $0) })</section>
       """

@@ -61,7 +61,7 @@ struct GroupPages: Controller {
       """
       <tr><td><a href="/console/accounts/\(account.rawValue)/groups/\(group.key.text)">\(group.name)</a></td>
       <td><code>group-\(group.key.text)</code></td>
-      <td class="number" data-label="\(call(Words.apps))">\(group.apps.count)</td></tr>
+      <td class="number" data-label="\(call(Words.apps))">\(Counted.grouped(group.apps.count))</td></tr>
 
       """
     }
@@ -142,7 +142,7 @@ struct GroupPages: Controller {
     switch result {
     case .success: return call.show(groupKeys(call, account, name: name, key: key, secret: secret))
     case .failure(let error) where error.kind == .constraint:
-      let text = call(Words.tooManyGroups.with(String(AppGroupRepository<Writing>.mostOfAccount)))
+      let text = call(Words.tooManyGroups.with(Counted.grouped(AppGroupRepository<Writing>.mostOfAccount)))
       return await showGroups(call, .init(text: text, isBad: true), status: 422)
     case .failure: return call.unavailable
     }

@@ -67,7 +67,7 @@ struct HistoryPages: Controller {
       history.pushes.isEmpty
       ? .none
       : """
-      <span class="quiet">\(if: history.next != nil, HTML(escaping: call(Words.fileHolds.with(String(Self.exportRows)))))</span>
+      <span class="quiet">\(if: history.next != nil, HTML(escaping: call(Words.fileHolds.with(Counted.grouped(Self.exportRows)))))</span>
       <a class="button plain" href="\(path).csv\(form.query(before: form.before))">\(call(Words.downloadCSV))</a>
       """
     return Layout(

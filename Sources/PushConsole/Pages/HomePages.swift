@@ -77,7 +77,9 @@ struct HomePages: Controller {
   /// Without figures if the app's home has said nothing of it lately.
   private func homeEntry(_ call: PageCall, _ row: AppRow, _ figures: AppFigures?) -> HTML {
     let devices = figures.map { figures in
-      call(Words.devicesOnline.with(String(figures.registrations), String(figures.connected)))
+      call(
+        Words.devicesOnline.with(
+          Counted.grouped(figures.registrations), Counted.grouped(figures.connected)))
     }
     return """
       <li><a href="/console/apps/\(row.key.text)"><strong>\(row.name) \(row.key.mark)</strong>
@@ -120,7 +122,7 @@ struct HomePages: Controller {
     case .success(let app):
       return call.show(Layout.keys(call, name: name, key: app.key, secret: app.masterSecret ?? ""))
     case .failure(.tooMany):
-      let problem = Words.tooManyApps.with(String(Apps.appsInAccount))
+      let problem = Words.tooManyApps.with(Counted.grouped(Apps.appsInAccount))
       return call.show(newAppPage(call, problem), status: 422)
     case .failure: return call.unavailable
     }

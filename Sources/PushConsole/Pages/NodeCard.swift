@@ -28,7 +28,7 @@ struct NodeCard {
       if node.lastSeenAt != nil {
         Words.deadNode
       } else if let apps = node.apps {
-        (node.isHome ? Words.homeOfAppsAndInstallation : Words.homeOfApps).with(String(apps))
+        (node.isHome ? Words.homeOfAppsAndInstallation : Words.homeOfApps).with(Counted.grouped(apps))
       } else {
         node.isHome ? Words.homeNode : Words.gatewayNode
       }

@@ -71,7 +71,7 @@ struct OperatorPages: Controller {
     let path = "/console/operator/accounts/\(account.id.rawValue)"
     // A part of them is not their number.
     let counts = overview.apps.compactMap { figures[$0.id]?.registrations }
-    let devices = counts.count == overview.apps.count ? String(counts.reduce(0, +)) : "–"
+    let devices = counts.count == overview.apps.count ? Counted.grouped(counts.reduce(0, +)) : "–"
     let mark: HTML =
       account.isDisabled ? " <span class=\"pill bad\">\(call(Words.isOff))</span>" : .none
     let open: HTML =
@@ -90,7 +90,7 @@ struct OperatorPages: Controller {
       <td><form class="row unlabelled" method="post" action="\(path)/plan">\(Forms.token(call))
       \(Forms.choice(call(Words.plan), "plan-\(account.id.rawValue)", plans.map { ($0.name, $0.name) }, chosen: account.plan))
       \(own)<button class="small">\(call(Words.save))</button></form></td>
-      <td class="number" data-label="\(call(Words.apps))">\(overview.apps.count)</td>
+      <td class="number" data-label="\(call(Words.apps))">\(Counted.grouped(overview.apps.count))</td>
       <td class="number" data-label="\(call(Words.devices))">\(devices)</td>
       <td class="number" data-label="\(call(Words.members))">\(overview.members)</td>
       <td><details class="sure"><summary>\(call(word))</summary>
@@ -105,7 +105,7 @@ struct OperatorPages: Controller {
     let names = apps.prefix(3).map { "\($0.name): \($0.plan.name)" }.joined(separator: ", ")
     let list = apps.count > 3 ? "\(names), …" : names
     return """
-      <p class="quiet">\(call(Words.appsWithOwnPlan.with(String(apps.count), list)))</p>
+      <p class="quiet">\(call(Words.appsWithOwnPlan.with(Counted.grouped(apps.count), list)))</p>
       <label class="choice"><input type="checkbox" name="all-\(account.id.rawValue)" value="1">\(call(Words.planForAllApps))</label>
       """
   }

@@ -70,7 +70,8 @@ struct ProfilePages: Controller {
   private func changeProfile(_ call: PageCall) async -> HTTPResponse {
     guard let visitor = call.visitor else { return call.missing }
     let (name, language) = (call.field("name"), Language(rawValue: call.field("language")) ?? .english)
-    guard PersonName.isFine(name) else {
+    // A name from before the present rule does not keep its owner from changing the language.
+    guard name == visitor.person.name || PersonName.isFine(name) else {
       return await showProfile(call, .init(text: call(Words.personNameRule), isBad: true), status: 422)
     }
     let notes = name == visitor.person.name ? [] : notesOfRenaming(visitor, to: name, call)

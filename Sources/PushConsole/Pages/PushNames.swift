@@ -75,18 +75,11 @@ enum ZoneText {
   /// A moment by a zone's clock with its offset (RFC 3339), such as `2026-03-01T08:00:00+08:00`.
   static func moment(_ time: Timestamp, in zone: any Zone) -> String {
     let local = zone.local(time).text
-    return local.replacing(" ", with: "T") + offset(zone, at: time)
+    return local.replacing(" ", with: "T") + zone.offsetText(at: time)
   }
 
   /// Such as `UTC+08:00`.
-  static func name(_ zone: any Zone, at now: Timestamp) -> String { "UTC\(offset(zone, at: now))" }
-
-  private static func offset(_ zone: any Zone, at now: Timestamp) -> String {
-    let minutes = zone.offset(at: now.seconds) / 60
-    func digits(_ value: Int64) -> String { value < 10 ? "0\(value)" : String(value) }
-    let (hours, rest) = (abs(minutes) / 60, abs(minutes) % 60)
-    return "\(minutes < 0 ? "-" : "+")\(digits(hours)):\(digits(rest))"
-  }
+  static func name(_ zone: any Zone, at now: Timestamp) -> String { "UTC\(zone.offsetText(at: now))" }
 }
 
 extension Platform {

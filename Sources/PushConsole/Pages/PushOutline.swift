@@ -57,22 +57,25 @@ struct PushOutline: Sendable {
       .joined(separator: call.language == .chinese ? "、" : ", ")
   }
 
-  /// Its parts besides the text.
+  /// Its parts besides the text, without what the form fills in by itself.
   private var besides: [(Phrase, String)] {
     let notification = object?["notification"]
     let (ios, android) = (notification?["ios"], notification?["android"])
     let any = ios ?? android ?? notification?["hmos"] ?? notification?["quickapp"]
     let extras = (object?["message"] ?? any)?["extras"]?.object?.members ?? []
     var rows = extras.map { (Phrase($0.key, $0.key), Self.text($0.value)) }
-    if request.platforms.contains(.ios) {
-      for (word, field) in [
-        (Words.iosBadge, "badge"), (Words.iosSound, "sound"), (Words.iosThread, "thread-id"),
-      ] {
-        if let value = ios?[field] { rows.append((word, Self.text(value))) }
-      }
+    func add(_ name: Phrase, _ value: JSONValue?, unless usual: String = "") {
+      let text = value.map { Self.text($0) } ?? ""
+      if text != usual, !text.isEmpty { rows.append((name, text)) }
     }
-    if let channel = android?["channel_id"] { rows.append((Words.androidChannel, Self.text(channel))) }
-    if let page = notification?["quickapp"]?["page"] { rows.append((Words.quickAppPage, Self.text(page))) }
+    let usual = PushExtras()
+    if request.platforms.contains(.ios) {
+      add(Words.iosBadge, ios?["badge"], unless: usual.badge)
+      add(Words.iosSound, ios?["sound"], unless: usual.sound)
+      add(Words.iosThread, ios?["thread-id"])
+    }
+    add(Words.androidChannel, android?["channel_id"])
+    add(Words.quickAppPage, notification?["quickapp"]?["page"], unless: usual.page)
     return rows
   }
 
@@ -155,7 +158,8 @@ struct KnownNames: Sendable, Equatable {
   /// What to say beside the number of devices; nil if all names are known.
   var phrase: Phrase? {
     guard !unknown.isEmpty else { return nil }
-    return Words.unknownNames.with(String(total - unknown.count), String(total), Self.list(unknown))
+    return Words.unknownNames.with(
+      Counted.grouped(total - unknown.count), Counted.grouped(total), Self.list(unknown))
   }
 }
 
@@ -210,7 +214,7 @@ extension PushPreview {
     var parts = [preview.words.isEmpty ? name : Words.classNamed.with(each: name, Phrase(verbatim: list))]
     for cut in preview.cuts {
       let field = cut.field == "title" ? Words.title : Words.text
-      parts.append(Words.isCut.with(each: field, Phrase(verbatim: String(cut.characters))))
+      parts.append(Words.isCut.with(each: field, Phrase(verbatim: Counted.grouped(cut.characters))))
     }
     if preview.refusal != nil { parts.append(Words.tooLargeForChannel) }
     if let quota, let zone { parts += [Self.phrase(quota, in: zone)].compactMap { $0 } }

@@ -21,7 +21,8 @@ import Testing
     init(site: String? = "https://push.example.com") async throws {
       world = try CredentialWorld()
       app = try await world.makeApp()
-      reminders = ExpiryReminders(store: world.store, site: site, time: world.clock, log: .silent)
+      reminders = ExpiryReminders(
+        store: world.store, site: site, zone: FixedZone.china, time: world.clock, log: .silent)
       try await world.store.change { [app] transaction throws(StorageError) in
         for (name, language, role) in [
           ("Olga", "en", Role.owner), ("阿德", "zh", .admin), ("Sam", "en", .sender),
@@ -93,6 +94,8 @@ import Testing
       #expect(english.subject.contains(day == 1 ? "expires in one day" : "expires in \(day) days"))
       #expect(english.body.contains("Hello Olga,") && english.body.contains("com.example.app"))
       #expect(english.body.contains("https://push.example.com/console/apps/"))
+      // By the clock of the console's pages.
+      #expect(english.body.contains(" (UTC+08:00). ") && chinese.body.contains(" (UTC+08:00)。"))
       #expect(chinese.subject.contains("将于 \(day) 天后过期") && chinese.body.contains("阿德，您好"))
     }
   }
@@ -141,7 +144,8 @@ import Testing
     _ = try await scene.add(endingIn: 30)
     #expect(try await scene.mails().count == 2)
     let next = ExpiryReminders(
-      store: scene.world.store, site: "https://x", time: scene.world.clock, log: .silent)
+      store: scene.world.store, site: "https://x", zone: FixedZone.china, time: scene.world.clock,
+      log: .silent)
     let again = try await awaitCallback { done in next.check { done($0) } }.get()
     #expect(again == 0)
     // Down from the 29th day before the end until the day after it.
