@@ -77,6 +77,8 @@ import Testing
   private func look(at page: String, _ name: String) {
     for text in Self.texts(page) {
       if let sentence = Self.sentence(in: text) { Issue.record("\(name): \(sentence)") }
+      // A comma or a colon behind a Chinese word is a Chinese one.
+      if text.contains(/\p{Han}[,:](?: |$)/) { Issue.record("\(name): \(text)") }
     }
   }
 

@@ -26,7 +26,7 @@ extension SettingsPages {
       <section class="card narrow"><h2>\(call(Words.connectDevices))</h2>
       <dl><dt>\(call(Words.appKey))</dt><dd><code>\(key)</code> \(call.copyButton(key))</dd>
       <dt>\(call(Words.serverHost))</dt><dd><code>\(call.host)</code></dd>
-      <dt>\(call(Words.devicePort))</dt><dd>\(ports.isEmpty ? call(Words.portUnknown) : ports.joined(separator: ", "))</dd>
+      <dt>\(call(Words.devicePort))</dt><dd>\(ports.isEmpty ? call(Words.portUnknown) : ports.joined(separator: call(Words.comma)))</dd>
       <dt>WebSocket</dt><dd><code>\(call.isSecure ? "wss" : "ws")://\(call.request.headers["host"] ?? "localhost")/device</code></dd></dl>
       <p class="hint">\(call(Words.connectDevicesText))</p></section>
       """

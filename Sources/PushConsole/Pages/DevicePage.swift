@@ -118,7 +118,7 @@ struct DevicePage: Sendable {
       }
       if let told = history.toldAt { rows.append((Words.toldAt, call.moment(told))) }
     } else {
-      let why: HTML = "\(call(Words.noTokenWord)): \(call(end.phrase(of: info)))"
+      let why: HTML = "\(call(Words.noTokenWord))\(call(Words.colon))\(call(end.phrase(of: info)))"
       rows.append((Words.tokenWord, end == .none ? why : "\(why) \(since(history?.since))"))
     }
     if let (answer, push) = file.latestAnswer(of: info.id) {

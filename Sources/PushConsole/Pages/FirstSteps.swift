@@ -64,7 +64,7 @@ struct FirstSteps: Sendable {
       let platforms = Platform.allCases.filter { kind.platforms.contains($0) }.map(\.label)
       let names = kind.channels.map { Words.by($0.info) }
       return Step(
-        name: Words.stepChannels.with(platforms.joined(separator: ", ")),
+        name: Words.stepChannels.with(platforms.joined(separator: call(Words.comma))),
         text: Words.stepChannelsText.with(each: Words.list(names)), isDone: isDone, isOptional: true,
         path: "settings/credentials", role: .admin)
     }

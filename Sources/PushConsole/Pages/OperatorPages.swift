@@ -102,7 +102,8 @@ struct OperatorPages: Controller {
 
   /// Apps that are on another plan than their account, and a box that takes them along.
   private func ownPlans(_ call: PageCall, _ account: AccountRow, _ apps: [AppRow]) -> HTML {
-    let names = apps.prefix(3).map { "\($0.name): \($0.plan.name)" }.joined(separator: ", ")
+    let names = apps.prefix(3).map { "\($0.name)\(call(Words.colon))\($0.plan.name)" }
+      .joined(separator: call(Words.comma))
     let list = apps.count > 3 ? "\(names), …" : names
     return """
       <p class="quiet">\(call(Words.appsWithOwnPlan.with(Counted.grouped(apps.count), list)))</p>

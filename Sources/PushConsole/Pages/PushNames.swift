@@ -16,7 +16,8 @@ enum PushNames {
   private static func names(
     _ all: [(phrase: Phrase, traits: PushTraits)], _ traits: PushTraits, _ call: PageCall
   ) -> String {
-    all.filter { !traits.isDisjoint(with: $0.traits) }.map { call($0.phrase) }.joined(separator: ", ")
+    all.filter { !traits.isDisjoint(with: $0.traits) }.map { call($0.phrase) }.joined(
+      separator: call(Words.comma))
   }
 
   /// Who made it.
@@ -30,7 +31,7 @@ enum PushNames {
       case .group: Words.senderGroup
       case .person: Words.senderConsole
       }
-    return name.map { "\(call(kind)): \($0)" } ?? call(kind)
+    return name.map { "\(call(kind))\(call(Words.colon))\($0)" } ?? call(kind)
   }
 }
 

@@ -54,7 +54,7 @@ struct PushOutline: Sendable {
 
   private var platforms: String {
     Platform.allCases.filter { request.platforms.contains($0) }.map { call($0.phrase) }
-      .joined(separator: call.language == .chinese ? "、" : ", ")
+      .joined(separator: call(Words.comma))
   }
 
   /// Its parts besides the text, without what the form fills in by itself.

@@ -83,7 +83,7 @@ struct PushTimeline: Sendable {
       return Step(name: Words.handedOver, detail: call(Words.viaNobody), isAhead: Trace.isOpen(report))
     }
     let words = counts.map { call(Words.via(channels.info($0.0), Counted.grouped($0.1))) }
-    return Step(name: Words.handedOver, detail: words.joined(separator: ", "))
+    return Step(name: Words.handedOver, detail: words.joined(separator: call(Words.comma)))
   }
 
   private func item(_ step: Step) -> HTML {

@@ -216,7 +216,7 @@ struct Trace: Sendable {
     let text: HTML =
       FailureWords.phrase(reason, channels).map { "<span>\(call($0))</span>" }
       ?? .none
-    let who: HTML = channel.map { "\($0): " } ?? .none
+    let who: HTML = channel.map { "\($0)\(call(Words.colon))" } ?? .none
     return "<li>\(who)<strong>\(Counted.grouped(count))</strong> <code>\(reason)</code> \(text)</li>"
   }
 }

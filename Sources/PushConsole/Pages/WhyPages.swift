@@ -64,7 +64,7 @@ private struct WhyPage: Sendable {
       call(Words.whyTitle), tab: .history,
       """
       <h1>\(call(Words.whyTitle))</h1>
-      <p class="quiet lead">\(call(Words.whyPush)): <a href="\(path)">\(excerpt.line(call))</a> · msg_id <code>\(id.text)</code></p>
+      <p class="quiet lead">\(call(Words.whyPush))\(call(Words.colon))<a href="\(path)">\(excerpt.line(call))</a> · msg_id <code>\(id.text)</code></p>
       <form class="card row" method="get" action="\(path)/why">
       <label for="registration_id">\(call(Words.whyDevice))</label>
       <input id="registration_id" name="registration_id" type="search" required value="\(query)" aria-describedby="why-hint">
@@ -108,7 +108,7 @@ private struct WhyPage: Sendable {
 
   private func device(_ registration: RegistrationID) -> HTML {
     """
-    <p class="quiet">\(call(Words.whyDevicePage)): <a href="/console/apps/\(app.key.text)/devices/\(registration.text)"><code>\(registration.text)</code></a></p>
+    <p class="quiet">\(call(Words.whyDevicePage))\(call(Words.colon))<a href="/console/apps/\(app.key.text)/devices/\(registration.text)"><code>\(registration.text)</code></a></p>
     """
   }
 

@@ -64,10 +64,10 @@ struct ChannelState: Sendable {
 
   /// "Sandbox: Connected since …", with the class on what was seen.
   func html(_ call: PageCall) -> HTML {
-    "\(name, { "\(call($0)): " })<span class=\"\(mark)\">\(call(phrase(call)))</span>"
+    "\(name, { "\(call($0))\(call(Words.colon))" })<span class=\"\(mark)\">\(call(phrase(call)))</span>"
   }
 
   func text(_ call: PageCall) -> String {
-    (name.map { "\(call($0)): " } ?? "") + call(phrase(call))
+    (name.map { "\(call($0))\(call(Words.colon))" } ?? "") + call(phrase(call))
   }
 }

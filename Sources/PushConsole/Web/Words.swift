@@ -186,6 +186,9 @@ enum Words {
   static let result = Phrase("Delivery status", "推送结果")
   static let byOwn = by(.passthrough)
   static func by(_ channel: ChannelInfo) -> Phrase { Phrase(channel.english, channel.chinese) }
+  /// What stands between a label and what it names, and between the parts of a list.
+  static let colon = Phrase(": ", "：")
+  static let comma = Phrase(", ", "、")
   /// Names one after the other.
   static func list(_ names: [Phrase]) -> Phrase {
     Phrase(
