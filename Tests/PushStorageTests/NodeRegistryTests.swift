@@ -121,7 +121,10 @@ import Testing
       let node = try register(name, at: other)
       let row = try #require(try one.look(as: first, beats: true)?.nodes.first { $0.incarnation == node })
       if expelled { _ = try other.look(as: node, beats: true) }
-      #expect(try expelled ? one.expel(row, by: first, at: moment) { _ in true } : one.remove(row, seenAt: moment))
+      let isRemoved =
+        try expelled
+        ? one.expel(row, by: first, at: moment) { _ in true } : one.remove(row, seenAt: moment)
+      #expect(isRemoved)
     }
     try die("two", at: .start)
     try die("three", at: .start.adding(seconds: 60), expelled: true)
