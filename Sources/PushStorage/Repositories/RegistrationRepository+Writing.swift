@@ -148,7 +148,7 @@ extension RegistrationRepository<Writing> {
         AND ((last_seen_at < ?3 AND created_at < ?3)
           OR (last_seen_at < ?4 AND created_at < ?4 AND last_seen_at < created_at + 3600000
             AND adoption IN (0, 5) AND apns_token IS NULL
-            AND NOT EXISTS (SELECT 1 FROM channel_token WHERE app_id = ?1 AND number = ?2 AND token IS NOT NULL)))
+            AND NOT EXISTS (SELECT 1 FROM channel_token WHERE app_id = ?1 AND number = ?2 AND length(token) > 0)))
       RETURNING number, tags, registration_id, platform
       """, .app(app), .number(number), .time(times.others), .time(times.newcomers), map: Self.replaced)
     if let gone { try remember([gone], of: app, replacedBy: nil, at: now) }
