@@ -1,8 +1,8 @@
 import PushBase
 import Synchronization
 
-/// The quotas of an app that a channel's service has called used up, where it has several: what counts against one of them waits until
-/// it is counted anew, and nothing else does. Safe to use from any thread.
+/// The quotas of an app that a channel's service has called used up, where it has several: what counts
+/// against one of them waits until it is counted anew, and nothing else does. Safe to use from any thread.
 public final class ChannelQuotas: Sendable {
   /// A quota that is used up.
   public struct UsedUp: Sendable {
@@ -22,10 +22,11 @@ public final class ChannelQuotas: Sendable {
 
   private let state = Mutex(State())
 
-  /// None is.
+  /// None is used up.
   public init() {}
 
-  /// The service refuses what counts against a quota until a moment; false if there are too many to remember it.
+  /// The service refuses what counts against a quota until a moment; false if too many are
+  /// remembered already.
   public func useUp(_ quota: String, until: UInt64, _ reason: String) -> Bool {
     state.withLock { state in
       guard state.usedUp.count < Self.most || state.usedUp[quota] != nil else { return false }

@@ -8,10 +8,10 @@ struct Retries: Sendable {
   var laterCount = 0
   private var due = FIFO<Delivery>()
 
-  /// All of them.
+  /// Both kinds together.
   var count: Int { laterCount + due.count }
 
-  /// Whether there are due ones.
+  /// Whether some are due.
   var hasDue: Bool { !due.isEmpty }
 
   mutating func add(_ delivery: Delivery, at second: Int64) {

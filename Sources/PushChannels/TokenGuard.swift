@@ -53,8 +53,9 @@ public struct AnsweredToken: Sendable, Hashable {
 
 /// Decides which of the tokens that a service refuses are given up. Two kinds of mistakes must not cost an app its tokens or its
 /// pushes: whoever has the app's public key can report invented tokens, and an operator can enter the credential of another app, for
-/// which every token is a wrong one; a service may also refuse everything for a while. So refusals never stop the sending, and a
-/// token is given up only if the credential is known to be right: tokens that worked with the one before work with it too. Docs/decisions/0088 has the reasons.
+/// which every token is a wrong one; a service may also refuse everything for a while. So refusals never stop
+/// the sending, and a token is given up only if the credential is known to be right: tokens that worked with
+/// the one before work with it too. Docs/decisions/0088 has the reasons.
 ///
 /// One for each app and service of a channel.
 struct TokenGuard: Sendable {

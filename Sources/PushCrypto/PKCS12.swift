@@ -60,7 +60,8 @@ public enum PKCS12 {
     _ file: OpaquePointer, _ password: String?, _ library: borrowing Library
   ) throws(CredentialFileError) -> CertificateKeyPair {
     let hasChecksum = PKCS12_mac_present(file) == 1
-    // PKCS12_parse of OpenSSL 3.0 accepts no password for a file without a checksum: such a file gets one in memory.
+    // PKCS12_parse of OpenSSL 3.0 accepts no password for a file without a checksum: such a file gets one in
+    // memory.
     if !hasChecksum, let password, let count = Int32(exactly: password.utf8.count) {
       guard PKCS12_set_mac(file, password, count, nil, 0, 1, EVP_sha256()) == 1 else { throw .fromQueue() }
     }

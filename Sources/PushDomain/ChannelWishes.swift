@@ -31,7 +31,7 @@ public struct ChannelWishes: Equatable, Sendable {
     "jpush": .ownOnly, "fcm": .vendorIfAny, "secondary_fcm_push": .jpush, "pns": .vendorIfAny,
     "secondary_pns_push": .jpush,
   ]
-  /// Those of them with which devices that both reach get it over FCM.
+  /// The values with which devices that both services reach get the push over FCM.
   private static let preferringFCM: Set<String> = ["fcm", "secondary_fcm_push"]
   private static let wayMembers: Set<String> = ["distribution", "distribution_fcm", "distribution_customize"]
 
@@ -74,7 +74,7 @@ public struct ChannelWishes: Equatable, Sendable {
     }
   }
 
-  /// Whether a channel is told something as a member of its object.
+  /// Whether the sender set a member of a channel's object.
   func tells(_ member: String, to channel: ChannelID) -> Bool {
     wishes[channel]?[member].map { $0 != "" } ?? false
   }
@@ -128,7 +128,8 @@ public struct ChannelWishes: Equatable, Sendable {
   }
 }
 
-/// Which way a push goes to devices of a maker's channel that have a token of FCM as well: JPush's `distribution_fcm`.
+/// Which way a push goes to devices of a maker's channel that have a token of FCM as well: JPush's
+/// `distribution_fcm`.
 public struct WayForBoth: Equatable, Sendable {
   /// FCM's channel.
   public let other: ChannelID
@@ -161,7 +162,8 @@ public struct WayForBoth: Equatable, Sendable {
 }
 
 extension PushContent {
-  /// The way for devices of a channel that FCM reaches as well, if the sender chose one in its object or in FCM's.
+  /// The way for devices of a channel that FCM reaches as well, if the sender chose one in its object or in
+  /// FCM's.
   public func wayForBoth(of channel: ChannelID) -> WayForBoth? {
     let own = content(for: channel).flatMap { ChannelWishes.wayForBoth(in: $0) }
     if let own { return own }

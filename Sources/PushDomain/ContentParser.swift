@@ -58,7 +58,8 @@ struct ContentParser {
     return content
   }
 
-  /// Names members of channels' objects that do nothing, since another one is in neither the object nor the notification.
+  /// Names members of channels' objects that do nothing, since another one is in neither the object nor the
+  /// notification.
   private func ignoreIncompleteWishes() {
     let android = push["notification"]?["android"]
     for info in rules.channels {

@@ -27,7 +27,8 @@ struct CallerCredentials {
     secret = Array(plain[(colon + 1)...])
   }
 
-  /// Throws what the call answers if the header is missing or malformed, or its key is one with which nobody may make this call.
+  /// Throws what the call answers if the header is missing or malformed, or its key is one with which nobody
+  /// may make this call.
   init(of call: GatewayCall) throws(APIError) {
     let faults = call.api.faults
     let failed = faults.authenticationFailed

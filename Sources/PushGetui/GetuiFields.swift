@@ -1,9 +1,9 @@
 import PushDomain
 import PushJSON
 
-/// Reads the members of a JSON object and throws Getui's errors, which name a member by its path. `null` counts as absent, and so
-/// does any value that asks for nothing where another type is expected. Numbers and booleans may be strings, since Getui's official
-/// clients send such.
+/// Reads the members of a JSON object and throws Getui's errors, which name a member by its path. `null`
+/// counts as absent, and so does any value that asks for nothing where another type is expected. Numbers and
+/// booleans may be strings, since Getui's official clients send such.
 struct GetuiFields {
   let object: JSONObject
   let path: String
@@ -147,7 +147,8 @@ struct GetuiFields {
     }
   }
 
-  /// Notes that members which are not in the list have no effect. One that is spelled almost like one of the list is refused.
+  /// Notes that members which are not in the list have no effect. One that is spelled almost like one of the
+  /// list is refused.
   func ignoreOthers(than keys: [String]) throws(GetuiError) {
     func plain(_ key: String) -> String { key.lowercased().filter { $0 != "_" && $0 != "-" } }
     for member in object.members where !keys.contains(member.key) && !member.value.asksForNothing {

@@ -1,9 +1,9 @@
 import PushJSON
 
 /// Converts `push_channel.android.ups.options` and `push_channel.harmony.options`: what single makers' services are told beyond the
-/// notification. Keys that begin with `/` are paths in the maker's own request; others are names that Getui's own libraries have.
-/// A key without a counterpart here has no effect, and the sender sees its name; one that would change whom a request is for, or
-/// when, is refused.
+/// notification. Keys that begin with `/` are paths in the maker's own request; others are names that Getui's
+/// own libraries have. A key without a counterpart here has no effect, and the sender sees its name; one that
+/// would change whom a request is for, or when, is refused.
 struct VendorOptions {
   /// What the value of a key may be.
   private enum Kind {
@@ -37,7 +37,8 @@ struct VendorOptions {
     ("MZ", "meizu", [("/noticeBarInfo/noticeMsgType", "classification", .number(0...1))]),
   ]
 
-  /// The last part of keys that choose devices or a time in a maker's request, without `_` and in small letters.
+  /// The last part of keys that choose devices or a time in a maker's request, without `_` and in small
+  /// letters.
   private static let deciding: Set<String> = [
     "token", "tokens", "topic", "condition", "regid", "regids", "registrationid", "alias", "useraccount",
     "targettype", "targetvalue", "target", "appversion", "model", "region", "locale", "ttl", "timetolive",
@@ -147,7 +148,8 @@ struct VendorOptions {
     try Self.passOthers(than: [Self.all] + Self.makers.map(\.name), in: options)
   }
 
-  /// Notes the keys for makers that no channel here reaches, such as Xiaomi's phones outside China, or refuses them.
+  /// Notes the keys for makers that no channel here reaches, such as Xiaomi's phones outside China, or
+  /// refuses them.
   private static func passOthers(than known: [String], in options: GetuiFields) throws(GetuiError) {
     for member in options.object.members where !known.contains(member.key) {
       guard let object = member.value.object else {
@@ -158,7 +160,8 @@ struct VendorOptions {
     }
   }
 
-  /// Reads an object: for each list of keys the values of those that it has. What is in no list is noted, or refused.
+  /// Reads an object: for each list of keys the values of those that it has. What is in no list is noted, or
+  /// refused.
   private static func read(
     _ fields: GetuiFields, _ lists: [[Key]]
   ) throws(GetuiError) -> [[(key: String, member: String, value: JSONValue)]] {
@@ -210,8 +213,8 @@ struct VendorOptions {
     }
   }
 
-  /// Puts together what a maker is told; later members have the last word. Huawei and Honor want the activity with a number on the
-  /// icon: a number without it has no effect, and without a number one is added.
+  /// Merges the members for a maker; the last value of a member wins. Huawei and Honor want the activity
+  /// with a number on the icon: a number without it has no effect, and without a number one is added.
   private static func wish(_ told: [Told], of channel: String) -> JSONObject {
     var wish = JSONObject()
     for told in told { wish.set(told.member, told.value) }

@@ -1,6 +1,7 @@
 import Glibc
 
-/// A handshake between two contexts within this process, which shows whether each accepts the other's certificate.
+/// A handshake between two contexts within this process, which shows whether each accepts the other's
+/// certificate.
 public enum TLSLoopback {
   /// Why there was no handshake between the two.
   public struct Failure: Error, Equatable {
@@ -8,7 +9,8 @@ public enum TLSLoopback {
     public let reason: String
   }
 
-  /// Connects a client's context with a server's, and fails if one refuses the other or if a certificate is not for `name`.
+  /// Connects a client's context with a server's, and fails if one refuses the other or if a certificate is
+  /// not for `name`.
   public static func connect(client: TLSContext, server: TLSContext, as name: String) throws(Failure) {
     var ends: [Int32] = [-1, -1]
     let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue

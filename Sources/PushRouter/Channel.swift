@@ -153,7 +153,8 @@ public protocol Channel: AnyObject, Sendable {
   func credential(
     of app: App, for service: ServiceID, in transaction: ReadTransaction, at now: Timestamp
   ) throws(StorageError) -> WhyFacts.Credential
-  /// Why nothing of a push is sent for a while to one of its services, for `none` to any of them; nil if that is not so. Any thread.
+  /// Why nothing of a push is sent for a while to one of its services, for `none` to any of them; nil if that
+  /// is not so. Any thread.
   func rest(of app: App, for service: ServiceID, _ content: PushContent?) -> WhyFacts.Rest?
   /// What its service would get of a push of an app that has a credential for it; nil if it has nothing to say of it. Any thread.
   func preview(of content: PushContent, in app: App) -> ChannelPreview?

@@ -100,7 +100,8 @@ extension PushReport {
 }
 
 extension PushTargets {
-  /// Of `delivered`, the targets that are known to have the push: by their own word or by a receipt of a channel's service.
+  /// Of `delivered`, the targets that are known to have the push: by their own word or by a receipt of a
+  /// channel's service.
   public var received: NumberSet {
     channels.reduce(into: NumberSet()) { $0.formUnion(on($1).arrived) }.intersection(delivered)
   }

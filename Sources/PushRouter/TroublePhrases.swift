@@ -1,8 +1,8 @@
 import PushBase
 
 extension Phrase {
-  /// A trouble as the program notes it, in English, for people: why a credential is paused, a connection failed, or a service
-  /// could not be asked. What another program said in it stays as it is.
+  /// A trouble as the program notes it, in English, for people: why a credential is paused, a connection
+  /// failed, or a service could not be asked. What another program said in it stays as it is.
   public init(problem text: String) {
     for known in Self.troubles {
       guard let values = known.values(in: text) else { continue }

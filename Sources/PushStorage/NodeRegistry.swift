@@ -268,9 +268,9 @@ public final class NodeRegistry: Sendable {
     }
   }
 
-  /// Removes a node that others do not reach, though it shows signs of life; false if it is gone already, if `own`
-  /// has no place any more, or if `judges` finds in what the nodes tell now that the node may stay: whoever was cut
-  /// off from the database knows only what was true before.
+  /// Removes a node that others do not reach, though it shows signs of life; false if it is gone already, if
+  /// `own` has no place any more, or if `judges` finds in what the nodes tell now that the node may stay:
+  /// whoever was cut off from the database knows only what was true before.
   public func expel(
     _ node: NodeRow, by own: Int64, at now: Timestamp, if judges: ([NodeRow]) -> Bool
   ) throws(StorageError) -> Bool {

@@ -182,7 +182,7 @@ final class LoopServices: LoopDriver {
       if client == nil, let peer { parts.unknownClients.note(request, from: peer) }
       return client
     }
-    server.refusalPage = { WebConsole.refusal($0, of: $1) ?? GetuiAPI.refusal($0, of: $1) }
+    server.refusalPage = { ServedAPIs.refusal($0, of: $1) }
     server.unanswered = { [unowned self] in noteUnanswered($0, $1, $2, $3) }
     server.upgrade = { upgrades.upgrade($0, from: $1, to: devices) }
     server.screen = { [unowned self] head, id, peer in

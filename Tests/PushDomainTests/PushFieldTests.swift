@@ -95,7 +95,8 @@ import Testing
     #expect(try strategies(channels + #","strategy":2"#) == [.vendorOnly, .vendorOnly, .vendorOnly])
   }
 
-  /// What devices get over that have a token of a maker and one of FCM; the maker's own object goes before that of FCM.
+  /// What devices get over that have a token of a maker and one of FCM; the maker's own object goes before
+  /// that of FCM.
   @Test(arguments: [
     ("jpush", Strategy.Rule.ownOnly, false), ("fcm", .vendorIfAny, true), ("pns", .vendorIfAny, false),
     ("secondary_fcm_push", .jpush, true), ("secondary_pns_push", .jpush, false),

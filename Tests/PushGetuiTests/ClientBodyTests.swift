@@ -12,7 +12,8 @@ import Testing
 
 /// Bodies as the clients of Getui's REST API v2 send them in their own examples, with all that is not obeyed.
 @Suite(.timeLimit(.minutes(1))) struct ClientBodyTests {
-  /// The push of the examples of the official Java client 1.0.8.0, with its options put together in both of its ways.
+  /// The push of the examples of the official Java client 1.0.8.0, with its options put together in both of
+  /// its ways.
   private static let java: JSONValue = [
     "group_name": "g-name1", "settings": ["ttl": 3_600_000, "strategy": ["st": 1]],
     "push_message": [

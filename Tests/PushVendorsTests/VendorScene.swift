@@ -166,7 +166,8 @@ final class VendorScene {
     return try await router.acceptance.accept(AcceptRequest(request), for: other ?? app).get().id
   }
 
-  /// What is said of the way of a push to a device: the first step that failed or waits, or else what the service says.
+  /// What is said of the way of a push to a device: the first step that failed or waits, or else what the
+  /// service says.
   func why(_ id: MessageID, _ device: RegistrationID) async throws -> WhyStep {
     let number = try #require(app.directory.find(device))
     let diagnosis = try await awaitCallback { done in

@@ -237,7 +237,7 @@ final class APNsDispatcher: APNsSource {
     switch APNsOutcome(goAway: debug) {
     case .newProviderToken:
       guard let token = state.withLock({ $0.token })?.token, !renew(token) else { return }
-      rest(seconds: APNsCredentialFault.clockSeconds, APNsCredentialFault.clockReason)
+      restForWrongClock()
     case .pauseCredential(let fault):
       let text = "Apple closed the connection: \(debug)"
       if let seconds = fault.seconds { rest(seconds: seconds, text) } else { pauseCredentials(text) }
@@ -319,6 +319,11 @@ final class APNsDispatcher: APNsSource {
   private func wakeIfProbing() {
     let pool = state.withLock { $0.isProbing ? $0.pool : nil }
     pool?.wake()
+  }
+
+  /// APNs calls a new provider token expired.
+  func restForWrongClock() {
+    rest(seconds: APNsCredentialFault.clockSeconds, APNsCredentialFault.clockReason)
   }
 
   /// Sends nothing for a while.

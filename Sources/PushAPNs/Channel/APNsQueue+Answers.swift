@@ -175,8 +175,7 @@ extension APNsQueue {
   private func renew(_ token: ProviderToken, _ environment: APNsEnvironment) {
     guard let target = target(for: environment) else { return }
     if target.dispatcher.renew(token) { return }
-    target.dispatcher.rest(
-      seconds: APNsCredentialFault.clockSeconds, APNsCredentialFault.clockReason)
+    target.dispatcher.restForWrongClock()
   }
 
   /// Pauses the credential of a dispatcher.

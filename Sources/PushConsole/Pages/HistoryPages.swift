@@ -228,7 +228,8 @@ struct HistoryPages: Controller {
   }
 }
 
-/// How many of a push's targets have it, for how many a channel's service only accepted it, and how many tapped it.
+/// How many of a push's targets have it, for how many a channel's service only accepted it, and how many
+/// tapped it.
 struct PushCounts: Sendable, Equatable {
   let delivered, onlyAccepted, tapped: Int
 

@@ -69,7 +69,8 @@ struct Trace: Sendable {
     let targets = report.targets
     let all = report.funnels.reduce(PushFunnel()) { $0.union($1.funnel) }
     let (received, onlyAccepted) = (targets.received.count, targets.onlyAccepted.count)
-    // Of what is accepted and not confirmed nobody knows whether it was delivered: neither nothing nor a share of all.
+    // Of what is accepted and not confirmed nobody knows whether it was delivered: neither nothing nor a
+    // share of all.
     let isUnknown = received == 0 && onlyAccepted > 0
     let accepted = onlyAccepted > 0 ? [(Words.channelAccepted, Optional(received + onlyAccepted))] : []
     let steps: [(Phrase, Int?)] =

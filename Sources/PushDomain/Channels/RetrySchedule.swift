@@ -5,8 +5,8 @@ import PushBase
 public struct RetrySchedule: Equatable, Sendable {
   /// The longest delay, in milliseconds: 15 minutes, which is what APNs asks for after a failure of its own.
   public static let maximumDelay: Int64 = 15 * 60 * 1000
-  /// The longest that a service can have the server wait (`Retry-After`), in seconds: six hours. One that asks for more by mistake
-  /// does not stop an app's pushes for days.
+  /// The longest that a service can have the server wait (`Retry-After`), in seconds: six hours. One that
+  /// asks for more by mistake does not stop an app's pushes for days.
   public static let longestAsked: Int64 = 21_600
   /// The shortest delay of a second try after one that was made at once, in milliseconds.
   private static let base: Int64 = 1000

@@ -241,7 +241,8 @@ public final class HTTP2PoolRunner {
     if phase != .ready { noteUnreachable() }
     let wait = backOff.afterFailure()
     waitBeforeNext(wait)
-    // First what the failure means: whoever asked about the certificate learns that it is refused, not that nobody answered.
+    // First what the failure means: whoever asked about the certificate learns that it is refused, not that
+    // nobody answered.
     if configuration.presentsCertificate, Self.isAboutCertificate(reason) {
       source.noticed(.refusedCertificate(reason: reason))
     }

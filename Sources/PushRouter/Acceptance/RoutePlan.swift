@@ -54,7 +54,8 @@ struct RouteTerms: Sendable {
   let strategy: Strategy
   /// Those of channels that the sender chose a way for.
   private let strategies: [ChannelID: Strategy]
-  /// The ways to devices that another channel reaches as well, by the channels' places in `vendors`, with the other one's place.
+  /// The ways to devices that another channel reaches as well, by the channels' places in `vendors`, with the
+  /// other one's place.
   private let forBoth: [Int: (other: Int, way: Way)]
   let content: PushContent
   /// What channels could bring in place of our connection: of two for one device the first counts.
@@ -126,7 +127,8 @@ struct RouteTerms: Sendable {
     return Way(offer: offer, strategy: offer.flatMap { strategies[$0.leg.channel] } ?? strategy)
   }
 
-  /// The way to those of them that the other channel reaches as well, with the other one's place; nil if that is the same.
+  /// The way to those of them that the other channel reaches as well, with the other one's place; nil if that
+  /// is the same.
   fileprivate func wayForBoth(_ place: Int) -> (other: Int, way: Way)? { forBoth[place] }
 
   /// The route of devices that are alike.

@@ -136,9 +136,9 @@ extension RegistrationRepository<Writing> {
     return gone
   }
 
-  /// Deletes a registration whose device was not there since a time: another for those without a push token that
-  /// no device used after the hour in which they were made. Imported ones whose device has not come count from the
-  /// import, and never as that.
+  /// Deletes a registration whose device was not there since a time: another for those without a push token
+  /// that no device used after the hour in which they were made. Imported ones whose device has not come
+  /// count from the import, and never as that.
   public func removeUnused(
     app: AppID, number: RegistrationNumber, _ times: UnusedTimes, at now: Timestamp
   ) throws(StorageError) -> ReplacedRegistration? {

@@ -24,7 +24,8 @@ extension Vendor where Credential == VendorFields {
 }
 
 extension Vendor {
-  /// Whether the direct connection brings what the service refuses of a push. A vendor's platforms have the same rules.
+  /// Whether the direct connection brings what the service refuses of a push. A vendor's platforms have the
+  /// same rules.
   func fallsBack(_ push: StoredPush) -> Bool {
     Platform.allCases.first { info.platforms.contains($0) }.map {
       Routing.fallsBackToOwn(

@@ -102,8 +102,8 @@ extension VendorDispatcher {
 }
 
 extension Timestamp {
-  /// Until midnight by the clocks of China, which know no summer time. In the day's first minutes the service's clock may still show
-  /// the day before: until these are over.
+  /// Until midnight by the clocks of China, which know no summer time. In the day's first minutes the
+  /// service's clock may still show the day before: until these are over.
   var secondsToQuotaReset: Int64 {
     let (passed, first) = ((seconds + 8 * 3600) % 86_400, 300 as Int64)
     return (passed < first ? first : 86_400) - passed

@@ -39,8 +39,8 @@ extension VendorOutcome {
     }
   }
 
-  /// What the status of an answer says whose body says nothing. One that is not in the service's own form may be a proxy's: it says
-  /// nothing about the credential.
+  /// What the status of an answer says whose body says nothing. One that is not in the service's own form may
+  /// be a proxy's: it says nothing about the credential.
   static func ofStatus(
     _ answer: HTTPAnswer, _ text: String, isOwn: Bool, unauthorized: VendorOutcome
   ) -> VendorOutcome {
@@ -59,8 +59,8 @@ extension VendorOutcome {
     .retryAfter(RetrySchedule(firstSeconds: 60), seconds: answer.retryAfter, rests: true, text)
   }
 
-  /// The service refuses a proof of this moment as one of another time. Nobody would think of resuming a credential that a wrong
-  /// clock has paused.
+  /// The service refuses a proof of this moment as one of another time. Nobody would think of resuming a
+  /// credential that a wrong clock has paused.
   static func wrongClock(_ text: String) -> VendorOutcome {
     .retryAfter(
       RetrySchedule(firstSeconds: 10), seconds: nil, rests: true, "\(text): is the server's clock right?")

@@ -39,7 +39,8 @@ import Testing
     return location
   }
 
-  /// Ticks as every second does until nothing is left to do: a queue that still reads what it starts with begins no pass.
+  /// Ticks as every second does until nothing is left to do: a queue that still reads what it starts with
+  /// begins no pass.
   private func pass(_ queue: APNsQueue, _ scene: QueueScene) async throws {
     try await eventually {
       queue.tick()
