@@ -340,7 +340,8 @@ import Testing
 
   private func open(_ migrations: [Migration], patience: Int) throws -> Store {
     var options = Store.Options()
-    options.patience = 0
+    // The session of an attempt that failed ends in the server a moment after its connection is closed.
+    options.patience = 10_000
     options.statementPatience = patience
     return try Store.open(location, readers: 1, log: .silent, options: options, migrations: migrations)
   }
