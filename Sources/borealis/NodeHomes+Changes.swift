@@ -118,8 +118,10 @@ extension NodeHomes {
   /// Gives everything to the other nodes, what belongs to no app last. True if nothing is left.
   func handOverAll() -> Bool {
     turns.withLock { _ in
-      guard let home, let (view, _) = view() else { return home == nil }
+      guard let home, let (known, node) = view() else { return home == nil }
       settleDown()
+      // Read before this node said that it ends, the nodes may still name it as the only one that may be a home.
+      let view = (try? registry.look(as: node, beats: false)) ?? known
       return handOverAll(of: home, view)
     }
   }
