@@ -301,6 +301,7 @@ extension ChannelQueue {
     let reachable = awaitsCredential ? app.directory.reachable : NumberSet()
     let targets = state.withLock { state in
       state.isHeldUp = false
+      state.failed.tick()
       if jump > 0 { state.followClock(back: jump) }
       state.expire(at: now)
       state.giveUpRemoved(at: now.seconds)
@@ -325,6 +326,7 @@ extension ChannelQueue {
   public func finish() {
     saveProgress()
     tokens.save(isLast: true)
+    state.withLock { $0.failed.releaseAll() }
     advance()
     // Everything that `advance` would postpone.
     let finished = state.withLock { state in

@@ -49,6 +49,33 @@ import Testing
     (state.failed[MessageID(id)] ?? []).sorted()
   }
 
+  /// A service answers about each device in a request of its own, while others are being stored.
+  @Test func `Devices that a service rejects one by one are stored together`() {
+    var failed = FailedDeliveries()
+    let (id, numbers) = (MessageID(7), (0..<600).map { RegistrationNumber($0) })
+    var jobs: [[RegistrationNumber]] = []
+    for number in numbers {
+      failed.add([number], of: id)
+      if let taken = failed.take()[id] { jobs.append(taken) }
+    }
+    #expect(jobs == [[numbers[0]]])
+    // Not while the others are being stored, and not before the next second.
+    failed.tick()
+    #expect(failed.take().isEmpty)
+    failed.settled(id, jobs[0], isStored: true)
+    #expect(failed.take().isEmpty && !failed.mayEnd(id))
+    failed.add([RegistrationNumber(0)], of: MessageID(8))
+    #expect(failed.take() == [MessageID(8): [RegistrationNumber(0)]], "other pushes do not wait")
+    failed.tick()
+    #expect(failed.take()[id] == Array(numbers[1...]))
+    failed.settled(id, Array(numbers[1...]), isStored: false)
+    #expect(failed[id]?.count == 599 && !failed.mayEnd(id))
+    failed.releaseAll()
+    #expect(failed.take()[id]?.count == 599)
+    failed.settled(id, Array(numbers[1...]), isStored: true)
+    #expect(failed.isEmpty && failed.mayEnd(id))
+  }
+
   /// Few, and many.
   @Test(arguments: [3, 80] as [UInt32])
   func `Who is connected gets what waits for another credential`(count: UInt32) {

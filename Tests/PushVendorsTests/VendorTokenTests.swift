@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushStorage
 import PushTesting
 import Synchronization
 import Testing
@@ -89,6 +90,26 @@ import Testing
     }
     let left = try await scene.tokens()
     #expect(left >= good && left < good + invented)
+  }
+
+  /// Each answer is about one token.
+  @Test func `What is refused of a push goes to the connection in a few transactions`() async throws {
+    let scene = try await VendorScene { _ in .status(ScriptedVendor.partial) }
+    defer { scene.end() }
+    var devices: [RegistrationID] = []
+    for number in 0..<600 { devices.append(try await scene.device("x\(number)")) }
+    let store = scene.parts.store
+    let before = store.statistics.jobs
+    _ = try await scene.push()
+    for _ in 0..<2000 where scene.moments.list.count < 600 { try await Task.sleep(for: .milliseconds(10)) }
+    // What is answered in the same second is stored in the next.
+    for _ in 0..<2000 where !devices.allSatisfy({ scene.waiting(for: $0) == 1 }) {
+      scene.pass(seconds: 1)
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    #expect(devices.allSatisfy { scene.waiting(for: $0) == 1 })
+    #expect(try await scene.tokens() == 600)
+    #expect(store.statistics.jobs - before < 50)
   }
 
   /// It is entered anew with another app's values: the service refuses each token as another app's, or as one that it does not know.
