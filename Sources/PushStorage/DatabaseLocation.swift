@@ -20,8 +20,7 @@ public enum DatabaseLocation: Sendable, Equatable {
     case .sqlite(let path): return path
     case .postgres(let url):
       let settings = PostgresURL.settings(of: url) ?? [:]
-      let port = settings["port"].map { ":\($0)" } ?? ""
-      return "postgres://\(settings["host"] ?? "")\(port)/\(settings["dbname"] ?? "")"
+      return "postgres://\(PostgresURL.hosts(settings))/\(settings["dbname"] ?? "")"
     }
   }
 

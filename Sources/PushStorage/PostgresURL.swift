@@ -20,6 +20,21 @@ enum PostgresURL {
     return found
   }
 
+  /// The hosts of settings as a URL has them, each with its port if it has one.
+  static func hosts(_ settings: [String: String]) -> String {
+    func list(_ name: String) -> [Substring] {
+      settings[name].map { $0.split(separator: ",", omittingEmptySubsequences: false) } ?? []
+    }
+    let (hosts, ports) = (list("host"), list("port"))
+    // libpq: one port is that of all hosts.
+    return (hosts.isEmpty ? [""] : hosts).indices.map { index in
+      let port = ports.count == 1 ? ports[0] : index < ports.count ? ports[index] : ""
+      let host = hosts.isEmpty ? "" : hosts[index]
+      let isAddress = host.contains(":") && !host.hasPrefix("/")
+      return (isAddress ? "[\(host)]" : String(host)) + (port.isEmpty ? "" : ":\(port)")
+    }.joined(separator: ",")
+  }
+
   /// Whether the signs that end a part of a URL stand only where they do: in a password they have to be escaped.
   private static func isClear(_ rest: Substring) -> Bool {
     let authority = rest.prefix { $0 != "/" && $0 != "?" }

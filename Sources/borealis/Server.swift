@@ -180,7 +180,7 @@ final class Server: Sendable {
   /// Logs the console's address and, as long as there is no user, the setup link.
   private func logConsole(_ service: HomeService) {
     guard let (name, listeners) = addresses.first(where: { $0.name.hasPrefix("http") }) else { return }
-    let origin = "\(name == "http" ? "http" : "https")://\(listeners.address)"
+    let origin = settings.mail.site ?? "\(name == "http" ? "http" : "https")://\(listeners.address)"
     Task { [log, console = service.console] in
       if let path = await console.prepareSetup() {
         log.info("set up the console, once", ["url": .text(origin + path)])
