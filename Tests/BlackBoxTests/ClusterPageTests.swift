@@ -47,7 +47,9 @@ import Testing
   }
 
   @Test func `What was answered survives the primary, as the page has it made`() throws {
-    let (primary, certificates) = (Self.blocks(under: "PostgreSQL"), Self.blocks(under: "Certificates of PostgreSQL"))
+    let (primary, certificates) = (
+      Self.blocks(under: "PostgreSQL"), Self.blocks(under: "Certificates of PostgreSQL")
+    )
     let (roles, standbys) = (Self.blocks(under: "Roles and who may connect"), Self.blocks(under: "Standbys"))
     let failover = Self.blocks(under: "Fail-over")
     let counts = [primary, certificates, roles, standbys, failover].map(\.count)
@@ -63,7 +65,9 @@ import Testing
       try write(here(failover[1], name: name), "\(name).promote")
     }
     try write(here(failover[2], name: "db3"), "follow2.sql")
-    try write(here(failover[2], name: "db2").replacing("db2", with: "db3").replacing("=db3 '", with: "=db2 '"), "follow3.sql")
+    try write(
+      here(failover[2], name: "db2").replacing("db2", with: "db3").replacing("=db3 '", with: "=db2 '"),
+      "follow3.sql")
     let machines = try RunningProgram(
       ["-c", Self.script, "bash", folder.path, Self.network], of: "/bin/bash", input: nil)
     #expect(try machines.line() == "ready")
@@ -71,7 +75,8 @@ import Testing
     let url =
       roles[2].split(separator: "\n")[0] + "&sslrootcert=\(folder.path)/db1/db-ca.pem"
     let environment = [
-      "BOREALIS_STORE": String(url), "PGHOSTADDR": (1...3).map { "\(Self.network).\($0)" }.joined(separator: ","),
+      "BOREALIS_STORE": String(url),
+      "PGHOSTADDR": (1...3).map { "\(Self.network).\($0)" }.joined(separator: ","),
     ]
     let server = try TestServer(data: folder.path + "/data", environment: environment)
     let app = try server.makeApp()
@@ -95,7 +100,9 @@ import Testing
     let (next, last) = isSecond ? ("db2", "db3") : ("db3", "db2")
     try machines.write(line: "promote \(next) \(last)")
     #expect(try machines.line() == "done")
-    let isBack = try RunningProgram.eventually { try server.push("after", to: identity, as: app).status == 200 }
+    let isBack = try RunningProgram.eventually {
+      try server.push("after", to: identity, as: app).status == 200
+    }
     #expect(isBack)
     let device = try TestDevice.login(server.device, app: app.key, identity)
     let texts = try [device.arrival(), device.arrival()].map { $0.content["message"]?["msg_content"]?.string }
@@ -142,7 +149,8 @@ import Testing
       cat "$folder/$1.conf" >>"$folder/$1/data/postgresql.conf"
       cp "$folder/$1.hba" "$folder/$1/data/pg_hba.conf"
       echo 'local all all trust' >>"$folder/$1/data/pg_hba.conf"
-      as env HOME="$folder/$1" PGHOSTADDR="${2-}" pg_ctl -D "$folder/$1/data" -l "$folder/$1/log" -w start </dev/null
+      as env HOME="$folder/$1" PGHOSTADDR="${2-}" pg_ctl -D "$folder/$1/data" \
+        -l "$folder/$1/log" -w start </dev/null
     }
     sql() { as psql -h "$folder/$1" -U postgres -d postgres -AtX "${@:2}"; }
     as initdb -D "$folder/db1/data" -U postgres -E UTF8 --locale=C --no-sync

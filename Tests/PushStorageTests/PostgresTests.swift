@@ -542,7 +542,8 @@ import Testing
 
   @Test(arguments: [
     ("postgres://ann:pw@db1,db2:5433,[::1]/x?sslmode=require", "postgres://db1,db2:5433,[::1]/x"),
-    ("postgres://ann@db1/x", "postgres://db1/x"), ("postgres:///x?host=/tmp,/var&port=5433", "postgres:///tmp:5433,/var:5433/x"),
+    ("postgres://ann@db1/x", "postgres://db1/x"),
+    ("postgres:///x?host=/tmp,/var&port=5433", "postgres:///tmp:5433,/var:5433/x"),
     ("postgres://db1:1,db2:2/x", "postgres://db1:1,db2:2/x"), ("postgresql://", "postgres:///"),
   ])
   func `A database is named by its hosts`(url: String, name: String) throws {
