@@ -11,8 +11,8 @@ struct ServeSettings {
   let folder: DataFolder
   let http: HostPort?
   let httpTLS: HostPort?
-  let device: HostPort?
-  let devicePlain: HostPort?
+  private(set) var device: HostPort?
+  private(set) var devicePlain: HostPort?
   /// Certificate and key of the operator's; nil to have them made.
   let tlsFiles: (certificate: String, key: String)?
   /// Names and addresses for a certificate that is made.
@@ -59,6 +59,16 @@ struct ServeSettings {
   let cluster: ClusterSettings?
 
   var usesTLS: Bool { device != nil || httpTLS != nil }
+
+  /// The same with the addresses for devices that were bound: a port of 0 lets the system choose.
+  func listening(on bound: [(name: String, address: String)]) -> ServeSettings {
+    func address(_ name: String) -> HostPort? {
+      bound.first { $0.name == name }.flatMap { HostPort($0.address) }
+    }
+    var settings = self
+    (settings.device, settings.devicePlain) = (address("device"), address("device-plain"))
+    return settings
+  }
 
   init(_ input: Input) throws(Failure) {
     let settings = input.settings

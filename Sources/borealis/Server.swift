@@ -35,13 +35,14 @@ final class Server: Sendable {
   /// Binds the addresses. A process that is alone opens the database and reads it into memory; a node gets its place in the cluster.
   /// `channels` makes more ways to devices than the usual ones.
   init(
-    _ settings: ServeSettings, limits: ConnectionLimits,
+    _ wanted: ServeSettings, limits: ConnectionLimits,
     channels: (Router, Store) -> [any Channel] = { _, _ in [] }
   ) throws(Failure) {
+    log = wanted.log
+    let certificates = wanted.usesTLS ? try Certificates(wanted) : nil
+    addresses = try Self.bind(wanted)
+    let settings = wanted.listening(on: addresses.map { ($0.name, $0.listeners.address) })
     self.settings = settings
-    log = settings.log
-    let certificates = settings.usesTLS ? try Certificates(settings) : nil
-    addresses = try Self.bind(settings)
     let time = SystemTime()
     let metrics = Metrics()
     self.metrics = metrics

@@ -35,15 +35,19 @@ import Testing
       #expect(
         page.contains("data-label=\"Delivered\">2</td>") && page.contains("data-label=\"Tapped\">0</td>"))
     }
+    // Services accept; on the direct connection a device confirms.
+    let result = await owner.open("\(path)/pushes/\(push.text)").text
+    let row = result.firstMatch(of: /<th scope="row">Direct connection<\/th>(.*?)<\/tr>/)?.output.1 ?? ""
+    #expect(row.contains("data-label=\"Sent\">") && row.contains("data-label=\"Accepted\">–</td>"), "\(row)")
     let file = await owner.call("GET", "\(path)/pushes.csv")
     let lines = String(decoding: file.body.dropFirst(3), as: UTF8.self).split(separator: "\r\n").map {
       $0.split(separator: ",", omittingEmptySubsequences: false)
     }
     try #require(lines.count == 2)
-    let row = Dictionary(uniqueKeysWithValues: zip(lines[0].map(String.init), lines[1].map(String.init)))
-    #expect(row["Delivered"] == "2" && row["Tapped"] == "0" && row["Targets"] == "3")
+    let line = Dictionary(uniqueKeysWithValues: zip(lines[0].map(String.init), lines[1].map(String.init)))
+    #expect(line["Delivered"] == "2" && line["Tapped"] == "0" && line["Targets"] == "3")
     // The same clock as on the pages, with its offset.
-    let sent = try #require(row["Sent"])
+    let sent = try #require(line["Sent"])
     let zone = world.router.zone
     let time = try #require(LocalTime(String(sent.prefix(19)).replacing("T", with: " ")))
     #expect(abs(zone.moment(of: time).milliseconds - push.time.milliseconds) < 1000)

@@ -267,7 +267,7 @@ async def scenario(server: Server, folder: pathlib.Path, account: pathlib.Path, 
         await take_back(walk, f"http://{server.http}", key)
         await go_back(walk, f"http://{server.http}", key, phone.device.registration_id)
         await lose_the_session(walk, f"http://{server.http}", key, PASSWORD)
-        await configure(walk, f"http://{server.http}", key, folder, account)
+        await configure(walk, server, key, folder, account)
         await fill_an_alias(walk, server, key, folder)
         await visit_as_viewer(walk, f"http://{server.http}", key, PASSWORD)
         await recover(walk, f"http://{server.http}")

@@ -8,13 +8,16 @@ from typing import Any
 
 from getui import Getui
 from mail import BUNDLE, push_certificate
-from stage import expect, expect_equal
+from stage import Server, expect, expect_equal
 
 
-async def configure(walk: Any, address: str, key: str, folder: pathlib.Path, account: pathlib.Path) -> None:
+async def configure(walk: Any, server: Server, key: str, folder: pathlib.Path, account: pathlib.Path) -> None:
     """`account` is the key file of a service account that the simulator knows."""
-    page = walk.page
+    page, address = walk.page, f"http://{server.http}"
     await page.goto(f"{address}/console/apps/{key}/settings")
+    # The system chose the ports; the page names those it chose.
+    (tls, plain) = (listener.rpartition(":")[2] for listener in (server.tls, server.plain))
+    await page.get_by_text(f"{tls} (TLS), {plain} (without TLS)").wait_for()
     await walk.look("settings")
     await replace_secret(walk, address, key)
     await use_getui(walk, address, key)

@@ -2,15 +2,15 @@ import PushBase
 import PushHTTP
 import PushRouter
 
-/// The ports on which this server accepts devices, as configured.
+/// The ports on which this server accepts devices.
 public struct DevicePorts: Sendable {
   let tls: UInt16?
   let plain: UInt16?
 
-  /// Ports with and without TLS; 0, which lets the system choose, counts as not known.
+  /// Ports with and without TLS.
   public init(tls: UInt16? = nil, plain: UInt16? = nil) {
-    self.tls = tls == 0 ? nil : tls
-    self.plain = plain == 0 ? nil : plain
+    self.tls = tls
+    self.plain = plain
   }
 }
 
@@ -26,7 +26,7 @@ extension SettingsPages {
       <section class="card narrow"><h2>\(call(Words.connectDevices))</h2>
       <dl><dt>\(call(Words.appKey))</dt><dd><code>\(key)</code> \(call.copyButton(key))</dd>
       <dt>\(call(Words.serverHost))</dt><dd><code>\(call.host)</code></dd>
-      <dt>\(call(Words.devicePort))</dt><dd>\(ports.isEmpty ? call(Words.portUnknown) : ports.joined(separator: call(Words.comma)))</dd>
+      <dt>\(call(Words.devicePort))</dt><dd>\(ports.joined(separator: call(Words.comma)))</dd>
       <dt>WebSocket</dt><dd><code>\(call.isSecure ? "wss" : "ws")://\(call.request.headers["host"] ?? "localhost")/device</code></dd></dl>
       <p class="hint">\(call(Words.connectDevicesText))</p></section>
       """

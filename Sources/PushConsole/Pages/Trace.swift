@@ -141,7 +141,7 @@ struct Trace: Sendable {
     }
     return """
       <table class="numbers"><thead><tr><th>\(call(Words.way))</th>\(Self.heads, { "<th class=\"number\">\(call($0))</th>" })</tr></thead>
-      <tbody>\(rows, { way(call(Words.by($0.info)), $0.funnel, $0.targets) })</tbody></table>\(note, { $0 })
+      <tbody>\(rows, { way($0.info, $0.funnel, $0.targets) })</tbody></table>\(note, { $0 })
       \(refusals(rows.map { ($0.info, $0.targets.refused) }))
       """
   }
@@ -160,15 +160,17 @@ struct Trace: Sendable {
       """
   }
 
-  private func way(_ name: String, _ funnel: PushFunnel, _ targets: ChannelTargets) -> HTML {
+  private func way(_ info: ChannelInfo, _ funnel: PushFunnel, _ targets: ChannelTargets) -> HTML {
+    // Between the server and a device nobody accepts: the device confirms.
+    let accepted = info.abilities.contains(.confirmsArrival) ? nil : targets.accepted.count
     let refused = targets.refused.values.reduce(into: NumberSet()) { $0.formUnion($1) }
-    let counts = [
-      funnel.target.count, funnel.sent.count, targets.accepted.count, funnel.received.count,
+    let counts: [Int?] = [
+      funnel.target.count, funnel.sent.count, accepted, funnel.received.count,
       funnel.shown.count, funnel.tapped.count, refused.count,
     ]
     return """
-      <tr><th scope="row">\(name)</th>\
-      \(zip(Self.heads, counts), { "<td class=\"number\" data-label=\"\(call($0.0))\">\(Counted.grouped($0.1))</td>" })</tr>
+      <tr><th scope="row">\(call(Words.by(info)))</th>\
+      \(zip(Self.heads, counts), { "<td class=\"number\" data-label=\"\(call($0.0))\">\($0.1.map { Counted.grouped($0) } ?? "–")</td>" })</tr>
 
       """
   }

@@ -7,7 +7,6 @@ extension Words {
   static let devicePort = Phrase("Device port", "设备端口")
   static let portTLS = Phrase("{} (TLS)", "{}（TLS）")
   static let portPlain = Phrase("{} (without TLS)", "{}（无 TLS）")
-  static let portUnknown = Phrase("See the line \"listening\" in the server's log.", "见服务器日志中的 listening 行。")
   static let connectDevicesText = Phrase(
     "Apps need the app key, the server and the port. BorealisDevice (Swift) and device.js (browsers) are ready-made libraries; Docs/protocol.md specifies the protocol for other clients.",
     "应用需要 AppKey、服务器地址和端口。可直接使用 BorealisDevice（Swift）和 device.js（浏览器）；其他客户端可按 Docs/protocol.md 实现协议。")
