@@ -59,12 +59,17 @@ final class ConsoleWorld: Sendable {
   let cluster = KnownNodes()
   private let callbacks: CallbackService?
 
-  /// `sendsMail` sets up mail, as an operator may.
+  /// `sendsMail` sets up mail, as an operator may; with `secretKeys` contents can be encrypted.
   init(
-    time: any TimeSource = ManualClock(), limits: GatewayLimits = GatewayLimits(), sendsMail: Bool = false
+    time: any TimeSource = ManualClock(), limits: GatewayLimits = GatewayLimits(), sendsMail: Bool = false,
+    secretKeys: SecretKeySource = .none
   ) throws {
     // With one reader what is read behind an answer has its order.
-    database = try TestDatabase(readers: sendsMail ? 1 : 2)
+    database = try TestDatabase { location in
+      var options = TestDatabase.options
+      options.secretKeys = secretKeys
+      return try Store.open(location, readers: sendsMail ? 1 : 2, log: .silent, options: options)
+    }
     router = Router(store: database.store, scope: .all, log: .silent)
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     let callbacks = CallbackService(
@@ -209,6 +214,7 @@ final class Browser: Sendable {
     let response = await world.console.answer(
       to: request, peer: IPAddress("192.0.2.1"), isSecure: false)
     Safety.check(response, "\(method) \(target)")
+    SentForm.check(response, of: world, at: target)
     for field in response.headers.fields where field.name == "set-cookie" {
       let pair = field.value.split(separator: ";")[0].split(separator: "=", omittingEmptySubsequences: false)
       cookies.withLock { $0[String(pair[0])] = String(pair[1]) }

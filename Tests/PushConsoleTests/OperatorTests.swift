@@ -122,7 +122,7 @@ import Testing
       own.plan.name == "free" && !all.contains("with their own plan: 1")
         && all.contains("The plan was saved."))
     #expect(await boss.submit(path, ["plan-\(account.rawValue)": "nonsense"]).status == 404)
-    #expect(await boss.open("/console/operator").text.contains("<button class=\"small danger\">Turn off"))
+    #expect(await boss.open("/console/operator").text.contains("<summary>Turn off</summary>"))
     _ = await boss.submit("/console/operator/accounts/\(account.rawValue)/off")
     #expect(await boss.open("/console/operator").text.contains("<button class=\"small\">Turn on"))
   }

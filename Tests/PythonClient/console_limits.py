@@ -4,7 +4,7 @@ import pathlib
 import re
 from typing import Any
 
-from stage import Phone, Server, expect_equal
+from stage import Phone, Server, answer, expect_equal
 
 
 async def fill_an_alias(walk: Any, server: Server, key: str, folder: pathlib.Path) -> None:
@@ -34,7 +34,7 @@ async def fill_an_alias(walk: Any, server: Server, key: str, folder: pathlib.Pat
     await page.get_by_label("Alias of this device").fill("team")
     await page.locator("form[data-device-alias] button").click()
     await page.locator("form[data-device-alias]").get_by_text("Saved.").wait_for()
-    await page.get_by_role("button", name="Reset device").click()
+    await answer(page, "Reset device")
     await page.get_by_role("button", name="Start device").wait_for()
     for phone in phones:
         await phone.stop()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stage import expect, expect_equal
+from stage import answer, expect, expect_equal
 
 
 async def fill_in_a_push(walk: Any, address: str, key: str, device: str) -> None:
@@ -57,5 +57,5 @@ async def take_back(walk: Any, address: str, key: str) -> None:
     await page.get_by_text("Recalled from 1 device.").wait_for()
     await walk.look("push-recalled")
     await page.goto(f"{address}/console/apps/{key}/virtual")
-    await page.get_by_role("button", name="Reset device").click()
+    await answer(page, "Reset device")
     await page.get_by_role("button", name="Start device").wait_for()

@@ -4,7 +4,7 @@ import pathlib
 import re
 from typing import Any
 
-from stage import expect, expect_equal
+from stage import answer, expect, expect_equal
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "Docs" / "protocol-vectors.txt"
 
@@ -79,7 +79,7 @@ async def virtual_device(walk: Any) -> None:
 
     await page.get_by_role("link", name="Virtual device").first.click()
     await status.get_by_text("Online").wait_for()
-    await page.get_by_role("button", name="Reset device").click()
+    await answer(page, "Reset device")
     await status.get_by_text("Not started").wait_for()
     await page.get_by_role("radio", name="iOS").check()
     await page.get_by_role("button", name="Start device").click()
@@ -88,7 +88,7 @@ async def virtual_device(walk: Any) -> None:
     await page.get_by_role("button", name="Send a push to it").click()
     await page.get_by_role("button", name="Your first push has arrived.").wait_for()
     await walk.look("virtual-ios")
-    await page.get_by_role("button", name="Reset device").click()
+    await answer(page, "Reset device")
     await status.get_by_text("Not started").wait_for()
 
 
@@ -131,7 +131,7 @@ async def two_tabs(walk: Any) -> None:
     await statuses[1].get_by_text("Online").wait_for()
     expect_equal(await second.locator("[data-device-id]").inner_text(), device, "the device of the other tab")
     await statuses[0].get_by_text("Open in another tab or window").wait_for()
-    await second.get_by_role("button", name="Reset device").click()
+    await answer(second, "Reset device")
     await statuses[1].get_by_text("Not started").wait_for()
     await first.locator("[data-device-identity]").wait_for(state="hidden")
     await second.evaluate(SMALL_STORAGE, 9000)

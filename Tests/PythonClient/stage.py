@@ -58,6 +58,12 @@ def told(failure: BaseException) -> str:
     return f"{failure!r} at {' < '.join(reversed(places))}"
 
 
+async def answer(page: Any, name: str) -> None:
+    """Clicks what asks before it acts, and then its button."""
+    await page.locator("summary", has_text=name).first.click()
+    await page.get_by_role("button", name=name).click()
+
+
 async def play_each(server: "Server", scenarios: Iterable[Callable[[Any], Coroutine[Any, Any, None]]],
                     open_scene: Callable[[str], Coroutine[Any, Any, Any]]) -> None:  # fmt: skip
     """Plays scenarios one after the other on a server that runs for them, each on a scene of its own; the first that

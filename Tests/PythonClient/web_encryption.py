@@ -14,7 +14,7 @@ from borealis_encryption import ContentKey, DeviceKey
 from console import CHROMIUM, FLAGS, Walk, set_up
 from encryption import AppServer
 from playwright.async_api import async_playwright
-from stage import DEADLINE, Server, expect, expect_equal, main
+from stage import DEADLINE, Server, answer, expect, expect_equal, main
 
 MARKER = "marker-9c41-for-one-pair-of-eyes"
 NEUTRAL = "You have news"
@@ -161,7 +161,7 @@ async def scenario(walk: Walk, server: Server) -> None:
     await walk.look("virtual-key-replaced")
 
     # Forgotten, it is another device with another key.
-    await page.get_by_role("button", name="Reset device").click()
+    await answer(page, "Reset device")
     await status.get_by_text("Not started").wait_for()
     await page.get_by_role("button", name="Start device").click()
     await status.get_by_text("Online").wait_for()
@@ -177,7 +177,10 @@ async def seal(walk: Walk, api: AppServer, base: str) -> None:
     card = page.locator("#sealing")
     await card.get_by_text("A change applies to what is stored from now on").wait_for()
     for button, state, is_on in [("Turn on", "On", True), ("Turn off", "Off", False)]:
-        await card.get_by_role("button", name=f"{button} encryption at rest").click()
+        if is_on:
+            await card.get_by_role("button", name=f"{button} encryption at rest").click()
+        else:
+            await answer(card, f"{button} encryption at rest")
         await card.locator(".pill").get_by_text(state, exact=True).wait_for()
         expect_equal((await api.call("GET", "/v1/sealing"))["seal_contents"], is_on, "what the API says")
         await walk.look(f"sealing-{state}")

@@ -287,7 +287,8 @@ function virtualDevice(root) {
     state.values.toldWebPush = false;
     webPush.turnOff();
   });
-  find("forget").addEventListener("click", async () => {
+  find("forget-now").addEventListener("click", async () => {
+    find("forget").open = false;
     if (webPush.status === "on") await webPush.turnOff();
     if (device.isOnline) await device.operate("LOGOUT");
     device.stop();

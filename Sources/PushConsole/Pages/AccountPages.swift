@@ -53,11 +53,7 @@ struct AccountPages: Controller {
         \(Forms.token(call))
         \(Forms.choice(call(Words.role), id, options, chosen: member.role.word))
         <button class="small">\(call(Words.save))</button></form>
-        <details class="sure"><summary>\(call(Words.removeMember))</summary>
-        <form method="post" action="\(path)">\(Forms.token(call))
-        <input type="hidden" name="\(id)" value="none">
-        <p>\(call(Words.removeMemberSure.with(member.name)))</p>
-        <button class="danger small">\(call(Words.removeMember))</button></form></details>
+        \(Forms.sure(call, Words.removeMember, path, Words.removeMemberSure.with(member.name), sending: [(id, "none")]))
         """
     } else {
       role = HTML(escaping: call(member.role.name))

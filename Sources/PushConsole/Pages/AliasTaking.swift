@@ -10,12 +10,8 @@ extension DevicePage {
   /// The button, for those who may send.
   func takeAliasForm(_ alias: String) -> HTML {
     guard call.role ?? .viewer >= .sender else { return .none }
-    return """
-      <details class="sure"><summary>\(call(Words.takeAlias))</summary>
-      <form method="post" action="/console/apps/\(app.key.text)/devices/\(file.row.registrationID.text)/alias/remove">
-      \(Forms.token(call))<input type="hidden" name="alias" value="\(alias)"><p>\(call(Words.takeAliasText))</p>
-      <button class="small danger">\(call(Words.takeAlias))</button></form></details>
-      """
+    let path = "/console/apps/\(app.key.text)/devices/\(file.row.registrationID.text)/alias/remove"
+    return Forms.sure(call, Words.takeAlias, path, Words.takeAliasText, sending: [("alias", alias)])
   }
 }
 

@@ -105,11 +105,9 @@ struct CallbackPages: Controller {
     let path = "/console/apps/\(app.key.text)/settings/callbacks"
     let secret: HTML
     if setting.oldSecretUntil != nil {
-      secret = """
-        <details class="sure"><summary>\(call(Words.newSecretLost))</summary>
-        <form method="post" action="\(path)/secret">\(Forms.token(call))<p>\(call(Words.signAgainText))</p>
-        <button class="small" name="again" value="1">\(call(Words.rotateAgain))</button></form></details>
-        """
+      secret = Forms.sure(
+        call, Words.newSecretLost, "\(path)/secret", Words.signAgainText, button: Words.rotateAgain,
+        sending: [("again", "1")])
     } else {
       secret = """
         <form method="post" action="\(path)/secret">\(Forms.token(call))
@@ -123,9 +121,7 @@ struct CallbackPages: Controller {
       <section class="card"><div class="row">
       <form method="post" action="\(path)/test">\(Forms.token(call))<button>\(call(Words.tryIt))</button></form>
       \(secret)
-      <details class="sure end"><summary>\(call(Words.callbackOff))</summary>
-      <form method="post" action="\(path)/off">\(Forms.token(call))
-      <button class="small danger">\(call(Words.callbackOff))</button></form></details>
+      <div class="end">\(Forms.sure(call, Words.callbackOff, "\(path)/off", Words.callbackOffText))</div>
       </div><p class="quiet">\(text)</p></section>
       """
   }

@@ -184,16 +184,8 @@ struct CredentialPages: Controller {
       \(if: actions.contains(.check), button("check", Words.checkNow))
       \(if: actions.contains(.pause), button("pause", Words.pause))
       \(if: actions.contains(.resume), button("resume", Words.resume))
-      \(if: actions.contains(.remove), removal(call, "\(path)/\(credential.id)/remove"))
+      \(if: actions.contains(.remove), Forms.sure(call, Words.remove, "\(path)/\(credential.id)/remove", button: Words.removeForGood))
       """
-  }
-
-  private func removal(_ call: PageCall, _ path: String) -> HTML {
-    """
-    <details class="sure"><summary>\(call(Words.remove))</summary>
-    <form method="post" action="\(path)">\(Forms.token(call))
-    <button class="small danger">\(call(Words.removeForGood))</button></form></details>
-    """
   }
 
   // MARK: Uploads

@@ -9,12 +9,8 @@ extension DevicePage {
   /// The button, for those who may change the app.
   var deleteForm: HTML {
     guard call.role ?? .viewer >= .admin else { return .none }
-    return """
-      <details class="sure"><summary>\(call(Words.deleteDevice))</summary>
-      <form method="post" action="/console/apps/\(app.key.text)/devices/\(file.row.registrationID.text)/delete">
-      \(Forms.token(call))<p>\(call(Words.deleteDeviceText))</p>
-      <button class="small danger">\(call(Words.deleteDevice))</button></form></details>
-      """
+    let path = "/console/apps/\(app.key.text)/devices/\(file.row.registrationID.text)/delete"
+    return Forms.sure(call, Words.deleteDevice, path, Words.deleteDeviceText)
   }
 }
 

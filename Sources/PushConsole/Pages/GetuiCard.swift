@@ -43,12 +43,8 @@ extension SettingsPages {
       <dt>\(call(Words.getuiSince))</dt><dd>\(call.moment(facts.changedAt))</dd>
       <dt>\(call(Words.allowList))</dt><dd>\(networks(call, facts))
       <a href="\(settings)/limits">\(call(Words.changePlan))</a></dd></dl>
-      <details class="sure"><summary>\(call(Words.rotate))</summary>
-      <form method="post" action="\(path)">\(Forms.token(call))<p>\(call(Words.getuiRotateText))</p>
-      <button class="small danger">\(call(Words.rotate))</button></form></details>
-      <details class="sure"><summary>\(call(Words.getuiOff))</summary>
-      <form method="post" action="\(path)/off">\(Forms.token(call))<p>\(call(Words.getuiOffText))</p>
-      <button class="small danger">\(call(Words.getuiOff))</button></form></details></section>
+      \(Forms.sure(call, Words.rotate, path, Words.getuiRotateText))
+      \(Forms.sure(call, Words.getuiOff, "\(path)/off", Words.getuiOffText))</section>
       """
   }
 

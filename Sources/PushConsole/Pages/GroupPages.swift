@@ -96,12 +96,8 @@ struct GroupPages: Controller {
     let path = "/console/accounts/\(account.rawValue)/groups/\(group.key.text)"
     return """
       <section class="card"><div class="row"><h2>\(group.name)</h2><span class="end">
-      <details class="sure"><summary>\(call(Words.rotateGroup))</summary>
-      <form method="post" action="\(path)/rotate">\(Forms.token(call))<p>\(call(Words.rotateGroupText))</p>
-      <button class="small">\(call(Words.rotateGroup))</button></form></details>
-      <details class="sure"><summary>\(call(Words.deleteGroup))</summary>
-      <form method="post" action="\(path)/delete">\(Forms.token(call))
-      <button class="small danger">\(call(Words.deleteGroup))</button></form></details></span></div>
+      \(Forms.sure(call, Words.rotateGroup, "\(path)/rotate", Words.rotateGroupText))
+      \(Forms.sure(call, Words.deleteGroup, "\(path)/delete", Words.deleteGroupText))</span></div>
       <dl><dt>\(call(Words.groupUser))</dt><dd><code>group-\(group.key.text)</code> \(
         call.copyButton("group-\(group.key.text)"))</dd></dl>
       <form method="post" action="\(path)/apps">\(Forms.token(call))

@@ -14,18 +14,17 @@ struct Invitations: Sendable {
 
   /// An invitation in a list, with what can be done about it; `path` is that of its forms.
   func entry(_ call: PageCall, _ row: InvitationRow, path: String, withdraw: String?) -> HTML {
-    func form(_ address: String, _ word: Phrase) -> HTML {
+    let mailAgain: HTML = """
+      <form method="post" action="\(path)/mail">\(Forms.token(call))<button class="small plain">\(call(Words.sendMailAgain))</button></form>
       """
-      <form method="post" action="\(address)">\(Forms.token(call))<button class="small plain">\(call(word))</button></form>
-      """
-    }
     let isWaiting: HTML = row.mail.state == .queued ? " data-waiting" : .none
     return """
       <li class="invitation"\(isWaiting)><span>\(addressText(row.email)) · \(call(row.role.name)) · \(call(Words.invitationUntil)) \(
         call.moment(row.expiresAt))
       \(mailState(call, row.mail))</span>
-      <span class="row end">\(if: mail.isSetUp, form("\(path)/mail", Words.sendMailAgain))
-      \(form("\(path)/link", Words.makeNewLink))\(withdraw, { form($0, Words.withdraw) })</span></li>
+      <div class="row end">\(if: mail.isSetUp, mailAgain)
+      \(Forms.sure(call, Words.makeNewLink, "\(path)/link", Words.makeNewLinkText))
+      \(withdraw, { Forms.sure(call, Words.withdraw, $0, Words.withdrawText) })</div></li>
 
       """
   }

@@ -84,7 +84,9 @@ struct OperatorPages: Controller {
       """
     let others = overview.apps.filter { $0.plan.name != account.plan }
     let own: HTML = others.isEmpty ? .none : ownPlans(call, account, others)
-    let (action, word) = account.isDisabled ? ("on", Words.turnOn) : ("off", Words.turnOff)
+    let turnOn: HTML = """
+      <form method="post" action="\(path)/on">\(Forms.token(call))<button class="small">\(call(Words.turnOn))</button></form>
+      """
     return """
       <tr><td>\(account.name)\(mark)\(open)</td>
       <td><form class="row unlabelled" method="post" action="\(path)/plan">\(Forms.token(call))
@@ -93,9 +95,7 @@ struct OperatorPages: Controller {
       <td class="number" data-label="\(call(Words.apps))">\(Counted.grouped(overview.apps.count))</td>
       <td class="number" data-label="\(call(Words.devices))">\(devices)</td>
       <td class="number" data-label="\(call(Words.members))">\(overview.members)</td>
-      <td><details class="sure"><summary>\(call(word))</summary>
-      <form method="post" action="\(path)/\(action)">\(Forms.token(call))
-      <button class="\(account.isDisabled ? "small" : "small danger")">\(call(word))</button></form></details></td></tr>
+      <td>\(account.isDisabled ? turnOn : Forms.sure(call, Words.turnOff, "\(path)/off", Words.turnOffText))</td></tr>
 
       """
   }
@@ -126,8 +126,9 @@ struct OperatorPages: Controller {
   private func operatorCard(_ call: PageCall, _ operators: [PersonRow]) -> HTML {
     func entry(_ person: PersonRow) -> HTML {
       """
-      <li><form class="row" method="post" action="/console/operator/people/\(person.id.rawValue)/end">\(Forms.token(call))
-      <span>\(person.name) · \(addressText(person.email))</span> <button class="small plain">\(call(Words.endOperator))</button></form></li>
+      <li class="row"><span>\(person.name) · \(addressText(person.email))</span>
+      \(Forms.sure(call, Words.endOperator, "/console/operator/people/\(person.id.rawValue)/end",
+        Words.endOperatorText.with(person.name)))</li>
 
       """
     }

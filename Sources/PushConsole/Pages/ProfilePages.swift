@@ -60,9 +60,8 @@ struct ProfilePages: Controller {
   private func sessionEntry(_ call: PageCall, _ session: ConsoleSessionRow, isThis: Bool) -> HTML {
     let mark: HTML = isThis ? "<span class=\"pill\">\(call(Words.thisBrowser))</span>" : .none
     return """
-      <li><form class="row" method="post" action="/console/me/sessions/\(session.id)/end">\(Forms.token(call))
-      <span>\(session.agent)<br><span class="quiet">\(session.address) · \(call.moment(session.seenAt))</span></span> \(mark)
-      <button class="small plain end">\(call(Words.logOut))</button></form></li>
+      <li class="row"><span>\(session.agent)<br><span class="quiet">\(session.address) · \(call.moment(session.seenAt))</span></span> \(mark)
+      <div class="end">\(Forms.sure(call, Words.logOut, "/console/me/sessions/\(session.id)/end", Words.endSessionText))</div></li>
 
       """
   }

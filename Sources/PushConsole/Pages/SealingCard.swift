@@ -7,6 +7,12 @@ import PushStorage
 extension SettingsPages {
   func sealingCard(_ call: PageCall, _ app: App, _ sealing: Apps.Sealing) -> HTML {
     let path = "/console/apps/\(app.key.text)/settings/seal"
+    let turnOn: HTML = """
+      <form method="post" action="\(path)">\(Forms.token(call))<input type="hidden" name="seal" value="on">
+      <button>\(call(Words.sealingTurnOn))</button></form>
+      """
+    let turnOff = Forms.sure(
+      call, Words.sealingTurnOff, path, Words.sealingTurnOffText, sending: [("seal", "off")])
     let state = sealing.isOn ? Words.sealingOn : Words.sealingOff
     let since: HTML =
       sealing.changedAt.map { "<p class=\"quiet\">\(call(Words.sealingSince)) \(call.moment($0))</p>" }
@@ -14,9 +20,7 @@ extension SettingsPages {
     return """
       <section class="card narrow" id="sealing"><div class="row"><h2>\(call(Words.sealing))</h2><span class="pill">\(call(state))</span></div>
       <p>\(call(Words.sealingText))</p>\(since)
-      <form method="post" action="\(path)">\(Forms.token(call))
-      <input type="hidden" name="seal" value="\(sealing.isOn ? "off" : "on")">
-      <button>\(call(sealing.isOn ? Words.sealingTurnOff : Words.sealingTurnOn))</button></form></section>
+      \(sealing.isOn ? turnOff : turnOn)</section>
       """
   }
 

@@ -20,12 +20,9 @@ extension SettingsPages {
       <section class="card narrow"><h2>\(call(Words.masterSecret))</h2><p>\(call(Words.twoSecrets))</p>
       <dl>\(rotatedAt, { "<dt>\(call(Words.twoSecretsSince))</dt><dd>\(call.moment($0))</dd>" })
       <dt>\(call(Words.oldSecretUsed))</dt><dd>\(used)</dd></dl>
-      <details class="sure"><summary>\(call(Words.retire))</summary>
-      <form method="post" action="\(path)/retire">\(Forms.token(call))<p>\(call(Words.retireText))</p>
-      <button class="small danger">\(call(Words.retire))</button></form></details>
-      <details class="sure"><summary>\(call(Words.newSecretLost))</summary>
-      <form method="post" action="\(path)/rotate">\(Forms.token(call))<p>\(call(Words.rotateAgainText))</p>
-      <button class="small danger" name="again" value="1">\(call(Words.rotateAgain))</button></form></details>
+      \(Forms.sure(call, Words.retire, "\(path)/retire", Words.retireText))
+      \(Forms.sure(call, Words.newSecretLost, "\(path)/rotate", Words.rotateAgainText, button: Words.rotateAgain,
+        sending: [("again", "1")]))
       </section>
       """
   }

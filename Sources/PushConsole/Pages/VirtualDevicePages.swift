@@ -78,9 +78,10 @@ struct VirtualDevicePages: Controller {
     <div class="row actions">
     <button type="button" data-device-start>\(call(Words.startDevice))</button>
     <button type="button" class="plain" data-device-stop hidden>\(call(Words.stopDevice))</button>
-    <button type="button" class="plain" data-device-forget hidden>\(call(Words.forgetDevice))</button>
+    <details class="sure" data-device-forget hidden><summary>\(call(Words.forgetDevice))</summary>
+    <p>\(call(Words.forgetHint))</p>
+    <button type="button" class="small danger" data-device-forget-now>\(call(Words.forgetDevice))</button></details>
     </div>
-    <p class="hint">\(call(Words.forgetHint))</p>
     \(nameForm(call, "alias", call(Words.aliasOfDevice)))
     \(nameForm(call, "tags", call(Words.tagsOfDevice)))
     <form data-device-key hidden>

@@ -149,6 +149,26 @@ enum Forms {
     """
   }
 
+  /// A form that asks before it acts: a click opens it, with what it does and the button. Everything that removes, revokes or resets
+  /// something asks so, unless somebody types or chooses something in its form.
+  static func sure(
+    _ call: PageCall, _ action: Phrase, _ address: String, _ text: Phrase? = nil,
+    button: Phrase? = nil, sending fields: [(name: String, value: String)] = []
+  ) -> HTML {
+    """
+    <details class="sure"><summary>\(call(action))</summary>
+    <form method="post" action="\(address)">\(token(call))\(fields, { hidden($0.name, $0.value) })
+    \(text, { "<p>\(call($0))</p>" })
+    <button class="small danger">\(call(button ?? action))</button></form></details>
+    """
+  }
+
+  private static func hidden(_ name: String, _ value: String) -> HTML {
+    """
+    <input type="hidden" name="\(name)" value="\(value)">
+    """
+  }
+
   /// A labelled field. `id` is for pages with two fields of a name.
   static func field(
     _ label: String, _ name: String, id: String? = nil, type: String = "text", value: String = "",

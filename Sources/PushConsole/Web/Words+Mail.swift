@@ -9,6 +9,9 @@ extension Words {
   static let invitationUntil = Phrase("valid until", "有效期至")
   static let sendMailAgain = Phrase("Send again", "重新发送")
   static let makeNewLink = Phrase("Create a link to copy", "生成新链接")
+  static let makeNewLinkText = Phrase("The earlier link stops working.", "之前的链接将失效。")
+  static let withdrawText = Phrase(
+    "The link stops working. You can invite the person again.", "链接将失效，之后可重新邀请。")
   static let mailNoServer = Phrase(
     "Not sent: no mail server is configured. Create a link and pass it on.", "未发送邮件：未配置邮件服务器，请生成链接并转发。")
   static let mailNotSent = Phrase(

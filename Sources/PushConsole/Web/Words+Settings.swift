@@ -45,6 +45,9 @@ extension Words {
   static let sealingOff = Phrase("Off", "未开启")
   static let sealingSince = Phrase("Changed", "更改时间")
   static let sealingTurnOn = Phrase("Turn on encryption at rest", "开启存储加密")
+  static let sealingTurnOffText = Phrase(
+    "What is stored from now on can be read by everybody who can read the database.",
+    "之后写入的内容将不再加密，能读取数据库的人都可查看。")
   static let sealingTurnOff = Phrase("Turn off encryption at rest", "关闭存储加密")
 
   static let plan = Phrase("Plan", "套餐")
@@ -107,6 +110,8 @@ extension Words {
   static let triedFailed = Phrase("The test failed: {}.", "测试失败：{}。")
   static let callbackAnswered = Phrase("answered {}", "返回 {}")
   static let callbackOff = Phrase("Turn off", "关闭回调")
+  static let callbackOffText = Phrase(
+    "The server sends no more requests and deletes the secret.", "服务器将不再发送请求，并删除签名密钥。")
   static let callbackIsOff = Phrase("Callbacks are off.", "回调已关闭。")
   static let deliveries = Phrase("Recent requests", "最近请求")
   static let noDeliveries = Phrase("No requests yet.", "还没有回调请求。")
@@ -134,6 +139,9 @@ extension Words {
   static let toGroups = Phrase("Back to groups", "返回分组列表")
   static let groupApps = Phrase("Apps in the group", "组内应用")
   static let deleteGroup = Phrase("Delete group", "删除分组")
+  static let deleteGroupText = Phrase(
+    "API calls with the group's key are refused immediately. The apps in the group stay.",
+    "使用该分组密钥的 API 调用立即失效，组内的应用不受影响。")
   static let rotateGroup = Phrase("Replace secret", "更换密钥")
   static let rotateGroupText = Phrase("The old secret is refused immediately.", "旧密钥立即失效。")
 
@@ -177,12 +185,17 @@ extension Words {
   static let devKey = Phrase("Developer key", "开发者 Key")
   static let devSecret = Phrase("Developer secret", "开发者 Secret")
   static let turnOff = Phrase("Turn off", "停用")
+  static let turnOffText = Phrase(
+    "The account's apps cannot send pushes and their devices cannot connect until you turn it on again.",
+    "停用期间，该账号的应用无法推送，设备无法连接，直到重新启用。")
   static let turnOn = Phrase("Turn on", "启用")
   static let isOff = Phrase("off", "已停用")
   static let members = Phrase("Members", "成员")
   static let operators = Phrase("Operators", "系统管理员")
   static let makeOperator = Phrase("Add operator", "设为系统管理员")
   static let endOperator = Phrase("Remove operator", "取消系统管理员")
+  static let endOperatorText = Phrase(
+    "{} can no longer manage this installation. Memberships in accounts stay.", "{} 将无法再管理本系统，其账号成员身份不变。")
   static let lastOperator = Phrase("The installation needs at least one operator.", "系统至少需要一位系统管理员。")
   static let operatorEmail = Phrase("Email address of a registered user", "已有用户的邮箱")
   static let unknownPerson = Phrase("No user has this email address.", "没有使用该邮箱的用户。")

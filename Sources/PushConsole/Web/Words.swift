@@ -226,6 +226,8 @@ enum Words {
   static let newPassword = Phrase("New password", "新密码")
   static let changePassword = Phrase("Change password", "修改密码")
   static let sessions = Phrase("Active sessions", "登录会话")
+  static let endSessionText = Phrase(
+    "This browser has to log in again.", "该浏览器需要重新登录。")
   static let thisBrowser = Phrase("this browser", "当前浏览器")
   static let wrongPassword = Phrase("The current password is incorrect.", "当前密码错误。")
   static let passwordChanged = Phrase(
