@@ -19,6 +19,9 @@ extension Phrase {
   /// The first that fits is taken.
   private static let troubles: [Phrase] = [
     Phrase("paused: {}", "已暂停：{}"), Phrase("by {}", "由 {} 暂停"),
+    Phrase("proxy {} port {}: {}", "代理 {}:{}：{}"),
+    Phrase("the proxy does not answer in HTTP", "代理的应答不是 HTTP"),
+    Phrase("the proxy says more than that there is a tunnel", "代理在隧道建立后返回了多余内容"),
     Phrase("the certificate has expired", "证书已过期"),
     Phrase("there is no key in it", "密钥文件中没有密钥"), Phrase("what is stored is not sealed", "存储的凭证未加密"),
     Phrase(
@@ -54,8 +57,10 @@ extension Phrase {
     Phrase("the name cannot be looked up", "无法解析域名"), Phrase("the name {} cannot be looked up", "无法解析域名 {}"),
     Phrase("looking up {} takes too long", "解析域名 {} 超时"),
     Phrase("TLS: {} does not speak HTTP/2 (no ALPN)", "{} 不支持 HTTP/2（无 ALPN）"),
-    Phrase("TLS with {}: {}", "与 {} 的 TLS 握手：{}"), Phrase("certificate refused: {}", "证书未通过验证：{}"),
+    Phrase("TLS with {}: {}", "与 {} 的 TLS 握手：{}"),
+    Phrase("certificate refused: {}", "证书未通过验证：{}"),
     Phrase("{} sends no SETTINGS", "{} 没有响应"), Phrase("{} gives no sign of life", "{} 没有响应"),
+    Phrase("{} through proxy {} port {}", "{} 经代理 {}:{}"),
     Phrase("the peer closed during the handshake", "对方在握手时关闭了连接"),
     Phrase("{}: it closed the connection", "{}：对方关闭了连接"), Phrase("it closed the connection", "对方关闭了连接"),
     Phrase("the peer closed", "对方关闭了连接"), Phrase("the peer vanished", "与对方的连接中断"),

@@ -32,18 +32,24 @@ final class APNsWorld {
   private(set) var server: TestServer
   private(set) var devices: [TestDevice.Identity] = []
   private(set) var simulator: RunningProgram?
-  private var apns = "127.0.0.1:0"
+  private(set) var apns = "127.0.0.1:0"
   private var control = ""
   private var sandbox: RunningProgram?
   private var sandboxAddress: String?
   private let simulatorArguments: [String]
+  private let moreSettings: [String]
 
   private var data: String { folder.path + "/data" }
   private var simulatorData: String { folder.path + "/simulator" }
 
-  /// With one device unless told otherwise; `hasSandbox` starts a simulator of Apple's other service too.
-  init(devices count: Int = 1, hasSandbox: Bool = false, simulator arguments: [String] = []) throws {
+  /// With one device unless told otherwise; `hasSandbox` starts a simulator of Apple's other service too. `settings` are more of the
+  /// server's.
+  init(
+    devices count: Int = 1, hasSandbox: Bool = false, simulator arguments: [String] = [],
+    settings: [String] = []
+  ) throws {
     simulatorArguments = arguments
+    moreSettings = settings
     app = try TestServer.makeApp("apple", data: folder.path + "/data")
     (simulator, apns, control) = try Self.startSimulator(
       arguments, at: apns, data: folder.path + "/simulator", output: folder.path + "/production")
@@ -55,7 +61,7 @@ final class APNsWorld {
     try Self.setKey(of: app, environment: hasSandbox ? "both" : "production", in: folder.path)
     server = try TestServer(
       data: folder.path + "/data",
-      Self.serverArguments(apns, sandboxAddress, authority: folder.path + "/simulator/ca.pem"))
+      Self.serverArguments(apns, sandboxAddress, authority: folder.path + "/simulator/ca.pem") + settings)
     for number in 0..<count { devices.append(try register(token: Self.token(number))) }
   }
 
@@ -181,14 +187,16 @@ final class APNsWorld {
     _ = try server.program.end()
     server = try TestServer(
       data: data,
-      Self.serverArguments(apns, sandboxAddress, authority: authority ?? simulatorData + "/ca.pem"))
+      Self.serverArguments(apns, sandboxAddress, authority: authority ?? simulatorData + "/ca.pem")
+        + moreSettings)
   }
 
   /// Starts the server, which has ended, at an address.
   func restart(http address: String) throws {
     server = try TestServer(
       data: data,
-      Self.serverArguments(apns, sandboxAddress, authority: simulatorData + "/ca.pem"), http: address)
+      Self.serverArguments(apns, sandboxAddress, authority: simulatorData + "/ca.pem") + moreSettings,
+      http: address)
   }
 
   // MARK: The simulator

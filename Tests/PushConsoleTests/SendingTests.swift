@@ -126,6 +126,11 @@ import Testing
     ("vivo refused the credential: 10001 wrong sign", "vivo 拒绝了该凭证：10001 wrong sign"),
     ("post, Connection refused, next attempt at 2026-11-28", "post, Connection refused，下次尝试 2026-11-28"),
     ("TLS with [::1]:443: certificate refused: expired", "与 [::1]:443 的 TLS 握手：证书未通过验证：expired"),
+    ("proxy 192.0.2.1 port 3128: the proxy answered 407", "代理 192.0.2.1:3128：代理应答 407"),
+    (
+      "TLS with api.push.apple.com through proxy 192.0.2.1 port 3128: the peer closed during the handshake",
+      "与 api.push.apple.com 经代理 192.0.2.1:3128 的 TLS 握手：对方在握手时关闭了连接"
+    ),
   ])
   func `What the program notes of troubles is in Chinese on Chinese pages`(text: String, chinese: String) {
     let phrase = Phrase(problem: text)

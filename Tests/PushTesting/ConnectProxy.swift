@@ -7,18 +7,18 @@ import Synchronization
 public final class ConnectProxy: Sendable {
   private struct State: Sendable {
     var requests: [String] = []
+    var answer: String?
     var isClosed = false
   }
 
   /// Its port at 127.0.0.1.
   public let port: UInt16
   private let listener: Int32
-  private let answer: String?
   private let state = Mutex(State())
 
   /// Listens. With an answer it makes no tunnel, but gives that answer.
   public init(answering answer: String? = nil) throws {
-    self.answer = answer
+    state.withLock { $0.answer = answer }
     listener = cl_listen("127.0.0.1", 0, 16, 0)
     port = UInt16(clamping: cl_local_port(listener))
     try SystemThread.start("proxy") { [self] in
@@ -35,6 +35,9 @@ public final class ConnectProxy: Sendable {
   /// What it was asked, each with all its fields.
   public var requests: [String] { state.withLock { $0.requests } }
 
+  /// Gives an answer instead of tunnels from now on, and closes the connection; or makes tunnels, without one.
+  public func answer(_ answer: String?) { state.withLock { $0.answer = answer } }
+
   /// Makes no more tunnels.
   public func close() { state.withLock { $0.isClosed = true } }
 
@@ -47,9 +50,14 @@ public final class ConnectProxy: Sendable {
       head.append(byte)
     }
     let text = String(decoding: head, as: UTF8.self)
-    state.withLock { $0.requests.append(text) }
-    let target = text.split(separator: " ").dropFirst().first ?? ""
-    guard answer == nil, let colon = target.lastIndex(of: ":"),
+    let answer = state.withLock {
+      $0.requests.append(text)
+      return $0.answer
+    }
+    let words = text.prefix { $0 != "\r\n" }.split(separator: " ")
+    let target = words.dropFirst().first ?? ""
+    guard answer == nil, words.count == 3, words[0] == "CONNECT", words[2].hasPrefix("HTTP/1."),
+      text.contains("\r\nHost: \(target)\r\n"), let colon = target.lastIndex(of: ":"),
       let port = UInt16(target[target.index(after: colon)...])
     else { return write(answer ?? "HTTP/1.1 400 Bad Request\r\n\r\n", to: client) }
     let host = target[..<colon].filter { $0 != "[" && $0 != "]" }

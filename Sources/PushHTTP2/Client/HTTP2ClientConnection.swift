@@ -127,9 +127,12 @@ public final class HTTP2ClientConnection {
 
   private var place: String { "\(configuration.proxy == nil ? "" : "proxy ")\(address) port \(port)" }
 
-  private func describe(_ error: SystemError) -> String {
-    "\(place): " + error.description
+  /// With whom TLS is: behind a proxy's tunnel, that is not who has the address.
+  private var peer: String {
+    configuration.proxy == nil ? "\(address)" : "\(configuration.host) through \(place)"
   }
+
+  private func describe(_ error: SystemError) -> String { "\(place): \(error)" }
 
   /// The socket is ready.
   func proceed() {
@@ -149,14 +152,14 @@ public final class HTTP2ClientConnection {
     case .open:
       guard transport.connection.tls?.applicationProtocol == "h2" else {
         pool.source.noticed(.lacksHTTP2)
-        end("TLS: \(address) does not speak HTTP/2 (no ALPN)")
+        end("TLS: \(peer) does not speak HTTP/2 (no ALPN)")
         return
       }
       phase = .settling
       lastRead = driver.now
       read()
     case .unreachable(let error): tryNextAddress(describe(error))
-    case .failed(let reason): end("TLS with \(address): \(reason)")
+    case .failed(let reason): end("TLS with \(peer): \(reason)")
     }
     pool.markDirty(self)
   }
@@ -302,11 +305,10 @@ public final class HTTP2ClientConnection {
     let now = driver.now
     switch phase {
     case .resolving where now >= connectDeadline: end("looking up \(unresolved) takes too long")
-    case .tunnelling where now >= addressDeadline: tryNextAddress("\(place): no answer")
-    case .connecting where now >= addressDeadline:
+    case .tunnelling where now >= addressDeadline, .connecting where now >= addressDeadline:
       tryNextAddress("\(place): no answer")
-    case .handshaking where now >= addressDeadline: tryNextAddress("TLS with \(address): no answer")
-    case .settling where now >= connectDeadline: end("\(address) sends no SETTINGS")
+    case .handshaking where now >= addressDeadline: tryNextAddress("TLS with \(peer): no answer")
+    case .settling where now >= connectDeadline: end("\(peer) sends no SETTINGS")
     case .ready, .draining:
       cancelLate(now)
       checkLife(now)
