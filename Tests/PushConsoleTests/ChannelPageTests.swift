@@ -40,6 +40,9 @@ import Testing
     let path = "/console/apps/\(app.key.text)/pushes/\(id.text)"
     let page = await browser.open(path).text
     #expect(page.contains("<th scope=\"row\">File</th>"))
+    // Nor does its row of the table.
+    let row = page.firstMatch(of: /<th scope="row">File<\/th>(.*?)<\/tr>/)?.output.1 ?? ""
+    #expect(row.contains("data-label=\"Accepted\">1</td>") && row.contains("data-label=\"Delivered\">–</td>"))
     #expect(page.contains("1 through File") && page.contains("File confirms that it accepted"))
     #expect(page.contains("<code>FileFull</code>"))
     // The file takes a notification, and says nothing of whether anybody has it.

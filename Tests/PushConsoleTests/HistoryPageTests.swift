@@ -206,17 +206,17 @@ import Testing
     let path = "/console/apps/\(app.key.text)/pushes/\(id.text)"
     let open = await browser.open(path).text
     #expect(open.contains("App server") && open.contains("data-while-open") && open.contains("\(path)/again"))
-    #expect(open.contains("Waiting <strong>2</strong>") && open.contains("= 2 targets"))
+    #expect(open.contains("Pending <strong>2</strong>") && open.contains("= 2 targets"))
     #expect(open.contains("action=\"\(path)/why\"") && open.contains("name=\"registration_id\""))
     await world.acknowledge(id, by: number, in: app)
     let text = await browser.open(path).text
-    #expect(text.contains("Delivered <strong>1</strong>") && text.contains("Waiting <strong>1</strong>"))
+    #expect(text.contains("Delivered <strong>1</strong>") && text.contains("Pending <strong>1</strong>"))
     let file = await browser.call("GET", path + "/targets.csv")
     let lines = String(decoding: file.body, as: UTF8.self).split(separator: "\r\n" as Character).dropFirst()
     #expect(
       Set(lines) == [
         "\(device.text),android,delivered,,Direct connection,,",
-        "\(other.text),android,Waiting,,Direct connection,,",
+        "\(other.text),android,Pending,,Direct connection,,",
       ])
     #expect(file.headers["link"] == nil)
     let back = await browser.submit(path + "/recall")

@@ -51,8 +51,12 @@ import Testing
     let rows = card.split(separator: "<tr>").dropFirst(2).map(String.init)
     let (first, second) = (try #require(rows.first), try #require(rows.last))
     #expect(first.contains("Gateway") && first.contains("not reached by other nodes"))
-    #expect(second.contains(">Down</td>") && !second.contains("Gateway"))
-    #expect(second.contains("last seen") && second.contains("2023-11-1"))
+    #expect(second.contains("<span class=\"pill bad\">Down</span>") && !second.contains("Gateway"))
+    // When it was seen last is not when it started.
+    let cells = second.split(separator: "<td").map(String.init)
+    let role = try #require(cells.first { $0.contains("data-label=\"Role\"") })
+    #expect(role.contains("last seen") && role.contains("2023-11-1"))
+    #expect(cells.last?.contains("data-label=\"Started\">–</td>") == true)
   }
 
   @Test func `Operators see of how many apps each node is the home`() async throws {

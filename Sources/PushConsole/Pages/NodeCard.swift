@@ -20,28 +20,28 @@ struct NodeCard {
 
   private func pill(_ state: Phrase) -> HTML { " <span class=\"pill\">\(call(state))</span>" }
 
+  private func down(since seen: Timestamp) -> HTML {
+    """
+    <span class="pill bad">\(call(Words.deadNode))</span> <span class="quiet">\(call(Words.seenLast)) \(call.moment(seen))</span>
+    """
+  }
+
   private func entry(_ node: ConsoleNode) -> HTML {
     var states: [HTML] = []
     if node.isDraining { states.append(pill(Words.isDraining)) }
     if node.isOutOfReach { states.append(pill(Words.isOutOfReach)) }
     let role: Phrase =
-      if node.lastSeenAt != nil {
-        Words.deadNode
-      } else if let apps = node.apps {
+      if let apps = node.apps {
         (node.isHome ? Words.homeOfAppsAndInstallation : Words.homeOfApps).with(Counted.grouped(apps))
       } else {
         node.isHome ? Words.homeNode : Words.gatewayNode
       }
     let connections = node.connections.map { Counted.grouped($0) } ?? "–"
-    let started: HTML =
-      if let seen = node.lastSeenAt {
-        "\(call(Words.seenLast)) \(call.moment(seen))"
-      } else {
-        node.startedAt.map { call.moment($0) } ?? "–"
-      }
+    let started = node.startedAt.map { call.moment($0) } ?? "–"
+    let what: HTML = node.lastSeenAt.map { down(since: $0) } ?? "\(call(role))\(states, { $0 })"
     return """
       <tr><td>\(node.name)</td>
-      <td data-label="\(call(Words.nodeRole))">\(call(role))\(states, { $0 })</td>
+      <td data-label="\(call(Words.nodeRole))">\(what)</td>
       <td class="number" data-label="\(call(Words.deviceConnections))">\(connections)</td>
       <td data-label="\(call(Words.nodeVersion))">\(node.version)</td>
       <td data-label="\(call(Words.nodeAddress))"><code>\(node.address)</code></td>

@@ -117,7 +117,7 @@ struct OperatorPages: Controller {
     <form method="post" action="/console/operator/accounts">\(Forms.token(call))
     \(Forms.field(call(Words.accountName), "name", value: call.field("name")))
     \(Forms.field(call(Words.ownerEmail), "email", type: "email", value: call.field("email"),
-      hint: call(Words.ownerHint)))
+      hint: call(invitations.mail.isSetUp ? Words.ownerHint : Words.ownerHintLink)))
     \(Forms.choice(call(Words.plan), "plan", plans.map { ($0.name, $0.name) }, chosen: PlanRow.unlimited))
     <button>\(call(Words.make))</button></form></section>
     """

@@ -163,9 +163,11 @@ struct Trace: Sendable {
   private func way(_ info: ChannelInfo, _ funnel: PushFunnel, _ targets: ChannelTargets) -> HTML {
     // Between the server and a device nobody accepts: the device confirms.
     let accepted = info.abilities.contains(.confirmsArrival) ? nil : targets.accepted.count
+    // Of what a service accepted nobody knows whether it was delivered, unless somebody says so.
+    let isUnknown = funnel.received.count == 0 && accepted ?? 0 > 0
     let refused = targets.refused.values.reduce(into: NumberSet()) { $0.formUnion($1) }
     let counts: [Int?] = [
-      funnel.target.count, funnel.sent.count, accepted, funnel.received.count,
+      funnel.target.count, funnel.sent.count, accepted, isUnknown ? nil : funnel.received.count,
       funnel.shown.count, funnel.tapped.count, refused.count,
     ]
     return """

@@ -29,7 +29,7 @@ extension Words {
   static let endsNever = Phrase("never", "永不过期")
   static let app = Phrase("App", "应用")
   static let credential = Phrase("What", "凭证")
-  static let addedAt = Phrase("Since", "添加时间")
+  static let addedAt = Phrase("Added", "添加时间")
 
   static let stateInUse = Phrase("in use", "使用中")
   static let stateFallback = Phrase("standby", "备用")

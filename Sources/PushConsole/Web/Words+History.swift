@@ -54,7 +54,7 @@ extension Words {
     "Accepted: {} accepted the notification, and no receipt says that it was not delivered. Delivered: a receipt, or the device itself, confirmed it.",
     "通道已接收：{}已接收通知，且无回执表明未送达；送达：由厂商回执或设备确认。")
   static let eachTarget = Phrase("Targets by state", "目标设备状态")
-  static let failedBecause = Phrase("Reason", "失败原因")
+  static let failedBecause = Phrase("Reasons for failures", "失败原因")
   static let sendAgain = Phrase("Send again", "再次发送")
   static let notAgain = Phrase(
     "This push cannot be sent again right now.", "当前无法再次发送相同的推送。")

@@ -178,7 +178,10 @@ extension Words {
   static let newAccount = Phrase("Create account", "新建账号")
   static let accountName = Phrase("Account name", "账号名称")
   static let ownerEmail = Phrase("Owner's email address", "所有者邮箱")
-  static let ownerHint = Phrase("The owner receives an invitation.", "将收到邀请。")
+  static let ownerHint = Phrase("The owner receives an invitation by email.", "将收到邀请邮件。")
+  static let ownerHintLink = Phrase(
+    "The server sends no mail: the next page shows a link to pass on to the owner.",
+    "未配置邮件服务器：下一页将显示邀请链接，请转发给所有者。")
   static let accountMade = Phrase("The account {} was created.", "账号 {} 已创建。")
   static let devKeyText = Phrase(
     "For the admin API. The secret is shown only once.", "用于管理 API；密钥仅显示这一次。")

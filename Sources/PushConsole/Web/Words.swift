@@ -182,7 +182,7 @@ enum Words {
   static let delivered = Phrase("Delivered", "送达")
   static let shown = Phrase("Shown", "展示")
   static let tapped = Phrase("Tapped", "点击")
-  static let pending = Phrase("Waiting", "等待中")
+  static let pending = Phrase("Pending", "等待中")
   static let result = Phrase("Delivery status", "推送结果")
   static let byOwn = by(.passthrough)
   static func by(_ channel: ChannelInfo) -> Phrase { Phrase(channel.english, channel.chinese) }
