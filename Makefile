@@ -1,10 +1,11 @@
 # `make run` shows the system at work; `make test` proves it. Both install what they need.
 SWIFT ?= swift
 PACKAGES := libsqlite3-dev libpq-dev libssl-dev libroaring-dev libnghttp2-dev libcurl4-openssl-dev libqrencode-dev libnats-dev nghttp2-server openssl python3-venv tzdata
-TEST_PACKAGES := chromium fonts-noto-cjk libseccomp2 nats-server postgresql systemd
+JAVA_PACKAGES := openjdk-17-jdk-headless
+TEST_PACKAGES := $(JAVA_PACKAGES) chromium fonts-noto-cjk junit5 libseccomp2 nats-server postgresql systemd
 # All symbols are bound at the start, and their table is read-only from then on.
 HARDENED := -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
-.PHONY: run test test-quick test-blackbox test-slow test-build deps plan build lint fuzz sanitize
+.PHONY: run test test-quick test-blackbox test-slow test-build deps plan build android lint fuzz sanitize
 
 # Ends with Ctrl-C. HTTP_ADDRESS=127.0.0.1:9090 DEVICE_ADDRESS=127.0.0.1:9091 choose other ports.
 run: build
@@ -21,6 +22,11 @@ plan:
 build: deps plan
 	$(SWIFT) build -c release $(HARDENED)
 
+# The device library for Java and Android: .build/android/borealis-device.jar.
+android:
+	@sh .ci/deps $(JAVA_PACKAGES)
+	Sources/android/build
+
 test: test-build
 	SWIFT=$(SWIFT) Tests/run
 	SWIFT=$(SWIFT) Tests/Fuzz/run 3
@@ -34,6 +40,7 @@ test-build: deps plan
 	@sh .ci/deps $(TEST_PACKAGES)
 	@sh .ci/python .build/python
 	$(SWIFT) build --build-tests
+	Tests/AndroidTests/run build
 
 # Two minutes for each parser of outside bytes.
 fuzz: deps

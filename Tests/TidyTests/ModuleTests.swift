@@ -23,7 +23,10 @@ import Testing
   }
 
   @Test func everyFolderIsATarget() throws {
-    for folder in try Repository.names("Sources") { #expect(map[folder] != nil, "Sources/\(folder)") }
+    // The device library for Java is not built by SwiftPM.
+    for folder in try Repository.names("Sources") where folder != "android" {
+      #expect(map[folder] != nil, "Sources/\(folder)")
+    }
   }
 
   @Test func importsFollowTheMap() throws {

@@ -42,6 +42,19 @@ import Testing
     }
   }
 
+  @Test func javaIsAsTidy() throws {
+    let paths =
+      try Repository.files(under: "Sources/android", ending: ".java")
+      + Repository.files(under: "Tests/AndroidTests", ending: ".java")
+    #expect(paths.count > 50, "the search finds them")
+    for path in paths {
+      let text = try Repository.text(path)
+      for word in ["TODO", "FIXME"] { #expect(!text.contains(word), "\(word) in \(path)") }
+      let long = text.split(separator: "\n").filter { $0.count > 110 }
+      #expect(long.isEmpty, "\(path)")
+    }
+  }
+
   @Test func nothingIsForced() throws {
     for path in try #require(Self.sources) {
       let code = code(try Repository.text(path))

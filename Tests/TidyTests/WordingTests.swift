@@ -6,7 +6,7 @@ import Testing
   /// Text files that people read; the data of the rules and of other parties is left out.
   static func paths() throws -> [String] {
     var paths = ["README.md"]
-    for ending in [".md", ".swift", ".py", ".js", ".h", ".c"] {
+    for ending in [".md", ".swift", ".java", ".py", ".js", ".h", ".c"] {
       for folder in ["Docs", "Sources", "Tests"] {
         paths += try Repository.files(under: folder, ending: ending)
       }

@@ -1,0 +1,4 @@
+package android.net;
+
+/** As much of Android as Docs/android.md uses. */
+public class Network {}
