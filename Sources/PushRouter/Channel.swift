@@ -156,8 +156,9 @@ public protocol Channel: AnyObject, Sendable {
   /// Why nothing of a push is sent for a while to one of its services, for `none` to any of them; nil if that
   /// is not so. Any thread.
   func rest(of app: App, for service: ServiceID, _ content: PushContent?) -> WhyFacts.Rest?
-  /// What its service would get of a push of an app that has a credential for it; nil if it has nothing to say of it. Any thread.
-  func preview(of content: PushContent, in app: App) -> ChannelPreview?
+  /// What its service would get of a push of an app that has a credential for it, and that lives for so long; nil if it has nothing to
+  /// say of it. Any thread.
+  func preview(of content: PushContent, in app: App, secondsToLive: Int) -> ChannelPreview?
   /// What its service has said of an app's quota today; nil if nothing. On any thread.
   func quota(of app: App) -> ChannelQuota?
   /// Takes what its service tells of pushes that it took; nil if it tells nothing.
@@ -230,7 +231,7 @@ extension Channel {
   /// The words speak for themselves.
   public func meaning(of reason: String) -> Phrase? { nil }
   /// It says nothing before.
-  public func preview(of content: PushContent, in app: App) -> ChannelPreview? { nil }
+  public func preview(of content: PushContent, in app: App, secondsToLive: Int) -> ChannelPreview? { nil }
   /// Nothing is known.
   public func quota(of app: App) -> ChannelQuota? { nil }
   /// Nothing is told.

@@ -14,9 +14,9 @@ public struct PushPreview: Sendable {
 extension PluggedChannels {
   /// What the channels that an app has credentials for would make of a push, in their order; those that have nothing to say of it are
   /// left out.
-  public func previews(of content: PushContent, in app: App) -> [PushPreview] {
+  public func previews(of content: PushContent, in app: App, secondsToLive: Int) -> [PushPreview] {
     all.compactMap { plugged in
-      plugged.channel.preview(of: content, in: app).map {
+      plugged.channel.preview(of: content, in: app, secondsToLive: secondsToLive).map {
         PushPreview(
           channel: plugged.channel.info, preview: $0, quota: plugged.channel.quota(of: app))
       }

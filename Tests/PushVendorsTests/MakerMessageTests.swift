@@ -54,13 +54,12 @@ import Testing
     let long = #""alert":"\#(String(repeating: "界", count: 128))""#
     #expect(try preview(Xiaomi(), text, "") == ChannelPreview(.marketing))
     #expect(
-      try preview(Xiaomi(), long + #","channel_id":"7""#, "")
+      try preview(Xiaomi(), long + #","channel_id":"7""#, #""classification":0"#)
         == ChannelPreview(
-          nil, words: ["channel_id 7", "no mi_template_id"],
-          cuts: [.init(field: "alert", characters: Xiaomi.textLength)]))
+          .marketing, words: ["channel_id 7"], cuts: [.init(field: "alert", characters: 127)]))
     #expect(
       try preview(Xiaomi(), #""title":"\#(String(repeating: "x", count: 50))","# + text, "")?.cuts
-        == [.init(field: "title", characters: Xiaomi.titleLength)])
+        == [.init(field: "title", characters: 49)])
     let huge = #""alert":"Hi","extras":{"a":"\#(String(repeating: "x", count: 4096))"}"#
     for vendor in [
       Huawei(), Honor(), Xiaomi(), OPPO(), Vivo(), Harmony(),

@@ -38,7 +38,7 @@ enum MakerNotification {
     tag: "403926205595649.AAAAAAAAAAAAAAAA", address: "https://p.example/r")
 
   static func body(_ content: MakerContent, life: Int64 = 3600, tokens: [String] = ["t1", "t2"]) -> String {
-    String(decoding: content.body(to: target(tokens, life: life), longestLife: 1_296_000), as: UTF8.self)
+    String(decoding: content.body(to: target(tokens, life: life), within: .huawei), as: UTF8.self)
   }
 
   /// The whole body with one thing more each: what stands in place of what.

@@ -56,7 +56,7 @@ import Testing
     try MakerNotification.expect(plain, cases) { Meizu.content($0) }
     // Where receipts go, if they go anywhere.
     let passed = Meizu.content(try MakerNotification.shown()).body(
-      to: MakerNotification.target(passing: MakerNotification.passing), longestLife: 1_296_000)
+      to: MakerNotification.target(passing: MakerNotification.passing), within: .huawei)
     let extra =
       #""callback":"https://p.example/r","callback.param":"\#(Self.id).AAAAAAAAAAAAAAAA","callback.type":3"#
     #expect(
@@ -84,7 +84,7 @@ import Testing
     let content = Meizu.content(try MakerNotification.shown())
     func time(_ seconds: Int64) -> String? {
       let body = content.body(
-        to: MakerNotification.target(life: seconds), longestLife: Meizu.longestLife * 3600)
+        to: MakerNotification.target(life: seconds), within: .meizu)
       return String(decoding: body, as: UTF8.self).split(separator: #""pushTimeInfo":"#).last.map {
         String($0)
       }

@@ -83,7 +83,7 @@ import Testing
       OPPO.content(try MakerNotification.shown(replaces: MessageID(77))), tokens: ["t1"])
     #expect(replaced == plain.replacing(notify, with: #""notify_id":77"#))
     let told = OPPO.content(try MakerNotification.shown()).body(
-      to: MakerNotification.target(["t1"], passing: MakerNotification.passing), longestLife: 1_296_000)
+      to: MakerNotification.target(["t1"], passing: MakerNotification.passing), within: .huawei)
     let end = #""off_line_ttl":3600"#
     let receipts =
       #","call_back_url":"https://p.example/r","call_back_parameter":"\#(MakerNotification.passing.tag)""#
@@ -115,7 +115,7 @@ import Testing
     // What OPPO would keep for an hour is not kept at all if it is good for less.
     #expect(MakerNotification.body(content, life: 3599).contains(#""off_line":false}"#))
     let body = content.body(
-      to: MakerNotification.target(life: 9_000_000), longestLife: OPPO.longestLife)
+      to: MakerNotification.target(life: 9_000_000), within: .oppo)
     #expect(String(decoding: body, as: UTF8.self).contains(#""off_line":true,"off_line_ttl":864000}"#))
   }
 

@@ -217,6 +217,7 @@ extension PushPreview {
       parts.append(Words.isCut.with(each: field, Phrase(verbatim: Counted.grouped(cut.characters))))
     }
     if preview.refusal != nil { parts.append(Words.tooLargeForChannel) }
+    parts += preview.notes.map { Words.classNamed.with(each: $0.text, Phrase(verbatim: $0.source)) }
     if let quota, let zone { parts += [Self.phrase(quota, in: zone)].compactMap { $0 } }
     return parts.dropFirst().reduce(parts[0]) { Words.andThen.with(each: $0, $1) }
   }

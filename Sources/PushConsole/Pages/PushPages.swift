@@ -180,7 +180,9 @@ struct PushPages: Controller {
   ) -> Layout {
     let outline = PushOutline(
       call: call, request: request, object: try? parseJSON(Array(draft.body.utf8)), app: app,
-      broadcasts: broadcasts, previews: router.channels.previews(of: request.content, in: app),
+      broadcasts: broadcasts,
+      previews: router.channels.previews(
+        of: request.content, in: app, secondsToLive: request.options.timeToLive),
       zone: router.zone)
     let size = AudienceSize(request, in: app).map { call($0.phrase) } ?? ""
     let code = PushSamples(address: call.origin, key: app.key.text, body: draft.body)

@@ -24,6 +24,20 @@ public struct ChannelPreview: Sendable, Equatable {
     }
   }
 
+  /// A rule of the service that the push meets.
+  public struct Note: Sendable, Equatable {
+    /// What applies, without a full stop.
+    public let text: Phrase
+    /// The page and the date that it is from.
+    public let source: String
+
+    /// Both.
+    public init(_ text: Phrase, source: String) {
+      self.text = text
+      self.source = source
+    }
+  }
+
   /// Its class; nil where that follows from what the app has registered with the service.
   public var messageClass: MessageClass?
   /// What the service is told of the class, in its own words.
@@ -32,15 +46,19 @@ public struct ChannelPreview: Sendable, Equatable {
   public var cuts: [Cut]
   /// Why the service gets nothing, such as `MessageTooBig`; nil if nothing is wrong.
   public var refusal: String?
+  /// Which of the service's rules apply to it.
+  public var notes: [Note]
 
   /// All fields.
   public init(
-    _ messageClass: MessageClass?, words: [String] = [], cuts: [Cut] = [], refusal: String? = nil
+    _ messageClass: MessageClass?, words: [String] = [], cuts: [Cut] = [], refusal: String? = nil,
+    notes: [Note] = []
   ) {
     self.messageClass = messageClass
     self.words = words
     self.cuts = cuts
     self.refusal = refusal
+    self.notes = notes
   }
 }
 

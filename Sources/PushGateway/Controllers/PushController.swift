@@ -43,7 +43,8 @@ struct PushController: GatewayController {
           guard call.request.wantsExtensions else {
             return call.answer(200, Self.success(push.id, sendno: push.sendno))
           }
-          let previews = router.channels.previews(of: parsed.content, in: app)
+          let previews = router.channels.previews(
+            of: parsed.content, in: app, secondsToLive: parsed.options.timeToLive)
           call.answer(
             200,
             Self.success(push.id, sendno: push.sendno) {
@@ -158,6 +159,15 @@ extension PushPreview {
     }
     writer.endArray()
     if let refusal = preview.refusal { writer.member("refused", refusal) }
+    writer.key("notes")
+    writer.beginArray()
+    for note in preview.notes {
+      writer.beginObject()
+      writer.member("text", note.text.english)
+      writer.member("source", note.source)
+      writer.endObject()
+    }
+    writer.endArray()
     if let quota {
       writer.key("quota")
       writer.beginObject()

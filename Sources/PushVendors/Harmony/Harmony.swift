@@ -44,8 +44,8 @@ public struct Harmony: Vendor {
   public var info: ChannelInfo { .harmony }
   /// Where notifications go.
   public var slot: TokenSlot { TokenSlot(.harmony, kind: 1) }
-  /// The most tokens of a request.
-  public var mostTokens: Int { 1000 }
+  /// What Push Kit allows.
+  public var rules: MakerRules? { .harmony }
 
   // MARK: Credentials
 

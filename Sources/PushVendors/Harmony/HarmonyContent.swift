@@ -19,17 +19,8 @@ public final class HarmonyContent: VendorContent {
     case call = 10
   }
 
-  /// The most bytes of a body, without tokens.
-  static let limit = 4096
-  /// Fifteen days, in seconds.
-  static let longestLife: Int64 = 1_296_000
   /// Seconds for which a call rings: the least and the most that Push Kit takes.
   static let ringing: ClosedRange<Int64> = 30...60
-  /// The classes that Push Kit knows; all but the last need its permission. `PLAY_VOICE` is for extensions only.
-  static let categories = [
-    "IM", "VOIP", "MISS_CALL", "SUBSCRIPTION", "TRAVEL", "HEALTH", "WORK", "ACCOUNT", "EXPRESS", "FINANCE",
-    "DEVICE_REMINDER", "MAIL", "PLAY_VOICE", "MARKETING",
-  ]
 
   /// What it is.
   let kind: Kind
@@ -61,7 +52,7 @@ public final class HarmonyContent: VendorContent {
     guard let kind = Self.kind(of: object) else { return nil }
     self.kind = kind
     let isTest = object["test_message"].flatMap { Fields.flag($0) } == true
-    mostTokens = kind == .card ? 1 : isTest ? 10 : 1000
+    mostTokens = kind == .card ? 1 : isTest ? 10 : MakerRules.harmony.devices.value
     category = kind == .alert || kind == .extension ? Self.category(shown, kind) : nil
     payload = Self.payload(shown, kind)
     var options = JSONObject()
@@ -70,8 +61,8 @@ public final class HarmonyContent: VendorContent {
     options.set("biTag", .string(ReceiptPassing.longest(shown.push).tag))
     if let receipt = object["receipt_id"] { options.set("receiptId", receipt) }
     self.options = options
-    let size = Self.body(payload, options, to: [], seconds: Self.longestLife).count
-    refusal = size > Self.limit ? "MessageTooBig" : nil
+    let size = Self.body(payload, options, to: [], seconds: MakerRules.harmony.longestLife).count
+    refusal = size > MakerRules.harmony.body?.value ?? .max ? "MessageTooBig" : nil
   }
 
   private static func body(
@@ -89,7 +80,7 @@ public final class HarmonyContent: VendorContent {
     let seconds =
       kind == .call
       ? min(max(target.secondsToLive, Self.ringing.lowerBound), Self.ringing.upperBound)
-      : min(max(1, target.secondsToLive), Self.longestLife)
+      : min(max(1, target.secondsToLive), MakerRules.harmony.longestLife)
     let tokens = target.tokens.map { JSONValue.string(String(decoding: $0, as: UTF8.self)) }
     var options = options
     options.set("biTag", .string(target.passing.tag))
@@ -115,7 +106,7 @@ public final class HarmonyContent: VendorContent {
   /// The class of a push: marketing, unless the sender names another.
   private static func category(_ shown: AndroidNotification, _ kind: Kind) -> String {
     guard shown.classification != 0, let named = shown.android["category"]?.string,
-      categories.contains(named), named != "PLAY_VOICE" || kind == .extension
+      MakerRules.harmony.categories.contains(named), named != "PLAY_VOICE" || kind == .extension
     else { return "MARKETING" }
     return named
   }

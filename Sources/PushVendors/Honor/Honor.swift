@@ -45,8 +45,6 @@ public struct Honor: MakerVendor {
     }
   }
 
-  /// Fifteen days, in seconds.
-  static let longestLife: Int64 = 1_296_000
   private let endpoints: Endpoints
   private let time: any TimeSource
 
@@ -58,8 +56,8 @@ public struct Honor: MakerVendor {
 
   /// What the channel is.
   public var info: ChannelInfo { .honor }
-  /// The most tokens of a request.
-  public var mostTokens: Int { 1000 }
+  /// What Honor allows.
+  public var rules: MakerRules? { .honor }
 
   // MARK: Credentials
 
@@ -117,7 +115,7 @@ public struct Honor: MakerVendor {
   public func request(
     _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
   ) -> VendorRequest {
-    .post(post(content.body(to: target, longestLife: Self.longestLife), credential, access))
+    .post(post(content.body(to: target, within: .honor), credential, access))
   }
 
   /// Only a token of access is asked for.
@@ -136,7 +134,7 @@ public struct Honor: MakerVendor {
     let inner = inner(shown)
     let data = shown.data
     let type = shown.wishes["target_user_type"]
-    return MakerContent(of: shown.push) { tokens, seconds, passing in
+    return MakerContent(of: shown.push, within: .honor) { tokens, seconds, passing in
       var android = JSONObject()
       android.set("ttl", .string("\(seconds)s"))
       android.set("biTag", .string(passing.tag))

@@ -20,7 +20,7 @@ extension ChannelInfo {
     options: ChannelOptions(
       "huawei",
       fields: [
-        "importance": .choice(["LOW", "NORMAL", "HIGH"]), "category": .choice(Huawei.categories),
+        "importance": .choice(["LOW", "NORMAL", "HIGH"]), "category": .choice(MakerRules.huawei.categories),
         "channel_id": .textUpTo(1000), "urgency": .choice(["HIGH", "NORMAL"]), "sound": .text,
         "default_sound": .flag, "receipt_id": .text, "target_user_type": .integer(0...1),
         "large_icon": .text, "small_icon_uri": .text, "style": .integer(0...2), "big_text": .text,
@@ -49,13 +49,6 @@ public struct Huawei: MakerVendor {
     }
   }
 
-  /// The classes that Huawei knows; all but the last need its permission.
-  static let categories = [
-    "IM", "VOIP", "SUBSCRIPTION", "TRAVEL", "HEALTH", "WORK", "ACCOUNT", "EXPRESS", "FINANCE",
-    "DEVICE_REMINDER", "SYSTEM_REMINDER", "MAIL", "MARKETING",
-  ]
-  /// Fifteen days, in seconds.
-  static let longestLife: Int64 = 1_296_000
   private let endpoints: Endpoints
 
   /// Makes requests to these addresses.
@@ -63,8 +56,8 @@ public struct Huawei: MakerVendor {
 
   /// What the channel is.
   public var info: ChannelInfo { .huawei }
-  /// The most tokens of a request.
-  public var mostTokens: Int { 1000 }
+  /// What Huawei allows.
+  public var rules: MakerRules? { .huawei }
 
   // MARK: Credentials
 
@@ -136,7 +129,7 @@ public struct Huawei: MakerVendor {
   public func request(
     _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
   ) -> VendorRequest {
-    .post(post(content.body(to: target, longestLife: Self.longestLife), credential, access))
+    .post(post(content.body(to: target, within: .huawei), credential, access))
   }
 
   /// A message that is only checked, to a token that no device has.
@@ -174,7 +167,7 @@ public struct Huawei: MakerVendor {
   static func content(_ shown: AndroidNotification) -> MakerContent {
     let (head, tail) = (outer(shown), inner(shown))
     let data = shown.data
-    return MakerContent(of: shown.push) { tokens, seconds, passing in
+    return MakerContent(of: shown.push, within: .huawei) { tokens, seconds, passing in
       var android = head
       android.set("bi_tag", .string(passing.tag))
       android.set("ttl", .string("\(seconds)s"))
@@ -189,7 +182,7 @@ public struct Huawei: MakerVendor {
   /// The class of a push: marketing, unless the sender names another.
   private static func classes(_ shown: AndroidNotification) -> (category: String?, importance: String) {
     let named = shown.wishes["category"]?.string ?? shown.android["category"]?.string
-    let category = named.flatMap { categories.contains($0) ? $0 : nil }
+    let category = named.flatMap { MakerRules.huawei.categories.contains($0) ? $0 : nil }
     let importance = shown.wishes["importance"]?.string
     switch shown.classification {
     case 0: return ("MARKETING", "LOW")

@@ -160,9 +160,6 @@ struct AndroidNotification {
 
 /// A push as the body of requests, rendered once; tokens and the time to live are put in for each request.
 public final class MakerContent: VendorContent {
-  /// The most bytes of a body that makers' services take, without tokens.
-  static let limit = 4096
-
   /// The device keeps the number on the icon: requests say what is added or set.
   public var badge: BadgeChange { .unchanged }
   /// `MessageTooBig` if the service would not take it.
@@ -176,9 +173,9 @@ public final class MakerContent: VendorContent {
     @Sendable (_ tokens: [JSONValue], _ seconds: Int64, _ passing: ReceiptPassing) -> [UInt8]
 
   /// `render` writes the body, whose size without tokens is limited.
-  convenience init(of push: MessageID, _ render: @escaping Render) {
-    let size = render([], 1_296_000, .longest(push)).count
-    self.init(refusal: size > Self.limit ? "MessageTooBig" : nil, render)
+  convenience init(of push: MessageID, within rules: MakerRules, _ render: @escaping Render) {
+    let size = render([], rules.longestLife, .longest(push)).count
+    self.init(refusal: size > rules.body?.value ?? .max ? "MessageTooBig" : nil, render)
   }
 
   /// `render` writes the body; for what reason it is refused is known.
@@ -189,9 +186,9 @@ public final class MakerContent: VendorContent {
   }
 
   /// The body for some devices.
-  func body(to target: VendorTarget, longestLife: Int64) -> [UInt8] {
+  func body(to target: VendorTarget, within rules: MakerRules) -> [UInt8] {
     render(
       target.tokens.map { .string(String(decoding: $0, as: UTF8.self)) },
-      min(max(1, target.secondsToLive), longestLife), target.passing)
+      min(max(1, target.secondsToLive), rules.longestLife), target.passing)
   }
 }

@@ -83,6 +83,8 @@ public protocol Vendor: Sendable {
   /// Whether the answer to it is the last word; else the request is repeated for a while.
   func endsRecall(_ answer: HTTPAnswer) -> Bool
 
+  /// What its service allows.
+  var rules: MakerRules? { get }
   /// What the service would get of a push, for its sender to see; nil if there is nothing to say.
   func preview(_ content: PushContent, app: String) -> ChannelPreview?
   /// What an answer says of the app's quota for the day, as `total` and `used`; nil if it says nothing.
@@ -109,8 +111,10 @@ extension Vendor {
   public func name(of service: ServiceID) -> String { "" }
   /// A token of the right form is good.
   public func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault> { .success(token) }
-  /// A request for each device.
-  public var mostTokens: Int { 1 }
+  /// None are known.
+  public var rules: MakerRules? { nil }
+  /// By its rules, or else a request for each device.
+  public var mostTokens: Int { rules?.devices.value ?? 1 }
   /// It does not.
   public var isCostly: Bool { false }
   /// Any number.

@@ -262,9 +262,12 @@ public final class VendorChannel<V: Vendor>: QueuedChannel {
   }
 
   /// What the service would get of a push.
-  public func preview(of content: PushContent, in app: App) -> ChannelPreview? {
-    guard serves(app), vendor.carries(content) else { return nil }
-    return vendor.preview(content, app: app.name)
+  public func preview(of content: PushContent, in app: App, secondsToLive: Int) -> ChannelPreview? {
+    guard serves(app), vendor.carries(content), var preview = vendor.preview(content, app: app.name)
+    else { return nil }
+    preview.notes +=
+      vendor.rules?.notes(on: preview.messageClass, secondsToLive: Int64(secondsToLive)) ?? []
+    return preview
   }
 
   /// The latest that its service has said.

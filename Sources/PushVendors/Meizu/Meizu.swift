@@ -34,12 +34,6 @@ public struct Meizu: MakerVendor {
     public static func simulator(_ url: String) -> Endpoint { Endpoint(address: url + "/meizu") }
   }
 
-  /// The most hours that Meizu keeps a message.
-  static let longestLife: Int64 = 72
-  /// The most characters of a title and of a text.
-  static let (titleLength, textLength) = (32, 100)
-  /// The most bytes of an address or an activity.
-  static let addressBytes = 1000
   private let endpoint: Endpoint
 
   /// Makes requests to this address.
@@ -47,8 +41,8 @@ public struct Meizu: MakerVendor {
 
   /// What the channel is.
   public var info: ChannelInfo { .meizu }
-  /// The most push IDs of a request.
-  public var mostTokens: Int { 100 }
+  /// What Meizu allows.
+  public var rules: MakerRules? { .meizu }
 
   // MARK: Credentials
 
@@ -114,7 +108,7 @@ public struct Meizu: MakerVendor {
   public func request(
     _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
   ) -> VendorRequest {
-    let message = content.body(to: target, longestLife: Self.longestLife * 3600)
+    let message = content.body(to: target, within: .meizu)
     let ids = target.tokens.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ",")
     // In the order of their names, as they are signed.
     let fields = [
@@ -146,7 +140,7 @@ public struct Meizu: MakerVendor {
     let click = fixed["clickTypeInfo"]
     let address = click?["url"]?.string ?? click?["activity"]?.string ?? ""
     return MakerContent(
-      refusal: address.utf8.count > addressBytes ? "MessageTooBig" : nil,
+      refusal: MakerRules.meizu.allows(data: 0, address: address.utf8.count) ? nil : "MessageTooBig",
       quota: kind(shown) == 1 ? "service" : "marketing"
     ) { _, seconds, passing in
       var message = fixed
@@ -172,8 +166,8 @@ public struct Meizu: MakerVendor {
 
   /// Title and text, as long as they may be.
   private static func texts(_ shown: AndroidNotification) -> (title: String, text: String) {
-    let text = shown.body(or: "mzpns_content_forshort") { VendorText.shortened($0, to: textLength) }
-    return (VendorText.shortened(shown.title, to: titleLength), text)
+    let rules = MakerRules.meizu
+    return (rules.fit(title: shown.title), shown.body(or: "mzpns_content_forshort") { rules.fit(text: $0) })
   }
 
   private static func message(_ shown: AndroidNotification) -> JSONObject {

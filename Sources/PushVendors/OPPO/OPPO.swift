@@ -41,16 +41,8 @@ public struct OPPO: MakerVendor {
     public static func simulator(_ url: String) -> Endpoint { Endpoint(address: url + "/oppo") }
   }
 
-  /// Ten days, in seconds.
-  static let longestLife: Int64 = 864_000
-  /// The least that OPPO keeps a message, in seconds.
-  static let shortestLife: Int64 = 3600
   /// Seconds for which a token of access is good, from when OPPO made it.
   static let accessLife: Int64 = 86_400
-  /// The most characters of a title, of a text, and of one in the style for long texts.
-  static let (titleLength, textLength, longTextLength) = (50, 50, 128)
-  /// The most characters of what the app gets, and of an address.
-  static let (dataLength, addressLength) = (4000, 2000)
   private let endpoint: Endpoint
   private let time: any TimeSource
 
@@ -62,8 +54,8 @@ public struct OPPO: MakerVendor {
 
   /// What the channel is.
   public var info: ChannelInfo { .oppo }
-  /// OPPO takes 1000, each with the whole message: fewer keep requests small.
-  public var mostTokens: Int { 100 }
+  /// What OPPO allows.
+  public var rules: MakerRules? { .oppo }
 
   // MARK: Credentials
 
@@ -131,7 +123,7 @@ public struct OPPO: MakerVendor {
   public func request(
     _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
   ) -> VendorRequest {
-    let messages = content.body(to: target, longestLife: Self.longestLife)
+    let messages = content.body(to: target, within: .oppo)
     return .post(
       HTTPPost(
         url: "\(endpoint.address)/server/v1/message/notification/unicast_batch",
@@ -153,9 +145,10 @@ public struct OPPO: MakerVendor {
   /// A notification as OPPO takes it: a list with a message for each device.
   static func content(_ shown: AndroidNotification) -> MakerContent {
     let fixed = notification(shown)
-    let isTooBig =
-      (fixed["action_parameters"]?.string ?? "").utf16.count > dataLength
-      || (fixed["click_action_url"]?.string ?? "").utf16.count > addressLength
+    let (rules, shortest) = (MakerRules.oppo, MakerRules.oppo.life.value.lowerBound)
+    let isTooBig = !rules.allows(
+      data: (fixed["action_parameters"]?.string ?? "").utf16.count,
+      address: (fixed["click_action_url"]?.string ?? "").utf16.count)
     // OPPO limits marketing; a channel that the app has registered as private has no limit.
     let known = MessageClass(shown)
     let isService = known.isService && known.category != nil
@@ -165,8 +158,8 @@ public struct OPPO: MakerVendor {
     ) { tokens, seconds, passing in
       var notification = fixed
       // A message that OPPO would keep longer than it is good for is for devices that are online only.
-      notification.set("off_line", .bool(seconds >= shortestLife))
-      if seconds >= shortestLife { notification.set("off_line_ttl", .number(JSONNumber(seconds))) }
+      notification.set("off_line", .bool(seconds >= shortest))
+      if seconds >= shortest { notification.set("off_line_ttl", .number(JSONNumber(seconds))) }
       if let address = passing.address {
         notification.set("call_back_url", .string(address))
         notification.set("call_back_parameter", .string(passing.tag))
@@ -200,17 +193,18 @@ public struct OPPO: MakerVendor {
   }
 
   private static func title(_ shown: AndroidNotification) -> String {
-    VendorText.shortened(shown.title, to: titleLength)
+    MakerRules.oppo.fit(title: shown.title)
   }
 
   /// The text, and the style that has room for it.
   private static func text(_ shown: AndroidNotification) -> (style: Int, String) {
     let long = shown.bigText ?? shown.body
-    if shown.bigText == nil, long.utf16.count <= textLength { return (1, long) }
+    let rules = MakerRules.oppo
+    if shown.bigText == nil, rules.fit(text: long) == long { return (1, long) }
     if shown.bigText == nil, let short = shown.text("oppns_content_forshort") {
-      return (1, VendorText.shortened(short, to: textLength))
+      return (1, rules.fit(text: short))
     }
-    return (2, VendorText.shortened(long, to: longTextLength))
+    return (2, rules.longText?.value.fit(long) ?? long)
   }
 
   private static func classes(_ shown: AndroidNotification, _ object: inout JSONObject) {

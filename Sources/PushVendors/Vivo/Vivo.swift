@@ -39,8 +39,6 @@ public struct Vivo: MakerVendor {
     public static func simulator(_ url: String) -> Endpoint { Endpoint(address: url + "/vivo") }
   }
 
-  /// How long vivo keeps a message, in seconds: it refuses less, and shortens more.
-  static let lives: ClosedRange<Int64> = 60...604_800
   /// Seconds for which a token of access is used: it is good for a day, and vivo asks to renew it every two hours at the latest.
   static let accessLife: Int64 = 7200
   private let endpoint: Endpoint
@@ -50,8 +48,8 @@ public struct Vivo: MakerVendor {
 
   /// What the channel is.
   public var info: ChannelInfo { .vivo }
-  /// The most devices of a list.
-  public var mostTokens: Int { 1000 }
+  /// What vivo allows.
+  public var rules: MakerRules? { .vivo }
   /// A list costs a call more, and vivo limits lists by the day and sends no receipts for them.
   public var fewestTokens: Int { 10 }
 

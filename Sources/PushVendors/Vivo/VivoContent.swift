@@ -4,12 +4,6 @@ import Synchronization
 
 /// A push as vivo takes it, rendered once.
 public final class VivoContent: VendorContent {
-  /// The most half-width characters of a title and of a text, where Chinese characters count 2. Newer descriptions of vivo count all
-  /// characters alike; this is right by both.
-  static let (titleWidth, textWidth) = (40, 100)
-  /// The most characters of what the app gets, and of an address.
-  static let (dataLength, addressLength) = (1024, 1000)
-
   /// The device keeps the number on the icon.
   public var badge: BadgeChange { .unchanged }
   /// `MessageTooBig` if vivo would not take it.
@@ -57,30 +51,27 @@ public final class VivoContent: VendorContent {
     if let mode = shown.wishes["push_mode"] { message.set("pushMode", mode) }
     fixed = message
     let size = data.members.reduce(0) { $0 + $1.key.utf16.count + ($1.value.string ?? "").utf16.count }
-    let isTooBig = size > Self.dataLength || (address?.utf16.count ?? 0) > Self.addressLength
-    refusal = isTooBig ? "MessageTooBig" : nil
+    refusal = MakerRules.vivo.allows(data: size, address: address?.utf16.count ?? 0) ? nil : "MessageTooBig"
   }
 
   /// Title and text, as long as they may be.
   static func texts(_ shown: AndroidNotification) -> (title: String, text: String) {
-    let text = shown.body(or: "vpns_content_forshort") { text in
-      VendorText.shortened(text, to: textWidth, width: VendorText.halfWidth)
-    }
-    return (VendorText.shortened(shown.title, to: titleWidth, width: VendorText.halfWidth), text)
+    let rules = MakerRules.vivo
+    return (rules.fit(title: shown.title), shown.body(or: "vpns_content_forshort") { rules.fit(text: $0) })
   }
 
   /// The message, which vivo keeps for so long.
   func message(secondsToLive seconds: Int64) -> JSONObject {
     var message = fixed
-    let life = Self.life(seconds)
+    let (life, lives) = (Self.life(seconds), MakerRules.vivo.life.value)
     message.set("timeToLive", .number(JSONNumber(life)))
     // What vivo would keep longer than it is good for is for devices that are online only.
-    if seconds < Vivo.lives.lowerBound { message.set("sendOnline", true) }
+    if seconds < lives.lowerBound { message.set("sendOnline", true) }
     return message
   }
 
   private static func life(_ seconds: Int64) -> Int64 {
-    min(max(seconds, Vivo.lives.lowerBound), Vivo.lives.upperBound)
+    min(max(seconds, MakerRules.vivo.life.value.lowerBound), MakerRules.vivo.longestLife)
   }
 
   /// The list that an app has of it; nil if there is none, or one that would outlive the push.

@@ -21,7 +21,7 @@ extension ChannelInfo {
       "xiaomi",
       fields: [
         "channel_id": .text, "skip_quota": .flag, "mi_template_id": .text, "mi_template_param": .lines,
-      ]))
+      ], hasClasses: true))
 }
 
 /// Xiaomi's Mi Push, by `POST /v3/message/regid` (dev.mi.com, server API).
@@ -37,13 +37,6 @@ public struct Xiaomi: MakerVendor {
     public static func simulator(_ url: String) -> Endpoint { Endpoint(address: url + "/xiaomi") }
   }
 
-  /// How long Xiaomi keeps messages over a channel of the app, and over its own, which is for marketing, in seconds: ten days, or one
-  /// (dev.mi.com, documentation pId=1559, read in 2026-11).
-  static let (longestLife, longestLifeOfMarketing): (Int64, Int64) = (864_000, 86_400)
-  /// The most characters of a title and of a text: Xiaomi refuses longer ones, which other channels take.
-  static let (titleLength, textLength) = (49, 127)
-  /// The most bytes of what the app gets.
-  static let payloadBytes = 4096
   private let endpoint: Endpoint
 
   /// Makes requests to this address.
@@ -51,8 +44,8 @@ public struct Xiaomi: MakerVendor {
 
   /// What the channel is.
   public var info: ChannelInfo { .xiaomi }
-  /// The most tokens of a request.
-  public var mostTokens: Int { 1000 }
+  /// What Xiaomi allows.
+  public var rules: MakerRules? { .xiaomi }
 
   // MARK: Credentials
 
@@ -95,13 +88,14 @@ public struct Xiaomi: MakerVendor {
   /// The channel that the app has registered decides the class; without one it is Xiaomi's own, for marketing.
   public func preview(_ content: PushContent, app: String) -> ChannelPreview? {
     AndroidNotification(content, for: .xiaomi, app: app).map { shown in
-      let channel = shown.text("channel_id")
+      let channel = XiaomiChannel(shown)
       let (title, text) = Self.texts(shown)
-      // Since 2026-06-02 a message over a private channel needs a template (dev.mi.com, documentation pId=2314).
-      let template = shown.text("mi_template_id").map { "mi_template_id \($0)" } ?? "no mi_template_id"
+      let words = ["channel_id", "mi_template_id"].compactMap { name in
+        shown.text(name).map { "\(name) \($0)" }
+      }
       return ChannelPreview(
-        channel == nil ? .marketing : nil, words: channel.map { ["channel_id \($0)", template] } ?? [],
-        cuts: shown.cuts(title: title, body: text), refusal: Self.content(shown).refusal)
+        channel.messageClass, words: words, cuts: shown.cuts(title: title, body: text),
+        refusal: Self.content(shown).refusal, notes: channel.notes(shown))
     }
   }
 
@@ -135,7 +129,7 @@ public struct Xiaomi: MakerVendor {
     return .post(
       HTTPPost(
         url: "\(endpoint.address)/v3/message/regid", fields: ["Authorization: key=\(access.value)"],
-        body: content.body(to: target, longestLife: Self.longestLife) + [UInt8(ascii: "&")] + package,
+        body: content.body(to: target, within: .xiaomi) + [UInt8(ascii: "&")] + package,
         contentType: "application/x-www-form-urlencoded"))
   }
 
@@ -146,18 +140,18 @@ public struct Xiaomi: MakerVendor {
 
   /// A notification as Xiaomi takes it, but for the package.
   static func content(_ shown: AndroidNotification) -> MakerContent {
-    let data = shown.data
+    let (data, rules) = (shown.data, MakerRules.xiaomi)
     let fixed = fields(shown)
-    let longest = shown.text("channel_id") == nil ? longestLifeOfMarketing : longestLife
+    let longest = XiaomiChannel(shown).messageClass == .marketing ? rules.marketingLife?.value : nil
     // Xiaomi limits its public channel; those that the app has registered have limits of their own, or none.
     return MakerContent(
-      refusal: data.utf8.count > payloadBytes ? "MessageTooBig" : nil,
+      refusal: rules.allows(data: data.utf8.count) ? nil : "MessageTooBig",
       quota: shown.text("channel_id").map { "channel_id \($0)" } ?? "marketing"
     ) { tokens, seconds, passing in
       var fields = [("registration_id", tokens.compactMap(\.string).joined(separator: ","))] + fixed
       // Xiaomi decodes it once more.
       fields.append(("payload", VendorFields.escaped(data)))
-      fields.append(("time_to_live", String(min(seconds, longest) * 1000)))
+      fields.append(("time_to_live", String(min(seconds, longest ?? rules.longestLife) * 1000)))
       if let address = passing.address {
         fields += [
           ("extra.callback", address), ("extra.callback.param", passing.tag),
@@ -170,9 +164,7 @@ public struct Xiaomi: MakerVendor {
 
   /// Title and text, as long as they may be.
   private static func texts(_ shown: AndroidNotification) -> (title: String, text: String) {
-    (
-      VendorText.shortened(shown.title, to: titleLength), VendorText.shortened(shown.body, to: textLength)
-    )
+    (MakerRules.xiaomi.fit(title: shown.title), MakerRules.xiaomi.fit(text: shown.body))
   }
 
   private static func fields(_ shown: AndroidNotification) -> [(String, String)] {
