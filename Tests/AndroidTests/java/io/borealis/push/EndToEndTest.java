@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileInputStream;
+import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -183,6 +185,45 @@ class EndToEndTest {
       assertTrue(again.isRedelivered());
       client.handled(sent);
       awaitDelivered(sent);
+    }
+  }
+
+  /** Both libraries write the same format: one goes on where the other stopped. */
+  @Test
+  void theSwiftLibraryReadsTheStateFile() throws Exception {
+    File state = folder.resolve("state").toFile();
+    Recorder recorder = new Recorder();
+    String id;
+    long first;
+    try (PushClient client = new PushClient(config().build(), recorder)) {
+      client.start();
+      id = registrationId(recorder);
+      client.setAlias("swift", null);
+      assertTrue(recorder.result(OperationType.SET_ALIAS).isOk());
+      first = server.push(TestServer.to(id), "\"message\":{\"msg_content\":\"1\"}");
+      recorder.nextPush();
+      awaitDelivered(first);
+    }
+    long second = server.push(TestServer.to(id), "\"message\":{\"msg_content\":\"2\"}");
+    Process swift =
+        TestServer.program("device", "--server", server.plain(), "--plain", "--app-key", server.appKey,
+        "--state", state.getPath()).start();
+    BufferedReader lines = new BufferedReader(new InputStreamReader(swift.getInputStream(), Wire.UTF_8));
+    Map<String, Object> login = TestServer.object(lines.readLine());
+    assertEquals("logged_in", login.get("event"));
+    assertEquals(id, login.get("registration_id"));
+    Map<String, Object> push = TestServer.object(lines.readLine());
+    assertEquals(Long.toString(second), push.get("msg_id"));
+    assertEquals(false, push.get("redelivered"));
+    swift.getOutputStream().write("quit\n".getBytes(Wire.UTF_8));
+    swift.getOutputStream().flush();
+    assertEquals(0, swift.waitFor());
+    Recorder later = new Recorder();
+    try (PushClient client = new PushClient(config().build(), later)) {
+      client.start();
+      assertEquals(id, client.registrationId());
+      long third = server.push(TestServer.to(id), "\"message\":{\"msg_content\":\"3\"}");
+      assertEquals(third, later.nextPush().messageId());
     }
   }
 

@@ -48,7 +48,9 @@ final class TestServer implements AutoCloseable {
   }
 
   /** The program without the settings of the tests, which it does not know. */
-  private static ProcessBuilder program(List<String> command) {
+  static ProcessBuilder program(String... arguments) {
+    List<String> command = new ArrayList<>(Arrays.asList(PROGRAM));
+    command.addAll(Arrays.asList(arguments));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().keySet().removeIf(name -> name.startsWith("BOREALIS_"));
     return builder;
@@ -56,20 +58,20 @@ final class TestServer implements AutoCloseable {
 
   /** Runs a command of the program and returns what it prints. */
   static String run(String... arguments) throws Exception {
-    List<String> command = new ArrayList<>(Arrays.asList(PROGRAM));
-    command.addAll(Arrays.asList(arguments));
-    Process process = program(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    Process process = program(arguments).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     process.getOutputStream().close();
     String output = new String(process.getInputStream().readAllBytes(), Wire.UTF_8);
-    if (process.waitFor() != 0) throw new AssertionError(command + " failed: " + output);
+    if (process.waitFor() != 0) {
+      throw new AssertionError(Arrays.toString(arguments) + " failed: " + output);
+    }
     return output;
   }
 
   /** Starts the program on the ports that it had before. */
   void start() throws IOException {
-    List<String> command = Arrays.asList(PROGRAM, "serve", "--data", data.toString(), "--http", http,
-        "--device", device, "--device-plain", plain, "--tls-names", "push.test,127.0.0.1");
-    process = program(command).redirectError(data.resolve("server.log").toFile()).start();
+    process =
+    program("serve", "--data", data.toString(), "--http", http, "--device", device, "--device-plain", plain,
+        "--tls-names", "push.test,127.0.0.1").redirectError(data.resolve("server.log").toFile()).start();
     String ready = new BufferedReader(new InputStreamReader(process.getInputStream(), Wire.UTF_8)).readLine();
     if (ready == null) throw new AssertionError("the server did not start; see server.log");
     http = (String) object(ready).get("http");

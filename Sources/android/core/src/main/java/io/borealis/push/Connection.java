@@ -3,7 +3,6 @@ package io.borealis.push;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -48,7 +47,7 @@ final class Connection {
     boolean isOpen = false;
     try {
       channel.configureBlocking(false);
-      channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+      channel.socket().setTcpNoDelay(true);
       channel.connect(new InetSocketAddress(address, server.port));
       key = channel.register(selector, SelectionKey.OP_CONNECT);
       engine = tls == null ? null : tls.engine(server);

@@ -1,7 +1,7 @@
 package io.borealis.push;
 
 /** An encrypted content that cannot be opened. */
-final class ContentException extends Exception {
+final class ContentException extends StacklessException {
   private static final long serialVersionUID = 1;
 
   /**
@@ -11,7 +11,7 @@ final class ContentException extends Exception {
   final int code;
 
   ContentException(int code) {
-    super("content error " + code, null, false, false);
+    super("content error " + code);
     this.code = code;
   }
 

@@ -13,11 +13,11 @@ import java.util.Map;
  */
 final class Json {
   /** Not a JSON document, or over a limit. */
-  static final class MalformedException extends Exception {
+  static final class MalformedException extends StacklessException {
     private static final long serialVersionUID = 1;
 
     MalformedException(int at) {
-      super("not JSON at character " + at, null, false, false);
+      super("not JSON at character " + at);
     }
   }
 

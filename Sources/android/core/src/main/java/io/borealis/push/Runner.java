@@ -116,6 +116,8 @@ final class Runner implements Link.Owner {
       perform(session.stop(time.now()));
       isClosed = true;
     });
+    // The app's executor may call it on this very thread.
+    if (Thread.currentThread() == thread) return;
     boolean isInterrupted = false;
     long end = System.nanoTime() + 5_000_000_000L;
     while (thread.isAlive() && System.nanoTime() < end) {
