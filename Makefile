@@ -22,7 +22,7 @@ plan:
 build: deps plan
 	$(SWIFT) build -c release $(HARDENED)
 
-# The device library for Java and Android: .build/android/borealis-device.jar.
+# The device library for Java and Android: borealis-device.jar and borealis.aar in .build/android.
 android:
 	@sh .ci/deps $(JAVA_PACKAGES)
 	Sources/android/build

@@ -9,11 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,59 +54,6 @@ class ClientTest {
     return PushConfig.builder("127.0.0.1:" + listener.getLocalPort(), KEY, state()).plain();
   }
 
-  /** One connection of the client. */
-  private final class Peer {
-    private final Socket socket;
-    private final InputStream input;
-    private final OutputStream output;
-    private final FrameBuffer frames = new FrameBuffer();
-
-    Peer() throws IOException {
-      listener.setSoTimeout(30_000);
-      socket = listener.accept();
-      socket.setSoTimeout(30_000);
-      input = socket.getInputStream();
-      output = socket.getOutputStream();
-    }
-
-    /** The next frame of the client; null when it has closed. */
-    String next() throws Exception {
-      byte[] buffer = new byte[4096];
-      while (!frames.next()) {
-        int count = input.read(buffer);
-        if (count < 0) return null;
-        frames.append(buffer, 0, count);
-      }
-      return ClientFrames.decode(frames.type(), frames.body());
-    }
-
-    void expect(String prefix) throws Exception {
-      String frame = next();
-      assertTrue(frame != null && frame.startsWith(prefix), frame + " instead of " + prefix);
-    }
-
-    void send(String... frames) throws IOException {
-      output.write(ServerFrames.of(frames));
-      output.flush();
-    }
-
-    Peer registered() throws Exception {
-      expect("HELLO");
-      expect("REGISTER");
-      send("HELLO_OK", "REGISTER_OK");
-      expect("LOGIN");
-      send("LOGIN_OK ack_delay=0");
-      return this;
-    }
-
-    Peer loggedIn() throws Exception {
-      expect("HELLO");
-      expect("LOGIN");
-      send("HELLO_OK", "LOGIN_OK ack_delay=0");
-      return this;
-    }
-  }
-
   @Test
   void nothingHappensBeforeTheStart() throws Exception {
     Recorder recorder = new Recorder();
@@ -139,7 +83,7 @@ class ClientTest {
       client.start(false);
       client.start(true);
       client.start(true);
-      new Peer().registered();
+      new Peer(listener).registered();
       assertEquals("registered " + ServerFrames.REGISTRATION_ID, recorder.next("registered"));
     }
     PushClient closed = new PushClient(config().build(), recorder);
@@ -169,7 +113,7 @@ class ClientTest {
     Recorder recorder = new Recorder();
     try (PushClient client = new PushClient(config().build(), recorder)) {
       client.start();
-      Peer peer = new Peer().registered();
+      Peer peer = new Peer(listener).registered();
       peer.send("PUSH 1", "PUSH 2 offline");
       assertEquals(1, recorder.nextPush().messageId());
       assertTrue(recorder.nextPush().isOffline());
@@ -191,19 +135,19 @@ class ClientTest {
     Recorder recorder = new Recorder();
     try (PushClient client = new PushClient(config().build(), recorder)) {
       client.start();
-      Peer peer = new Peer().registered();
+      Peer peer = new Peer(listener).registered();
       peer.send("PUSH 1");
       recorder.nextPush();
       peer.expect("ACK_AGE 1:");
       peer.socket.close();
-      Peer next = new Peer().loggedIn();
+      Peer next = new Peer(listener).loggedIn();
       next.send("PUSH 1", "PUSH 2");
       assertEquals(2, recorder.nextPush().messageId());
       next.expect("ACK_AGE 1:unknown");
     }
     try (PushClient client = new PushClient(config().build(), recorder)) {
       client.start();
-      Peer peer = new Peer().loggedIn();
+      Peer peer = new Peer(listener).loggedIn();
       peer.send("PUSH 1", "PUSH 2", "PUSH 3");
       assertEquals(3, recorder.nextPush().messageId());
       assertFalse(recorder.has(Push.class));
@@ -227,7 +171,7 @@ class ClientTest {
     };
     try (PushClient client = new PushClient(config().executor(executor).build(), recorder)) {
       client.start();
-      Peer peer = new Peer().registered();
+      Peer peer = new Peer(listener).registered();
       peer.send("PUSH 1", "PUSH 2");
       assertEquals(2, recorder.nextPush().messageId());
       peer.expect("ACK_AGE 2:");
@@ -253,7 +197,7 @@ class ClientTest {
     int total = 3000;
     try (PushClient client = new PushClient(config().build(), slow)) {
       client.start();
-      Peer peer = new Peer().registered();
+      Peer peer = new Peer(listener).registered();
       Thread sender = new Thread(() -> {
         try {
           for (int id = 1; id <= total; id++) peer.send("PUSH " + id);
@@ -281,20 +225,20 @@ class ClientTest {
     Recorder recorder = new Recorder();
     try (PushClient client = new PushClient(config().build(), recorder)) {
       client.start();
-      new Peer().registered().socket.close();
+      new Peer(listener).registered().socket.close();
       Disconnect reason = recorder.next(Disconnect.class, any -> true);
       assertEquals(Disconnect.Kind.CONNECTION_LOST, reason.kind());
       client.networkChanged();
-      Peer peer = new Peer().loggedIn();
+      Peer peer = new Peer(listener).loggedIn();
       peer.send("hex 017f");
       assertEquals(Disconnect.Kind.PROTOCOL_ERROR, recorder.next(Disconnect.class, any -> true).kind());
       assertNull(peer.next());
       client.networkChanged();
-      new Peer().loggedIn().send("GO_AWAY 2");
+      new Peer(listener).loggedIn().send("GO_AWAY 2");
       Disconnect replaced = recorder.next(Disconnect.class, any -> true);
       assertEquals("GO_AWAY 2", replaced.toString());
       client.start();
-      new Peer().loggedIn();
+      new Peer(listener).loggedIn();
     }
   }
 
@@ -306,7 +250,7 @@ class ClientTest {
         .build();
     try (PushClient client = new PushClient(config, recorder)) {
       client.start();
-      new Peer().registered();
+      new Peer(listener).registered();
       recorder.next("connected");
     }
     PushConfig unknown = PushConfig.builder("no-such-host.invalid:1", KEY, state()).plain().build();
@@ -336,7 +280,7 @@ class ClientTest {
     };
     try (PushClient client = new PushClient(config().executor(many).build(), checker)) {
       client.start();
-      Peer peer = new Peer().registered();
+      Peer peer = new Peer(listener).registered();
       for (int id = 1; id <= 500; id++) peer.send("PUSH " + id);
       all.get(60, TimeUnit.SECONDS);
       for (int id = 1; id <= 500; id++) assertEquals(id, got.get(id - 1));
@@ -356,7 +300,7 @@ class ClientTest {
     };
     try (PushClient client = new PushClient(config().build(), recorder)) {
       client.start();
-      Peer peer = new Peer().registered();
+      Peer peer = new Peer(listener).registered();
       for (int id = 1; id <= 20; id++) peer.send("PUSH " + id);
       for (int id = 1; id <= 20; id++) peer.expect("ACK_AGE " + id + ":");
     }

@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -86,14 +85,9 @@ class PageTest {
   void theAndroidAppIsValid() throws Exception {
     File source = folder.resolve("App.java").toFile();
     Files.write(source.toPath(), programs().get(1).getBytes(Wire.UTF_8));
-    List<String> command =
-        new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "javac").toString(),
-        "--release", "8", "-Xlint:-options", "-cp", ".build/android/borealis-device.jar", "-d",
-        folder.toString()));
-    command.add(source.getPath());
-    try (Stream<Path> stubs = Files.walk(Repository.file("Tests/AndroidTests/stubs"))) {
-      stubs.map(Path::toString).filter(path -> path.endsWith(".java")).forEach(command::add);
-    }
+    String javac = Path.of(System.getProperty("java.home"), "bin", "javac").toString();
+    List<String> command = List.of(javac, "--release", "8", "-Xlint:-options", "-cp",
+        ".build/android/aar/classes.jar:.build/android/stubs", "-d", folder.toString(), source.getPath());
     assertEquals("", output(new ProcessBuilder(command).redirectErrorStream(true).start()));
   }
 }

@@ -129,7 +129,9 @@ class ProxyTest {
     }
   }
 
-  /** A new registration after a lost REGISTER_OK would have other pushes, so the ID is asked for each time. */
+  /**
+   * A new registration after a lost REGISTER_OK would have other pushes, so the ID is asked for each time.
+   */
   private static void retry(PushClient client) throws InterruptedException {
     client.networkChanged();
     Thread.sleep(20);

@@ -1,6 +1,6 @@
 package io.borealis.push;
 
-/** An exception for malformed input: outside bytes can cause any number of these, so they have no stack trace. */
+/** Malformed input. Outside bytes can cause any number of these, so they have no stack trace. */
 abstract class StacklessException extends Exception {
   private static final long serialVersionUID = 1;
 

@@ -1,0 +1,60 @@
+package io.borealis.push.android;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+
+/** What is in the archive for Android apps. */
+class AarTest {
+  private static final Path AAR = Paths.get(".build/android/borealis.aar");
+
+  private static Map<String, byte[]> entries(InputStream archive) throws IOException {
+    Map<String, byte[]> entries = new LinkedHashMap<>();
+    try (ZipInputStream zip = new ZipInputStream(archive)) {
+      for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
+        entries.put(entry.getName(), zip.readAllBytes());
+      }
+    }
+    return entries;
+  }
+
+  @Test
+  void asksForTwoPermissions() throws Exception {
+    Map<String, byte[]> aar = entries(Files.newInputStream(AAR));
+    assertEquals("[AndroidManifest.xml, R.txt, classes.jar]", aar.keySet().toString());
+    byte[] manifest = aar.get("AndroidManifest.xml");
+    DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new ByteArrayInputStream(manifest));
+    Matcher permission = Pattern.compile("android\\.permission\\.\\w+")
+        .matcher(new String(manifest, StandardCharsets.UTF_8));
+    TreeSet<String> permissions = new TreeSet<>();
+    while (permission.find()) permissions.add(permission.group());
+    assertEquals("[android.permission.ACCESS_NETWORK_STATE, android.permission.INTERNET]",
+        permissions.toString());
+  }
+
+  @Test
+  void hasTheLibraryAndNothingOfAndroid() throws Exception {
+    Map<String, byte[]> aar = entries(Files.newInputStream(AAR));
+    Map<String, byte[]> classes = entries(new ByteArrayInputStream(aar.get("classes.jar")));
+    assertTrue(classes.containsKey("io/borealis/push/PushClient.class"));
+    assertTrue(classes.containsKey("io/borealis/push/android/Borealis.class"));
+    for (String name : classes.keySet()) assertTrue(name.matches("io/borealis/push/.*\\.class"), name);
+    assertTrue(Files.size(AAR) < 140_000, Files.size(AAR) + " bytes");
+  }
+}

@@ -1,4 +1,0 @@
-package android.net;
-
-/** As much of Android as Docs/android.md uses. */
-public class Network {}
