@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -83,11 +82,18 @@ class PageTest {
   /** Against empty classes with the names of Android's. */
   @Test
   void theAndroidAppIsValid() throws Exception {
-    File source = folder.resolve("App.java").toFile();
-    Files.write(source.toPath(), programs().get(1).getBytes(Wire.UTF_8));
+    List<String> programs = programs();
+    Files.write(folder.resolve("App.java"), programs.get(1).getBytes(Wire.UTF_8));
+    Files.write(folder.resolve("MainActivity.java"), programs.get(2).getBytes(Wire.UTF_8));
+    // The app's own resources.
+    String resources = "final class R { static final class drawable { static final int icon = 1; } }";
+    Files.write(folder.resolve("R.java"), resources.getBytes(Wire.UTF_8));
     String javac = Path.of(System.getProperty("java.home"), "bin", "javac").toString();
     List<String> command = List.of(javac, "--release", "8", "-Xlint:-options", "-cp",
-        ".build/android/aar/classes.jar:.build/android/stubs", "-d", folder.toString(), source.getPath());
+        ".build/android/aar/classes.jar:.build/android/stubs", "-d", folder.toString(),
+        folder.resolve("App.java").toString(), folder.resolve("MainActivity.java").toString(),
+        folder.resolve("R.java").toString());
+    assertEquals(3, programs.size());
     assertEquals("", output(new ProcessBuilder(command).redirectErrorStream(true).start()));
   }
 }

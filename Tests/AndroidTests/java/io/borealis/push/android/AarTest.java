@@ -35,7 +35,7 @@ class AarTest {
   }
 
   @Test
-  void asksForTwoPermissions() throws Exception {
+  void asksForThreePermissions() throws Exception {
     Map<String, byte[]> aar = entries(Files.newInputStream(AAR));
     assertEquals("[AndroidManifest.xml, R.txt, classes.jar]", aar.keySet().toString());
     byte[] manifest = aar.get("AndroidManifest.xml");
@@ -44,8 +44,8 @@ class AarTest {
         .matcher(new String(manifest, StandardCharsets.UTF_8));
     TreeSet<String> permissions = new TreeSet<>();
     while (permission.find()) permissions.add(permission.group());
-    assertEquals("[android.permission.ACCESS_NETWORK_STATE, android.permission.INTERNET]",
-        permissions.toString());
+    assertEquals("[android.permission.ACCESS_NETWORK_STATE, android.permission.INTERNET, "
+        + "android.permission.POST_NOTIFICATIONS]", permissions.toString());
   }
 
   @Test

@@ -23,6 +23,16 @@ public final class Push {
     object = document == null ? Collections.<String, Object>emptyMap() : document.object;
   }
 
+  /**
+   * A push that the app has stored.
+   *
+   * @param messageId what {@link #messageId} gave
+   * @param json what {@link #json} gave
+   */
+  public static Push of(long messageId, String json) {
+    return new Push(messageId, false, false, Wire.utf8(json), null);
+  }
+
   /** A content as JSON; null if it is not an object in UTF-8. */
   static Json.Document document(byte[] content) {
     String text = Wire.text(content, 0, content.length);

@@ -1,0 +1,54 @@
+package android.content;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/** As much of Android's class as the library and its pages use, with behavior for tests. */
+public class Intent {
+  public static final int FLAG_ACTIVITY_NEW_TASK = 0x10000000;
+  public static final int FLAG_ACTIVITY_CLEAR_TOP = 0x04000000;
+  public static final int FLAG_ACTIVITY_SINGLE_TOP = 0x20000000;
+
+  /** For tests. */
+  public final Map<String, Object> extras = new HashMap<>();
+  private ComponentName component;
+
+  public ComponentName getComponent() {
+    return component;
+  }
+
+  public Intent setComponent(ComponentName component) {
+    this.component = component;
+    return this;
+  }
+
+  public Intent addFlags(int flags) {
+    return this;
+  }
+
+  public Intent putExtra(String name, long value) {
+    extras.put(name, value);
+    return this;
+  }
+
+  public Intent putExtra(String name, String value) {
+    extras.put(name, value);
+    return this;
+  }
+
+  public boolean hasExtra(String name) {
+    return extras.containsKey(name);
+  }
+
+  public long getLongExtra(String name, long fallback) {
+    return extras.containsKey(name) ? (Long) extras.get(name) : fallback;
+  }
+
+  public String getStringExtra(String name) {
+    return (String) extras.get(name);
+  }
+
+  public void removeExtra(String name) {
+    extras.remove(name);
+  }
+}

@@ -1,0 +1,9 @@
+package android.os;
+
+/** As much of Android's class as the library and its pages use, with behavior for tests. */
+public class Build {
+  public static class VERSION {
+    /** Tests change it. */
+    public static int SDK_INT = 29;
+  }
+}
