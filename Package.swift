@@ -15,12 +15,20 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// A module; its folder in Sources is named like it, unless another one is given.
 func module(
-  _ name: String, _ dependencies: [String] = [], exclude: [String] = [], plugins: [String] = []
+  _ name: String, in folder: String? = nil, _ dependencies: [String] = [], exclude: [String] = [],
+  plugins: [String] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, exclude: exclude,
-    swiftSettings: strict + coverage, plugins: plugins.map { .plugin(name: $0) })
+    name: name, dependencies: dependencies.map { .init(stringLiteral: $0) },
+    path: "Sources/\(folder ?? name)", exclude: exclude, swiftSettings: strict + coverage,
+    plugins: plugins.map { .plugin(name: $0) })
+}
+
+/// A library of Debian.
+func library(_ name: String, _ pkgConfig: String?, _ package: String) -> Target {
+  .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
 func tests(_ name: String, _ dependencies: [String]) -> Target {
@@ -32,250 +40,153 @@ let package = Package(
   name: "borealis",
   products: [
     .executable(name: "borealis", targets: ["borealis"]),
-    // The other modules hold types of its interface.
-    .library(name: "BorealisDevice", targets: ["BorealisDevice", "PushBase", "PushJSON", "PushWire"]),
+    // The other modules hold types of its interface. Modules that an app links have names of their own among all packages.
+    .library(name: "BorealisDevice", targets: ["BorealisDevice", "BorealisBase", "BorealisProtocol"]),
   ],
   dependencies: [],
   targets: [
     // C edge.
-    .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CRoaring", providers: [.apt(["libroaring-dev"])]),
-    .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
-    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
-    .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
-    // Pure: no input or output.
-    module("PushBase", ["CLinux"]),
-    module("PushJSON", ["PushBase"]),
-    module("PushWire", ["PushBase"]),
-    module("PushHTTP", ["PushBase"]),
-    module("PushDomain", ["PushBase", "PushJSON"]),
-    // Edges of the system.
-    module("PushCrypto", ["PushBase", "COpenSSL"]),
-    module("PushWebSocket", ["PushBase", "PushHTTP", "PushCrypto"]),
-    module("PushNet", ["PushBase", "CLinux", "COpenSSL"]),
-    module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
-    module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2"]),
-    module("PushHTTPClient", ["PushBase", "PushHTTP2", "PushNet", "CCurl"]),
-    module("PushCluster", ["PushBase", "PushWire", "PushCrypto", "CNATS", "COpenSSL"]),
-    module("PushForwarding", ["PushBase", "PushHTTP", "PushHTTPServer", "PushNet"]),
+    .target(name: "CLinux", path: "Sources/C/CLinux", cSettings: [.define("_GNU_SOURCE")]),
+    library("CSQLite", "sqlite3", "libsqlite3-dev"),
+    library("CPostgreSQL", "libpq", "libpq-dev"),
+    library("COpenSSL", "openssl", "libssl-dev"),
+    library("CRoaring", nil, "libroaring-dev"),
+    library("CNghttp2", "libnghttp2", "libnghttp2-dev"),
+    library("CCurl", "libcurl", "libcurl4-openssl-dev"),
+    library("CQREncode", "libqrencode", "libqrencode-dev"),
+    library("CNATS", "libnats", "libnats-dev"),
+    // What everything is made of.
+    module("BorealisBase", in: "Base", ["CLinux"]),
+    module("BorealisProtocol", in: "DeviceProtocol", ["BorealisBase"]),
+    module("BorealisCrypto", in: "Crypto", ["BorealisBase", "COpenSSL"]),
+    module("BorealisNet", in: "Net", ["BorealisBase", "CLinux", "COpenSSL"]),
+    module("HTTP", ["BorealisBase", "BorealisCrypto", "BorealisNet", "CNghttp2", "CCurl"]),
+    // What a push is, what is stored, and what happens to it.
+    module("Model", ["BorealisBase"]),
     module(
-      "PushStorage",
-      ["PushBase", "PushDomain", "PushCrypto", "CSQLite", "CPostgreSQL", "CLinux", "COpenSSL"],
-      plugins: ["EmbedFiles"]
-    ),
-    // Migrations/*.sql become a Swift file of PushStorage, Docs/api/openapi.json one of PushGateway.
-    .executableTarget(name: "embed-files", swiftSettings: strict),
-    .plugin(
-      name: "EmbedFiles", capability: .buildTool(), dependencies: ["embed-files"],
-      path: "Sources/EmbedFiles"),
-    // Services.
-    module("PushRouter", ["PushBase", "PushDomain", "PushStorage", "PushCrypto", "CRoaring"]),
+      "Storage", ["BorealisBase", "BorealisCrypto", "Model", "CSQLite", "CPostgreSQL", "CLinux", "COpenSSL"],
+      plugins: ["EmbedFiles"]),
     module(
-      "PushCallbacks",
+      "Core", ["BorealisBase", "BorealisCrypto", "HTTP", "Model", "Storage", "CRoaring", "CLinux"]),
+    // The ways out: services outside, and the connections of devices.
+    module(
+      "Channels", ["BorealisBase", "BorealisCrypto", "BorealisNet", "HTTP", "Model", "Storage", "Core"]),
+    module(
+      "DeviceGateway",
+      ["BorealisBase", "BorealisProtocol", "BorealisCrypto", "BorealisNet", "HTTP", "Model", "Core"]),
+    // The ways in.
+    module(
+      "API", ["BorealisBase", "BorealisCrypto", "HTTP", "Model", "Storage", "Core"], plugins: ["EmbedFiles"]),
+    module(
+      "Console",
+      ["BorealisBase", "BorealisCrypto", "HTTP", "Model", "Storage", "Core", "API", "CQREncode", "CCurl"],
+      exclude: ["Assets"], plugins: ["EmbedFiles"]),
+    // Several nodes.
+    module(
+      "Cluster",
       [
-        "PushBase", "PushJSON", "PushDomain", "PushStorage", "PushRouter", "PushCrypto", "PushHTTPClient",
-        "CLinux",
+        "BorealisBase", "BorealisProtocol", "BorealisCrypto", "BorealisNet", "HTTP", "Model", "Storage",
+        "Core",
+        "CNATS", "COpenSSL", "CLinux",
       ]),
+    // The device's side.
     module(
-      "PushPassthrough",
-      ["PushBase", "PushWire", "PushDomain", "PushNet", "PushWebSocket", "PushRouter", "PushCrypto"]),
-    module("PushNodes", ["PushBase", "PushWire", "PushDomain", "PushCluster", "PushRouter"]),
+      "BorealisDevice", ["BorealisBase", "BorealisProtocol", "BorealisCrypto", "BorealisNet"]),
+    // For tests, for trying things out and for measuring: the sides of the services outside, and benchmarks.
     module(
-      "PushGateway",
+      "DevTools",
       [
-        "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushStorage", "PushRouter",
-        "PushCrypto", "PushCallbacks",
-      ], plugins: ["EmbedFiles"]),
-    module("PushChannels", ["PushBase", "PushDomain", "PushStorage", "PushRouter", "PushCrypto"]),
-    module(
-      "PushGetui",
-      [
-        "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushStorage", "PushRouter",
-        "PushCrypto", "PushGateway",
+        "BorealisBase", "BorealisProtocol", "BorealisCrypto", "BorealisNet", "HTTP", "Model", "Channels",
+        "CLinux", "CSQLite",
       ]),
-    module(
-      "PushAPNs",
-      [
-        "PushBase", "PushJSON", "PushChannels", "PushDomain", "PushStorage", "PushRouter", "PushCrypto",
-        "PushHTTP2", "PushNet",
-      ]),
-    module(
-      "PushVendors",
-      [
-        "PushBase", "PushJSON", "PushHTTP", "PushChannels", "PushDomain", "PushStorage", "PushRouter",
-        "PushCrypto", "PushHTTPClient",
-      ]),
-    module("PushMembership", ["PushBase", "PushStorage", "CLinux"]),
-    module("PushAccounts", ["PushBase", "PushStorage", "PushCrypto"]),
-    module("PushMail", ["PushBase", "PushStorage", "CCurl"]),
-    module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
-    module(
-      "PushConsole",
-      [
-        "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushCrypto", "PushStorage",
-        "PushRouter", "PushAccounts", "PushCallbacks", "PushGateway", "CQREncode",
-      ], exclude: ["Assets"], plugins: ["EmbedFiles"]),
-    // The device side.
-    module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "PushCrypto"]),
-    // The services' side, for tests and for trying things out.
-    module(
-      "APNsSimulator",
-      [
-        "PushBase", "PushJSON", "PushHTTP", "PushCrypto", "PushNet", "PushHTTPServer", "PushHTTP2", "PushOps",
-        "CLinux",
-      ]),
-    module(
-      "ChannelSimulator",
-      [
-        "PushBase", "PushJSON", "PushHTTP", "PushCrypto", "PushNet", "PushHTTPServer", "PushHTTPClient",
-        "PushOps", "CLinux",
-      ]),
-    .executableTarget(name: "apns-simulator", dependencies: ["APNsSimulator"], swiftSettings: strict),
-    // Measuring, and the program.
-    module(
-      "PushBench",
-      [
-        "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushCrypto", "PushDomain", "PushNet",
-        "PushHTTPServer",
-        "PushHTTP2", "PushHTTPClient", "PushAPNs", "CLinux", "CSQLite",
-      ]),
+    .executableTarget(name: "apns-simulator", dependencies: ["DevTools"], swiftSettings: strict),
+    // The program.
     .executableTarget(
       name: "borealis",
       dependencies: [
-        "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
-        "PushWebSocket", "PushHTTPServer", "PushHTTP2", "PushForwarding", "PushCluster", "PushNodes",
-        "PushStorage", "PushRouter", "PushPassthrough", "PushGateway", "PushGetui", "PushConsole",
-        "PushChannels",
-        "PushAPNs", "PushVendors", "PushHTTPClient", "PushCallbacks", "PushMail", "PushMembership",
-        "PushOps", "BorealisDevice", "APNsSimulator", "ChannelSimulator", "PushBench", "CLinux",
+        "BorealisBase", "BorealisProtocol", "BorealisCrypto", "BorealisNet", "HTTP", "Model", "Storage",
+        "Core",
+        "Channels", "DeviceGateway", "API", "Console", "Cluster", "BorealisDevice", "DevTools", "CLinux",
       ], swiftSettings: strict),
+    // Migrations, the description of the API and the console's assets become Swift files of the modules that have them.
+    .executableTarget(name: "embed-files", path: "Sources/EmbedFiles/Tool", swiftSettings: strict),
+    .plugin(
+      name: "EmbedFiles", capability: .buildTool(), dependencies: ["embed-files"],
+      path: "Sources/EmbedFiles/Plugin"),
     // Tests.
     .target(
       name: "PushTesting",
       dependencies: [
-        "PushBase", "PushDomain", "PushCrypto", "PushStorage", "PushRouter", "PushChannels", "PushCluster",
-        "CLinux", "CPostgreSQL",
+        "BorealisBase", "BorealisCrypto", "HTTP", "Model", "Storage", "Core", "Channels", "Cluster", "CLinux",
+        "CPostgreSQL",
       ],
       path: "Tests/PushTesting",
       swiftSettings: strict),
-    tests("PushBaseTests", ["PushTesting", "PushBase"]),
-    tests("PushJSONTests", ["PushJSON", "PushBase"]),
-    tests("PushWireTests", ["PushWire", "PushBase"]),
-    tests("PushHTTPTests", ["PushHTTP", "PushBase"]),
-    tests("PushDomainTests", ["PushTesting", "PushAPNs", "PushDomain", "PushJSON", "PushBase"]),
-    tests("PushCryptoTests", ["PushTesting", "PushCrypto", "PushBase", "COpenSSL"]),
-    tests("PushWebSocketTests", ["PushWebSocket", "PushHTTP", "PushBase"]),
+    tests("BaseTests", ["PushTesting", "BorealisBase"]),
+    tests("DeviceProtocolTests", ["BorealisProtocol", "BorealisBase"]),
+    tests("CryptoTests", ["PushTesting", "BorealisCrypto", "BorealisBase", "COpenSSL"]),
     tests(
-      "PushNetTests",
+      "NetTests",
+      ["PushTesting", "BorealisNet", "HTTP", "BorealisCrypto", "BorealisBase", "CLinux", "COpenSSL"]),
+    tests("HTTPTests", ["PushTesting", "HTTP", "BorealisNet", "BorealisCrypto", "BorealisBase", "CLinux"]),
+    tests("ModelTests", ["PushTesting", "Channels", "Model", "BorealisBase"]),
+    tests("StorageTests", ["PushTesting", "Storage", "Model", "BorealisBase", "CSQLite", "CLinux"]),
+    tests(
+      "CoreTests",
       [
-        "PushTesting", "PushNet", "PushHTTPServer", "PushHTTP", "PushCrypto", "PushBase", "CLinux",
-        "COpenSSL",
-      ]),
-    tests("PushHTTP2Tests", ["PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
-    tests(
-      "PushHTTPClientTests",
-      [
-        "PushTesting", "PushHTTPClient", "PushHTTPServer", "PushHTTP", "PushHTTP2", "PushNet", "PushCrypto",
-        "PushBase", "CLinux",
-      ]),
-    tests("PushClusterTests", ["PushTesting", "PushCluster", "PushCrypto", "PushWire", "PushBase"]),
-    tests(
-      "PushForwardingTests",
-      [
-        "PushTesting", "PushForwarding", "PushHTTPServer", "PushHTTP", "PushNet", "PushCrypto", "PushBase",
-        "CLinux",
-      ]),
-    tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite", "CLinux"]),
-    tests(
-      "PushRouterTests", ["PushTesting", "PushAPNs", "PushRouter", "PushStorage", "PushDomain", "PushBase"]),
-    tests(
-      "PushCallbacksTests",
-      [
-        "PushTesting", "PushCallbacks", "PushHTTPClient", "PushRouter", "PushStorage", "PushDomain",
-        "PushCrypto", "PushJSON", "PushBase", "CLinux",
-      ]),
-    tests(
-      "PushPassthroughTests",
-      [
-        "PushTesting", "PushPassthrough", "PushRouter", "PushNet", "PushWebSocket", "PushWire", "PushStorage",
-        "PushDomain",
-        "PushCrypto", "PushBase", "CLinux",
-      ]),
-    tests(
-      "PushNodesTests",
-      [
-        "PushTesting", "PushNodes", "PushMembership", "PushCluster", "PushPassthrough", "PushRouter",
-        "PushNet",
-        "PushStorage", "PushDomain", "PushCrypto", "PushWire", "PushBase", "CLinux",
-      ]),
-    tests(
-      "PushGatewayTests",
-      [
-        "PushTesting", "PushAPNs", "PushGateway", "PushCallbacks", "PushRouter", "PushHTTP", "PushJSON",
-        "PushStorage",
-        "PushDomain",
-        "PushCrypto",
-        "PushBase",
-      ]),
-    tests(
-      "PushGetuiTests",
-      [
-        "PushTesting", "PushAPNs", "PushGetui", "PushGateway", "PushRouter", "PushHTTP", "PushJSON",
-        "PushStorage",
-        "PushDomain", "PushCrypto", "PushBase",
-      ]),
-    tests(
-      "PushChannelsTests",
-      [
-        "PushTesting", "PushChannels", "PushRouter", "PushStorage", "PushDomain", "PushBase",
-      ]),
-    tests(
-      "PushAPNsTests",
-      [
-        "PushTesting", "PushAPNs", "PushChannels", "PushRouter", "PushStorage", "PushHTTP2", "PushNet",
-        "PushDomain",
-        "PushCrypto", "PushJSON",
-        "PushBase",
+        "PushTesting", "Channels", "Core", "HTTP", "Storage", "Model", "BorealisCrypto", "BorealisBase",
         "CLinux",
       ]),
     tests(
-      "PushVendorsTests",
+      "ChannelsTests",
       [
-        "PushTesting", "PushVendors", "PushChannels", "PushRouter", "PushStorage", "PushHTTPClient",
-        "PushDomain", "PushCrypto", "PushJSON", "PushBase", "CLinux",
+        "PushTesting", "Channels", "Core", "Storage", "HTTP", "Model", "BorealisNet", "BorealisCrypto",
+        "BorealisBase", "CLinux",
       ]),
     tests(
-      "ChannelSimulatorTests", ["ChannelSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
-    tests("APNsSimulatorTests", ["APNsSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
-    tests("PushMembershipTests", ["PushTesting", "PushMembership", "PushStorage"]),
-    tests("PushMailTests", ["PushTesting", "PushMail", "PushStorage", "PushDomain", "PushBase"]),
-    tests("PushOpsTests", ["PushOps", "PushBase"]),
-    tests(
-      "PushConsoleTests",
+      "DeviceGatewayTests",
       [
-        "PushTesting", "PushConsole", "PushAccounts", "PushCallbacks", "PushGateway", "PushAPNs",
-        "PushChannels", "PushRouter",
-        "PushStorage", "PushHTTP",
-        "PushJSON", "PushDomain", "PushCrypto", "PushBase", "CSQLite",
+        "PushTesting", "DeviceGateway", "Core", "HTTP", "Storage", "Model", "BorealisNet", "BorealisProtocol",
+        "BorealisCrypto", "BorealisBase", "CLinux",
+      ]),
+    tests(
+      "APITests",
+      [
+        "PushTesting", "Channels", "API", "Core", "HTTP", "Storage", "Model", "BorealisCrypto",
+        "BorealisBase",
+      ]),
+    tests(
+      "GetuiTests",
+      [
+        "PushTesting", "Channels", "API", "Core", "HTTP", "Storage", "Model", "BorealisCrypto",
+        "BorealisBase",
+      ]),
+    tests(
+      "ConsoleTests",
+      [
+        "PushTesting", "Console", "API", "Channels", "Core", "HTTP", "Storage", "Model", "BorealisCrypto",
+        "BorealisBase", "CSQLite",
+      ]),
+    tests(
+      "ClusterTests",
+      [
+        "PushTesting", "Cluster", "DeviceGateway", "Core", "HTTP", "Storage", "Model", "BorealisNet",
+        "BorealisProtocol", "BorealisCrypto", "BorealisBase", "CLinux",
       ]),
     tests(
       "BorealisDeviceTests",
       [
-        "PushTesting", "BorealisDevice", "PushNet", "PushCrypto", "PushJSON", "PushWire", "PushBase",
+        "PushTesting", "BorealisDevice", "BorealisNet", "BorealisProtocol", "BorealisCrypto", "BorealisBase",
         "CLinux",
       ]),
-    tests("PushBenchTests", ["PushBase", "PushBench"]),
+    tests("DevToolsTests", ["DevTools", "HTTP", "BorealisCrypto", "BorealisBase"]),
     tests(
       "BlackBoxTests",
       [
-        "borealis", "PushTesting", "PushRouter", "PushStorage", "PushBase", "PushJSON", "PushWire",
-        "PushCrypto", "CLinux",
+        "borealis", "PushTesting", "Core", "Storage", "BorealisBase", "BorealisProtocol", "BorealisCrypto",
+        "CLinux",
       ]),
-    tests("TidyTests", ["PushTesting", "PushBase"]),
+    tests("TidyTests", ["PushTesting", "BorealisBase"]),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -291,8 +202,8 @@ if isFuzzing {
     .target(
       name: "Fuzz",
       dependencies: [
-        "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushWebSocket", "PushHTTP2", "PushDomain", "PushOps",
-        "PushCrypto", "PushNet", "PushAPNs", "PushCluster",
+        "BorealisBase", "BorealisProtocol", "BorealisCrypto", "BorealisNet", "HTTP", "Model", "Channels",
+        "Cluster",
       ],
       path: "Tests/Fuzz", exclude: ["run", "corpus", "dictionaries"], swiftSettings: strict + coverage))
 }

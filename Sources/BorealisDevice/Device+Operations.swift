@@ -1,5 +1,5 @@
-import PushBase
-import PushWire
+import BorealisBase
+import BorealisProtocol
 
 /// A failed operation, with JPush's client result code (Docs/protocol.md section 5).
 public struct DeviceOperationError: Error, Hashable, CustomStringConvertible {

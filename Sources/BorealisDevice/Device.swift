@@ -1,5 +1,5 @@
-import PushBase
-import PushWire
+import BorealisBase
+import BorealisProtocol
 
 /// One install of an app, kept connected to Borealis: registers at its first start, logs in, reconnects, and hands
 /// pushes to the app once each.

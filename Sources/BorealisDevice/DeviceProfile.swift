@@ -1,5 +1,5 @@
-import PushBase
-import PushWire
+import BorealisBase
+import BorealisProtocol
 
 /// The profile of a device; see Docs/protocol.md section 2 for the fields.
 public struct DeviceProfile: Sendable {

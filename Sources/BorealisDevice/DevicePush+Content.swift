@@ -1,4 +1,4 @@
-import PushJSON
+import BorealisBase
 
 extension DevicePush {
   /// The content as JSON, with the members in Docs/protocol.md section 3. Nil if it is not a JSON object, which a

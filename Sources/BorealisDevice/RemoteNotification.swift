@@ -1,5 +1,4 @@
-import PushBase
-import PushJSON
+import BorealisBase
 
 /// A notification of this server that arrived through APNs.
 public struct RemoteNotification: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import APNsSimulator
+import DevTools
 import Glibc
 
 // A peer that is gone shows as a failed write. `_exit` leaves out the handlers of `exit`, which tear down what other

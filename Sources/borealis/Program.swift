@@ -1,4 +1,4 @@
-import PushOps
+import BorealisBase
 
 /// Picks the subcommand and turns what it throws into one line and an exit status.
 enum Program {

@@ -1,6 +1,6 @@
+import BorealisCrypto
+import DevTools
 import Glibc
-import PushBench
-import PushCrypto
 
 // What is closed here would be the number of the next file or connection, and the log would be written into it.
 repeat {

@@ -1,5 +1,5 @@
+import BorealisBase
 import Glibc
-import PushJSON
 import Testing
 
 /// Apple refuses, between real processes: each answer has the consequence that it should have, and is counted.

@@ -1,7 +1,6 @@
-import PushBase
-import PushJSON
+import BorealisBase
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 /// A token changes its owner while a push waits for another try: nobody gets what was meant for somebody else.

@@ -1,6 +1,5 @@
-import PushBase
-import PushJSON
-import PushRouter
+import BorealisBase
+import Core
 import PushTesting
 import Testing
 

@@ -1,7 +1,6 @@
+import BorealisBase
 import Dispatch
 import Glibc
-import PushBase
-import PushJSON
 import PushTesting
 import Synchronization
 import Testing

@@ -1,7 +1,6 @@
+import BorealisBase
+import BorealisProtocol
 import Glibc
-import PushBase
-import PushJSON
-import PushWire
 import Testing
 
 /// Calls and Live Activities between real processes: devices tell tokens for them, and pushes go to those tokens.

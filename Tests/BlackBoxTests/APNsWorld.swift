@@ -1,8 +1,7 @@
+import BorealisBase
+import BorealisProtocol
 import Glibc
-import PushBase
-import PushJSON
 import PushTesting
-import PushWire
 
 /// A simulator of Apple's service, a server that sends to it, and an app with devices that are away: each a process of
 /// its own.

@@ -1,5 +1,4 @@
-import PushBase
-import PushJSON
+import BorealisBase
 import PushTesting
 import Testing
 

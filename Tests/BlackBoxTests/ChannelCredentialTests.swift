@@ -1,7 +1,6 @@
-import PushBase
-import PushJSON
+import BorealisBase
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 /// Credentials of makers' channels from outside, whichever maker's it is: what is refused, paused, resumed, replaced and removed.

@@ -1,9 +1,8 @@
+import BorealisBase
+import BorealisProtocol
 import Dispatch
 import Glibc
-import PushBase
-import PushJSON
 import PushTesting
-import PushWire
 import Synchronization
 import Testing
 

@@ -1,8 +1,7 @@
-import PushBase
-import PushCrypto
-import PushJSON
+import BorealisBase
+import BorealisCrypto
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 /// What goes to Apple of a push that only its device reads: ciphertext, a neutral text, and that an extension is to replace it.

@@ -1,7 +1,6 @@
+import BorealisBase
 import CLinux
 import Glibc
-import PushBase
-import PushJSON
 
 /// An app server that callbacks go to: takes one request a connection and answers 200.
 final class EventSink {

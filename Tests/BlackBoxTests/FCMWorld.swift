@@ -1,7 +1,6 @@
-import PushBase
-import PushJSON
+import BorealisBase
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 /// A server with the simulator of channels in Google's place, an app with a key for it, and Android devices that are away.

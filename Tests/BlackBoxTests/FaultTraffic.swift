@@ -1,6 +1,5 @@
+import BorealisBase
 import Glibc
-import PushBase
-import PushJSON
 import PushTesting
 import Synchronization
 

@@ -1,10 +1,9 @@
+import BorealisBase
+import BorealisProtocol
+import Core
 import Dispatch
-import PushBase
-import PushJSON
-import PushRouter
-import PushStorage
 import PushTesting
-import PushWire
+import Storage
 import Testing
 
 @testable import borealis

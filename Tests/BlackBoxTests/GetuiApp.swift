@@ -1,6 +1,5 @@
-import PushBase
-import PushCrypto
-import PushJSON
+import BorealisBase
+import BorealisCrypto
 import PushTesting
 import Testing
 

@@ -1,6 +1,5 @@
-import PushBase
-import PushDomain
-import PushJSON
+import BorealisBase
+import Model
 import PushTesting
 import Testing
 

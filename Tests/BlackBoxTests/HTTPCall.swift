@@ -1,5 +1,4 @@
-import PushBase
-import PushJSON
+import BorealisBase
 
 /// One HTTP request on a connection of its own.
 struct HTTPCall {

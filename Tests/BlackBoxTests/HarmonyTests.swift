@@ -1,7 +1,6 @@
-import PushBase
-import PushJSON
+import BorealisBase
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 /// HarmonyOS and recalls from outside: a service account, devices' tokens, pushes, and what Push Kit answers.

@@ -1,5 +1,5 @@
+import BorealisBase
 import Glibc
-import PushJSON
 import PushTesting
 import Testing
 

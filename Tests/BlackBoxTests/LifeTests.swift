@@ -1,9 +1,8 @@
+import BorealisBase
+import BorealisProtocol
 import CLinux
 import Glibc
-import PushBase
-import PushJSON
 import PushTesting
-import PushWire
 import Testing
 
 /// How a server ends, and what is there after the next start.

@@ -1,8 +1,7 @@
+import BorealisBase
+import BorealisProtocol
 import Glibc
-import PushBase
-import PushJSON
 import PushTesting
-import PushWire
 import Testing
 
 /// A server with the simulator in the makers' place, and an app with credentials for one of them.

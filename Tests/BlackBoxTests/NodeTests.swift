@@ -1,7 +1,7 @@
+import BorealisBase
+import BorealisProtocol
 import Glibc
-import PushJSON
 import PushTesting
-import PushWire
 import Testing
 
 /// Nodes as operators see them, and requests between them over TLS.

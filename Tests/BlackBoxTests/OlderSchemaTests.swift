@@ -1,9 +1,9 @@
+import BorealisBase
 import Glibc
-import PushBase
 import PushTesting
 import Testing
 
-@testable import PushStorage
+@testable import Storage
 
 /// Commands beside a database of an older version, whose server may have stopped for a moment only: they leave it as it is.
 @Suite struct OlderSchemaTests {

@@ -1,4 +1,4 @@
-import PushBase
+import BorealisBase
 import PushTesting
 import Testing
 

@@ -1,8 +1,7 @@
+import BorealisBase
+import BorealisProtocol
 import Glibc
-import PushBase
-import PushJSON
 import PushTesting
-import PushWire
 import Testing
 
 /// Standard streams that nobody reads, or that are closed; and the signals of process 1.

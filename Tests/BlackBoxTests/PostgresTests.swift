@@ -1,8 +1,7 @@
+import BorealisBase
 import CLinux
 import Dispatch
 import Glibc
-import PushBase
-import PushJSON
 import PushTesting
 import Synchronization
 import Testing

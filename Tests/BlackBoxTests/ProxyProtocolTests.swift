@@ -1,6 +1,6 @@
-import PushBase
+import BorealisBase
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 /// Devices behind a load balancer that sends the PROXY protocol.

@@ -1,8 +1,7 @@
-import PushBase
-import PushCrypto
-import PushJSON
+import BorealisBase
+import BorealisCrypto
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 @Suite struct PushCommandTests {

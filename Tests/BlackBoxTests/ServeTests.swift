@@ -1,9 +1,8 @@
+import BorealisBase
+import BorealisProtocol
 import CLinux
 import Glibc
-import PushBase
-import PushJSON
 import PushTesting
-import PushWire
 import Testing
 
 @Suite struct ServeTests {

@@ -1,7 +1,6 @@
-import PushBase
-import PushJSON
+import BorealisBase
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 /// What people and devices do about apps that have their homes on different nodes, at any node.

@@ -1,5 +1,5 @@
+import BorealisBase
 import Dispatch
-import PushJSON
 import Synchronization
 
 /// Pushes to apps, one after the other, until it is stopped.

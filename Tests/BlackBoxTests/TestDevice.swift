@@ -1,6 +1,5 @@
-import PushBase
-import PushJSON
-import PushWire
+import BorealisBase
+import BorealisProtocol
 
 /// A device that does only what it is told.
 final class TestDevice {

@@ -1,6 +1,5 @@
+import BorealisBase
 import Glibc
-import PushBase
-import PushJSON
 
 /// An iPhone with the app: `borealis device` while the app runs, nothing while it does not.
 final class TestPhone {

@@ -1,5 +1,5 @@
+import BorealisBase
 import Glibc
-import PushBase
 import Synchronization
 
 /// Stands between a program and a server that it connects to, and passes everything on until it is told not to. It ends with this object.

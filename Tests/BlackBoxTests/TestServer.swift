@@ -1,5 +1,4 @@
-import PushBase
-import PushJSON
+import BorealisBase
 import Testing
 
 /// `borealis serve` on ports of the system's choice.

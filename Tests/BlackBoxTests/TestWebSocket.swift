@@ -1,4 +1,4 @@
-import PushBase
+import BorealisBase
 
 /// A client of WebSocket that does only what it is told: each `send` is one binary message.
 final class TestWebSocket: TestLine {

@@ -1,7 +1,6 @@
-import PushBase
-import PushJSON
+import BorealisBase
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 /// Web Push from outside: an app's key, a browser's subscription, pushes, and what a push service answers.

@@ -1,7 +1,6 @@
-import PushBase
-import PushJSON
+import BorealisBase
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 /// A server with the simulator of channels in the place of a browser's push service, and an app with a key for Web Push.

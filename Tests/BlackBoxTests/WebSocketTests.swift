@@ -1,8 +1,7 @@
+import BorealisBase
+import BorealisProtocol
 import Glibc
-import PushBase
-import PushJSON
 import PushTesting
-import PushWire
 import Testing
 
 /// Devices over WebSocket, against the program (Docs/protocol.md, section 8).

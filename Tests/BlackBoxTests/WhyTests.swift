@@ -1,7 +1,6 @@
+import BorealisBase
+import BorealisProtocol
 import Glibc
-import PushBase
-import PushJSON
-import PushWire
 import Testing
 
 /// Why pushes did not arrive, asked of a real server after real failures.

@@ -1,6 +1,6 @@
+import BorealisBase
 import BorealisDevice
-import PushBase
-import PushWire
+import BorealisProtocol
 import Testing
 
 @Suite struct CoreConnectionTests {

@@ -1,6 +1,6 @@
+import BorealisBase
 import BorealisDevice
-import PushBase
-import PushWire
+import BorealisProtocol
 
 /// Drives a `DeviceCore` and keeps what it wants done.
 struct CoreRun {

@@ -1,6 +1,6 @@
+import BorealisBase
 import BorealisDevice
-import PushBase
-import PushWire
+import BorealisProtocol
 import Testing
 
 @Suite struct CoreSessionTests {
@@ -245,12 +245,12 @@ import Testing
   }
 
   @Test(arguments: [
-    (PushWire.Operation.setAlias(String(repeating: "a", count: 256)), ResultCode.aliasTooLong),
+    (BorealisProtocol.Operation.setAlias(String(repeating: "a", count: 256)), ResultCode.aliasTooLong),
     (.addTags([String(repeating: "a", count: 256)]), .tagTooLong),
     (.setTags(Array(repeating: String(repeating: "a", count: 255), count: 300)), .tagsTooLong),
     (.setTags(Array(repeating: String(repeating: "a", count: 40), count: 2000)), .tooManyTags),
   ])
-  func whatFitsNoFrameIsRefusedHere(operation: PushWire.Operation, code: ResultCode) {
+  func whatFitsNoFrameIsRefusedHere(operation: BorealisProtocol.Operation, code: ResultCode) {
     var run = CoreRun.loggedIn()
     let number = run.submit(operation)
     #expect(run.results == [OperationResult(sequence: number, operation: operation, code: code)])

@@ -1,6 +1,6 @@
+import BorealisBase
 import BorealisDevice
-import PushBase
-import PushWire
+import BorealisProtocol
 import Testing
 
 @Suite struct CoreStateTests {
@@ -42,7 +42,7 @@ import Testing
 
   @Test func aliasAndTagsAreKept() {
     var run = CoreRun.loggedIn()
-    let steps: [(PushWire.Operation, DeviceWishes)] = [
+    let steps: [(BorealisProtocol.Operation, DeviceWishes)] = [
       (.setAlias("a"), DeviceWishes(alias: "a")),
       (.addTags(["x", "y"]), DeviceWishes(alias: "a", tags: ["x", "y"])),
       (.deleteTags(["x"]), DeviceWishes(alias: "a", tags: ["y"])),
@@ -70,7 +70,8 @@ import Testing
     run.connected()
     run.receive(CoreRun.helloOK(version: 2) + CoreRun.loginOK())
     for operation in [
-      PushWire.Operation.setOtherToken(call), .setOtherToken(OtherToken(game, DeviceToken(.sandbox, [2]))),
+      BorealisProtocol.Operation.setOtherToken(call),
+      .setOtherToken(OtherToken(game, DeviceToken(.sandbox, [2]))),
       .setOtherToken(OtherToken(game, DeviceToken(.none, []))),
     ] {
       let number = run.submit(operation)

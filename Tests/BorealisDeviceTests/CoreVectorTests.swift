@@ -1,7 +1,7 @@
+import BorealisBase
 import BorealisDevice
+import BorealisProtocol
 import Glibc
-import PushBase
-import PushWire
 import Testing
 
 /// Holds the bytes of a whole conversation against the golden vectors of the protocol page.

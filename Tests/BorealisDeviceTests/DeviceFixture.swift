@@ -1,7 +1,7 @@
+import BorealisBase
 import BorealisDevice
-import PushBase
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 /// What a test of whole devices needs: a hub, a state file and the app's side of the events.

@@ -1,7 +1,6 @@
+import BorealisBase
+import BorealisCrypto
 import Glibc
-import PushBase
-import PushCrypto
-import PushJSON
 import PushTesting
 import Testing
 

@@ -1,8 +1,8 @@
+import BorealisBase
+import BorealisCrypto
 import BorealisDevice
-import PushBase
-import PushCrypto
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 /// A device with a key of its own, at a server that does not take it at once.
@@ -21,7 +21,7 @@ import Testing
       server: server.address, profile: profile, store: try fixture.store(), number: 0, hub: fixture.hub)
   }
 
-  private static func key(_ operation: PushWire.Operation) throws -> DevicePublicKey {
+  private static func key(_ operation: BorealisProtocol.Operation) throws -> DevicePublicKey {
     guard case .setKey(let key) = operation else { throw TestServer.Failed(reason: "\(operation)") }
     return try #require(DevicePublicKey(kind: key.kind, bytes: key.bytes))
   }

@@ -1,5 +1,5 @@
+import BorealisBase
 import Glibc
-import PushBase
 import PushTesting
 import Testing
 

@@ -1,10 +1,10 @@
+import BorealisBase
+import BorealisCrypto
 import BorealisDevice
+import BorealisNet
+import BorealisProtocol
 import Glibc
-import PushBase
-import PushCrypto
-import PushNet
 import PushTesting
-import PushWire
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DeviceTLSTests {

@@ -1,6 +1,6 @@
+import BorealisBase
 import BorealisDevice
-import PushBase
-import PushWire
+import BorealisProtocol
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DeviceTests {
@@ -118,7 +118,7 @@ import Testing
     async let operations = server.play { server in
       let peer = try server.accept()
       try peer.welcome()
-      var operations: [PushWire.Operation] = []
+      var operations: [BorealisProtocol.Operation] = []
       for _ in 0..<6 { operations.append(try peer.answer()) }
       operations.append(try peer.answer(.ok, .alias("u_1")))
       operations.append(try peer.answer(.ok, .alias("")))

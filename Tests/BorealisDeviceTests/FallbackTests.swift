@@ -1,5 +1,5 @@
-import PushBase
-import PushWire
+import BorealisBase
+import BorealisProtocol
 import Testing
 
 @testable import BorealisDevice

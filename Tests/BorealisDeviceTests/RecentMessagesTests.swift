@@ -1,5 +1,5 @@
+import BorealisBase
 import BorealisDevice
-import PushBase
 import Testing
 
 @Suite struct RecentMessagesTests {

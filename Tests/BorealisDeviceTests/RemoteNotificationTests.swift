@@ -1,7 +1,6 @@
-import PushBase
-import PushJSON
+import BorealisBase
+import BorealisProtocol
 import PushTesting
-import PushWire
 import Testing
 
 @testable import BorealisDevice

@@ -1,5 +1,5 @@
-import PushBase
-import PushWire
+import BorealisBase
+import BorealisProtocol
 import Testing
 
 @testable import BorealisDevice
@@ -96,7 +96,7 @@ import Testing
     #expect(run.sent.isEmpty)
     run.receive(Wire.result(own))
     run.wait(Restoration.firstPause)
-    var sent: [PushWire.Operation] = []
+    var sent: [BorealisProtocol.Operation] = []
     for case .operation(_, let operation) in Wire.frames(run.sent.flatMap { $0 }) { sent.append(operation) }
     #expect(sent == [.setAlias("b"), .setTags(["x"])])
   }

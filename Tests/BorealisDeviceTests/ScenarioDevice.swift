@@ -1,6 +1,6 @@
+import BorealisBase
 import BorealisDevice
-import PushBase
-import PushWire
+import BorealisProtocol
 
 /// A device without sockets, files or clocks, which writes down what its state machine wants done.
 struct ScenarioDevice {
@@ -108,7 +108,7 @@ extension ScenarioDevice {
     return String(repeating: String(parts[0]), count: count)
   }
 
-  private static func operation(_ verb: String, _ arguments: [String]) throws -> PushWire.Operation {
+  private static func operation(_ verb: String, _ arguments: [String]) throws -> BorealisProtocol.Operation {
     let first = arguments.first ?? ""
     switch verb {
     case "set-alias": return .setAlias(first)

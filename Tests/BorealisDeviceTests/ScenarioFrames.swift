@@ -1,6 +1,6 @@
+import BorealisBase
 import BorealisDevice
-import PushBase
-import PushWire
+import BorealisProtocol
 
 /// Frames as scenarios write them: a type, then values and `name=value`.
 struct ScenarioFrames {

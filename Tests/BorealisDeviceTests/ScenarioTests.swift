@@ -1,4 +1,4 @@
-import PushJSON
+import BorealisBase
 import PushTesting
 import Testing
 

@@ -1,11 +1,11 @@
+import BorealisBase
 import BorealisDevice
+import BorealisNet
+import BorealisProtocol
 import CLinux
 import Dispatch
 import Glibc
-import PushBase
-import PushNet
 import PushTesting
-import PushWire
 
 /// A server whose part a test plays, with real sockets and blocking calls, on a thread of its own.
 final class TestServer: Sendable {
@@ -143,7 +143,8 @@ final class TestPeer {
 
   /// Waits for an operation and answers it.
   @discardableResult
-  func answer(_ code: ResultCode = .ok, _ payload: ResultPayload = .none) throws -> PushWire.Operation {
+  func answer(_ code: ResultCode = .ok, _ payload: ResultPayload = .none) throws -> BorealisProtocol.Operation
+  {
     guard let next = try next(), case .operation(let number, let operation) = next.frame else {
       throw TestServer.Failed(reason: "no operation")
     }

@@ -1,6 +1,6 @@
-import PushAPNs
-import PushBase
-import PushDomain
+import BorealisBase
+import Channels
+import Model
 
 /// Apple's answers, or those of whoever sits in its place: a byte chooses the status, one what is known of the attempt,
 /// the rest is the body.

@@ -1,5 +1,5 @@
-import PushBase
-import PushCrypto
+import BorealisBase
+import BorealisCrypto
 
 /// Certificates: PEM text as it is, anything else as the DER form inside an envelope, so that libFuzzer's changes
 /// reach what lies under Base64.

@@ -1,5 +1,5 @@
-import PushBase
-import PushWire
+import BorealisBase
+import BorealisProtocol
 
 /// Frames from a client: what decodes must encode to the bytes it came from.
 @Sendable func fuzzClientFrames(_ bytes: [UInt8]) {

@@ -1,4 +1,4 @@
-import PushCluster
+import Cluster
 
 private let cluster = ClusterName("test")
 

@@ -1,4 +1,4 @@
-import PushBase
+import BorealisBase
 
 /// Base64, hexadecimal digits and the identifiers made of them: both ways must agree, and one value has one text.
 @Sendable func fuzzCodings(_ bytes: [UInt8]) {

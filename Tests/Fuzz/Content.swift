@@ -1,6 +1,6 @@
-import PushAPNs
-import PushBase
-import PushDomain
+import BorealisBase
+import Channels
+import Model
 
 /// The form of a push's content in the database: what decodes must encode to the bytes it came from.
 @Sendable func fuzzContent(_ bytes: [UInt8]) {

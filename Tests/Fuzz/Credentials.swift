@@ -1,5 +1,5 @@
-import PushBase
-import PushCrypto
+import BorealisBase
+import BorealisCrypto
 
 /// The topics of a push certificate: what reads must survive one more wrapper.
 @Sendable func fuzzTopics(_ bytes: [UInt8]) {

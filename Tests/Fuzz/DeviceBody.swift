@@ -1,6 +1,5 @@
-import PushBase
-import PushDomain
-import PushJSON
+import BorealisBase
+import Model
 
 /// The bodies of the device API: accepted updates keep the limits and never contradict themselves.
 @Sendable func fuzzDeviceBody(_ bytes: [UInt8]) {

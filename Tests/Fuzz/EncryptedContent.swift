@@ -1,5 +1,5 @@
-import PushBase
-import PushCrypto
+import BorealisBase
+import BorealisCrypto
 
 private let fuzzedDevice = DeviceKeyKind.allCases.compactMap { try? DevicePrivateKey($0) }
 private let fuzzedKey = ContentKey()

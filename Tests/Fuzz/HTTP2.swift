@@ -1,4 +1,4 @@
-import PushHTTP2
+import HTTP
 
 /// HTTP/2 frames behind a proper preface, on both sides: pieces of any size must come to the same, and what a session
 /// holds stays within its limits.

@@ -1,4 +1,4 @@
-import PushHTTP
+import HTTP
 
 /// Requests: pieces of any size must come to the same, and a request written down must read as itself.
 @Sendable func fuzzHTTPRequest(_ bytes: [UInt8]) {

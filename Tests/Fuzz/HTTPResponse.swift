@@ -1,4 +1,4 @@
-import PushHTTP
+import HTTP
 
 /// Responses: pieces of any size must come to the same, and whatever is serialized reads as one response.
 @Sendable func fuzzHTTPResponse(_ bytes: [UInt8]) {

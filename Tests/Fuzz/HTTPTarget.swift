@@ -1,4 +1,4 @@
-import PushHTTP
+import HTTP
 
 /// Targets: what is split and decoded must come out of its own encoding unchanged.
 @Sendable func fuzzHTTPTarget(_ bytes: [UInt8]) {

@@ -39,7 +39,7 @@ private let chosen: @Sendable ([UInt8]) -> Void = {
 
 /// libFuzzer's entry point (https://llvm.org/docs/LibFuzzer.html): called once for each input.
 @c(LLVMFuzzerTestOneInput)
-public func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
+package func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   chosen(Array(UnsafeBufferPointer(start: data, count: size)))
   return 0
 }

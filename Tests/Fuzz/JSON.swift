@@ -1,4 +1,4 @@
-import PushJSON
+import BorealisBase
 
 /// Documents: what parses must be written so that it parses to the same.
 @Sendable func fuzzJSON(_ bytes: [UInt8]) {

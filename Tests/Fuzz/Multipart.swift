@@ -1,4 +1,4 @@
-import PushHTTP
+import HTTP
 
 /// Forms: the first line is the content type, the rest the body. What is read must be in the body, and written down it
 /// must read as itself.

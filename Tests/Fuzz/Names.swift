@@ -1,4 +1,4 @@
-import PushDomain
+import Model
 
 /// Names of aliases and tags, a line each, and mobile numbers.
 @Sendable func fuzzNames(_ bytes: [UInt8]) {

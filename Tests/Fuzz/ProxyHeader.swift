@@ -1,4 +1,4 @@
-import PushNet
+import BorealisNet
 
 /// Headers of the PROXY protocol: what is decided of a part stays, and no header is longer than the bound.
 @Sendable func fuzzProxyHeader(_ bytes: [UInt8]) {

@@ -1,8 +1,7 @@
-import PushAPNs
-import PushBase
-import PushDomain
-import PushJSON
-import PushWire
+import BorealisBase
+import BorealisProtocol
+import Channels
+import Model
 
 /// The body of `POST /v3/push`: what is accepted is fit for the database, the wire and the app server.
 @Sendable func fuzzPushObject(_ bytes: [UInt8]) {

@@ -1,6 +1,5 @@
-import PushBase
-import PushDomain
-import PushJSON
+import BorealisBase
+import Model
 
 /// The body of `POST` and `PUT /v3/schedules`: what is accepted has an order of times that ends, and comes back from the
 /// database as it was.

@@ -1,5 +1,5 @@
-import PushBase
-import PushWire
+import BorealisBase
+import BorealisProtocol
 
 /// Frames from a server: what decodes must encode to the bytes it came from, and so must the payloads of results.
 @Sendable func fuzzServerFrames(_ bytes: [UInt8]) {

@@ -1,4 +1,4 @@
-import PushOps
+import BorealisBase
 
 private let definitions = [
   SettingDefinition(name: "text", valueName: "TEXT", help: "Text.", kind: .text),

@@ -1,4 +1,4 @@
-import PushWebSocket
+import HTTP
 
 /// WebSocket frames of a client: pieces of any size must come to the same, and nothing over the limit is told.
 @Sendable func fuzzWebSocket(_ bytes: [UInt8]) {

@@ -1,21 +1,21 @@
-import PushBase
+import BorealisBase
 import Synchronization
 
 /// Collects the answers to one request: whoever asks must answer it once. It is told to be over when nobody is left who could
 /// give another.
-public final class Answers: Sendable {
+package final class Answers: Sendable {
   private let statuses = Mutex<[Int]>([])
   private let done: @Sendable ([Int]) -> Void
 
   private init(done: @escaping @Sendable ([Int]) -> Void) { self.done = done }
 
   /// Notes an answer by its HTTP status.
-  public func add(_ status: Int) { statuses.withLock { $0.append(status) } }
+  package func add(_ status: Int) { statuses.withLock { $0.append(status) } }
 
   deinit { done(statuses.withLock { $0 }) }
 
   /// The status of every answer that a handler gives.
-  public static func statuses(_ handle: (Answers) -> Void) async -> [Int] {
+  package static func statuses(_ handle: (Answers) -> Void) async -> [Int] {
     await awaitCallback { done in handle(Answers { done($0) }) }
   }
 }

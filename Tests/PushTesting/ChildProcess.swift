@@ -2,15 +2,15 @@ import Glibc
 
 /// Starts programs for tests. Foundation's `Process` reads past a directory entry when it looks for open files, which
 /// AddressSanitizer does not let pass.
-public enum ChildProcess {
+package enum ChildProcess {
   /// A program did not start.
-  public struct Failure: Error, CustomStringConvertible {
+  package struct Failure: Error, CustomStringConvertible {
     /// One line.
-    public let description: String
+    package let description: String
   }
 
   /// Where one of a program's three standard streams leads.
-  public enum Stream {
+  package enum Stream {
     /// Where the test's own does.
     case inherited
     /// An open descriptor of the test.
@@ -23,7 +23,7 @@ public enum ChildProcess {
 
   /// Starts a program, given by its path or by a name that is looked for in `PATH`, in a folder and with an environment, both
   /// the test's own unless given. Descriptors that are open without `O_CLOEXEC` are open in it, too. The caller waits for it.
-  public static func start(
+  package static func start(
     _ program: String, _ arguments: [String], in folder: String? = nil, environment: [String: String]? = nil,
     input: Stream = .inherited, output: Stream = .inherited, errors: Stream = .inherited
   ) throws -> pid_t {
@@ -58,7 +58,7 @@ public enum ChildProcess {
   /// Waits for the end of a process; its exit status, or 128 and the number of the signal that killed it. Nil if there is no such
   /// process any more.
   @discardableResult
-  public static func wait(for process: pid_t) -> Int32? {
+  package static func wait(for process: pid_t) -> Int32? {
     var status: Int32 = 0
     while true {
       if waitpid(process, &status, 0) == process { break }

@@ -1,10 +1,10 @@
+import BorealisBase
 import CLinux
 import Glibc
-import PushBase
 import Synchronization
 
 /// An HTTP proxy that makes tunnels.
-public final class ConnectProxy: Sendable {
+package final class ConnectProxy: Sendable {
   private struct State: Sendable {
     var requests: [String] = []
     var answer: String?
@@ -12,12 +12,12 @@ public final class ConnectProxy: Sendable {
   }
 
   /// Its port at 127.0.0.1.
-  public let port: UInt16
+  package let port: UInt16
   private let listener: Int32
   private let state = Mutex(State())
 
   /// Listens. With an answer it makes no tunnel, but gives that answer.
-  public init(answering answer: String? = nil) throws {
+  package init(answering answer: String? = nil) throws {
     state.withLock { $0.answer = answer }
     listener = cl_listen("127.0.0.1", 0, 16, 0)
     port = UInt16(clamping: cl_local_port(listener))
@@ -33,13 +33,13 @@ public final class ConnectProxy: Sendable {
   }
 
   /// What it was asked, each with all its fields.
-  public var requests: [String] { state.withLock { $0.requests } }
+  package var requests: [String] { state.withLock { $0.requests } }
 
   /// Gives an answer instead of tunnels from now on, and closes the connection; or makes tunnels, without one.
-  public func answer(_ answer: String?) { state.withLock { $0.answer = answer } }
+  package func answer(_ answer: String?) { state.withLock { $0.answer = answer } }
 
   /// Makes no more tunnels.
-  public func close() { state.withLock { $0.isClosed = true } }
+  package func close() { state.withLock { $0.isClosed = true } }
 
   private func serve(_ client: Int32) {
     defer { Glibc.close(client) }

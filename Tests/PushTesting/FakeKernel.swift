@@ -3,9 +3,9 @@ import Synchronization
 
 /// One end of a stream in a kernel that does what a script says: short reads, a full socket, interrupted calls, a reset. Whoever gets
 /// its descriptor takes it for a socket's: all of the product's calls on connections come here, OpenSSL's among them.
-public final class FakeSocket: Sendable {
+package final class FakeSocket: Sendable {
   /// What happens to one call.
-  public enum Step: Sendable {
+  package enum Step: Sendable {
     /// It moves so many bytes at most; for 0 it would have to wait.
     case upTo(Int)
     /// It fails with this errno.
@@ -31,20 +31,20 @@ public final class FakeSocket: Sendable {
   private static let next = Atomic<Int32>(first)
 
   /// What the product knows it by.
-  public let descriptor: Int32
+  package let descriptor: Int32
   fileprivate let state = Mutex(State())
 
   private init() { descriptor = Self.next.add(1, ordering: .relaxed).oldValue }
 
   /// A socket whose other end is the test.
-  public static func make() -> FakeSocket {
+  package static func make() -> FakeSocket {
     let socket = FakeSocket()
     all.withLock { $0[socket.descriptor] = socket }
     return socket
   }
 
   /// Two ends of one stream.
-  public static func pair() -> (FakeSocket, FakeSocket) {
+  package static func pair() -> (FakeSocket, FakeSocket) {
     let (one, other) = (make(), make())
     one.state.withLock { $0.peer = other }
     other.state.withLock { $0.peer = one }
@@ -54,13 +54,13 @@ public final class FakeSocket: Sendable {
   // MARK: The script
 
   /// What happens to the next reads; those behind them get what has come.
-  public func script(reads: [Step]) { state.withLock { $0.reads += reads } }
+  package func script(reads: [Step]) { state.withLock { $0.reads += reads } }
 
   /// What happens to the next sends; those behind them are taken whole.
-  public func script(sends: [Step]) { state.withLock { $0.sends += sends } }
+  package func script(sends: [Step]) { state.withLock { $0.sends += sends } }
 
   /// From now on every call moves all that it can.
-  public func unscript() {
+  package func unscript() {
     state.withLock { state in
       state.reads = []
       state.sends = []
@@ -68,24 +68,24 @@ public final class FakeSocket: Sendable {
   }
 
   /// The peer sends something.
-  public func receive(_ bytes: [UInt8]) { state.withLock { $0.incoming += bytes } }
+  package func receive(_ bytes: [UInt8]) { state.withLock { $0.incoming += bytes } }
 
   /// The peer sends nothing more.
-  public func receiveEnd() { state.withLock { $0.hasIncomingEnd = true } }
+  package func receiveEnd() { state.withLock { $0.hasIncomingEnd = true } }
 
   /// How a connect ends: with an errno, or 0 when it succeeds.
-  public func connect(endsWith number: Int32) { state.withLock { $0.connectError = number } }
+  package func connect(endsWith number: Int32) { state.withLock { $0.connectError = number } }
 
   // MARK: What was done
 
   /// What was sent to the test.
-  public var sent: [UInt8] { state.withLock { $0.sent } }
+  package var sent: [UInt8] { state.withLock { $0.sent } }
   /// Calls that wanted to send.
-  public var sendCount: Int { state.withLock { $0.sendCount } }
+  package var sendCount: Int { state.withLock { $0.sendCount } }
   /// Whether our side was shut.
-  public var isShut: Bool { state.withLock { $0.isShut } }
+  package var isShut: Bool { state.withLock { $0.isShut } }
   /// Whether it was closed.
-  public var isClosed: Bool { state.withLock { $0.isClosed } }
+  package var isClosed: Bool { state.withLock { $0.isClosed } }
 
   // MARK: The kernel
 

@@ -1,18 +1,18 @@
+import BorealisBase
+import Channels
+import Core
 import Dispatch
 import Glibc
-import PushBase
-import PushChannels
-import PushDomain
-import PushRouter
-import PushStorage
+import Model
+import Storage
 import Synchronization
 
 /// A whole channel: a file to which notifications for Android devices are appended, `MSG_ID TOKEN` a line. A device's token is the
 /// word that stands for it in the file. The file has room for `capacity` lines, and knows no token that begins with `gone`.
 /// If it `takesCredentials`, an app says which file, with a secret: nothing is written without that. They are kept in memory.
-public final class FileChannel: QueuedChannel {
+package final class FileChannel: QueuedChannel {
   /// What it is.
-  public let info = ChannelInfo(
+  package let info = ChannelInfo(
     id: ChannelID(rawValue: 200), name: "file", english: "File", chinese: "文件",
     platforms: PlatformSet(.android), parts: .notification,
     tokens: [TokenKind(1, name: "word", form: .text, maximumBytes: 32)])
@@ -31,7 +31,7 @@ public final class FileChannel: QueuedChannel {
 
   /// Writes to a file, which is made; nothing as long as the channel lives if it `isStopped`. With `fallsBack` the direct connection
   /// brings what the file refuses, as far as the way of a push says so.
-  public init(
+  package init(
     _ router: Router, _ store: Store, path: String, capacity: Int = .max, isStopped: Bool = false,
     takesCredentials: Bool = false, fallsBack: Bool = false, time: any TimeSource = SystemTime()
   ) {
@@ -46,40 +46,40 @@ public final class FileChannel: QueuedChannel {
   }
 
   /// Notifications, to whoever has told a word.
-  public func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
+  package func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
     guard content.parts(for: .android).contains(.notification) else { return [] }
     return [ChannelOffer(DeliveryLeg(info.id), to: word, on: info.platforms)]
   }
 
   /// The word.
-  public func slot(for content: PushContent) -> TokenSlot? {
+  package func slot(for content: PushContent) -> TokenSlot? {
     content.parts(for: .android).contains(.notification) ? word : nil
   }
 
   private var word: TokenSlot { TokenSlot(info.id, kind: 1) }
 
   /// Takes up what an earlier run left.
-  public func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
+  package func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
     for app in router.apps.all { _ = queue(of: app) }
     done(.success(()))
   }
 
   /// Has the words read again.
-  public func tokensChanged(of numbers: [RegistrationNumber], in app: App) {
+  package func tokensChanged(of numbers: [RegistrationNumber], in app: App) {
     queue(of: app).tokensChanged(of: numbers)
   }
 
   /// The work of once a second.
-  public func tick() { for queue in queues.withLock({ Array($0.values) }) { queue.tick() } }
+  package func tick() { for queue in queues.withLock({ Array($0.values) }) { queue.tick() } }
 
   /// Saves what is known.
-  public func finish() {
+  package func finish() {
     writer.sync {}
     for queue in queues.withLock({ Array($0.values) }) { queue.finish() }
   }
 
   /// The queue of an app.
-  public func queue(of app: App) -> ChannelQueue {
+  package func queue(of app: App) -> ChannelQueue {
     let (queue, isNew) = queues.withLock { queues in
       if let known = queues[app.id] { return (known, false) }
       let new = ChannelQueue(
@@ -168,10 +168,10 @@ private struct FileCredential: Sendable {
 
 extension FileChannel: ChannelCredentials {
   /// A file and its secret.
-  public var credentials: (any ChannelCredentials)? { takesCredentials ? self : nil }
+  package var credentials: (any ChannelCredentials)? { takesCredentials ? self : nil }
 
   /// What pages say of it.
-  public var texts: CredentialTexts {
+  package var texts: CredentialTexts {
     CredentialTexts(
       step: Phrase("Name a file", "指定文件"),
       stepText: Phrase("Notifications are then written to it.", "通知将写入该文件。"), none: Phrase("no file", "未指定文件")
@@ -179,7 +179,7 @@ extension FileChannel: ChannelCredentials {
   }
 
   /// One, with all there is to fill in.
-  public var forms: [CredentialForm] {
+  package var forms: [CredentialForm] {
     [
       CredentialForm(
         "file", title: Phrase("Name the file", "指定文件"), text: Phrase("One line a notification.", "每条通知一行。"),
@@ -192,7 +192,7 @@ extension FileChannel: ChannelCredentials {
   }
 
   /// All, the oldest first.
-  public func stored(of apps: [AppID]) async -> Result<[StoredCredential], StorageError> {
+  package func stored(of apps: [AppID]) async -> Result<[StoredCredential], StorageError> {
     let known = files.withLock { $0 }
     return .success(
       apps.flatMap { app in
@@ -211,7 +211,7 @@ extension FileChannel: ChannelCredentials {
   }
 
   /// Keeps a file of which everything is right; it replaces the one that is named.
-  public func install(
+  package func install(
     _ inputs: [CredentialInput], for app: App, noting entry: AuditRow?,
     reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void
   ) {
@@ -245,12 +245,12 @@ extension FileChannel: ChannelCredentials {
   }
 
   /// Whether it can be written.
-  public func answer(to receipt: CredentialReceipt, for app: App) async -> CredentialAnswer {
+  package func answer(to receipt: CredentialReceipt, for app: App) async -> CredentialAnswer {
     answer(file(of: app.id))
   }
 
   /// The same of one that is there.
-  public func check(_ id: String, of app: App) async -> CredentialAnswer? {
+  package func check(_ id: String, of app: App) async -> CredentialAnswer? {
     files.withLock { $0[app.id]?.first { String($0.number) == id } }.map(answer)
   }
 
@@ -263,7 +263,7 @@ extension FileChannel: ChannelCredentials {
   }
 
   /// Takes it away, or stops it for a while.
-  public func change(
+  package func change(
     _ id: String, of app: App, _ change: CredentialChange, noting entry: AuditRow
   ) async -> Result<Bool, StorageError> {
     let path = files.withLock { files in
@@ -287,7 +287,7 @@ extension FileChannel: ChannelCredentials {
   }
 
   /// A secret that ends soon.
-  public func alerts(of app: App) -> [Phrase] {
+  package func alerts(of app: App) -> [Phrase] {
     let now = time.now()
     guard let end = file(of: app.id)?.expiresAt, end <= now.adding(seconds: CredentialNotice.seconds) else {
       return []
@@ -296,7 +296,7 @@ extension FileChannel: ChannelCredentials {
   }
 
   /// Whether the app has named a file.
-  public func status(of app: App) -> [ChannelStatus] {
+  package func status(of app: App) -> [ChannelStatus] {
     takesCredentials ? [ChannelStatus(info.id, hasCredential: file(of: app.id) != nil)] : []
   }
 

@@ -1,16 +1,16 @@
-import PushBase
+import BorealisBase
 import Synchronization
 
 /// Something that happens once in the middle of what is tested, when that asks for something that the test provides.
-public final class Interruption: Sendable {
+package final class Interruption: Sendable {
   private let action = Mutex<(@Sendable () -> Void)?>(nil)
   private let over = Semaphore()
 
   /// Prepares nothing.
-  public init() {}
+  package init() {}
 
   /// Does something at the next `occur`, on its thread.
-  public func prepare(_ body: @escaping @Sendable () -> Void) {
+  package func prepare(_ body: @escaping @Sendable () -> Void) {
     action.withLock { action in
       action = { [over] in
         body()
@@ -21,7 +21,7 @@ public final class Interruption: Sendable {
 
   /// Has another thread do something at the next `occur`. That goes on when it is done, or after a while: then it may be waiting for
   /// what is interrupted.
-  public func prepareBeside(_ body: @escaping @Sendable () -> Void) {
+  package func prepareBeside(_ body: @escaping @Sendable () -> Void) {
     action.withLock { action in
       action = { [over] in
         let done = Semaphore()
@@ -36,7 +36,7 @@ public final class Interruption: Sendable {
   }
 
   /// Is called in the middle of what is tested.
-  public func occur() {
+  package func occur() {
     let body = action.withLock { action in
       defer { action = nil }
       return action
@@ -45,5 +45,5 @@ public final class Interruption: Sendable {
   }
 
   /// Waits until what was prepared is done; false if that is not so after a minute.
-  public func wait() -> Bool { over.wait(until: SystemTime().monotonic() &+ 60_000_000_000) }
+  package func wait() -> Bool { over.wait(until: SystemTime().monotonic() &+ 60_000_000_000) }
 }

@@ -1,17 +1,17 @@
 import Synchronization
 
 /// Keeps log lines, from any thread, for a test to look at.
-public final class LogLines: Sendable {
+package final class LogLines: Sendable {
   private let lines = Mutex<[String]>([])
 
   /// No lines yet.
-  public init() {}
+  package init() {}
 
   /// The lines so far.
-  public var all: [String] { lines.withLock { $0 } }
+  package var all: [String] { lines.withLock { $0 } }
 
   /// Takes a line.
-  @Sendable public func add(_ bytes: [UInt8]) {
+  @Sendable package func add(_ bytes: [UInt8]) {
     lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
   }
 }

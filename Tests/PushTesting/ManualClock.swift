@@ -1,24 +1,24 @@
-import PushBase
+import BorealisBase
 import Synchronization
 
 /// A clock that stands still until a test moves it.
-public final class ManualClock: TimeSource {
+package final class ManualClock: TimeSource {
   private let state = Mutex((wall: Int64(1_790_000_000_000), monotonic: UInt64(1_790_000_000_000_000_000)))
 
   /// A clock that shows a day in September 2026.
-  public init() {}
+  package init() {}
 
   /// The wall clock.
-  public func now() -> Timestamp { Timestamp(milliseconds: state.withLock { $0.wall }) }
+  package func now() -> Timestamp { Timestamp(milliseconds: state.withLock { $0.wall }) }
 
   /// Nanoseconds that only go forward.
-  public func monotonic() -> UInt64 { state.withLock { $0.monotonic } }
+  package func monotonic() -> UInt64 { state.withLock { $0.monotonic } }
 
   /// The wall clock in seconds.
-  public var seconds: UInt32 { UInt32(clamping: now().seconds) }
+  package var seconds: UInt32 { UInt32(clamping: now().seconds) }
 
   /// Lets time go by.
-  public func advance(seconds: some BinaryInteger) {
+  package func advance(seconds: some BinaryInteger) {
     state.withLock { state in
       state.wall += Int64(seconds) * 1000
       state.monotonic += UInt64(clamping: seconds) * 1_000_000_000
@@ -26,7 +26,7 @@ public final class ManualClock: TimeSource {
   }
 
   /// Lets time go by.
-  public func advance(milliseconds: Int) {
+  package func advance(milliseconds: Int) {
     state.withLock { state in
       state.wall += Int64(milliseconds)
       state.monotonic += UInt64(clamping: milliseconds) * 1_000_000
@@ -34,8 +34,8 @@ public final class ManualClock: TimeSource {
   }
 
   /// Lets time go by.
-  public func advance(minutes: some BinaryInteger) { advance(seconds: minutes * 60) }
+  package func advance(minutes: some BinaryInteger) { advance(seconds: minutes * 60) }
 
   /// Somebody sets the wall clock, forward or back.
-  public func setWall(minutes: some BinaryInteger) { state.withLock { $0.wall += Int64(minutes) * 60_000 } }
+  package func setWall(minutes: some BinaryInteger) { state.withLock { $0.wall += Int64(minutes) * 60_000 } }
 }

@@ -1,27 +1,27 @@
+import BorealisBase
 import Glibc
-import PushBase
 
 /// Debian's nats-server in a folder of its own. It ends with this object, or with the process.
-public final class NATSServer {
+package final class NATSServer {
   /// Why it does not do what a test needs.
-  public struct Failure: Error, CustomStringConvertible {
+  package struct Failure: Error, CustomStringConvertible {
     /// The reason.
-    public let description: String
+    package let description: String
 
     /// Gives a reason.
-    public init(description: String) { self.description = description }
+    package init(description: String) { self.description = description }
   }
 
   private let folder: TemporaryFolder
   private let settings: String
   /// The address, which stays the same when it starts again.
-  public private(set) var address = ""
+  package private(set) var address = ""
   private var processID: pid_t = 0
   private var shell: pid_t = 0
   private var orders: Int32 = -1
 
   /// Starts it, with more lines for its configuration.
-  public init(_ settings: String = "", in folder: TemporaryFolder = TemporaryFolder()) throws {
+  package init(_ settings: String = "", in folder: TemporaryFolder = TemporaryFolder()) throws {
     self.folder = folder
     self.settings = settings
     try start()
@@ -30,7 +30,7 @@ public final class NATSServer {
   deinit { kill() }
 
   /// Starts it again, with other lines if some are given.
-  public func start(_ other: String? = nil) throws {
+  package func start(_ other: String? = nil) throws {
     let listen = address.isEmpty ? "127.0.0.1:-1" : address
     let text = """
       listen: "\(listen)"
@@ -48,7 +48,7 @@ public final class NATSServer {
   }
 
   /// Ends it at once.
-  public func kill() {
+  package func kill() {
     guard orders >= 0 else { return }
     close(orders)
     orders = -1
@@ -56,10 +56,10 @@ public final class NATSServer {
   }
 
   /// Stops it without an end, as a machine that hangs.
-  public func pause() { Glibc.kill(processID, SIGSTOP) }
+  package func pause() { Glibc.kill(processID, SIGSTOP) }
 
   /// Lets it go on.
-  public func resume() { Glibc.kill(processID, SIGCONT) }
+  package func resume() { Glibc.kill(processID, SIGCONT) }
 
   private func spawn() throws {
     var pipes: [Int32] = [-1, -1]

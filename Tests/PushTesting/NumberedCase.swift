@@ -1,8 +1,8 @@
 /// A numbered case of Getui's report on what an iPhone gets of a push with a notification for Apple and a message for the app
 /// (getui.md 6.4), whichever API sends it.
-public struct NumberedCase: Sendable, CustomStringConvertible {
+package struct NumberedCase: Sendable, CustomStringConvertible {
   /// Where the app is when the push is sent.
-  public enum App: CaseIterable, Sendable {
+  package enum App: CaseIterable, Sendable {
     /// On the screen.
     case foreground
     /// Behind others, or behind the locked screen.
@@ -12,7 +12,7 @@ public struct NumberedCase: Sendable, CustomStringConvertible {
   }
 
   /// How the user comes to the app after the push was sent.
-  public enum Opening: Sendable {
+  package enum Opening: Sendable {
     /// It is open.
     case none
     /// By its icon.
@@ -22,17 +22,17 @@ public struct NumberedCase: Sendable, CustomStringConvertible {
   }
 
   /// The report's number. Series C was sent from Getui's console, series S by its API.
-  public let name: String
+  package let name: String
   /// Where the app is when the push is sent.
-  public let app: App
+  package let app: App
   /// Whether the task is stopped before the app is opened.
-  public let isStopped: Bool
+  package let isStopped: Bool
   /// How the user opens the app.
-  public let opening: Opening
+  package let opening: Opening
   /// Whether the app gets the message, as the report has it, under strategy 1.
-  public let getsMessage: Bool
+  package let getsMessage: Bool
   /// Whether the app gets the notification that Apple brought, as the report has it, under strategy 1.
-  public let getsNotification: Bool
+  package let getsNotification: Bool
 
   private init(
     _ name: String, _ app: App, isStopped: Bool, _ opening: Opening, _ message: Bool, _ notification: Bool
@@ -42,11 +42,11 @@ public struct NumberedCase: Sendable, CustomStringConvertible {
   }
 
   /// The report's number.
-  public var description: String { name }
+  package var description: String { name }
 
   /// The table. A notification is tapped as it comes (`C3`) or later in the list of notifications (`C4`), which is the same
   /// to the app and the server.
-  public static let all: [NumberedCase] = [
+  package static let all: [NumberedCase] = [
     //           name  app at sending  task                     opened by  message, notification
     NumberedCase("C1", .foreground, isStopped: false, .none, true, false),
     NumberedCase("C2", .background, isStopped: false, .icon, true, false),
@@ -71,20 +71,20 @@ public struct NumberedCase: Sendable, CustomStringConvertible {
   ]
 
   /// Getui's strategies that there are.
-  public static let strategies = [1, 2, 3, 4, 6]
+  package static let strategies = [1, 2, 3, 4, 6]
 
   /// What a push comes to.
-  public struct Outcome: Sendable, Equatable {
+  package struct Outcome: Sendable, Equatable {
     /// Whether Apple is given the notification.
-    public let asksApple: Bool
+    package let asksApple: Bool
     /// Whether the app gets the message over the direct connection.
-    public let getsMessage: Bool
+    package let getsMessage: Bool
     /// Whether the app gets the notification that the user tapped.
-    public let getsNotification: Bool
+    package let getsNotification: Bool
   }
 
   /// What the case comes to under one of Getui's strategies, if Apple takes what it is given (getui.md 6.3).
-  public func outcome(strategy: Int) -> Outcome {
+  package func outcome(strategy: Int) -> Outcome {
     let isAway = app != .foreground
     let asksApple =
       switch strategy {

@@ -1,27 +1,27 @@
 import Glibc
 
 /// A folder in which the `openssl` command makes files for a test; it goes away with this object.
-public final class OpenSSLTool: Sendable {
+package final class OpenSSLTool: Sendable {
   /// It ended with an error.
-  public struct Failure: Error, CustomStringConvertible {
+  package struct Failure: Error, CustomStringConvertible {
     /// The command, and what it wrote.
-    public let description: String
+    package let description: String
   }
 
   private let folder = TemporaryFolder()
 
   /// With an empty folder.
-  public init() {}
+  package init() {}
 
   /// Runs `openssl` in the folder; the words of `command` are split at spaces, `more` are passed as they are.
   @discardableResult
-  public func run(_ command: String, _ more: String...) throws -> String {
+  package func run(_ command: String, _ more: String...) throws -> String {
     try run(command.split(separator: " ").map(String.init) + more)
   }
 
   /// Runs `openssl` in the folder; what it wrote to standard output and standard error.
   @discardableResult
-  public func run(_ arguments: [String]) throws -> String {
+  package func run(_ arguments: [String]) throws -> String {
     let log = folder.file("log")
     unlink(log)
     let process = try ChildProcess.start(
@@ -36,18 +36,18 @@ public final class OpenSSLTool: Sendable {
   }
 
   /// The content of a file in the folder, empty if there is none.
-  public func bytes(_ name: String) -> [UInt8] { TemporaryFolder.bytes(folder.file(name)) }
+  package func bytes(_ name: String) -> [UInt8] { TemporaryFolder.bytes(folder.file(name)) }
 
   /// The same as text.
-  public func text(_ name: String) -> String { TemporaryFolder.read(folder.file(name)) }
+  package func text(_ name: String) -> String { TemporaryFolder.read(folder.file(name)) }
 
   /// Makes or replaces a file in the folder.
-  public func write(_ bytes: [UInt8], to name: String) throws {
+  package func write(_ bytes: [UInt8], to name: String) throws {
     try TemporaryFolder.write(bytes, to: folder.file(name))
   }
 
   /// Makes `key.pem` and `certificate.pem` as Apple's "Push Services" certificates look.
-  public func makeCertificate(
+  package func makeCertificate(
     subject: String = "/UID=com.example.app/CN=Apple Push Services: com.example.app/OU=T5Z8W1R6PD",
     extensions: [String] = ["1.2.840.113635.100.6.3.1=ASN1:NULL", "1.2.840.113635.100.6.3.2=ASN1:NULL"],
     days: Int = 398, key: String = "ec -pkeyopt ec_paramgen_curve:P-256", name: String = "certificate"

@@ -1,18 +1,18 @@
+import BorealisBase
 import Glibc
-import PushBase
-import PushStorage
+import Storage
 import Synchronization
 
 /// PostgreSQL in a folder of its own, for the tests of one process. It ends with the process, however that ends.
-public final class PostgresCluster: Sendable {
+package final class PostgresCluster: Sendable {
   /// Why it does not do what it is asked for.
-  public struct Failure: Error, CustomStringConvertible {
+  package struct Failure: Error, CustomStringConvertible {
     /// One line.
-    public let description: String
+    package let description: String
   }
 
   /// The one that tests share which do no harm to it.
-  public static func shared() throws -> PostgresCluster {
+  package static func shared() throws -> PostgresCluster {
     _ = isStoppedAtExit
     return try one.get()
   }
@@ -24,7 +24,7 @@ public final class PostgresCluster: Sendable {
   }()
 
   /// Whether tests that run on any database run on PostgreSQL: `BOREALIS_TEST_STORE=postgres`.
-  public static let isChosen = getenv("BOREALIS_TEST_STORE").map { String(cString: $0) } == "postgres"
+  package static let isChosen = getenv("BOREALIS_TEST_STORE").map { String(cString: $0) } == "postgres"
 
   private static let one = Result<PostgresCluster, any Error> { try PostgresCluster() }
 
@@ -44,7 +44,7 @@ public final class PostgresCluster: Sendable {
   }
 
   /// Starts one; or one that follows another, which waits with each commit until it is stored here, too.
-  public init(standbyOf primary: PostgresCluster? = nil) throws {
+  package init(standbyOf primary: PostgresCluster? = nil) throws {
     // It is removed by the script.
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(parent)/pg-XXXXXX".utf8CString)
@@ -79,7 +79,7 @@ public final class PostgresCluster: Sendable {
   }
 
   /// Tells `pg_ctl` to do something, such as `-m immediate restart`, and waits until it is done.
-  public func control(_ order: String) throws {
+  package func control(_ order: String) throws {
     let bytes = Array((order + "\n").utf8)
     guard write(orders, bytes, bytes.count) == bytes.count, try answer() == "done" else {
       throw Failure(description: "pg_ctl \(order) failed: \(TemporaryFolder.read(path + "/control"))")
@@ -102,24 +102,24 @@ public final class PostgresCluster: Sendable {
   // MARK: Databases
 
   /// The folder of its socket.
-  public var socketFolder: String { path + "/pg" }
+  package var socketFolder: String { path + "/pg" }
 
   /// How a database of a name is reached.
-  public func url(of database: String) -> String { "postgres://borealis@/\(database)?host=\(path)/pg" }
+  package func url(of database: String) -> String { "postgres://borealis@/\(database)?host=\(path)/pg" }
 
   /// Makes a database with nothing in it, not even tables; its name.
-  public func makeEmpty() throws -> String {
+  package func makeEmpty() throws -> String {
     try databases.withLock { databases in try makeDatabase("", &databases) }
   }
 
   /// Makes a database with this program's schema; its name.
-  public func make() throws -> String {
+  package func make() throws -> String {
     try databases.withLock { databases in try makeFromTemplate(&databases) }
   }
 
   /// The database that belongs to a folder, made at the first call; its URL. It goes some time after the folder, or after the one
   /// that is given as its owner.
-  public func url(ofFolder folder: String, in owner: String? = nil) throws -> String {
+  package func url(ofFolder folder: String, in owner: String? = nil) throws -> String {
     try databases.withLock { databases in
       if let known = databases.ofFolders[folder] { return url(of: known.name) }
       for (path, (name, owner)) in databases.ofFolders where access(owner, F_OK) != 0 {
@@ -153,7 +153,7 @@ public final class PostgresCluster: Sendable {
 
   /// Runs statements on a connection of its own; the rows of the last.
   @discardableResult
-  public func sql(_ text: String, in database: String = "postgres") throws -> [[String]] {
+  package func sql(_ text: String, in database: String = "postgres") throws -> [[String]] {
     let session = try PostgresSession(self, in: database)
     defer { session.close() }
     return try session.sql(text)
@@ -209,7 +209,7 @@ public final class PostgresCluster: Sendable {
 
 extension TemporaryFolder {
   /// Where the database of a test is that does not care which one it is.
-  public func store() throws -> Store.Location {
+  package func store() throws -> Store.Location {
     guard PostgresCluster.isChosen else { return .sqlite(path: database) }
     return .postgres(url: try PostgresCluster.shared().url(ofFolder: path))
   }

@@ -1,11 +1,11 @@
 import CPostgreSQL
 
 /// A connection of a test's own, for what lasts longer than a statement.
-public final class PostgresSession {
+package final class PostgresSession {
   private var connection: OpaquePointer?
 
   /// Connects to a database.
-  public init(_ cluster: PostgresCluster, in database: String) throws {
+  package init(_ cluster: PostgresCluster, in database: String) throws {
     connection = PQconnectdb(cluster.url(of: database))
   }
 
@@ -13,7 +13,7 @@ public final class PostgresSession {
 
   /// Runs statements; the rows of the last.
   @discardableResult
-  public func sql(_ text: String) throws -> [[String]] {
+  package func sql(_ text: String) throws -> [[String]] {
     let result = PQexec(connection, text)
     defer { PQclear(result) }
     guard [PGRES_COMMAND_OK, PGRES_TUPLES_OK].contains(PQresultStatus(result)) else {
@@ -26,7 +26,7 @@ public final class PostgresSession {
   }
 
   /// Ends it, with what it holds.
-  public func close() {
+  package func close() {
     PQfinish(connection)
     connection = nil
   }

@@ -1,13 +1,13 @@
-import PushBase
-import PushCrypto
-import PushDomain
-import PushRouter
-import PushStorage
+import BorealisBase
+import BorealisCrypto
+import Core
+import Model
+import Storage
 
 /// What worlds of tests are made of, for tests that wait for the answers.
 extension Router {
   /// Adds an app to the database, and finds it there.
-  public func makeApp(
+  package func makeApp(
     in store: Store, secret: String = "secret", name: String = "test", account: AccountID = .standard
   ) async throws -> App {
     let new = NewApp(
@@ -21,7 +21,7 @@ extension Router {
   }
 
   /// Registers a device of an app.
-  public func newDevice(
+  package func newDevice(
     in app: App, platform: Platform = .android, fingerprint: [UInt8] = [],
     environment: APNsEnvironment = .none, token: [UInt8] = []
   ) async throws -> (id: RegistrationID, secret: [UInt8], number: RegistrationNumber) {
@@ -39,7 +39,7 @@ extension Router {
 
 extension Registrations {
   /// Makes a registration that a device asks for now.
-  public func register(
+  package func register(
     in app: App, platform: Platform, fingerprint: [UInt8], tokens: [PushToken], appVersion: String,
     reply: @escaping @Sendable (Result<Registered, DeviceFailure>) -> Void
   ) {
@@ -52,7 +52,7 @@ extension Registrations {
 
 extension Acceptance {
   /// Accepts a push.
-  public func accept(_ request: AcceptRequest, for app: App) async -> Result<AcceptedPush, APIError> {
+  package func accept(_ request: AcceptRequest, for app: App) async -> Result<AcceptedPush, APIError> {
     await awaitCallback { done in accept(request, for: app) { done($0) } }
   }
 }

@@ -1,12 +1,12 @@
 /// Numbers that look random and are the same in every run with the same seed: SplitMix64 (Steele, Lea and Flood, 2014).
-public struct SeededRandom: RandomNumberGenerator, Sendable {
+package struct SeededRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// Begins a series.
-  public init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
   /// The next number.
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var value = state
     value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9

@@ -1,9 +1,9 @@
-import PushBase
-import PushDomain
+import BorealisBase
+import Model
 
 extension ServiceSet {
   /// Production of APNs.
-  public static let production = ServiceSet(APNsEnvironment.production.service)
+  package static let production = ServiceSet(APNsEnvironment.production.service)
   /// Sandbox of APNs.
-  public static let sandbox = ServiceSet(APNsEnvironment.sandbox.service)
+  package static let sandbox = ServiceSet(APNsEnvironment.sandbox.service)
 }

@@ -1,22 +1,22 @@
-import PushCluster
+import Cluster
 import Synchronization
 
 /// A bus between nodes of one process that loses, repeats, delays and reorders frames as a seed says. Its time is what the test says it
 /// is: nanoseconds that only go forward. Everything in it is bounded.
-public final class SimulatedNetwork: Sendable {
+package final class SimulatedNetwork: Sendable {
   /// What happens to frames.
-  public struct Faults: Sendable {
+  package struct Faults: Sendable {
     /// Of a thousand frames, how many are lost.
-    public var lost = 0
+    package var lost = 0
     /// Of a thousand frames, how many come twice.
-    public var repeated = 0
+    package var repeated = 0
     /// Of a thousand frames, how many are delayed by more than the others, and thus come after later ones.
-    public var delayed = 0
+    package var delayed = 0
     /// The longest such delay in nanoseconds.
-    public var longestDelay: UInt64 = 5_000_000_000
+    package var longestDelay: UInt64 = 5_000_000_000
 
     /// None.
-    public init() {}
+    package init() {}
   }
 
   private struct Flight: Sendable {
@@ -53,13 +53,13 @@ public final class SimulatedNetwork: Sendable {
   private let state: Mutex<State>
 
   /// A network without faults. Frames that would make more than so many bytes be under way are lost.
-  public init(seed: UInt64, mostBytes: Int = 64 << 20) {
+  package init(seed: UInt64, mostBytes: Int = 64 << 20) {
     self.mostBytes = mostBytes
     state = Mutex(State(random: SeededRandom(seed: seed)))
   }
 
   /// Connects a node.
-  public func bus(of incarnation: Incarnation, wake: @escaping @Sendable () -> Void = {}) -> SimulatedBus {
+  package func bus(of incarnation: Incarnation, wake: @escaping @Sendable () -> Void = {}) -> SimulatedBus {
     let bus = SimulatedBus(self, incarnation, wake: wake)
     state.withLock { $0.inboxes[incarnation] = bus.inbox }
     bus.inbox.add(.connected)
@@ -67,24 +67,24 @@ public final class SimulatedNetwork: Sendable {
   }
 
   /// Sets what happens to frames that are published from now on.
-  public func setFaults(_ faults: Faults) { state.withLock { $0.faults = faults } }
+  package func setFaults(_ faults: Faults) { state.withLock { $0.faults = faults } }
 
   /// Frames from one node to another are lost from now on, also those under way.
-  public func cut(from: Incarnation, to: Incarnation) {
+  package func cut(from: Incarnation, to: Incarnation) {
     state.withLock { _ = $0.cuts.insert(Route(from: from, to: to)) }
   }
 
   /// All nodes reach each other again.
-  public func heal() { state.withLock { $0.cuts = [] } }
+  package func heal() { state.withLock { $0.cuts = [] } }
 
   /// Bytes under way.
-  public var bytes: Int { state.withLock { $0.bytes } }
+  package var bytes: Int { state.withLock { $0.bytes } }
 
   /// When the next frame arrives; nil if none is under way.
-  public var nextArrival: UInt64? { state.withLock { $0.flights.first?.arrival } }
+  package var nextArrival: UInt64? { state.withLock { $0.flights.first?.arrival } }
 
   /// Lets time go by until a moment: hands over what has arrived by then.
-  public func advance(to now: UInt64) {
+  package func advance(to now: UInt64) {
     let due = state.withLock { state -> [(BusMailbox, [UInt8])] in
       state.now = max(state.now, now)
       var due: [(BusMailbox, [UInt8])] = []
@@ -164,7 +164,7 @@ public final class SimulatedNetwork: Sendable {
 }
 
 /// One node's connection to a `SimulatedNetwork`.
-public final class SimulatedBus: Bus {
+package final class SimulatedBus: Bus {
   fileprivate let inbox: BusMailbox
   private let network: SimulatedNetwork
   private let incarnation: Incarnation
@@ -180,7 +180,7 @@ public final class SimulatedBus: Bus {
 
   /// Hands a frame to the network.
   @discardableResult
-  public func publish(_ frame: [UInt8], to target: BusTarget) -> Bool {
+  package func publish(_ frame: [UInt8], to target: BusTarget) -> Bool {
     let isOpen = published.withLock { published in
       let isOpen = !published.isClosed && frame.count <= ClusterLimits.maxFrame
       if isOpen { published.published += 1 } else { published.refused += 1 }
@@ -191,10 +191,10 @@ public final class SimulatedBus: Bus {
   }
 
   /// The frames and events that have come.
-  public func take() -> (frames: [[UInt8]], events: [BusEvent]) { inbox.take() }
+  package func take() -> (frames: [[UInt8]], events: [BusEvent]) { inbox.take() }
 
   /// What it has met.
-  public var counts: BusCounts {
+  package var counts: BusCounts {
     var counts = BusCounts()
     published.withLock { (counts.published, counts.refused) = ($0.published, $0.refused) }
     (counts.received, counts.dropped) = inbox.counts
@@ -202,7 +202,7 @@ public final class SimulatedBus: Bus {
   }
 
   /// Leaves the network.
-  public func close() {
+  package func close() {
     published.withLock { $0.isClosed = true }
     network.disconnect(incarnation)
     inbox.close()

@@ -1,9 +1,9 @@
 import Glibc
 
 /// Kinds of sockets as numbers, for tests that import OpenSSL's headers: with them Swift does not find Glibc's names.
-public enum SocketKind {
+package enum SocketKind {
   /// A stream.
-  public static let stream = Int32(SOCK_STREAM.rawValue)
+  package static let stream = Int32(SOCK_STREAM.rawValue)
   /// A stream that never blocks.
-  public static let nonBlockingStream = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
+  package static let nonBlockingStream = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
 }

@@ -1,9 +1,9 @@
-import PushBase
-import PushStorage
+import BorealisBase
+import Storage
 
 extension Store {
   /// Writes and waits for the commit; with `lowPriority` also for all that waited before it until nobody else had something to write.
-  public func change<Value: Sendable>(
+  package func change<Value: Sendable>(
     single: Bool = false, lowPriority: Bool = false,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
   ) async throws -> Value {
@@ -13,7 +13,7 @@ extension Store {
   }
 
   /// Reads and waits for the answer.
-  public func look<Value: Sendable>(
+  package func look<Value: Sendable>(
     _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
   ) async throws -> Value {
     try await awaitCallback { continuation in

@@ -1,20 +1,20 @@
 import Glibc
 
 /// A new folder that goes away, with all in it, with this object.
-public final class TemporaryFolder: Sendable {
+package final class TemporaryFolder: Sendable {
   /// A file could not be made.
-  public struct Failed: Error, CustomStringConvertible {
+  package struct Failed: Error, CustomStringConvertible {
     /// The file.
-    public let path: String
+    package let path: String
     /// What failed, for the test's report.
-    public var description: String { "cannot write \(path)" }
+    package var description: String { "cannot write \(path)" }
   }
 
   /// Where it is.
-  public let path: String
+  package let path: String
 
   /// Makes a folder where `TMPDIR` says, as usual; without one, every use of its path fails.
-  public init() {
+  package init() {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(parent)/borealis-XXXXXX".utf8CString)
     path = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
@@ -23,38 +23,38 @@ public final class TemporaryFolder: Sendable {
   deinit { Self.remove(path) }
 
   /// A file in it for a database.
-  public var database: String { file("test.sqlite") }
+  package var database: String { file("test.sqlite") }
 
   /// The path of a file in it.
-  public func file(_ name: String) -> String { "\(path)/\(name)" }
+  package func file(_ name: String) -> String { "\(path)/\(name)" }
 
   /// What lies in it, in order.
-  public var names: [String] { (Self.entries(path) ?? []).sorted() }
+  package var names: [String] { (Self.entries(path) ?? []).sorted() }
 
   /// All files below a folder, by their path from there.
-  public static func files(_ path: String) -> [String] {
+  package static func files(_ path: String) -> [String] {
     (entries(path) ?? []).flatMap { name in
       entries("\(path)/\(name)") == nil ? [name] : files("\(path)/\(name)").map { "\(name)/\($0)" }
     }
   }
 
   /// Replaces a file's content.
-  public static func write(_ text: String, to path: String) throws {
+  package static func write(_ text: String, to path: String) throws {
     try write(Array(text.utf8), to: path)
   }
 
   /// Replaces a file's content.
-  public static func write(_ bytes: [UInt8], to path: String) throws {
+  package static func write(_ bytes: [UInt8], to path: String) throws {
     guard let file = fopen(path, "we") else { throw Failed(path: path) }
     let count = fwrite(bytes, 1, bytes.count, file)
     guard fclose(file) == 0, count == bytes.count else { throw Failed(path: path) }
   }
 
   /// A file's content as text, empty if there is no such file.
-  public static func read(_ path: String) -> String { String(decoding: bytes(path), as: UTF8.self) }
+  package static func read(_ path: String) -> String { String(decoding: bytes(path), as: UTF8.self) }
 
   /// A file's content, empty if there is no such file.
-  public static func bytes(_ path: String) -> [UInt8] {
+  package static func bytes(_ path: String) -> [UInt8] {
     guard let file = fopen(path, "re") else { return [] }
     defer { fclose(file) }
     var bytes: [UInt8] = []

@@ -1,24 +1,24 @@
+import BorealisBase
 import Dispatch
 import Glibc
-import PushBase
-import PushStorage
+import Storage
 
 /// An open database in a folder of its own. It is closed when this object goes, and so is the folder.
-public final class TestDatabase: Sendable {
+package final class TestDatabase: Sendable {
   /// Where it lies, and what else a test wants to keep beside it.
-  public let folder: TemporaryFolder
+  package let folder: TemporaryFolder
   /// The database.
-  public let store: Store
+  package let store: Store
 
   /// How it is opened. With `BOREALIS_TEST_WRITES=twice` whatever is written is written, undone, and written again.
-  public static var options: Store.Options {
+  package static var options: Store.Options {
     var options = Store.Options()
     options.rehearses = getenv("BOREALIS_TEST_WRITES").map { String(cString: $0) } == "twice"
     return options
   }
 
   /// A new database, or the one that lies in a folder already. `open` opens it in another way than usual.
-  public init(
+  package init(
     in folder: TemporaryFolder = TemporaryFolder(), readers: Int = 2,
     open: ((Store.Location) throws -> Store)? = nil
   ) throws {

@@ -1,14 +1,14 @@
 import Glibc
 
 /// A pipe of which the test has both ends.
-public final class TestPipe {
+package final class TestPipe {
   /// The end to read from.
-  public let reader: Int32
+  package let reader: Int32
   /// The end to write to.
-  public let writer: Int32
+  package let writer: Int32
 
   /// Makes one; `isFull` leaves no room in it.
-  public init(isFull: Bool = false) {
+  package init(isFull: Bool = false) {
     var ends: [Int32] = [-1, -1]
     _ = pipe(&ends)
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -22,7 +22,7 @@ public final class TestPipe {
   deinit { for end in [reader, writer] { close(end) } }
 
   /// Whether who writes waits for room.
-  public var isWaiting: Bool {
+  package var isWaiting: Bool {
     get { fcntl(writer, F_GETFL) & O_NONBLOCK == 0 }
     set {
       let flags = fcntl(writer, F_GETFL)
@@ -31,7 +31,7 @@ public final class TestPipe {
   }
 
   /// Reads until a text has come, for a minute at most.
-  public func read(until end: String) -> String {
+  package func read(until end: String) -> String {
     var text = ""
     while !text.hasSuffix(end) {
       var poll = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)

@@ -1,11 +1,11 @@
+import BorealisBase
 import Glibc
-import PushBase
 import Synchronization
 
 /// A server that is asked: answers each request as its script says, and keeps what it got. Every connection has a thread.
-public final class TestReceiver: Sendable {
+package final class TestReceiver: Sendable {
   /// What to do with a request.
-  public enum Act: Sendable {
+  package enum Act: Sendable {
     /// Answer with this.
     case answer(String)
     /// Close the connection in the middle of an answer.
@@ -14,19 +14,19 @@ public final class TestReceiver: Sendable {
     case hang
 
     /// An answer without a body, with more fields, each with its line end.
-    public static func status(_ status: Int, _ fields: String = "") -> Act {
+    package static func status(_ status: Int, _ fields: String = "") -> Act {
       .answer("HTTP/1.1 \(status) Test\r\n\(fields)Content-Length: 0\r\n\r\n")
     }
   }
 
   /// A request: its first line, its fields by small names, its body.
-  public struct Request: Sendable {
+  package struct Request: Sendable {
     /// Method, path and version.
-    public let line: String
+    package let line: String
     /// By names in small letters.
-    public let fields: [String: String]
+    package let fields: [String: String]
     /// The body.
-    public let body: [UInt8]
+    package let body: [UInt8]
   }
 
   private struct State: Sendable {
@@ -36,13 +36,13 @@ public final class TestReceiver: Sendable {
   }
 
   /// Where it listens, on 127.0.0.1.
-  public let port: UInt16
+  package let port: UInt16
   private let listener: Int32
   private let script: @Sendable (Int) -> Act
   private let state = Mutex(State())
 
   /// `script` is asked with the number of the request, from 1 on.
-  public init(_ script: @escaping @Sendable (Int) -> Act = { _ in .status(200) }) throws {
+  package init(_ script: @escaping @Sendable (Int) -> Act = { _ in .status(200) }) throws {
     self.script = script
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
@@ -69,16 +69,16 @@ public final class TestReceiver: Sendable {
   }
 
   /// It could not listen.
-  public struct Failure: Error {}
+  package struct Failure: Error {}
 
   /// An address of it.
-  public var url: String { "http://127.0.0.1:\(port)/hook" }
+  package var url: String { "http://127.0.0.1:\(port)/hook" }
 
   /// What came so far.
-  public var requests: [Request] { state.withLock { $0.requests } }
+  package var requests: [Request] { state.withLock { $0.requests } }
 
   /// Ends its connections.
-  public func close() {
+  package func close() {
     shutdown(listener, Int32(SHUT_RDWR))
     state.withLock { state in
       state.isClosed = true

@@ -5,23 +5,35 @@ struct ModuleMap {
   struct Target {
     let name: String
     let dependencies: [String]
+    /// Where its sources are.
+    let folder: String
   }
 
   /// The targets in the order of the file.
   let targets: [Target]
 
-  /// Reads every `module(…)`, `tests(…)`, `.target(…)`, `.executableTarget(…)`, `.systemLibrary(…)` and `.plugin(…)`.
+  /// Reads every `module(…)`, `library(…)`, `tests(…)`, `.target(…)`, `.executableTarget(…)` and `.plugin(…)`.
   init(_ manifest: String) {
     let entry =
       #/
-      (?: module | tests | target | executableTarget | systemLibrary | plugin ) \( \s*
+      (?: module | library | tests | target | executableTarget | plugin ) \( \s*
       (?: name: \s* )? "(?<name> [\w-]+ )"
+      (?: , \s* in: \s* "(?<folder> \w+ )" )?
+      (?: , \s* path: \s* "Sources/(?<path> [\w\/]+ )" )?
       (?: , \s* (?: dependencies: \s* )? \[ (?<list> [^\]]* ) \] )?
       /#
     targets = manifest.matches(of: entry).map { match in
       let names = (match.list ?? "").matches(of: /"(?<name>[\w-]+)"/)
-      return Target(name: String(match.name), dependencies: names.map { String($0.name) })
+      let isLibrary = match.output.0.hasPrefix("library")
+      let folder = match.folder ?? match.path ?? (isLibrary ? "C/\(match.name)" : match.name)
+      return Target(
+        name: String(match.name), dependencies: names.map { String($0.name) }, folder: String(folder))
     }
+  }
+
+  /// The targets whose sources are in a folder of `Sources`, or in one inside it.
+  func targets(in folder: String) -> [Target] {
+    targets.filter { ($0.folder + "/").hasPrefix(folder + "/") }
   }
 
   subscript(name: String) -> Target? { targets.first { $0.name == name } }

@@ -15,40 +15,58 @@ import Testing
   }
 
   @Test func theMapIsRead() {
-    #expect(map["PushJSON"]?.dependencies.contains("PushBase") == true)
+    #expect(map["BorealisCrypto"]?.dependencies.contains("BorealisBase") == true)
+    #expect(map["BorealisCrypto"]?.folder == "Crypto")
+    #expect(map["CSQLite"]?.folder == "C/CSQLite")
     #expect(map["COpenSSL"]?.dependencies == [])
-    #expect(map["borealis"]?.dependencies.contains("PushGateway") == true)
-    #expect(map["PushStorage"]?.dependencies.contains("CSQLite") == true)
+    #expect(map["borealis"]?.dependencies.contains("API") == true)
+    #expect(map["Storage"]?.dependencies.contains("CSQLite") == true)
     #expect(map["TidyTests"]?.dependencies.isEmpty == false)
   }
 
   @Test func everyFolderIsATarget() throws {
     // The device library for Java is not built by SwiftPM.
     for folder in try Repository.names("Sources") where folder != "android" {
-      #expect(map[folder] != nil, "Sources/\(folder)")
+      let targets = map.targets(in: folder)
+      #expect(!targets.isEmpty, "Sources/\(folder)")
+      // A folder of several targets has nothing beside them.
+      guard targets.allSatisfy({ $0.folder != folder }) else { continue }
+      for name in try Repository.names("Sources/" + folder) {
+        #expect(targets.contains { $0.folder == "\(folder)/\(name)" }, "Sources/\(folder)/\(name)")
+      }
     }
   }
 
+  /// What a newcomer sees at a glance. A module of one kind of thing, such as the device protocol, needs no folders inside.
+  @Test func noFolderIsCrowded() throws {
+    var counts: [Substring: Int] = [:]
+    for path in try Repository.files(under: "Sources", ending: ".swift") {
+      counts[path[..<(path.lastIndex(of: "/") ?? path.startIndex)], default: 0] += 1
+    }
+    for (folder, count) in counts { #expect(count <= 25, "\(folder) has \(count) files") }
+  }
+
   @Test func importsFollowTheMap() throws {
-    for folder in try Repository.names("Sources") {
-      let allowed = Self.system.union(map[folder]?.dependencies ?? [])
-      for path in try Repository.files(under: "Sources/" + folder, ending: ".swift") {
+    for target in map.targets where Repository.exists("Sources/" + target.folder) {
+      let allowed = Self.system.union(target.dependencies)
+      for path in try Repository.files(under: "Sources/" + target.folder, ending: ".swift") {
         for name in imports(try Repository.text(path)) {
           // The build plugin runs within SwiftPM, which hands it Foundation's types.
-          if folder == "EmbedFiles", ["Foundation", "PackagePlugin"].contains(name) { continue }
+          if target.name == "EmbedFiles", ["Foundation", "PackagePlugin"].contains(name) { continue }
           #expect(allowed.contains(name), "\(path) imports \(name)")
         }
       }
     }
   }
 
-  /// Only PushStorage knows which database there is. Benchmarks open files of their own, and `borealis` tells people the
+  /// Only Storage knows which database there is. Benchmarks open files of their own, and `borealis` tells people the
   /// name of the file.
   @Test func onlyStorageKnowsTheDatabase() throws {
-    let exempt: Set = ["CSQLite", "PushStorage", "PushBench", "borealis"]
-    for folder in try Repository.names("Sources") where !exempt.contains(folder) {
-      #expect(map[folder]?.dependencies.contains("CSQLite") != true, "\(folder)")
-      for path in try Repository.files(under: "Sources/" + folder, ending: ".swift") {
+    let exempt: Set = ["CSQLite", "Storage", "DevTools", "borealis", "StorageTests", "ConsoleTests"]
+    for target in map.targets where !exempt.contains(target.name) {
+      #expect(!target.dependencies.contains("CSQLite"), "\(target.name)")
+      guard Repository.exists("Sources/" + target.folder) else { continue }
+      for path in try Repository.files(under: "Sources/" + target.folder, ending: ".swift") {
         let text = try Repository.text(path).lowercased()
         for word in ["sqlite", "pragma ", "rowid"] { #expect(!text.contains(word), "\(path) says \(word)") }
       }
@@ -57,14 +75,8 @@ import Testing
 
   /// What the console says of a channel comes from the channel. `apns_collapse_id` is a field of JPush's API.
   @Test func theConsoleNamesNoChannel() throws {
-    let services = try Repository.names("Sources").filter {
-      map[$0]?.dependencies.contains("PushChannels") == true
-    }
-    #expect(services.contains("PushAPNs"))
-    for service in services {
-      #expect(map["PushConsole"]?.dependencies.contains(service) == false, "\(service)")
-    }
-    for path in try Repository.files(under: "Sources/PushConsole", ending: ".swift") {
+    #expect(map["Console"]?.dependencies.contains("Channels") == false)
+    for path in try Repository.files(under: "Sources/Console", ending: ".swift") {
       let text = try Repository.text(path).lowercased().replacing("apns_collapse_id", with: "")
       for word in ["apns", "apple", "苹果"] { #expect(!text.contains(word), "\(path) says \(word)") }
     }
@@ -73,20 +85,20 @@ import Testing
   /// Files and folders of `Sources` that may name APNs or Apple: its channel and the tools for it; the device protocol and the APIs
   /// of JPush and Getui, which speak of it and are older than other channels.
   private static let namingAPNs = [
-    "APNsSimulator/", "PushAPNs/", "PushBench/", "apns-simulator/", "borealis/",
-    "BorealisDevice/", "PushBase/APNsTokenSlot.swift", "PushBase/Identifiers.swift", "PushWire/ClientFrame",
-    "PushDomain/AudienceParser.swift", "PushDomain/Channels/APNsTokens.swift",
-    "PushDomain/Channels/ChannelID.swift", "PushDomain/PushContent.swift", "PushDomain/PushOptions.swift",
-    "PushGateway/Controllers/PushReportController.swift",
-    "PushGateway/MessageReports.swift", "PushGateway/ReportChannels.swift",
-    "PushGetui/AppleNotification.swift", "PushGetui/Controllers/UserController.swift",
-    "PushGetui/PushContentReader.swift", "PushGetui/TaskFigures.swift",
+    "Channels/APNs/", "DevTools/APNsSimulator/", "DevTools/Bench/", "borealis/",
+    "BorealisDevice/", "Base/Identifiers/APNsTokenSlot.swift", "Base/Identifiers/Identifiers.swift",
+    "DeviceProtocol/ClientFrame", "Model/Audience/AudienceParser.swift", "Model/Channels/APNsTokens.swift",
+    "Model/Channels/ChannelID.swift", "Model/Push/PushContent.swift", "Model/Push/PushOptions.swift",
+    "API/Controllers/PushReportController.swift",
+    "API/MessageReports.swift", "API/ReportChannels.swift",
+    "API/Getui/AppleNotification.swift", "API/Getui/Controllers/UserController.swift",
+    "API/Getui/PushContentReader.swift", "API/Getui/TaskFigures.swift",
   ]
 
   /// The same of Google's service: its channel and the simulator, and names of fields in JPush's and Getui's APIs.
   private static let namingFCM = [
-    "ChannelSimulator/", "PushBench/Channel", "PushDomain/ChannelWishes.swift", "PushVendors/FCM/",
-    "borealis/Vendors.swift",
+    "DevTools/ChannelSimulator/", "DevTools/Bench/", "Model/Push/ChannelWishes.swift", "Channels/FCM/",
+    "borealis/Server/Vendors.swift",
   ]
 
   @Test func `Only what is about FCM names it`() throws {
@@ -130,7 +142,7 @@ import Testing
       Repository.root.appending(path: ".ci/module-map").path, [], output: .appending(folder.file("picture")))
     #expect(ChildProcess.wait(for: script) == 0)
     let picture = TemporaryFolder.read(folder.file("picture"))
-    #expect(picture.contains("PushRouter --> PushStorage\n"))
+    #expect(picture.contains("Core --> Storage\n"))
     #expect(
       try Repository.text("Docs/architecture.md").contains("--write -->\n\(picture)<!-- end"),
       "Run .ci/module-map --write")
@@ -139,24 +151,26 @@ import Testing
   @Test func theTableNamesEveryModule() throws {
     let page = try Repository.text("Docs/architecture.md")
     for target in map.targets where !target.name.hasSuffix("Tests") {
-      // Tools of the build are no modules of the program.
+      // Tools of the build are not modules of the program.
       if target.name.lowercased().hasPrefix("embed") || target.name == "Fuzz" { continue }
       #expect(page.contains(target.name), "Docs/architecture.md does not name \(target.name)")
     }
   }
 
   /// Connections have one implementation. What the benchmark compares with does without it on purpose.
-  @Test func onlyPushNetReadsAndWritesSockets() throws {
-    let floor: Set = ["Sources/PushBench/FloorServer.swift", "Sources/PushBench/CallbackSink.swift"]
+  @Test func onlyNetReadsAndWritesSockets() throws {
+    let floor: Set = [
+      "Sources/DevTools/Bench/Peers/FloorServer.swift", "Sources/DevTools/Bench/Scenes/CallbackSink.swift",
+    ]
     let calls = [
       "cl_send(", "cl_shutdown_write(", "co_ssl_", " SSL_", "(SSL_", "TLSSession(", "cl_thread_start(",
     ]
-    for folder in try Repository.names("Sources") where folder != "PushNet" {
+    for folder in try Repository.names("Sources") where folder != "Net" {
       for path in try Repository.files(under: "Sources/" + folder, ending: ".swift")
       where !floor.contains(path) {
         let text = try Repository.text(path)
         for call in calls where text.contains(call) {
-          #expect(path == "Sources/PushBase/SystemThread.swift", "\(path) calls \(call)")
+          #expect(path == "Sources/Base/Threads/SystemThread.swift", "\(path) calls \(call)")
         }
       }
     }

@@ -4,7 +4,7 @@ import Testing
   static let sources = try? Repository.files(under: "Sources", ending: ".swift")
 
   @Test func theSearchFindsTheSources() throws {
-    #expect(try #require(Self.sources).contains("Sources/PushBase/Hex.swift"))
+    #expect(try #require(Self.sources).contains("Sources/Base/Text/Hex.swift"))
   }
 
   @Test func noFileIsLong() throws {
@@ -65,7 +65,9 @@ import Testing
   /// The console and the gateway reach what is stored through services.
   @Test func frontsSeeNoTransaction() throws {
     for path in try #require(Self.sources)
-    where path.hasPrefix("Sources/PushConsole/") || path.hasPrefix("Sources/PushGateway/") {
+    where ["Console/Pages/", "Console/People/", "Console/Web/", "API/"].contains(where: {
+      path.hasPrefix("Sources/" + $0)
+    }) && !path.hasPrefix("Sources/API/Getui/") {
       let code = code(try Repository.text(path))
       for word in ["Transaction", "store.read", "store.write"] {
         #expect(!code.contains(word), "\(word) in \(path)")
@@ -76,14 +78,14 @@ import Testing
   /// Whatever may block says so, and traps in debug builds on an event loop. Programs beside the server may wait.
   @Test func blockingCallsAreChecked() throws {
     let others = [
-      "PushBench/", "APNsSimulator/", "ChannelSimulator/", "EmbedFiles/", "embed-files/", "BorealisDevice/",
+      "DevTools/", "EmbedFiles/", "BorealisDevice/",
     ]
     let exempt = [
       // The writer, readers and the checkpointer have threads of their own, which wait for the database.
-      "Sources/PushStorage/",
+      "Sources/Storage/",
       // Commands; `serve` has no such call, and `device` waits for whoever reads its output.
-      "Command.swift", "Commands.swift", "Sources/PushOps/SystemCalls.swift",
-      "Sources/borealis/DeviceInstruction.swift",
+      "Command.swift", "Commands.swift", "Sources/Base/Settings/SystemCalls.swift",
+      "Sources/borealis/Commands/DeviceInstruction.swift",
       // Before there are threads.
       "Sources/borealis/main.swift",
     ]
@@ -95,7 +97,7 @@ import Testing
       && !exempt.contains(where: { path.hasPrefix($0) || path.hasSuffix($0) })
     {
       let code = code(try Repository.text(path)).replacing(/func \w+\(/, with: "")
-      guard code.contains(call), !path.hasPrefix("Sources/PushHTTP/") else { continue }
+      guard code.contains(call), !path.hasPrefix("Sources/HTTP/Messages/") else { continue }
       checked += 1
       let isChecked = code.contains("BlockingCall.assertAllowed()")
       #expect(isChecked, "\(path)")
@@ -109,19 +111,16 @@ import Testing
       "INSERT OR ", "ON CONFLICT DO ", " IS ?", " IS NOT ?", "LIMIT -1", "last_insert_rowid",
       "NOT IN (SELECT",
     ]
-    for path in try #require(Self.sources) where path.hasPrefix("Sources/PushStorage/") {
+    for path in try #require(Self.sources) where path.hasPrefix("Sources/Storage/") {
       let text = try Repository.text(path)
       for word in words { #expect(!text.contains(word), "\(word) in \(path)") }
     }
   }
 
   @Test func everyActionInTheAuditLogHasWords() throws {
-    let words = try Repository.text("Sources/PushConsole/Web/AuditWords.swift")
+    let words = try Repository.text("Sources/Console/Web/Words/AuditWords.swift")
     var actions: Set<String> = []
-    for path in try #require(Self.sources)
-    where
-      path.hasPrefix("Sources/PushConsole/") || path.hasPrefix("Sources/PushAccounts/")
-    {
+    for path in try #require(Self.sources) where path.hasPrefix("Sources/Console/") {
       let action = /(?:entry\(|action:)\s*"(?<action>[a-z]+\.[a-z.]+)"/
       actions.formUnion(try Repository.text(path).matches(of: action).map { String($0.action) })
     }

@@ -1,0 +1,59 @@
+import BorealisBase
+import Core
+import Model
+
+/// Where makers' services send receipts to.
+extension VendorParts {
+  /// The path of an app's receipts.
+  package static func receiptPath(of channel: ChannelInfo, _ marks: ReceiptMarks, in app: AppKey) -> String {
+    "/v1/vendor-receipts/\(channel.name)/\(ReceiptCode(app: app, code: marks.code).text)"
+  }
+
+  /// What requests tell the service; nil if it is told in its console, if nobody has said where this server is reached, or if the
+  /// address is longer than the service takes.
+  func passedReceiptAddress(
+    of vendor: some Vendor, _ marks: ReceiptMarks, in app: AppKey
+  ) -> String? {
+    guard vendor.isToldOfReceipts, let address = receiptAddress(of: vendor.info, marks, in: app),
+      address.utf8.count <= vendor.longestReceiptAddress
+    else { return nil }
+    return address
+  }
+
+  /// What pages say of it.
+  func receiptFact(
+    of vendor: some Vendor, _ marks: ReceiptMarks, in app: AppKey
+  ) -> StoredCredential.Fact {
+    let label = Phrase("Address of receipts", "回执地址")
+    guard let address = receiptAddress(of: vendor.info, marks, in: app) else {
+      return .init(
+        label, Self.receiptPath(of: vendor.info, marks, in: app), isCode: true,
+        note: Phrase(
+          "The server does not know where it is reached: set --public-url. Then it stands here in full.",
+          "服务器不知道自己的公网地址：请设置 --public-url，之后此处显示完整地址。"))
+    }
+    let note =
+      if !vendor.isToldOfReceipts {
+        Phrase("Enter it in the service's console. Keep it secret.", "请填写到厂商后台的回执配置中，注意保密。")
+      } else if passedReceiptAddress(of: vendor, marks, in: app) == nil {
+        Phrase(
+          "The service is not told of it, as it takes {} bytes at most: set a shorter --public-url.",
+          "地址超过厂商 {} 字节的上限，推送时未告知厂商：请缩短 --public-url。"
+        ).with(String(vendor.longestReceiptAddress))
+      } else if vendor.isReceiptAddressEntered {
+        Phrase(
+          "Register it in the service's console as well: each push names it. Keep it secret.",
+          "每次推送时自动告知厂商，同时须在厂商后台登记该地址，注意保密。")
+      } else {
+        Phrase("The service is told of it with each push.", "每次推送时自动告知厂商。")
+      }
+    return .init(label, address, isCopied: true, note: note)
+  }
+
+  /// The address of an app's receipts; nil if nobody has said where this server is reached.
+  private func receiptAddress(
+    of channel: ChannelInfo, _ marks: ReceiptMarks, in app: AppKey
+  ) -> String? {
+    site.map { $0 + Self.receiptPath(of: channel, marks, in: app) }
+  }
+}

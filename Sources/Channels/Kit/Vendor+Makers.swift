@@ -1,0 +1,35 @@
+import BorealisBase
+import Core
+import Model
+
+/// What is the same for all makers of Android phones.
+extension Vendor {
+  /// The only kind of token.
+  package var slot: TokenSlot { TokenSlot(info.id, kind: 1) }
+  /// Whether there is a notification for Android.
+  package func carries(_ content: PushContent) -> Bool {
+    content.isForVendors(on: .android)
+  }
+}
+
+extension Vendor where Credential == VendorFields {
+  /// Some services take lists of tokens with commas between them: a token with one would be several, and nobody's own.
+  package func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault> {
+    token.contains(UInt8(ascii: ","))
+      ? .failure(ToldTokenFault("token must be what the maker's library gave, without a comma"))
+      : .success(token)
+  }
+  /// Opens what was sealed.
+  package func credential(_ secret: [UInt8]) -> VendorFields? { VendorFields(secret) }
+}
+
+extension Vendor {
+  /// Whether the direct connection brings what the service refuses of a push. A vendor's platforms have the
+  /// same rules.
+  func fallsBack(_ push: StoredPush) -> Bool {
+    Platform.allCases.first { info.platforms.contains($0) }.map {
+      Routing.fallsBackToOwn(
+        push.content.strategy(of: info.id, else: push.strategy), on: $0, push.content.parts(for: $0))
+    } ?? false
+  }
+}

@@ -1,0 +1,146 @@
+import BorealisBase
+import Model
+
+/// The parts of a push besides its text.
+struct PushExtras: Sendable, Equatable {
+  struct Pair: Sendable, Equatable {
+    var name = ""
+    var value = ""
+  }
+
+  /// Names and values for the app.
+  static let mostPairs = 10
+
+  /// As they stand in the form: with empty ones between them.
+  var pairs: [Pair] = []
+  /// A number, or one with a sign for a change; empty for none.
+  var badge = "+1"
+  /// Empty for none.
+  var sound = "default"
+  /// How iOS groups notifications.
+  var thread = ""
+  /// Android's.
+  var channel = ""
+  /// The page that a quick app opens.
+  var page = "/"
+  /// The push that this one replaces.
+  var overrides = ""
+  /// Notifications of the same name replace each other on iOS.
+  var collapse = ""
+  /// Seconds until the phone's service brings what a device has not acknowledged; empty for never.
+  var fallback = ""
+
+  init() {}
+
+  init(_ call: PageCall) {
+    pairs = (0..<Self.mostPairs).map {
+      Pair(name: call.field("extra_name_\($0)"), value: call.field("extra_value_\($0)"))
+    }
+    while pairs.last == Pair() { pairs.removeLast() }
+    if call.text("badge") != nil { badge = call.field("badge") }
+    if call.text("sound") != nil { sound = call.field("sound") }
+    thread = call.field("thread")
+    channel = call.field("channel")
+    if call.text("page") != nil { page = call.field("page") }
+    overrides = call.field("overrides")
+    collapse = call.field("collapse")
+    fallback = call.field("fallback")
+  }
+
+  /// Whether each value has a name, and no name two of them: whatever else stands there would not be sent.
+  var haveNames: Bool {
+    let names = pairs.filter { $0 != Pair() }.map(\.name)
+    return !names.contains("") && Set(names).count == names.count
+  }
+
+  /// The fields of the form by name, as `init(_:)` reads them.
+  var fields: [(name: String, value: String)] {
+    let numbered = pairs.enumerated().flatMap { number, pair in
+      [("extra_name_\(number)", pair.name), ("extra_value_\(number)", pair.value)]
+    }
+    return numbered + [
+      ("badge", badge), ("sound", sound), ("thread", thread), ("channel", channel), ("page", page),
+      ("overrides", overrides), ("collapse", collapse), ("fallback", fallback),
+    ]
+  }
+
+  // MARK: In the push object
+
+  /// Adds to a platform's part of a notification.
+  func add(to part: inout JSONObject, of platform: Platform) {
+    switch platform {
+    case .android: if !channel.isEmpty { part.set("channel_id", .string(channel)) }
+    case .ios:
+      if !sound.isEmpty { part.set("sound", .string(sound)) }
+      if !badge.isEmpty { part.set("badge", badgeJSON) }
+      if !thread.isEmpty { part.set("thread-id", .string(thread)) }
+    case .quickapp: part.set("page", .string(page.isEmpty ? "/" : page))
+    case .hmos: break
+    }
+    addPairs(to: &part)
+  }
+
+  func add(toMessage message: inout JSONObject) { addPairs(to: &message) }
+
+  func add(toOptions options: inout JSONObject, isNotification: Bool) {
+    if !overrides.isEmpty { options.set("override_msg_id", .string(overrides)) }
+    if !collapse.isEmpty { options.set("apns_collapse_id", .string(collapse)) }
+    // What is no number the push object's rules refuse.
+    if !fallback.isEmpty, isNotification {
+      let seconds = Int64(fallback).map { JSONValue.number(JSONNumber($0)) } ?? .string(fallback)
+      options.set("fallback_after", seconds)
+    }
+  }
+
+  /// A number is the badge itself; with a sign it is how much it changes, a text in the push object.
+  private var badgeJSON: JSONValue {
+    let isNumber = badge.first?.isNumber == true
+    return Int64(badge).flatMap { isNumber ? .number(JSONNumber($0)) : nil } ?? .string(badge)
+  }
+
+  private func addPairs(to part: inout JSONObject) {
+    var extras = JSONObject()
+    for pair in pairs where !pair.name.isEmpty { extras.set(pair.name, .string(pair.value)) }
+    if !extras.members.isEmpty { part.set("extras", .object(extras)) }
+  }
+}
+
+/// Their fields in the form, collapsed by default.
+enum PushExtrasFields {
+  static func html(_ call: PageCall, _ extras: PushExtras) -> HTML {
+    """
+    <details class="extras"\(if: extras != PushExtras(), " open")><summary>\(call(Words.more))</summary>
+    <fieldset><legend>\(call(Words.extras))</legend>
+    <p class="hint">\(call(Words.extrasHint))</p>
+    \(0..<PushExtras.mostPairs, { row(call, $0, $0 < extras.pairs.count ? extras.pairs[$0] : PushExtras.Pair()) })
+    </fieldset>
+    <div class="halves" data-notification-only>
+    <div data-only="ios">\(field(call, Words.iosBadge, "badge", extras.badge, hint: Words.iosBadgeHint))</div>
+    <div data-only="ios">\(field(call, Words.iosSound, "sound", extras.sound, hint: Words.iosSoundHint))</div>
+    <div data-only="ios">\(field(call, Words.iosThread, "thread", extras.thread))</div>
+    <div data-only="android">\(field(call, Words.androidChannel, "channel", extras.channel))</div>
+    <div data-only="quickapp">\(field(call, Words.quickAppPage, "page", extras.page))</div>
+    <div data-only="ios">\(field(call, Words.collapseID, "collapse", extras.collapse))</div>
+    </div>
+    <div data-notification-only>\(field(call, Words.fallbackAfter, "fallback", extras.fallback, hint: Words.fallbackHint))</div>
+    \(field(call, Words.replacesPush, "overrides", extras.overrides))
+    </details>
+    """
+  }
+
+  /// The style sheet hides all empty rows but the first.
+  private static func row(_ call: PageCall, _ number: Int, _ pair: PushExtras.Pair) -> HTML {
+    let (name, value) = (Words.extraName.with("\(number + 1)"), Words.extraValue.with("\(number + 1)"))
+    return """
+      <div class="extra"><input name="extra_name_\(number)" value="\(pair.name)" placeholder="\(call(name))" aria-label="\(call(name))">
+      <input name="extra_value_\(number)" value="\(pair.value)" placeholder="\(call(value))" aria-label="\(call(value))"></div>
+
+      """
+  }
+
+  private static func field(
+    _ call: PageCall, _ label: Phrase, _ name: String, _ value: String, hint: Phrase? = nil
+  ) -> HTML {
+    Forms.field(call(label), name, value: value, isRequired: false, hint: hint.map { call($0) })
+  }
+}

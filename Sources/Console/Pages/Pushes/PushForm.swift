@@ -1,0 +1,124 @@
+import BorealisBase
+import Core
+import HTTP
+import Model
+import Storage
+
+/// What the test-push page asks for, and the push object that it stands for: the same JSON that an app server would send.
+struct PushForm: Sendable, Equatable {
+  enum Kind: String, CaseIterable, Sendable { case notification, message }
+  enum Audience: String, CaseIterable, Sendable { case registration, alias, tag, everybody }
+
+  var kind = Kind.notification
+  /// Those whose devices are meant.
+  var platforms = Set(Platform.allCases)
+  var audience = Audience.registration
+  /// Registration IDs, or aliases, or tags of which a device has one.
+  var names = ""
+  /// Tags that a device has all of, and tags that it has none of.
+  var allTags = ""
+  var noTags = ""
+  var title = ""
+  var text = ""
+  /// For how long it is kept for those who are away; nil for as long as the app's plan allows, at most a day.
+  var hours: Int?
+  /// Whether what was typed there is nothing, or a number from 0 to `mostHours`.
+  private(set) var hasValidHours = true
+  var extras = PushExtras()
+
+  /// As many as the push object may say (`options.time_to_live`).
+  static let mostHours = 240
+
+  /// A day, or the whole hours that an app's plan allows; nil if that is less than one.
+  private static func usualHours(of app: App?) -> Int? {
+    let hours = min(24, (app?.plan.maxTimeToLive ?? 86_400) / 3600)
+    return hours > 0 ? hours : nil
+  }
+
+  /// An empty one.
+  init(for app: App? = nil) { hours = Self.usualHours(of: app) }
+
+  init(_ call: PageCall) {
+    kind = Kind(rawValue: call.field("kind")) ?? .notification
+    platforms = Set(Platform.allCases.filter { call.form?[$0.name] != nil })
+    audience = Audience(rawValue: call.field("audience")) ?? .registration
+    names = call.field("names")
+    allTags = call.field("all_tags")
+    noTags = call.field("no_tags")
+    title = call.field("title")
+    // Browsers end the lines of a field with two characters.
+    text = call.field("text").replacing("\r\n", with: "\n")
+    extras = PushExtras(call)
+    let typed = call.field("hours")
+    hours = Int(typed).flatMap { (0...Self.mostHours).contains($0) ? $0 : nil }
+    hasValidHours = typed.isEmpty || hours != nil
+  }
+
+  /// Whether the audience fields have a value.
+  var namesAnybody: Bool { audience == .everybody || [names, allTags, noTags].contains { !$0.isEmpty } }
+
+  /// The push object.
+  var json: JSONValue {
+    var push = JSONObject()
+    let chosen = Platform.allCases.filter(platforms.contains)
+    push.set(
+      "platform", platforms.count == Platform.allCases.count ? "all" : .array(chosen.map { .string($0.name) })
+    )
+    push.set("audience", audienceJSON)
+    switch kind {
+    case .notification: push.set("notification", notificationJSON)
+    case .message:
+      var message = JSONObject()
+      message.set("msg_content", .string(text))
+      if !title.isEmpty { message.set("title", .string(title)) }
+      extras.add(toMessage: &message)
+      push.set("message", .object(message))
+    }
+    var options = JSONObject()
+    if let hours { options.set("time_to_live", .number(JSONNumber(Int64(hours) * 3600))) }
+    extras.add(toOptions: &options, isNotification: kind == .notification)
+    push.set("options", .object(options))
+    return .object(push)
+  }
+
+  private var audienceJSON: JSONValue {
+    var audience = JSONObject()
+    func set(_ key: String, _ text: String) {
+      let list = Self.list(text)
+      if !list.isEmpty { audience.set(key, .array(list.map { .string($0) })) }
+    }
+    switch self.audience {
+    case .everybody: return "all"
+    case .registration: set("registration_id", names)
+    case .alias: set("alias", names)
+    case .tag:
+      set("tag", names)
+      set("tag_and", allTags)
+      set("tag_not", noTags)
+    }
+    return .object(audience)
+  }
+
+  /// Each platform has a part of its own, so that the title is where its devices look for it.
+  private var notificationJSON: JSONValue {
+    var notification = JSONObject()
+    for platform in Platform.allCases where platforms.contains(platform) {
+      var part = JSONObject()
+      if platform == .ios, !title.isEmpty {
+        part.set("alert", ["title": .string(title), "body": .string(text)])
+      } else {
+        part.set("alert", .string(text))
+        // A quick app's notification must have one.
+        if platform != .ios, !title.isEmpty || platform == .quickapp { part.set("title", .string(title)) }
+      }
+      extras.add(to: &part, of: platform)
+      notification.set(platform.name, .object(part))
+    }
+    return .object(notification)
+  }
+
+  /// Names with commas, white space or new lines between them.
+  static func list(_ text: String) -> [String] {
+    text.split { $0 == "," || $0 == "，" || $0.isWhitespace }.map { String($0) }
+  }
+}

@@ -1,0 +1,304 @@
+import API
+import BorealisBase
+import Core
+import HTTP
+import Model
+import Storage
+
+/// Sending a push by hand.
+struct PushPages: Controller {
+  let router: Router
+  let gateway: Gateway
+  let drafts: DraftDesk
+
+  static let routes: [Route<PushPages>] = [
+    Route(.app(.sender), "GET", "/console/apps/{app}/push") { await $0.showPushForm($1) },
+    Route(.app(.sender), "POST", "/console/apps/{app}/push/audience", body: pushBytes) {
+      $0.countAudience($1)
+    },
+    Route(.app(.sender), "POST", confirmPath, body: pushBytes) { await $0.checkPush($1) },
+    Route(.app(.sender), "GET", confirmPath) { await $0.confirmPush($1) },
+    Route(.app(.sender), "POST", "/console/apps/{app}/push", body: pushBytes) { await $0.sendPush($1) },
+  ]
+
+  /// The form's target, and the confirmation page.
+  static let confirmPath = "/console/apps/{app}/push/confirm"
+
+  /// Room for a thousand names, each character of which a form may write as nine.
+  private static let pushBytes = 512 << 10
+
+  /// A push object from the form, or from an earlier push, before it is sent.
+  struct PushDraft: Sendable {
+    let body: String
+    /// The name under which it goes once, however often it is sent.
+    let cid: String
+    /// The number of the draft that it comes from; nil for an earlier push.
+    let draft: String?
+  }
+
+  static func newCID(_ app: App) -> String { "\(app.key.text)-\(Hex.encode(SystemRandom.bytes(16)))" }
+
+  // MARK: The form
+
+  /// Each form has a number in its address, so that the browser's Back finds it as it was filled in.
+  private func showPushForm(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app else { return call.missing }
+    let device = call.target["registration_id"]
+    guard let id = call.target["draft"], PushDrafts.isID(id) else {
+      var rest = device.map { "&registration_id=\(HistoryForm.encode($0))" } ?? ""
+      if let message = call.target["notice"].flatMap({ FlashMessage(rawValue: $0) }) {
+        rest += "&notice=\(message.rawValue)"
+      }
+      return call.redirect(to: "/console/apps/\(app.key.text)/push?draft=\(PushDrafts.newID())\(rest)")
+    }
+    let draft = await drafts.draft(id, of: call)
+    var form = draft?.form ?? PushForm(for: app)
+    if let device, draft == nil { form.names = device }
+    var notice = draft?.problem.map { Layout.Notice(text: call($0), isBad: true) }
+    if draft?.isHeld == true { notice = Layout.Notice(text: call(Words.draftHeld), isBad: true) }
+    return call.show(pushFormPage(call, form, id, notice), status: draft?.problem == nil ? 200 : 422)
+  }
+
+  private func pushFormPage(_ call: PageCall, _ form: PushForm, _ id: String, _ notice: Layout.Notice?)
+    -> Layout
+  {
+    guard let app = call.app else { return Failures.notFound(call) }
+    return Layout(
+      call(Words.sendPush), tab: .push, notice: notice,
+      """
+      <h1>\(call(Words.sendPush))</h1>
+      <p class="notice" role="status" hidden data-restored>\(call(Words.draftRestored))
+      <button type="button" class="small">\(call(Words.clearForm))</button></p>
+      <form class="columns" method="post" action="/console/apps/\(app.key.text)/push/confirm" data-push-form
+        data-audience="/console/apps/\(app.key.text)/push/audience" data-fresh="/console/apps/\(app.key.text)/push">
+      <div class="card">
+      \(Forms.token(call))<input type="hidden" name="draft" value="\(id)">
+      \(PushFormFields.html(call, form))
+      </div>
+      \(PhonePreview.html(call, app.name, title: form.title, text: form.text, isMessage: form.kind == .message, isMirror: true))
+      <p class="send"><button>\(call(Words.next))</button></p>
+      </form>
+      """)
+  }
+
+  /// A push object that keeps every rule, or what is wrong with it.
+  private func parse(_ form: PushForm, for app: App) -> Result<PushRequest, APIError> {
+    Result { () throws(APIError) in
+      guard form.hasValidHours else {
+        throw .invalidValue("options.time_to_live must be 0 to \(PushForm.mostHours) hours")
+      }
+      guard form.extras.haveNames else { throw .invalidValue("extras: a name of its own for each value") }
+      return try PushRequest.parse(form.json, rules: gateway.pushRules(of: app))
+    }
+  }
+
+  private func countAudience(_ call: PageCall) -> HTTPResponse {
+    guard let app = call.app else { return call.missing }
+    let form = PushForm(call)
+    let text: String
+    switch parse(form, for: app) {
+    // Nothing has been typed yet.
+    case .failure where !form.namesAnybody: text = ""
+    case .failure(let error): text = call(PushWords.phrase(error))
+    case .success(let request):
+      let size = AudienceSize(request, in: app)
+      let words = [size.map { $0.isEmpty ? Words.nobody : $0.phrase }, KnownNames(form, in: app).phrase]
+      text = words.compactMap { $0.map { call($0) } }.joined(separator: " · ")
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("text", text)
+    writer.endObject()
+    return call.show(json: writer.bytes)
+  }
+
+  // MARK: Confirming and sending
+
+  /// Looks at what was filled in and sends the browser on: to be asked once more, or back to the form.
+  private func checkPush(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app, let visitor = call.visitor else { return call.missing }
+    let (form, path) = (PushForm(call), "/console/apps/\(app.key.text)/push")
+    let id = PushDrafts.isID(call.field("draft")) ? call.field("draft") : PushDrafts.newID()
+    var draft = PushDrafts.Draft(owner: .person(visitor.person.id), app: app.key, form: form)
+    // Drafts belong to one person.
+    let number = drafts.written.draft(id).map { $0.owner == draft.owner } == false ? PushDrafts.newID() : id
+    switch parse(form, for: app) {
+    case .failure(let error):
+      draft.problem = PushWords.phrase(error)
+    case .success(let request):
+      if AudienceSize(request, in: app)?.isEmpty != false {
+        draft.problem = Words.nobody
+      } else {
+        draft.cid = Self.newCID(app)
+      }
+      let used = await countBroadcasts(before: request, call, app)
+      draft.problem = draft.problem ?? broadcastsOver(used, call, app)
+    }
+    drafts.written.save(draft, number)
+    return call.redirect(to: "\(path)\(draft.problem == nil ? "/confirm" : "")?draft=\(number)")
+  }
+
+  private func confirmPush(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app else { return call.missing }
+    let path = "/console/apps/\(app.key.text)/push"
+    guard let id = call.target["draft"], PushDrafts.isID(id) else { return call.redirect(to: path) }
+    let draft = await drafts.draft(id, of: call)
+    // The number of drafts is limited, and a restart drops them.
+    guard let draft else { return call.redirect(to: path, notice: .draftLost) }
+    guard let cid = draft.cid, case .success(let request) = parse(draft.form, for: app) else {
+      return call.redirect(to: "\(path)?draft=\(id)")
+    }
+    let body = String(decoding: JSONWriter.serialize(draft.form.json), as: UTF8.self)
+    let push = PushDraft(body: body, cid: cid, draft: id)
+    let devices = app.directory.resolve(request.audience, platforms: request.platforms)?.count ?? 0
+    if let sent = draft.sent { return call.show(sentPage(call, draft: id, sent, app)) }
+    let used = await countBroadcasts(before: request, call, app)
+    let notice = draft.problem.map { Layout.Notice(text: call($0), isBad: true) }
+    return call.show(
+      confirmPage(call, push, request, devices: devices, app, notice, broadcasts: used),
+      status: notice == nil ? 200 : 422)
+  }
+
+  /// For a return to a confirmation that was answered already.
+  private func sentPage(_ call: PageCall, draft: String, _ sent: MessageID, _ app: App) -> Layout {
+    let path = "/console/apps/\(app.key.text)"
+    return Layout(
+      call(Words.draftSent), tab: .push,
+      """
+      <h1>\(call(Words.draftSent))</h1>
+      <section class="card"><p>\(call(Words.draftSentText))</p>
+      <p><a class="button" href="\(path)/pushes/\(sent.text)">\(call(Words.result))</a>
+      <a class="button plain" href="\(path)/push?draft=\(draft)">\(call(Words.draftAgain))</a></p></section>
+      """)
+  }
+
+  /// Asks for confirmation before a push object is sent to this many devices.
+  func confirmPage(
+    _ call: PageCall, _ draft: PushDraft, _ request: PushRequest, devices: Int, _ app: App,
+    _ notice: Layout.Notice? = nil, broadcasts: Int? = nil
+  ) -> Layout {
+    let outline = PushOutline(
+      call: call, request: request, object: try? parseJSON(Array(draft.body.utf8)), app: app,
+      broadcasts: broadcasts,
+      previews: router.channels.previews(
+        of: request.content, in: app, secondsToLive: request.options.timeToLive),
+      zone: router.zone)
+    let size = AudienceSize(request, in: app).map { call($0.phrase) } ?? ""
+    let code = PushSamples(address: call.origin, key: app.key.text, body: draft.body)
+    let path = "/console/apps/\(app.key.text)/push"
+    let back = draft.draft.map { "\(path)?draft=\($0)" } ?? path
+    return Layout(
+      call(Words.confirmTitle), tab: .push, notice: notice,
+      """
+      <h1>\(call(Words.confirmTitle))</h1>
+      <div class="columns"><section class="card">
+      <p class="big">\(call(Words.confirmText.with(Counted.grouped(devices))))</p>
+      \(outline.table)
+      <p class="quiet">\(size)</p>
+      <form method="post" action="\(path)">
+      \(Forms.token(call))
+      <input type="hidden" name="body" value="\(draft.body)">
+      <input type="hidden" name="cid" value="\(draft.cid)">
+      \(draft.draft, { "<input type=\"hidden\" name=\"draft\" value=\"\($0)\">" })
+      <button>\(call(Words.sendNow.with(Counted.grouped(devices))))</button>
+      <a class="button plain" href="\(back)">\(call(draft.draft == nil ? Words.cancel : Words.change))</a>
+      </form>
+      </section>
+      \(outline.preview)</div>
+      \(code.details(call))
+      """)
+  }
+
+  private func sendPush(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app, let visitor = call.visitor else { return call.missing }
+    let id = call.text("draft").flatMap { PushDrafts.isID($0) ? $0 : nil }
+    let draft = PushDraft(body: call.form?["body"] ?? "", cid: call.field("cid"), draft: id)
+    let request: AcceptRequest
+    do {
+      // Whatever was sent once can be sent again, to a file's devices too.
+      request = try self.request(
+        try parseJSON(Array(draft.body.utf8)), cid: draft.cid, of: app, by: visitor, call, audience: .any)
+    } catch {
+      let problem = (error as? APIError).map { PushWords.phrase($0) } ?? Words.notFound
+      let notice = Layout.Notice(text: call(problem), isBad: true)
+      return call.show(pushFormPage(call, PushForm(for: app), PushDrafts.newID(), notice), status: 422)
+    }
+    guard Gateway.isCID(draft.cid, issuedTo: app.key) else {
+      return call.show(Failures.foreignForm(call), status: 403)
+    }
+    guard gateway.takePushCall(of: app) else {
+      return await confirmAgain(call, draft, request, app, .rateExceeded, status: 429)
+    }
+    let result = await awaitCallback { router.acceptance.accept(request, for: app, reply: $0) }
+    switch result {
+    case .success(let push):
+      note(draft, of: visitor) { $0.sent = push.id }
+      return call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(push.id.text)")
+    case .failure(let error): return await confirmAgain(call, draft, request, app, error, status: 422)
+    }
+  }
+
+  /// Notes something in the draft that a push comes from; false if there is none.
+  @discardableResult
+  private func note(_ push: PushDraft, of visitor: Visitor, _ change: (inout PushDrafts.Draft) -> Void)
+    -> Bool
+  {
+    guard let id = push.draft, var draft = drafts.written.draft(id),
+      draft.owner == .person(visitor.person.id),
+      draft.cid == push.cid
+    else { return false }
+    change(&draft)
+    drafts.written.save(draft, id)
+    return true
+  }
+
+  /// A push object that a person sends: once per `cid`, with an audit log entry.
+  func request(
+    _ object: JSONValue, cid: String, of app: App, by visitor: Visitor, _ call: PageCall,
+    audience: AudienceKind = .named
+  ) throws(APIError) -> AcceptRequest {
+    var push = object.object ?? JSONObject()
+    push.set("cid", .string(cid))
+    return AcceptRequest(
+      try PushRequest.parse(.object(push), rules: gateway.pushRules(of: app), audience: audience),
+      from: .person(visitor.person.id), object: JSONWriter.serialize(object),
+      note: call.entry("push.send", "", by: visitor, app: app.id))
+  }
+
+  /// The same question with what went wrong, so that nothing has to be typed again. Nothing was stored under the push's name.
+  private func confirmAgain(
+    _ call: PageCall, _ draft: PushDraft, _ request: AcceptRequest, _ app: App, _ error: APIError, status: Int
+  ) async -> HTTPResponse {
+    let problem = PushWords.phrase(error)
+    if let visitor = call.visitor, let id = draft.draft, note(draft, of: visitor, { $0.problem = problem }) {
+      return call.redirect(to: "/console/apps/\(app.key.text)/push/confirm?draft=\(id)")
+    }
+    let notice = Layout.Notice(text: call(problem), isBad: true)
+    let result = await awaitCallback { router.acceptance.validate(request, for: app, reply: $0) }
+    // What was wrong may still be so.
+    let devices =
+      (try? result.get())?.targets
+      ?? app.directory.resolve(request.push.audience, platforms: request.push.platforms)?.count ?? 0
+    return call.show(confirmPage(call, draft, request.push, devices: devices, app, notice), status: status)
+  }
+}
+
+extension PushPages {
+  /// How many broadcasts the app has sent today, if their number is limited and this is one; nil otherwise, and if the
+  /// database cannot be read.
+  func countBroadcasts(
+    before push: PushRequest, _ call: PageCall, _ app: App
+  ) async -> Int? {
+    guard case .all = push.audience, app.plan.broadcasts != nil else { return nil }
+    let day = router.zone.local(call.now).date.dayNumber
+    let result = await router.apps.broadcasts(of: app, on: day)
+    return try? result.get()
+  }
+
+  /// What to say instead of asking when as many were sent as the plan allows; nil while one more may be.
+  func broadcastsOver(_ used: Int?, _ call: PageCall, _ app: App) -> Phrase? {
+    guard let used, let limit = app.plan.broadcasts, used >= limit else { return nil }
+    let zone = ZoneText.name(router.zone, at: call.now)
+    return Words.broadcastsOver.with(Counted.grouped(limit), zone)
+  }
+}

@@ -1,0 +1,83 @@
+import BorealisBase
+import Core
+import Model
+import Storage
+
+/// How many devices a push would reach, and of which kind.
+struct AudienceSize: Sendable, Equatable {
+  let total, ios, online: Int
+
+  /// Nil for an audience that the directory alone does not know.
+  init?(_ push: PushRequest, in app: App) {
+    let phonesOnly = push.platforms.intersection(PlatformSet(.ios))
+    guard let audience = app.directory.resolve(push.audience, platforms: push.platforms),
+      let phones = app.directory.resolve(push.audience, platforms: phonesOnly)
+    else { return nil }
+    (total, ios) = (audience.count, phones.count)
+    online = app.directory.onlineCount(in: audience)
+  }
+
+  var isEmpty: Bool { total == 0 }
+
+  var phrase: Phrase {
+    let numbers = [total, ios, total - ios, online].map { Counted.grouped($0) }
+    return Words.audienceSize.with(numbers[0], numbers[1], numbers[2], numbers[3])
+  }
+}
+
+/// What a push says, in short.
+struct PushExcerpt: Sendable, Equatable {
+  let title, text: String
+  /// What a device gets over the direct connection, for developers.
+  let json: String
+  /// Whether some of it can be read by the devices only.
+  let isEncrypted: Bool
+
+  init(_ content: [UInt8]) {
+    let decoded = PushContent(decoding: content)
+    let platform = Platform.allCases.first { decoded?.variant(for: $0) != nil } ?? .android
+    let bytes = decoded?.deviceJSON(platform: platform) ?? []
+    let value = try? parseJSON(bytes)
+    let notification = value?["notification"]
+    let alert = notification?["alert"]
+    json = String(decoding: bytes, as: UTF8.self)
+    isEncrypted = notification?["encrypted"]?.object != nil || value?["message"]?["encrypted"]?.object != nil
+    title =
+      notification?["title"]?.string ?? alert?["title"]?.string ?? value?["message"]?["title"]?.string ?? ""
+    text = alert?.string ?? alert?["body"]?.string ?? value?["message"]?["msg_content"]?.string ?? ""
+  }
+
+  /// One line for lists.
+  func line(_ call: PageCall) -> String {
+    let line = [title, text, isEncrypted ? call(Words.encrypted) : ""].filter { !$0.isEmpty }.joined(
+      separator: " · ")
+    guard line.count > 80 else { return line.isEmpty ? call(Words.silent) : line }
+    return "\(line.prefix(79))…"
+  }
+}
+
+/// The same push from an app server.
+struct PushSamples: Sendable, Equatable {
+  let curl, python: String
+
+  init(address: String, key: String, body: String) {
+    let quoted = body.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+    curl = "curl -u \(key):$MASTER_SECRET \(address)/v3/push -d '\(quoted)'"
+    let literal = String(decoding: JSONWriter.serialize(.string(body)), as: UTF8.self)
+    let request =
+      "requests.post(\"\(address)/v3/push\", auth=(\"\(key)\", os.environ[\"MASTER_SECRET\"]), json=push)"
+    python = "import json, os, requests\npush = json.loads(\(literal))\nprint(\(request).json())"
+  }
+}
+
+extension PushSamples {
+  /// The same push for an app server, collapsed by default.
+  func details(_ call: PageCall) -> HTML {
+    """
+    <section class="card"><h2>\(call(Words.asCode))</h2>
+    <details><summary>curl</summary><p>\(call.copyButton(curl))</p><pre><code>\(curl)</code></pre></details>
+    <details><summary>Python</summary><p>\(call.copyButton(python))</p><pre><code>\(python)</code></pre></details>
+    </section>
+    """
+  }
+}

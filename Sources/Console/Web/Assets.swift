@@ -1,0 +1,81 @@
+import BorealisBase
+import BorealisCrypto
+import HTTP
+
+/// The console's own files. Their addresses change with their contents, so that browsers may keep them forever.
+enum Assets {
+  struct Asset: Sendable {
+    let type: String
+    let body: [UInt8]
+    let version: String
+
+    init(_ type: String, _ text: String) {
+      self.type = type
+      body = Array(text.utf8)
+      version = String(Hex.encode(SHA256.digest(body)).prefix(12))
+    }
+  }
+
+  private static let all: [String: Asset] = [
+    "console.css": Asset("text/css; charset=utf-8", embeddedFiles["console.css"] ?? ""),
+    "console.js": script("console.js"), "virtual.js": script("virtual.js"),
+    "borealis.js": siteFiles["borealis.js"] ?? script(),
+    "icon.svg": Asset("image/svg+xml", embeddedFiles["icon.svg"] ?? ""),
+  ]
+
+  /// The files for pages of other sites: a device with Web Push, and the service worker's part.
+  private static let siteFiles: [String: Asset] = [
+    "borealis.js": script("content.js", "device.js", "store.js", "webpush.js"),
+    "borealis-worker.js": script("content.js", "store.js", "worker.js"),
+  ]
+
+  /// Where the console's own pages find the service worker.
+  static let worker = "/web/borealis-worker.js"
+
+  private static func script(_ parts: String...) -> Asset {
+    Asset("text/javascript; charset=utf-8", parts.map { embeddedFiles[$0] ?? "" }.joined(separator: "\n"))
+  }
+
+  /// Where a file is.
+  static func path(_ name: String) -> String { "/console/assets/\(all[name]?.version ?? "0")/\(name)" }
+
+  /// Serves a file; also under the version of an older or a newer page, whose file is not available. It is not cached
+  /// then, since the other version may come back.
+  static func serve(_ call: PageCall) -> HTTPResponse {
+    guard let asset = all[call.capture("name") ?? ""] else {
+      return call.missing
+    }
+    let isIt = call.capture("version") == asset.version
+    var response = HTTPResponse(
+      status: 200,
+      headers: [
+        "Content-Type": asset.type,
+        "Cache-Control": isIt ? "public, max-age=31536000, immutable" : "no-cache",
+      ], body: asset.body)
+    response.isStatic = true
+    return call.respond(response)
+  }
+
+  /// Serves a file to any site. Pages name no version, so browsers ask each time.
+  static func serveToSites(_ call: PageCall) -> HTTPResponse {
+    guard let asset = siteFiles[call.capture("name") ?? ""] else { return call.missing }
+    let tag = "\"\(asset.version)\""
+    let isKnown = call.request.headers["if-none-match"] == tag
+    var response = HTTPResponse(
+      status: isKnown ? 304 : 200,
+      headers: ["Content-Type": asset.type, "Cache-Control": "no-cache", "ETag": tag],
+      body: isKnown ? [] : asset.body)
+    // Its scope is an app's pages, not the folder of the script.
+    response.headers.append("Service-Worker-Allowed", "/")
+    response.isStatic = true
+    return call.respond(response, toSites: true)
+  }
+}
+
+/// Files that pages refer to.
+struct AssetPages: Controller {
+  static let routes: [Route<AssetPages>] = [
+    Route(.open, "GET", "/console/assets/{version}/{name}") { Assets.serve($1) },
+    Route(.open, "GET", "/web/{name}") { Assets.serveToSites($1) },
+  ]
+}

@@ -1,0 +1,250 @@
+import BorealisBase
+import Core
+import Storage
+
+/// A page's title, its place and its content; the frame around it is the same everywhere.
+struct Layout: Sendable {
+  /// Where in an app's pages it belongs.
+  enum Tab: CaseIterable, Sendable {
+    case overview, push, history, charts, devices, virtual, settings
+
+    fileprivate var name: Phrase {
+      switch self {
+      case .overview: Words.overview
+      case .push: Words.sendPush
+      case .history: Words.history
+      case .charts: Words.charts
+      case .devices: Words.devices
+      case .virtual: Words.virtualDevice
+      case .settings: Words.settings
+      }
+    }
+
+    fileprivate var path: String {
+      switch self {
+      case .overview: ""
+      case .push: "/push"
+      case .history: "/pushes"
+      case .charts: "/charts"
+      case .devices: "/devices"
+      case .virtual: "/virtual"
+      case .settings: "/settings"
+      }
+    }
+
+    /// Who sees it.
+    fileprivate var role: Role {
+      switch self {
+      case .overview, .history, .charts, .devices, .virtual: .viewer
+      case .push: .sender
+      case .settings: .admin
+      }
+    }
+  }
+
+  let title: String
+  var tab: Tab?
+  /// A word about what was just done, or went wrong.
+  var notice: Notice?
+  /// Scripts of this page alone, by the names of their files, in order.
+  var scripts: [String] = []
+  let content: HTML
+
+  struct Notice: Sendable {
+    let text: String
+    var isBad = false
+  }
+
+  init(
+    _ title: String, tab: Tab? = nil, notice: Notice? = nil, scripts: [String] = [], _ content: HTML
+  ) {
+    self.title = title
+    self.tab = tab
+    self.notice = notice
+    self.scripts = scripts
+    self.content = content
+  }
+
+  func html(for call: PageCall) -> HTML {
+    """
+    <!doctype html>
+    <html lang="\(call.language.tag)">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="form-token" content="\(call.visitor?.formToken ?? "")">
+    <meta name="person" content="\(call.visitor.map { String($0.person.id.rawValue) } ?? "")">
+    <title>\(title) · Borealis</title>
+    <link rel="icon" href="\(Assets.path("icon.svg"))" type="image/svg+xml">
+    <link rel="stylesheet" href="\(Assets.path("console.css"))">
+    <script src="\(Assets.path("console.js"))" defer></script>
+    \(scripts, { "<script src=\"\(Assets.path($0))\" defer></script>" })
+    </head>
+    <body>
+    <a class="skip" href="#content">\(call(Words.skip))</a>
+    <header class="bar">
+    <a class="brand" href="/console/"><img src="\(Assets.path("icon.svg"))" alt="" width="24" height="24">Borealis</a>
+    \(call.visitor, { Self.menu($0, call) })
+    </header>
+    \(call.app, { navigation($0, call) })
+    <main id="content">
+    \(Alerts.banner(call))
+    \(notice ?? FlashMessage.notice(call), { Self.box($0) })
+    \(content)
+    </main>
+    \(call.visitor, { foot($0, call) })
+    </body>
+    </html>
+
+    """
+  }
+
+  private static func menu(_ visitor: Visitor, _ call: PageCall) -> HTML {
+    """
+    <nav class="menu" aria-label="\(call(Words.yourAccount))">
+    <a href="/console/me">\(visitor.person.name)</a>
+    <form method="post" action="/console/logout">\(Forms.token(call))<button class="link">\(call(Words.logOut))</button></form>
+    </nav>
+    """
+  }
+
+  private func navigation(_ app: App, _ call: PageCall) -> HTML {
+    let tabs = Tab.allCases.filter { $0.role <= call.role ?? .viewer }
+    return """
+      <nav class="place" aria-label="\(app.name)"><span class="app" title="\(app.name)">\(app.name)</span>
+      <div class="tabs">
+      \(tabs, { link(to: $0, of: app, call) })
+      </div></nav>
+      """
+  }
+
+  private func link(to other: Tab, of app: App, _ call: PageCall) -> HTML {
+    let current: HTML = other == tab ? #" aria-current="page""# : .none
+    return """
+      <a href="/console/apps/\(app.key.text)\(other.path)"\(current)>\(call(other.name))</a>
+
+      """
+  }
+
+  private static func box(_ notice: Notice) -> HTML {
+    """
+    <p class="\(notice.isBad ? "notice bad" : "notice")" role="\(notice.isBad ? "alert" : "status")">\(notice.text)</p>
+    """
+  }
+}
+
+/// Parts that many forms have.
+enum Forms {
+  /// The hidden fields that show that a form is ours, and which it is.
+  static func token(_ call: PageCall) -> HTML {
+    """
+    <input type="hidden" name="form_token" value="\(call.visitor?.formToken ?? "")">\(call.visitor, { number($0) })
+    """
+  }
+
+  private static func number(_ visitor: Visitor) -> HTML {
+    """
+    <input type="hidden" name="once" value="\(FormNonces.number(for: visitor.session.id))">
+    """
+  }
+
+  /// A form that asks before it acts: a click opens it, with what it does and the button. Everything that removes, revokes or resets
+  /// something asks so, unless somebody types or chooses something in its form.
+  static func sure(
+    _ call: PageCall, _ action: Phrase, _ address: String, _ text: Phrase? = nil,
+    button: Phrase? = nil, sending fields: [(name: String, value: String)] = []
+  ) -> HTML {
+    """
+    <details class="sure"><summary>\(call(action))</summary>
+    <form method="post" action="\(address)">\(token(call))\(fields, { hidden($0.name, $0.value) })
+    \(text, { "<p>\(call($0))</p>" })
+    <button class="small danger">\(call(button ?? action))</button></form></details>
+    """
+  }
+
+  private static func hidden(_ name: String, _ value: String) -> HTML {
+    """
+    <input type="hidden" name="\(name)" value="\(value)">
+    """
+  }
+
+  /// A labelled field. `id` is for pages with two fields of a name.
+  static func field(
+    _ label: String, _ name: String, id: String? = nil, type: String = "text", value: String = "",
+    autocomplete: String = "off", isRequired: Bool = true, most: Int? = nil, hint: String? = nil,
+    inputMode: String? = nil, hasFocus: Bool = false, problem: String? = nil
+  ) -> HTML {
+    let id = id ?? name
+    let required: HTML = isRequired ? " required" : .none
+    let range: HTML = most == nil ? .none : " min=\"0\" max=\"\(most ?? 0)\""
+    let focus: HTML = hasFocus && problem == nil ? " autofocus" : .none
+    return """
+      <label for="\(id)">\(label)</label>
+      <input id="\(id)" name="\(name)" type="\(type)" value="\(value)" autocomplete="\(autocomplete)"\(
+        inputMode, { " inputmode=\"\($0)\"" })\(required)\(range)\(marks(of: id, hint, problem))\(focus)>
+      \(notes(of: id, hint, problem))
+      """
+  }
+
+  /// The attributes that tie a field to the notes under it. The one with a problem has the focus.
+  private static func marks(of id: String, _ hint: String?, _ problem: String?) -> HTML {
+    let notes = [hint.map { _ in "\(id)-hint" }, problem.map { _ in "\(id)-problem" }].compactMap { $0 }
+    let described: HTML = notes.isEmpty ? .none : " aria-describedby=\"\(notes.joined(separator: " "))\""
+    return "\(described)\(if: problem != nil, " aria-invalid=\"true\" autofocus")"
+  }
+
+  /// The notes under a field.
+  private static func notes(of id: String, _ hint: String?, _ problem: String?) -> HTML {
+    """
+    \(hint, { "<p class=\"hint\" id=\"\(id)-hint\">\($0)</p>" })
+    \(problem, { "<p class=\"problem\" id=\"\(id)-problem\">\($0)</p>" })
+    """
+  }
+
+  /// A file to choose.
+  static func file(
+    _ label: String, _ name: String, id: String, accept: String, isRequired: Bool, hint: String?,
+    problem: String?
+  ) -> HTML {
+    """
+    <label for="\(id)">\(label)</label>
+    <input id="\(id)" name="\(name)" type="file" accept="\(accept)"\(if: isRequired, " required")\(marks(of: id, hint, problem))>
+    \(notes(of: id, hint, problem))
+    """
+  }
+
+  /// Several lines to paste.
+  static func lines(
+    _ label: String, _ name: String, id: String, isRequired: Bool, hint: String?, problem: String?
+  ) -> HTML {
+    """
+    <label for="\(id)">\(label)</label>
+    <textarea id="\(id)" name="\(name)" rows="6" autocomplete="off" spellcheck="false"\(if: isRequired, " required")\(marks(of: id, hint, problem))></textarea>
+    \(notes(of: id, hint, problem))
+    """
+  }
+
+  /// A choice of a list.
+  static func choice(
+    _ label: String, _ name: String, id: String? = nil, _ options: [(value: String, text: String)],
+    chosen: String, hint: String? = nil, problem: String? = nil
+  ) -> HTML {
+    let id = id ?? name
+    return """
+      <label for="\(id)">\(label)</label>
+      <select id="\(id)" name="\(name)"\(marks(of: id, hint, problem))>
+      \(options, { option($0.value, $0.text, isChosen: $0.value == chosen) })
+      </select>
+      \(notes(of: id, hint, problem))
+      """
+  }
+
+  private static func option(_ value: String, _ text: String, isChosen: Bool) -> HTML {
+    let selected: HTML = isChosen ? " selected" : .none
+    return """
+      <option value="\(value)"\(selected)>\(text)</option>
+
+      """
+  }
+}

@@ -1,0 +1,93 @@
+import BorealisBase
+import Model
+import Storage
+
+/// A push that keeps every rule, with who asks for it: what acceptance begins with.
+package struct AcceptRequest: Sendable {
+  /// The request.
+  package var push: PushRequest
+  /// Who makes it.
+  package var sender: PushSender
+  /// Whether it is an entry of a batch.
+  package var isBatch: Bool
+  /// The push object that it was read from, JSON in UTF-8, for those who look back at it.
+  package var object: [UInt8]?
+  /// What the audit log says of it, in the same commit; its target is filled in: the push and how many it is for. Nil, as for
+  /// app servers, for nothing.
+  package var note: AuditRow?
+  /// What Getui's API says of it; nil for pushes that came another way.
+  package var getui: GetuiOrigin?
+  /// The only channel to a service that may bring it; nil for all that fit. For tests of a channel.
+  package var channel: ChannelID?
+
+  /// Makes a request.
+  package init(
+    _ push: PushRequest, from sender: PushSender = .api, isBatch: Bool = false, object: [UInt8]? = nil,
+    note: AuditRow? = nil
+  ) {
+    self.push = push
+    self.sender = sender
+    self.isBatch = isBatch
+    self.object = object
+    self.note = note
+  }
+
+  /// The app server's label; a push without one has 0.
+  var sendno: Int64 { push.options.sendno ?? 0 }
+  /// The push that this one replaces.
+  var overrides: MessageID? { push.options.overrideMessageID }
+  /// Minutes over which delivery is paced evenly, 0 for at once.
+  var pacingMinutes: Int64 { Int64(push.options.bigPushDuration) }
+}
+
+/// What the app server learns of an accepted push.
+package struct AcceptedPush: Sendable, Equatable {
+  /// Its ID.
+  package let id: MessageID
+  /// The label of the first request with this `cid`.
+  package let sendno: Int64
+  /// Registrations in its audience.
+  package let targets: Int
+}
+
+extension AcceptedPush {
+  /// What the first request with a `cid` was answered.
+  init(_ first: CIDRow) {
+    self.init(id: first.id, sendno: first.sendno, targets: Int(first.targetCount))
+  }
+}
+
+extension AcceptRequest {
+  /// Longer push objects are not kept, in bytes.
+  private static let keptObject = 65_536
+
+  /// What is kept for looking back.
+  var source: PushSource {
+    var traits = push.traits
+    if isBatch { traits.insert(.batch) }
+    return PushSource(
+      sender: sender, traits: traits, object: object.flatMap { $0.count > Self.keptObject ? nil : $0 })
+  }
+}
+
+extension PushRequest {
+  /// The kind and the audience of the push.
+  package var traits: PushTraits {
+    var traits: PushTraits = []
+    if isGetui { traits.insert(.getui) }
+    let parts = content.parts
+    if parts.contains(.notification) { traits.insert(.notification) }
+    if parts.contains(.message) { traits.insert(.message) }
+    switch audience.named {
+    case .all: traits.insert(.everybody)
+    case .file: traits.insert(.file)
+    case .filter(let filter):
+      if filter.liveActivityID != nil { traits.insert(.liveActivity) }
+      if filter.hasTags { traits.insert(.tags) }
+      if !filter.aliases.isEmpty { traits.insert(.aliases) }
+      if !filter.registrationIDs.isEmpty { traits.insert(.registrations) }
+    case .testDevices: break
+    }
+    return traits
+  }
+}

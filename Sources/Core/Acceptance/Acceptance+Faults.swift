@@ -1,0 +1,140 @@
+import BorealisBase
+import Model
+import Storage
+
+extension Acceptance {
+  /// Why a request is refused whoever it is for: by the app's plan, or by a channel. Nil if nothing is wrong.
+  package func fault(_ request: AcceptRequest, in app: App) -> APIError? {
+    app.plan.fault(request.push.options) ?? channels.fault(request, in: app)
+  }
+
+  /// Checks a request as `accept` does, without storing, counting or delivering anything.
+  package func validate(
+    _ request: AcceptRequest, for app: App,
+    reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
+  ) {
+    if let fault = fault(request, in: app) {
+      reply(.failure(fault))
+      return
+    }
+    let push = request.push
+    if let audience = app.directory.resolve(push.audience, platforms: push.platforms) {
+      return validate(request, to: audience, of: app, reply)
+    }
+    find(push.audience, platforms: push.platforms, in: app, filesOf: app.key) { [self] result in
+      switch result {
+      case .success(let audience): validate(request, to: audience, of: app, reply)
+      case .failure(let error): reply(.failure(error))
+      }
+    }
+  }
+
+  private func validate(
+    _ request: AcceptRequest, to audience: Recipients, of app: App,
+    _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
+  ) {
+    let count = app.admissible(audience, at: time.now()).count
+    guard count > 0 else {
+      reply(.failure(EmptyAudience(request.push, in: app).error))
+      return
+    }
+    let accepted = AcceptedPush(id: ids.next(), sendno: request.sendno, targets: count)
+    guard request.isLimitedByDatabase(in: app) else {
+      reply(.success(accepted))
+      return
+    }
+    let now = time.now()
+    store.read { [self] transaction throws(StorageError) in
+      try request.faultWithBroadcasts(in: app, transaction, options, at: now)
+    } completion: { result in
+      switch result {
+      case .failure(let error):
+        reply(.failure(error.apiError))
+      case .success(let fault?): reply(.failure(fault))
+      case .success(nil): reply(.success(accepted))
+      }
+    }
+  }
+}
+
+extension AcceptRequest {
+  /// The most pushes of an app that are being paced at a time, as at JPush.
+  private static var maximumPacedPushes: Int { 20 }
+
+  /// Paces it over as many minutes as an audience of so many needs at the requested speed.
+  mutating func pace(to count: Int) -> APIError? {
+    let speed = push.options.speed
+    guard count > speed else { return nil }
+    let minutes = (Int64(count) + speed * 60 - 1) / (speed * 60)
+    guard minutes <= PushOptions.longestPacing else {
+      return .invalidValue(
+        "settings.speed is invalid: the push would take more than \(PushOptions.longestPacing) minutes")
+    }
+    push.options.bigPushDuration = Int(minutes)
+    return nil
+  }
+
+  /// What the database has against it.
+  func fault(
+    in app: App, _ transaction: ReadTransaction, _ options: RouterOptions, at now: Timestamp
+  ) throws(StorageError) -> APIError? {
+    if let old = overrides,
+      let fault = Self.overrideFault(try transaction.pushes.origin(of: old), in: app, options, at: now)
+    {
+      return fault
+    }
+    if let plan = push.options.pushPlan, try !transaction.pushPlans.contains(app: app.id, name: plan) {
+      return .invalidValue("options.business_operation_code is unknown: the app has no such push plan")
+    }
+    if pacingMinutes > 0,
+      try transaction.pacedPushes.count(app: app.id, at: now) >= Self.maximumPacedPushes
+    {
+      return .overLimit("\(Self.maximumPacedPushes) pushes with options.big_push_duration are under way")
+    }
+    return nil
+  }
+
+  /// How many pushes to everybody the app may send in a day, if this is one and they are limited.
+  private func broadcasts(in app: App) -> Int? {
+    if case .all = push.audience { app.plan.broadcasts } else { nil }
+  }
+
+  /// Whether the database may have something against it.
+  fileprivate func isLimitedByDatabase(in app: App) -> Bool {
+    overrides != nil || push.options.pushPlan != nil || pacingMinutes > 0 || broadcasts(in: app) != nil
+  }
+
+  /// What the database has against it, the number of the day's broadcasts included, which acceptance counts by itself.
+  fileprivate func faultWithBroadcasts(
+    in app: App, _ transaction: ReadTransaction, _ options: RouterOptions, at now: Timestamp
+  ) throws(StorageError) -> APIError? {
+    if let fault = try fault(in: app, transaction, options, at: now) { return fault }
+    guard let limit = broadcasts(in: app) else { return nil }
+    let day = options.zone.local(now).date.dayNumber
+    return try transaction.apps.broadcasts(of: app.id, on: day) < limit ? nil : .broadcastLimit
+  }
+
+  /// Why a push cannot be overridden: JPush responds 1003 to an ID that is unknown or over a day old.
+  private static func overrideFault(
+    _ origin: PushOrigin?, in app: App, _ options: RouterOptions, at now: Timestamp
+  ) -> APIError? {
+    // Another app's push looks like an unknown one.
+    guard let origin, origin.app == app.id else {
+      return .invalidValue("options.override_msg_id is unknown: the app has no such push")
+    }
+    guard now <= origin.createdAt.adding(seconds: options.overrideLifetime) else {
+      return .invalidValue("options.override_msg_id is too old: a push can be overridden for a day")
+    }
+    return origin.isReplaced
+      ? .invalidValue("options.override_msg_id was overridden before, which can be done once") : nil
+  }
+}
+
+extension PlanRow {
+  /// Why a plan does not allow a push. One that names no time to live lives as long as the plan allows.
+  func fault(_ options: PushOptions) -> APIError? {
+    guard let most = maxTimeToLive, options.hasTimeToLive, options.timeToLive > most else { return nil }
+    return .invalidValue(
+      "options.time_to_live is \(options.timeToLive), more than the \(most) of the app's plan")
+  }
+}

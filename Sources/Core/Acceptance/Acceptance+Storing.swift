@@ -1,0 +1,144 @@
+import BorealisBase
+import Model
+import Storage
+
+extension Acceptance {
+  // MARK: Routing
+
+  /// Divides the audience of a part by routes. 1011 when no device matches and there is nothing else to do.
+  func route(_ part: inout AcceptancePart) {
+    guard case .resolved(let audience) = part.state else { return }
+    let (app, limits) = (part.app, part.app.plan)
+    var request = part.request
+    if let most = limits.maxTimeToLive { request.push.options.limitDefaultTimeToLive(to: most) }
+    let wishes = request.push.options
+    let refusal = audience.isEmpty ? EmptyAudience(request.push, in: app).error : nil
+    // What the first request with its name was answered is known to the database.
+    if let refusal, request.push.cid == nil { return part.state = .refused(refusal) }
+    if let fault = limits.fault(wishes) ?? channels.fault(request, in: app) {
+      return part.state = .refused(fault)
+    }
+    if wishes.speed > 0, let fault = request.pace(to: audience.count) {
+      return part.state = .refused(fault)
+    }
+    let plan = app.directory.plan(
+      audience, RouteTerms(request.push, offers: channels.offers(request, in: app)))
+    if request.overrides != nil { writeBehind.flushEnds() }
+    let seconds = wishes.timeToLive == 0 ? options.onlineOnlySeconds : Int64(wishes.timeToLive)
+    // So that the last device has as long as it would have without pacing.
+    var push = NewPush(
+      request: request, audience: audience, plan: plan, expiresIn: seconds + request.pacingMinutes * 60,
+      at: time.now())
+    push.refusal = refusal
+    part.state = .routed(push)
+  }
+
+  /// Stores a part that has its routes, on the writer's thread.
+  func store(_ part: inout AcceptancePart, in transaction: WriteTransaction) throws(StorageError) {
+    guard case .routed(let push) = part.state else { return }
+    try transaction.expectHome(of: part.app.id)
+    part.state = try store(push, of: part.app, in: transaction)
+  }
+
+  /// Stores a push, on the writer's thread.
+  private func store(
+    _ new: NewPush, of app: App, in transaction: WriteTransaction
+  ) throws(StorageError) -> AcceptancePart.State {
+    var push = new
+    let request = push.request
+    if let cid = request.push.cid, let first = try transaction.pushes.lookupCID(app: app.id, cid: cid) {
+      guard first.isSame(as: request.getui?.digest) else { return .refused(.requestRepeated) }
+      return .repeated(AcceptedPush(first))
+    }
+    // Stored messages and pushes for later keep their names for longer than pushes do.
+    if request.getui?.digest != nil, let id = request.push.cid.flatMap({ GetuiOrigin.request(named: $0) }),
+      try transaction.getui.task(requestID: id, app: app.id) != nil
+    {
+      return .refused(.requestRepeated)
+    }
+    guard push.audienceCount > 0 else { return .refused(push.refusal ?? .noTarget) }
+    guard !app.isDeleted else { return .refused(.authenticationFailed) }
+    if let fault = try request.fault(in: app, transaction.reading, options, at: push.now) {
+      return .refused(fault)
+    }
+    if let task = request.getui?.task, try !transaction.getui.isOpen(task, app: app.id, at: push.now) {
+      return .refused(.taskEnded)
+    }
+    if case .all = request.push.audience, let limit = app.plan.broadcasts {
+      guard try transaction.apps.countBroadcast(app: app.id, day: localDay(push.now), limit: limit) else {
+        return .refused(.broadcastLimit)
+      }
+    }
+    if let old = request.overrides, push.content.isForChannels,
+      let row = try transaction.pushes.find(id: old)
+    {
+      push.take(placeOf: row.content, channels.renderers)
+    }
+    // On the writer's thread, so that IDs grow in commit order.
+    let id = ids.next()
+    try transaction.pushes.insert(push.row(id, app: app.id), from: push.source)
+    try callbacks.note(push, id, of: app, in: transaction)
+    if let plan = request.push.options.pushPlan {
+      _ = try transaction.pushPlans.count(app: app.id, plan: plan, at: push.now)
+    }
+    if let pacing = push.pacing {
+      try transaction.pacedPushes.insert(
+        id: id, app: app.id, minutes: request.pacingMinutes, endsAt: pacing.end)
+    }
+    if push.plan.isEmpty {
+      let status: OutcomeStatus = request.push.options.timeToLive == 0 ? .expired : .refused
+      try deliveries.settle(EndedPush(id, status), of: app, at: push.now, in: transaction)
+    }
+    if !push.plan.own.isEmpty {
+      try transaction.deliveries.insertPending(
+        id: id, app: app.id, target: push.onlyOwn, expiresAt: push.expires)
+    }
+    for channel in Set(push.plan.vendors.map(\.leg.channel)) {
+      try transaction.channelQueue.insert(id: id, app: app.id, channel: channel, expiresAt: push.expires)
+    }
+    for row in push.fallbacks(id, app: app.id) { try transaction.fallbacks.insert(row) }
+    if let getui = request.getui {
+      try transaction.getui.insertPush(id, app: app.id, task: getui.task, groupName: getui.groupName)
+    }
+    if let cid = request.push.cid {
+      try transaction.pushes.insertCID(
+        app: app.id, cid: cid, id: id, sendno: request.sendno, at: push.now,
+        digest: request.getui?.digest?.stored)
+    }
+    if let old = request.overrides {
+      push.takersOfOld = try deliveries.withdraw(
+        old, of: app, .overridden, at: push.now, by: push.holder, in: transaction)
+      try transaction.pushes.markReplaced(old, by: id)
+    }
+    if var note = request.note {
+      note.target = "\(id.text) (\(push.audienceCount))"
+      try transaction.audit.add(note)
+    }
+    return .accepted(
+      AcceptedPush(id: id, sendno: request.sendno, targets: push.audienceCount), push)
+  }
+
+  /// Days since 1970-01-01 by the clocks of the server's zone: at JPush, of China.
+  private func localDay(_ time: Timestamp) -> Int64 { options.zone.local(time).date.dayNumber }
+
+  // MARK: Delivering
+
+  /// Starts delivery of a stored push, which replaces one that it overrides. On the writer's thread.
+  func deliver(_ accepted: AcceptedPush, _ push: NewPush, in app: App) {
+    if let old = push.request.overrides {
+      _ = channels.withdraw(old, of: app, .overridden, at: push.now)
+      channels.overridden(old, of: app, by: push.plan, takenBy: push.takersOfOld)
+    }
+    open(accepted.id, push, in: app)
+  }
+
+  /// Adds a committed push to the delivery state and starts its delivery. On the writer's thread.
+  private func open(_ id: MessageID, _ push: NewPush, in app: App) {
+    statistics.accepted(id, targets: push.audienceCount, of: app.id, at: push.now)
+    guard !push.plan.isEmpty else { return }
+    if let due = push.fallbacks(id, app: app.id).first?.dueAt { deliveries.fallbacks.note(due) }
+    for plugged in channels.all {
+      if let part = push.part(of: plugged.id, as: id, in: app) { plugged.channel.deliver(part) }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import BorealisBase
+import Model
+import Storage
+
+/// A push with its resolved audience, before it is stored.
+struct NewPush: Sendable {
+  let request: AcceptRequest
+  /// Holds the push that it overrides while it is being stored.
+  let holder = PushHolder()
+  /// The channels whose services have that one, or may have it.
+  var takersOfOld: Set<ChannelID> = []
+  /// Members of the audience.
+  let audienceCount: Int
+  /// Why it is not sent, if the audience has no member.
+  var refusal: APIError?
+  /// Which way it goes to whom.
+  let plan: RoutePlan
+  let now: Timestamp
+  let expires: Timestamp
+  /// What devices get.
+  private(set) var content: PushContent
+  private var contentBytes: [UInt8]
+  private let targetBytes: [UInt8]?
+  private let ownBytes: [UInt8]?
+  private let elsewhere: NumberSet?
+  /// Who waits for what a channel brings later, and when that is.
+  private let fallback: PushFallback?
+  private let later: [LegTargetsRow]
+  private let single: RegistrationNumber?
+  private let iosBytes: [UInt8]?
+  private let unreachedBytes: [UInt8]?
+  /// When each device gets it, nil for at once.
+  let pacing: PacingWindow?
+  /// What is kept for looking back.
+  let source: PushSource
+
+  /// Encodes what the database keeps, so that the writer's thread need not.
+  init(
+    request: AcceptRequest, audience: Recipients, plan: RoutePlan, expiresIn seconds: Int64, at now: Timestamp
+  ) {
+    self.request = request
+    audienceCount = audience.count
+    self.plan = plan
+    self.now = now
+    expires = now.adding(seconds: seconds)
+    source = request.source
+    content = request.push.content
+    content.overrides = request.overrides
+    contentBytes = content.encode()
+    // Without other channels, the targets are those who wait for it over our connection.
+    var reached = plan.own
+    var elsewhere: NumberSet?
+    if !plan.vendors.isEmpty {
+      var all = plan.own.numbers
+      for vendor in plan.vendors { all.formUnion(vendor.targets.numbers) }
+      reached = Recipients(all)
+      for vendor in plan.vendors where vendor.leg.isMain {
+        elsewhere = (elsewhere ?? NumberSet()).union(vendor.targets.numbers)
+      }
+    }
+    self.elsewhere = elsewhere
+    later = plan.later.map { LegTargetsRow(leg: $0.leg, targets: $0.targets.numbers.serialized()) }
+    fallback = Self.fallback(request, plan, at: now)
+    if case .few(let numbers) = reached, numbers.count == 1 { single = numbers.first } else { single = nil }
+    let isPaced = request.pacingMinutes > 0 && reached.count > 1
+    pacing =
+      isPaced ? PacingWindow(targets: reached.numbers, start: now, minutes: request.pacingMinutes) : nil
+    targetBytes = single == nil ? reached.numbers.serialized() : nil
+    ownBytes = plan.own.count == reached.count ? nil : plan.own.numbers.serialized()
+    iosBytes = plan.ios?.serialized()
+    unreachedBytes =
+      reached.count == audience.count
+      ? nil : audience.numbers.subtracting(reached.numbers).serialized()
+  }
+
+  private static func fallback(
+    _ request: AcceptRequest, _ plan: RoutePlan, at now: Timestamp
+  ) -> PushFallback? {
+    guard let seconds = request.push.options.fallbackAfter.map({ Int64($0) }), !plan.later.isEmpty else {
+      return nil
+    }
+    return PushFallback(
+      targets: plan.later.reduce(into: NumberSet()) { $0.formUnion($1.targets.numbers) },
+      dueAt: now.adding(seconds: seconds), seconds: seconds)
+  }
+
+  /// What is stored of channels that bring it later.
+  func fallbacks(_ id: MessageID, app: AppID) -> [FallbackRow] {
+    guard let seconds = request.push.options.fallbackAfter.map({ Int64($0) }) else { return [] }
+    return later.map {
+      FallbackRow(
+        push: id, app: app, channel: $0.leg.channel, seconds: seconds, dueAt: now.adding(seconds: seconds),
+        targets: $0.targets)
+    }
+  }
+
+  /// What a channel has to deliver of it, nil for nothing.
+  func part(of channel: ChannelID, as id: MessageID, in app: App) -> ChannelPush? {
+    guard channel == .passthrough || !plan.vendors.isEmpty else { return nil }
+    let targets = plan[DeliveryLeg(channel)]
+    var others: [UInt8: Recipients] = [:]
+    for vendor in plan.vendors where vendor.leg.channel == channel && !vendor.leg.isMain {
+      others[vendor.leg.number] = vendor.targets
+    }
+    guard !targets.isEmpty || !others.isEmpty else { return nil }
+    return ChannelPush(
+      app: app, id: id, targets: targets, others: others,
+      push: StoredPush(
+        content: content, strategy: request.push.options.strategy, elsewhere: elsewhere, fallback: fallback),
+      content: contentBytes, acceptedAt: now, expires: expires, pacing: pacing,
+      isToOne: audienceCount == 1)
+  }
+
+  /// The only one who waits for it over our connection, nil if there are none or several.
+  var onlyOwn: RegistrationNumber? {
+    if case .few(let numbers) = plan.own, numbers.count == 1 { numbers.first } else { nil }
+  }
+
+  /// Takes the place that the notification of an overridden push has on devices.
+  mutating func take(placeOf old: [UInt8], _ renderers: [any ContentRenderer]) {
+    guard content.isForChannels, let old = PushContent(decoding: old) else { return }
+    content.take(placeOf: old, renderers)
+    contentBytes = content.encode()
+  }
+
+  /// What is stored of it.
+  func row(_ id: MessageID, app: AppID) -> PushRow {
+    let legs = plan.vendors.map { LegTargetsRow(leg: $0.leg, targets: $0.targets.numbers.serialized()) }
+    return PushRow(
+      id: id, app: app, createdAt: now, expiresAt: expires, sendno: request.sendno,
+      platforms: request.push.namedPlatforms, target: single, targets: targetBytes, ownTargets: ownBytes,
+      legs: legs, iosTargets: iosBytes,
+      unreached: unreachedBytes, isOnlineOnly: request.push.options.timeToLive == 0,
+      targetCount: UInt32(clamping: audienceCount), strategy: request.push.options.strategy.number,
+      overrides: request.overrides, content: contentBytes)
+  }
+}

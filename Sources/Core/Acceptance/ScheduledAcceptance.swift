@@ -1,0 +1,116 @@
+import BorealisBase
+import Model
+import Storage
+
+/// The push of an occurrence of a schedule. Push, its place in the schedule's list, and the schedule's next occurrence are one
+/// commit, so that an occurrence never comes twice and is never lost (Docs/decisions/0014).
+private struct ScheduledAcceptance: AcceptanceKind {
+  let due: DueSchedule
+  let next: ScheduleRow.Occurrence?
+  let now: Timestamp
+  /// Why nothing is pushed at all; there is no part then.
+  let refusal: APIError?
+
+  var isNamed: Bool { false }
+  var keepsRefusals: Bool { true }
+  var isPaidAfterwards: Bool { true }
+
+  func speed(for audience: Recipients) -> Int? { nil }
+
+  func first(in reading: ReadTransaction) throws(StorageError) -> FiringEnd? { nil }
+
+  func store(
+    _ parts: inout [AcceptancePart], by acceptance: Acceptance, in transaction: WriteTransaction
+  ) throws(StorageError) -> Result<FiringEnd, APIError> {
+    let schedule = due.schedule
+    try transaction.expectHome(of: schedule.row.app)
+    // Another firing, or the app server, may have been faster.
+    guard let row = try transaction.schedules.enabled(schedule.row.id), row.next == due.occurrence,
+      row.trigger == schedule.row.trigger, row.push == schedule.row.push
+    else { return .success(.stale) }
+    for index in parts.indices { try acceptance.store(&parts[index], in: transaction) }
+    let id = parts.first?.accepted?.id ?? acceptance.ids.next()
+    var run = ScheduleRunRow(id: id, schedule: row.id, occurrence: due.occurrence.local, at: now)
+    var end = FiringEnd.fired(id)
+    if parts.first?.accepted == nil {
+      let error = refusal ?? parts.first?.refusal ?? .internalError
+      (run.code, run.message) = (error.code, error.message)
+      run.needsRetry = error.httpStatus >= 500
+      end = error == Acceptance.tooLate ? .missed : .failed(error)
+    }
+    if let push = parts.first?.accepted?.id { try transaction.getui.insertPush(push, ofSchedule: row.id) }
+    try transaction.schedules.insertRun(run)
+    try transaction.schedules.advance(row.id, to: next)
+    return .success(end)
+  }
+
+  func note(_ failure: StorageError, in log: Log) {
+    log.error(
+      "schedule not fired", ["schedule": .text(due.schedule.id), "reason": .text("\(failure.kind)")])
+  }
+}
+
+extension Acceptance {
+  /// Deals with an occurrence of a schedule: makes its push, unless `request` already failed, the app is turned off, or it
+  /// is too late. `done` comes on the writer's thread or a reader's.
+  package func fire(
+    _ due: DueSchedule, _ request: Result<PushRequest, APIError>,
+    done: @escaping @Sendable (FiringEnd) -> Void
+  ) {
+    let now = time.now()
+    var parts: [AcceptancePart] = []
+    var refusal: APIError?
+    switch checked(due, request, at: now) {
+    case .failure(let error): refusal = error
+    case .success(let part): parts = [part]
+    }
+    let next = due.schedule.trigger.next(after: due.occurrence.local).map { options.zone.occurrence($0) }
+    let kind = ScheduledAcceptance(due: due, next: next, now: now, refusal: refusal)
+    run(kind, parts) { [log] result in
+      // What the database could not read or store is retried.
+      guard case .success(let end) = result else { return done(.postponed) }
+      if let error = end.error {
+        log.warning(
+          "schedule not fired",
+          [
+            "schedule": .text(due.schedule.id), "time": .text(due.occurrence.local.text),
+            "code": .number(Int64(error.code)), "reason": .text(error.message),
+          ])
+      }
+      done(end)
+    }
+  }
+
+  /// Seconds after its time at which an occurrence is still on time, however short its push lives: the look for what is due
+  /// comes once a second, and many may be due at once.
+  private static let punctual: Int64 = 5
+
+  /// Why nothing is pushed for an occurrence that was missed.
+  fileprivate static let tooLate = APIError.timeout.saying(
+    "Missed: the server was not running or could not store anything, or its clock jumped over the time")
+
+  /// Whether an occurrence may still be pushed, and its part.
+  private func checked(
+    _ due: DueSchedule, _ request: Result<PushRequest, APIError>, at now: Timestamp
+  ) -> Result<AcceptancePart, APIError> {
+    guard let app = due.app else { return .failure(.blacklisted) }
+    return request.flatMap { request in
+      let grace = max(Self.punctual, min(Int64(request.options.timeToLive), options.scheduleGrace))
+      guard now <= due.occurrence.at.adding(seconds: grace) else { return .failure(Self.tooLate) }
+      let sender = PushSender.schedule(due.schedule.row.id)
+      return .success(
+        AcceptancePart(app, AcceptRequest(request, from: sender, object: due.schedule.push)))
+    }
+  }
+}
+
+extension FiringEnd {
+  /// Why nothing was pushed, for the schedule's list.
+  fileprivate var error: APIError? {
+    switch self {
+    case .failed(let error): error
+    case .missed: Acceptance.tooLate
+    case .fired, .stale, .postponed: nil
+    }
+  }
+}

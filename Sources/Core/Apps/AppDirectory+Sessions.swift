@@ -1,0 +1,81 @@
+import BorealisBase
+import Model
+
+/// A device that is connected, as a home knows it.
+package struct ConnectedDevice: Sendable {
+  /// Its registration.
+  package let number: RegistrationNumber
+  /// The registration's public ID.
+  package let id: RegistrationID
+  /// Its connection.
+  package let location: Location
+  /// Whether its app is in the foreground.
+  package let isForeground: Bool
+}
+
+/// The result of telling a directory of a session that another home accepted.
+package enum BindOutcome: Equatable, Sendable {
+  /// It is the registration's session now.
+  case bound
+  /// The registration's session is another one than expected, or with nil there is none.
+  case held(by: Location?)
+  /// There is no such registration, or its number is another one.
+  case unknown
+}
+
+/// Sessions that outlive a home.
+extension AppDirectory {
+  /// The largest ID of all pushes opened so far.
+  package var newest: MessageID { state.withLock { $0.newest } }
+
+  /// Where a registration is connected; nil if it is not.
+  package func location(of number: RegistrationNumber) -> Location? {
+    state.withLock { $0.table.isActive(number) ? $0.table.records[number.rawValue].location : nil }
+  }
+
+  /// Connects a device that another home has let in, in place of `expected`.
+  package func bind(
+    _ id: RegistrationID, _ number: RegistrationNumber, at location: Location, isForeground: Bool,
+    replacing expected: Location?, since seconds: UInt32
+  ) -> BindOutcome {
+    state.withLock { state in
+      guard state.table.find(id) == number else { return .unknown }
+      let held = state.table.records[number.rawValue].location
+      guard held == expected else { return .held(by: held) }
+      if held == nil {
+        state.table.records[number.rawValue].noteLogin(at: seconds, serverStart: state.start)
+      }
+      state.onlineSet.insert(number)
+      state.activity.online.insert(number)
+      state.seen.insert(number)
+      state.table.records[number.rawValue].connect(at: location, isForeground: isForeground)
+      state.updateReachability(of: number)
+      return .bound
+    }
+  }
+
+  /// The connected devices on loops below one.
+  package func connected(below loop: UInt16) -> [ConnectedDevice] {
+    let online = online
+    var found: [ConnectedDevice] = []
+    var next: RegistrationNumber? = RegistrationNumber(0)
+    // In parts, so that nobody waits long for the lock.
+    while let start = next {
+      let numbers = online.members(from: start, limit: 1000)
+      found += state.withLock { state in
+        numbers.compactMap { number in
+          guard state.table.isActive(number), let location = state.table.records[number.rawValue].location,
+            location.loop < loop
+          else { return nil }
+          return ConnectedDevice(
+            number: number, id: state.table.records[number.rawValue].id, location: location,
+            isForeground: state.table.records[number.rawValue].isForeground)
+        }
+      }
+      next = numbers.last.flatMap { last in
+        numbers.count == 1000 && last.rawValue < .max ? RegistrationNumber(last.rawValue + 1) : nil
+      }
+    }
+    return found
+  }
+}

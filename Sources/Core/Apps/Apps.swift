@@ -1,0 +1,283 @@
+import BorealisBase
+import BorealisCrypto
+import Storage
+import Synchronization
+
+/// Why an app could not be made or deleted.
+package enum AppFailure: Error, Sendable {
+  /// The account has as many apps as one may have.
+  case tooMany
+  /// The account has no such app.
+  case unknown
+  /// There is no secret key to seal with; the log says why.
+  case noSecretKey
+  /// The store cannot take changes now; try again later.
+  case unavailable
+}
+
+extension AccountRow {
+  /// Compares a developer's secret in constant time.
+  package func accepts(secret: [UInt8]) -> Bool { constantTimeEquals(SHA256.digest(secret), secretHash) }
+}
+
+/// The apps: those in memory, and how they are made, changed and deleted.
+package final class Apps: Sendable {
+  let store: Store
+  let scope: HomeScope
+  let time: any TimeSource
+  private let log: Log
+  let table: AppTable
+  private let channels: PluggedChannels
+  private let passthrough: Passthrough
+  private let callbacks: CallbackApps
+  private let purge: AppPurge
+  private let isRefreshing = Atomic<Bool>(false)
+  /// How often this process has applied changed rows: what was read before is older than what memory shows.
+  private let changes = Mutex(0)
+
+  init(
+    store: Store, scope: HomeScope, time: any TimeSource, log: Log, table: AppTable,
+    channels: PluggedChannels, passthrough: Passthrough, callbacks: CallbackApps, purge: AppPurge
+  ) {
+    self.store = store
+    self.scope = scope
+    self.time = time
+    self.log = log
+    self.table = table
+    self.channels = channels
+    self.passthrough = passthrough
+    self.callbacks = callbacks
+    self.purge = purge
+  }
+
+  // MARK: In memory
+
+  /// The app behind a key, if it is in memory.
+  package func loaded(_ key: AppKey) -> App? { table.find(key) }
+
+  /// An app in memory by its number.
+  package func loaded(_ id: AppID) -> App? { table.find(id) }
+
+  /// All apps in memory.
+  package var all: [App] { table.all }
+
+  /// The app behind a key, nil if there is none. One that is not in memory is looked for in the database, so that an app
+  /// made by another process works at once. One that has another home, or none yet, is unavailable. `found` may be called on this
+  /// thread or another.
+  package func find(_ key: AppKey, found: @escaping @Sendable (Result<App?, DeviceFailure>) -> Void) {
+    if let known = table.find(key) {
+      found(.success(known))
+      return
+    }
+    store.read { transaction throws(StorageError) in
+      try transaction.apps.find(key: key)
+    } completion: { [self] result in
+      switch result {
+      case .failure: found(.failure(.unavailable))
+      case .success(nil): found(.success(nil))
+      case .success(let row?): bring([row]) { found($0.map { $0.first }) }
+      }
+    }
+  }
+
+  /// Those of some apps that are in memory. What another process made since the start is brought there, so that it need not be used
+  /// first to be checked or to get receipts; `brought` is called once it is there, on any thread, never during this call.
+  package func loaded(_ ids: Set<AppID>, brought: @escaping @Sendable () -> Void) -> [App] {
+    ids.compactMap { id in
+      if let app = table.find(id) { return app }
+      bring(id, brought)
+      return nil
+    }
+  }
+
+  private func bring(_ id: AppID, _ done: @escaping @Sendable () -> Void) {
+    guard scope.contains(id) else { return }
+    store.read { transaction throws(StorageError) in
+      try transaction.apps.find(id)
+    } completion: { [self] result in
+      guard case .success(let row?) = result else { return }
+      bring([row]) { if case .success = $0 { done() } }
+    }
+  }
+
+  /// The apps of rows, which are in memory from now on if they were not before: new ones, without registrations that memory would have
+  /// to learn, but with what channels need of them, and with what they have set up for callbacks. Unavailable if one is not this home's.
+  func bring(_ rows: [AppRow], found: @escaping @Sendable (Result<[App], DeviceFailure>) -> Void) {
+    guard rows.allSatisfy({ scope.contains($0.id) }) else { return found(.failure(.unavailable)) }
+    let all = rows.map { table.find($0.key) ?? table.make($0) }
+    let new = all.filter { table.find($0.key) == nil }
+    guard !new.isEmpty else { return found(.success(all)) }
+    learnChanges(of: channels.all[...]) { [self] isKnown in
+      guard isKnown else { return found(.failure(.unavailable)) }
+      store.read { [callbacks] transaction throws(StorageError) in
+        for app in new { try callbacks.load(app, transaction) }
+      } completion: { [self] result in
+        // They may have left meanwhile.
+        let apps = all.compactMap { table.adopt($0, in: scope) }
+        guard case .success = result, apps.count == all.count else { return found(.failure(.unavailable)) }
+        callbacks.noteChange()
+        found(.success(apps))
+      }
+    }
+  }
+
+  /// Has channels learn, one after the other, what another process has changed.
+  private func learnChanges(
+    of channels: ArraySlice<PluggedChannel>, _ done: @escaping @Sendable (_ isKnown: Bool) -> Void
+  ) {
+    guard let first = channels.first else { return done(true) }
+    first.channel.learnChanges { [self] result in
+      guard case .success = result else { return done(false) }
+      learnChanges(of: channels.dropFirst(), done)
+    }
+  }
+
+  // MARK: Changes
+
+  /// Apps that an account may have.
+  package static let appsInAccount = 1000
+
+  /// The result of creating an app.
+  package struct CreatedApp: Sendable {
+    /// Its key.
+    package let key: AppKey
+    /// Its master secret, which is returned only now; nil for an existing app.
+    package let masterSecret: String?
+  }
+
+  /// The account behind a developer key, nil if there is none.
+  package func findAccount(
+    _ key: AppKey, found: @escaping @Sendable (Result<AccountRow?, DeviceFailure>) -> Void
+  ) {
+    store.read { transaction throws(StorageError) in
+      try transaction.accounts.find(key: key)
+    } completion: {
+      found($0.mapError { _ in .unavailable })
+    }
+  }
+
+  /// Creates an app of an account, on the account's plan; or finds the one with the same Android package. `noting` is the
+  /// audit log entry in the same commit.
+  package func create(
+    _ name: String, key: AppKey = .random(), androidPackage: String? = nil, group: String? = nil,
+    for account: AccountID, noting entry: AuditRow? = nil,
+    reply: @escaping @Sendable (Result<CreatedApp, AppFailure>) -> Void
+  ) {
+    let secret = SecretKey24.generate()
+    let new = NewApp(
+      key: key, name: name, secretHash: SHA256.digest(Array(secret.utf8)), account: account,
+      androidPackage: androidPackage, groupName: group)
+    let now = time.now()
+    store.write { [scope] transaction throws(StorageError) -> Result<CreatedApp, AppFailure> in
+      if let androidPackage,
+        let known = try transaction.apps.key(account: account, androidPackage: androidPackage)
+      {
+        return .success(CreatedApp(key: known, masterSecret: nil))
+      }
+      guard try transaction.apps.count(account: account) < Self.appsInAccount else {
+        return .failure(.tooMany)
+      }
+      let id = try transaction.apps.create(new, at: now)
+      if let own = scope.assigned, try transaction.homes.assign(id, to: own) != nil {
+        transaction.whenCommitted { own.insert(id) }
+      }
+      if let entry { try transaction.audit.add(entry) }
+      return .success(CreatedApp(key: new.key, masterSecret: secret))
+    } completion: { result in
+      reply((try? result.get()) ?? .failure(.unavailable))
+    }
+  }
+
+  // MARK: Deletion
+
+  /// Deletes an app of an account, together with a note of who did it: its calls and devices are refused at once, its
+  /// data goes in small steps later.
+  package func delete(
+    _ key: AppKey, of account: AccountID, noting entry: AuditRow? = nil,
+    reply: @escaping @Sendable (Result<Void, AppFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.write { [scope] transaction throws(StorageError) -> DeletedApp? in
+      guard let row = try transaction.apps.find(key: key), row.account == account else { return nil }
+      guard scope.contains(row.id) else {
+        throw StorageError(.movedAway, "the app has another home")
+      }
+      _ = try transaction.apps.delete(row.id, at: now)
+      if let entry { try transaction.audit.add(entry) }
+      return DeletedApp(id: row.id, key: key)
+    } completion: { [self] result in
+      switch result {
+      case .failure: reply(.failure(.unavailable))
+      case .success(nil): reply(.failure(.unknown))
+      case .success(let deleted?):
+        purge.forget(deleted)
+        reply(.success(()))
+      }
+    }
+  }
+
+  /// Changes a stored app and applies the change immediately instead of after the next read of the database. `body`
+  /// returns whether the app exists.
+  func change(
+    _ app: App, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Bool,
+    done: @escaping @Sendable (Result<Void, AppFailure>) -> Void
+  ) {
+    store.write(of: app.id) { transaction throws(StorageError) -> AppRow? in
+      guard try body(transaction) else { return nil }
+      return try transaction.apps.find(key: app.key)
+    } completion: { [self] result in
+      switch result {
+      case .failure(let error): done(.failure(failure(error)))
+      case .success(nil): done(.failure(.unknown))
+      case .success(let row?):
+        learn([row])
+        done(.success(()))
+      }
+    }
+  }
+
+  private func failure(_ error: StorageError) -> AppFailure {
+    guard case .noSecretKey = error.kind else { return .unavailable }
+    log.error("contents cannot be sealed", ["reason": .text(error.message)])
+    return .noSecretKey
+  }
+
+  /// Learns what a change outside of `change(_:_:done:)` has made of some apps, so that it counts at once.
+  package func learn(_ rows: [AppRow]) {
+    let refusing = changes.withLock { count in
+      count += 1
+      return update(rows)
+    }
+    for app in refusing { passthrough.disconnectAll(app) }
+  }
+
+  /// Updates apps in memory; returns those whose devices have to go.
+  private func update(_ rows: [AppRow]) -> [App] {
+    rows.compactMap { row in
+      guard let app = table.find(row.key), app.update(row) else { return nil }
+      return app
+    }
+  }
+
+  /// Learns what was changed about apps by other processes: secrets, plans, networks, whether they are turned off or
+  /// deleted.
+  func refresh() {
+    // One at a time: of two readers the later may have the older news.
+    guard !isRefreshing.exchange(true, ordering: .acquiring) else { return }
+    let (known, changesOfCallbacks) = (changes.withLock { $0 }, callbacks.changes)
+    store.read { [rows = scope.rows] transaction throws(StorageError) in
+      (
+        rows: try transaction.apps.all(in: rows), deleted: try transaction.deletedApps.all(in: rows),
+        callbacks: try transaction.callbacks.settings(in: rows)
+      )
+    } completion: { [self] result in
+      defer { isRefreshing.store(false, ordering: .releasing) }
+      guard case .success(let found) = result else { return }
+      callbacks.takeOver(found.callbacks, readAt: changesOfCallbacks)
+      // Rows that were read before a change would undo it until the next look.
+      let refusing = changes.withLock { $0 == known ? update(found.rows) : [] }
+      for app in refusing { passthrough.disconnectAll(app) }
+      for deleted in found.deleted { purge.forget(deleted) }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import BorealisBase
+import Storage
+import Synchronization
+
+/// Apps that have, or had, pushes with callbacks. Events of other apps are skipped without reading the database.
+package final class CallbackApps: Sendable {
+  private let loaded: AppTable
+  private let apps = Mutex<Set<AppID>>([])
+  /// Grows with each change of an app's settings, so that settings read before are not applied after it.
+  private let changeCount = Atomic<Int>(0)
+  private let isFilled = Atomic<Bool>(false)
+
+  init(_ loaded: AppTable) { self.loaded = loaded }
+
+  /// Whether there are none.
+  package var isEmpty: Bool { !isFilled.load(ordering: .relaxed) }
+
+  /// Whether pushes of an app may have callbacks.
+  package func contains(_ app: AppID) -> Bool { apps.withLock { $0.contains(app) } }
+
+  private func insert(_ app: AppID) {
+    apps.withLock { _ = $0.insert(app) }
+    isFilled.store(true, ordering: .relaxed)
+  }
+
+  /// Reads what apps have set up for callbacks.
+  func load(_ transaction: ReadTransaction, in rows: AppRows) throws(StorageError) {
+    for app in try transaction.callbacks.apps(in: rows) { insert(app) }
+    takeOver(try transaction.callbacks.settings(in: rows), readAt: changes)
+  }
+
+  /// Reads what an app has set up that is not in memory yet.
+  func load(_ app: App, _ transaction: ReadTransaction) throws(StorageError) {
+    if try transaction.callbacks.apps(in: .of(app.id)) == [app.id] { insert(app.id) }
+    app.setCallbacks(try transaction.callbacks.setting(app: app.id))
+  }
+
+  /// Something has changed: settings that were read before must not be taken over any more.
+  func noteChange() { changeCount.add(1, ordering: .sequentiallyConsistent) }
+
+  /// How often something was changed.
+  var changes: Int { changeCount.load(ordering: .sequentiallyConsistent) }
+
+  /// Has pushes accepted from now on follow what an app has set up; nil for nothing.
+  package func takeOver(_ setting: CallbackSettingRow?, of app: AppID) {
+    noteChange()
+    loaded.find(app)?.setCallbacks(setting)
+  }
+
+  /// Takes over what apps have set up for callbacks; `settings` are those of all apps, read at a count of changes.
+  func takeOver(_ settings: [CallbackSettingRow], readAt changes: Int) {
+    guard self.changes == changes else { return }
+    let byApp = Dictionary(settings.map { ($0.app, $0) }) { first, _ in first }
+    for app in loaded.all { app.setCallbacks(byApp[app.id]) }
+  }
+
+  /// Stores the callback settings of a push; none for most pushes.
+  func note(
+    _ push: NewPush, _ id: MessageID, of app: App, in transaction: WriteTransaction
+  ) throws(StorageError) {
+    guard var row = app.callback(for: push.request) else { return }
+    row.id = id
+    try transaction.callbacks.insertPush(row, app: app.id)
+    // Before anything becomes of the push.
+    insert(app.id)
+  }
+}

@@ -1,0 +1,143 @@
+import BorealisBase
+import Model
+import Storage
+import Synchronization
+
+/// The channels of a router, in the order in which they were plugged in; passthrough is the first.
+package final class PluggedChannels: Sendable {
+  private struct State {
+    var all: [PluggedChannel] = []
+    /// Those that carry some of certain parts, of which there are few combinations: looked up for each push.
+    var carrying: [PushParts: [PluggedChannel]] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  var all: [PluggedChannel] { state.withLock { $0.all } }
+
+  func add(_ channel: any Channel) {
+    state.withLock { $0 = State(all: $0.all + [PluggedChannel(channel)]) }
+  }
+
+  func removeAll() { state.withLock { $0 = State() } }
+
+  /// What the channels are.
+  package var infos: [ChannelInfo] { all.map(\.channel.info) }
+
+  /// What a channel is, also one that this program does not have.
+  package func info(_ id: ChannelID) -> ChannelInfo {
+    all.first { $0.id == id }?.channel.info ?? .unknown(id)
+  }
+
+  func channel(_ id: ChannelID) -> (any Channel)? { all.first { $0.id == id }?.channel }
+
+  /// What makes contents for them when a push is accepted.
+  package var renderers: [any ContentRenderer] { all.compactMap(\.channel.renderer) }
+
+  /// Why a push is not accepted: a channel's service would refuse it. Nil if nothing is wrong.
+  func fault(_ request: AcceptRequest, in app: App) -> APIError? {
+    var content = request.push.content
+    content.overrides = request.overrides
+    let strategy = request.push.options.strategy
+    return carrying(content.parts).lazy.compactMap { $0.channel.fault(content, strategy, in: app) }.first
+  }
+
+  /// What they could bring of a request.
+  func offers(_ request: AcceptRequest, in app: App) -> [ChannelOffer] {
+    let (content, strategy) = (request.push.content, request.push.options.strategy)
+    return carrying(content.parts).filter { request.channel == nil || $0.id == request.channel }
+      .flatMap { $0.channel.offers(content, strategy, in: app) }
+  }
+
+  /// Those that carry some of the parts of a content: the others need not be asked.
+  func carrying(_ parts: PushParts) -> [PluggedChannel] {
+    state.withLock { state in
+      if let known = state.carrying[parts] { return known }
+      let found = state.all.filter { !$0.parts.isDisjoint(with: parts) }
+      state.carrying[parts] = found
+      return found
+    }
+  }
+
+  /// What takes the receipts of a channel's service, by the channel's name; nil if there are none.
+  package func receipts(of name: String) -> (any ChannelReceipts)? {
+    all.first { $0.channel.info.name == name }?.channel.receipts
+  }
+
+  /// The status of a channel's services for an app.
+  package func status(of id: ChannelID, for app: App) -> [ChannelStatus] {
+    all.first { $0.id == id }?.channel.status(of: app) ?? []
+  }
+
+  /// The status of the services of all channels for an app.
+  package func status(of app: App) -> [ChannelStatus] { all.flatMap { $0.channel.status(of: app) } }
+
+  /// What a word with which a channel's service refused a push means; nil if no channel knows it.
+  package func meaning(of reason: String) -> Phrase? {
+    all.lazy.compactMap { $0.channel.meaning(of: reason) }.first
+      ?? ReceiptReason(rawValue: reason)?.meaning.cause.text
+  }
+
+  // MARK: All channels
+
+  /// Tells them that the tokens of some registrations have changed.
+  func tokensChanged(of numbers: [RegistrationNumber], in app: App) {
+    for plugged in all { plugged.channel.tokensChanged(of: numbers, in: app) }
+  }
+
+  /// A device that runs this can be reached over the direct connection since now.
+  func reached(_ number: RegistrationNumber, on platform: Platform, in app: App) {
+    for plugged in all where plugged.channel.info.platforms.contains(platform) {
+      plugged.channel.reached(number, in: app)
+    }
+  }
+
+  /// A push is being recalled: returns what can no longer be.
+  func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold {
+    all.reduce(into: ChannelHold()) { all, plugged in
+      let one = plugged.channel.hold(id, of: app, by: holder)
+      all.answered.merge(one.answered) { $0.union($1) }
+      all.inFlight.merge(one.inFlight) { $0.union($1) }
+    }
+  }
+
+  /// A push was not taken back after all by one who may hold it.
+  func resume(_ id: MessageID, of app: App, by holder: PushHolder) {
+    for plugged in all { plugged.channel.resume(id, of: app, by: holder) }
+  }
+
+  /// A push that some channels' services have taken was recalled: devices are to remove it.
+  func recall(_ id: MessageID, of app: App, audience: NumberSet, takenBy takers: Set<ChannelID>) {
+    for plugged in all where plugged.id == .passthrough || takers.contains(plugged.id) {
+      plugged.channel.recall(id, of: app, audience: audience)
+    }
+  }
+
+  /// A push that some channels' services have taken was replaced by one that goes its ways.
+  func overridden(_ id: MessageID, of app: App, by plan: RoutePlan, takenBy takers: Set<ChannelID>) {
+    guard !takers.isEmpty else { return }
+    let own = plan.own.numbers
+    for plugged in all where takers.contains(plugged.id) {
+      let here = plan[DeliveryLeg(plugged.id)].numbers
+      plugged.channel.overridden(id, of: app, own: own, here: here)
+    }
+  }
+
+  /// A push was recalled; returns for how many targets it waited.
+  func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int {
+    all.reduce(0) { $0 + $1.channel.withdraw(id, of: app, status, at: now) }
+  }
+}
+
+/// A channel of a router, with its number and what it carries at hand.
+struct PluggedChannel: Sendable {
+  let id: ChannelID
+  let parts: PushParts
+  let channel: any Channel
+
+  init(_ channel: any Channel) {
+    let info = channel.info
+    (id, parts) = (info.id, info.parts)
+    self.channel = channel
+  }
+}

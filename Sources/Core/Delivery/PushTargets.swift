@@ -1,0 +1,271 @@
+import BorealisBase
+import Model
+import Storage
+
+/// What has become of a push for each of its targets: each target is in exactly one of `delivered`, `pending`, `recalled`,
+/// `expired` and the sets of `failed`. The one place where that is decided (Docs/decisions/0029): every reader takes it
+/// from here.
+package struct PushTargets: Sendable {
+  /// All, and those of them on iOS.
+  package let all, ios: NumberSet
+  /// Who was to get something over our connection.
+  package let own: NumberSet
+  /// Who has it over our connection: by its acknowledgement, whenever that came, or since it showed what only our
+  /// connection brings it.
+  package let acknowledged: NumberSet
+  /// The targets for which channels' services accepted it: by their responses, or because the device showed what only
+  /// they deliver.
+  package let accepted: NumberSet
+  /// The targets that wait for it on the direct connection, and those without a request to a service yet.
+  package let waiting, waitingElsewhere: NumberSet
+  /// The targets that will not get it over the direct connection, by reason.
+  package let lost: [LossReason: NumberSet]
+  /// The targets that channels rejected, by reason: disjoint within a leg.
+  package let refused: [String: NumberSet]
+  /// What has become of its legs on vendors' channels.
+  package let legs: [DeliveryLeg: LegTargets]
+  /// Whether a target has no outcome and is not waiting: a row is missing.
+  let hasLostRow: Bool
+  /// Targets stored both as having it over the direct connection and as not getting it: none expected.
+  let contradicted: NumberSet
+  /// The targets that reported it as shown, including tapped; and those that reported it as tapped.
+  package let shown, tapped: NumberSet
+  /// Who is known to have it over our connection by more than an acknowledgement in time.
+  let shownByOwn, lateByOwn: NumberSet
+
+  /// Who has it, from whichever channel.
+  package let delivered: NumberSet
+  /// Who does not have it, and may still get it.
+  package let pending: NumberSet
+  /// The targets for which it was recalled or overridden.
+  package let recalled: NumberSet
+  /// The targets for which it expired.
+  package let expired: NumberSet
+  /// Who will not get it for another reason, by reason.
+  package let failed: [String: NumberSet]
+
+  /// Reads what is stored; nil if it is unreadable. What is late for `now` counts as expired, even before the sweep comes.
+  package init?(_ rows: TargetRows, at now: Timestamp) {
+    guard let sets = Stored(rows) else { return nil }
+    let isAlive = now < rows.push.expiresAt
+    let status = rows.outcome?.status ?? .open
+    let isWithdrawn = rows.withdrawal != nil
+    (all, ios, own) = (sets.reached.union(sets.unreached), sets.ios, sets.own)
+    (shown, tapped) = (sets.shown.union(sets.tapped), sets.tapped)
+
+    // The notification that another channel brings our connection leaves out, so that it is known by which way came what was
+    // shown.
+    var unclaimed = shown
+    func claim(_ known: NumberSet) -> NumberSet {
+      let claimed = unclaimed.intersection(known)
+      unclaimed.subtract(claimed)
+      return claimed
+    }
+    var shownBy: [DeliveryLeg: NumberSet] = [:]
+    for leg in sets.legs.keys.sorted() where leg.isMain {
+      shownBy[leg] = claim(sets.legs[leg]?.known ?? NumberSet())
+    }
+    shownByOwn = claim(own)
+    for leg in sets.legs.keys.sorted() where !leg.isMain {
+      shownBy[leg] = claim(sets.legs[leg]?.known ?? NumberSet())
+    }
+    lateByOwn = sets.late.intersection(own)
+
+    // Our connection. That a device has it outweighs all that was given up before that was known.
+    var acknowledged = sets.delivered.intersection(own).union(shownByOwn).union(lateByOwn)
+    // Whom a channel took over may have acknowledged at the same moment.
+    contradicted = sets.dropped.reduce(into: NumberSet()) {
+      if $1.key != .handedOver { $0.formUnion($1.value.intersection(sets.delivered)) }
+    }
+    let dropped = sets.dropped.mapValues { $0.subtracting(acknowledged) }
+    var rest = own.subtracting(acknowledged)
+    for targets in dropped.values { rest.subtract(targets) }
+    let isOwnOver = !rows.isPending && status != .open
+    if isOwnOver, status == .delivered {
+      acknowledged.formUnion(rest)
+      rest = NumberSet()
+    }
+    self.acknowledged = acknowledged
+    hasLostRow = !rows.isPending && status == .open && !rest.isEmpty
+    waiting = isOwnOver || !isAlive ? NumberSet() : rest
+    rest.subtract(waiting)
+    var lost = dropped.filter { !$0.value.isEmpty }
+    if !rest.isEmpty, isOwnOver, status == .dropped || status == .replaced {
+      lost[status == .dropped ? .queueFull : .replaced, default: NumberSet()].formUnion(rest)
+      rest = NumberSet()
+    }
+    self.lost = lost
+
+    // Other channels: a device that gets two legs of it has it with the first of them.
+    var legs = sets.legs
+    for (leg, shown) in shownBy {
+      // What brings the notification is what receipts are about.
+      legs[leg]?.prove(
+        shown, leg.isMain ? sets.ofServices : [:], isAsked: rows.pendingChannels.contains(leg.channel),
+        isAlive: isAlive)
+    }
+    self.legs = legs
+    func union(_ set: KeyPath<LegTargets, NumberSet>) -> NumberSet {
+      legs.values.reduce(into: NumberSet()) { $0.formUnion($1[keyPath: set]) }
+    }
+    accepted = union(\.accepted)
+    let (open, withdrawn, late) = (union(\.unanswered), union(\.withdrawn), union(\.expired))
+    waitingElsewhere = union(\.waiting)
+    refused = legs.values.reduce(into: [:]) { all, leg in
+      for (reason, targets) in leg.refused { all[reason, default: NumberSet()].formUnion(targets) }
+    }
+
+    // All: what is first in this order counts.
+    delivered = acknowledged.union(accepted).intersection(all)
+    var left = all.subtracting(delivered)
+    pending = waiting.union(waitingElsewhere).intersection(left)
+    left.subtract(pending)
+    recalled = (isWithdrawn ? withdrawn.union(rest) : withdrawn).intersection(left)
+    left.subtract(recalled)
+    var over = late
+    if !isWithdrawn { over.formUnion(rest) }
+    if !isAlive { over.formUnion(open) }
+    if rows.push.isOnlineOnly { over.formUnion(sets.unreached) }
+    expired = over.intersection(left)
+    left.subtract(expired)
+    var failed: [String: NumberSet] = [:]
+    func fail(_ reason: String, _ targets: NumberSet) {
+      let found = targets.intersection(left)
+      if !found.isEmpty { failed[reason] = found }
+      left.subtract(found)
+    }
+    for (reason, targets) in refused.sorted(by: { $0.key < $1.key }) { fail(reason, targets) }
+    for reason in [LossReason.replaced, .queueFull] { fail(reason.rawValue, lost[reason] ?? NumberSet()) }
+    fail(LossReason.noChannel.rawValue, sets.unreached)
+    fail(LossReason.unknown.rawValue, left)
+    self.failed = failed
+  }
+}
+
+extension PushTargets {
+  /// Targets that will not get it for reasons other than its time or its sender.
+  package var failedCount: Int { failed.values.reduce(0) { $0 + $1.count } }
+
+  /// The targets of channels to outside services, including those for which it waits on the direct connection since a
+  /// service rejected it.
+  package var meantForVendors: NumberSet {
+    legs.values.reduce(into: NumberSet()) { $0.formUnion($1.meant) }
+  }
+
+  /// The channels with targets, passthrough first.
+  package var channels: [ChannelID] {
+    let vendors = Set(legs.filter { !$0.value.meant.isEmpty }.keys.map(\.channel)).sorted()
+    return (own.isEmpty ? [] : [.passthrough]) + vendors
+  }
+
+  /// What has become of it on a channel.
+  package func on(_ channel: ChannelID) -> ChannelTargets {
+    if channel == .passthrough {
+      return ChannelTargets(
+        meant: own, accepted: acknowledged, handed: acknowledged, arrived: acknowledged, waiting: waiting,
+        shown: shownByOwn, tapped: tapped.intersection(shownByOwn))
+    }
+    return on(legs.filter { $0.key.channel == channel }.values)
+  }
+
+  /// What has become of it on one leg of a channel to an outside service.
+  package func on(leg: DeliveryLeg) -> ChannelTargets { on(legs[leg].map { [$0] } ?? []) }
+
+  private func on(_ some: some Sequence<LegTargets>) -> ChannelTargets {
+    var sum = ChannelTargets()
+    for targets in some {
+      sum.meant.formUnion(targets.meant)
+      sum.accepted.formUnion(targets.accepted)
+      sum.handed.formUnion(targets.handed)
+      sum.arrived.formUnion(targets.arrived)
+      sum.waiting.formUnion(targets.waiting)
+      sum.shown.formUnion(targets.shown)
+      for (reason, numbers) in targets.refused {
+        sum.refused[reason, default: NumberSet()].formUnion(numbers)
+      }
+    }
+    sum.tapped = tapped.intersection(sum.shown)
+    return sum
+  }
+
+  /// The targets whose notification a channel to an outside service brings, without those for whom our connection took it over.
+  var servedForNotifications: NumberSet {
+    legs.reduce(into: NumberSet()) { if $1.key.isMain { $0.formUnion($1.value.targets) } }
+  }
+
+  /// The targets that receipts of channels' services may be about.
+  var servedByMainLegs: NumberSet {
+    legs.reduce(into: NumberSet()) { if $1.key.isMain { $0.formUnion($1.value.known) } }
+  }
+
+  /// The targets for which a channel's service took it and then said that it did not arrive, by what it said.
+  func denied(on channel: ChannelID) -> [ReceiptReason: NumberSet] {
+    legs[DeliveryLeg(channel)]?.denied ?? [:]
+  }
+
+  /// The targets for which a channel's service took it and then said that it did not arrive.
+  package var deniedByServices: NumberSet {
+    legs.values.reduce(into: NumberSet()) { all, leg in
+      for targets in leg.denied.values { all.formUnion(targets) }
+    }
+  }
+
+  /// Which channel has a final reason of this name why it does not bring the push to a device.
+  package func refusing(_ reason: String, _ number: RegistrationNumber) -> ChannelID? {
+    legs.keys.sorted().first { legs[$0]?.refused[reason]?.contains(number) == true }?.channel
+  }
+
+  /// Whether it was taken back from all who do not have it, by newer pushes if not by its sender.
+  var isOverridden: Bool { !recalled.isEmpty && delivered.count + recalled.count == all.count }
+
+  /// Whether every target has it.
+  package var haveAll: Bool { !all.isEmpty && delivered.count == all.count }
+}
+
+extension TargetRows {
+  /// That the push was recalled or overridden; what came too late for that has no effect.
+  var withdrawal: OutcomeRow.Withdrawal? {
+    outcome?.withdrawal.flatMap { $0.at < push.expiresAt ? $0 : nil }
+  }
+}
+
+/// The stored sets of a push.
+private struct Stored {
+  let reached, unreached, own, ios, delivered: NumberSet
+  var dropped: [LossReason: NumberSet] = [:]
+  var legs: [DeliveryLeg: LegTargets] = [:]
+  let shown, tapped, late: NumberSet
+  var ofServices: [PushReceipt: NumberSet] = [:]
+
+  init?(_ rows: TargetRows) {
+    let push = rows.push
+    func set(_ bytes: [UInt8]?) -> NumberSet? { bytes.map { NumberSet(serialized: $0) } ?? NumberSet() }
+    let single = push.target.map { NumberSet([$0]) }
+    guard let reached = single ?? set(push.targets), let unreached = set(push.unreached),
+      let own = push.ownTargets == nil ? reached : set(push.ownTargets), let targets = push.legTargets,
+      let ios = set(push.iosTargets), let delivered = set(rows.delivered), let shown = set(rows.shown),
+      let tapped = set(rows.tapped), let late = set(rows.late)
+    else { return nil }
+    (self.reached, self.unreached, self.own, self.ios) = (reached, unreached, own, ios)
+    (self.delivered, self.late) = (delivered, late)
+    for (reason, bytes) in rows.dropped {
+      guard let targets = NumberSet(serialized: bytes) else { return nil }
+      dropped[LossReason(rawValue: reason) ?? .queueFull, default: NumberSet()].formUnion(targets)
+    }
+    for leg in Set(targets.keys).union(rows.results.keys) {
+      var results: [String: NumberSet] = [:]
+      for (outcome, bytes) in rows.results[leg] ?? [:] {
+        guard let numbers = NumberSet(serialized: bytes) else { return nil }
+        results[outcome] = numbers
+      }
+      legs[leg] = LegTargets(targets: targets[leg] ?? NumberSet(), results: results)
+    }
+    for (receipt, bytes) in rows.ofServices {
+      guard let targets = NumberSet(serialized: bytes) else { return nil }
+      ofServices[receipt] = targets
+    }
+    // The receipts of a single stand with its outcome.
+    self.shown = rows.outcome?.shownAt == nil ? shown : single ?? shown
+    self.tapped = rows.outcome?.tappedAt == nil ? tapped : single ?? tapped
+  }
+}

@@ -1,0 +1,97 @@
+import BorealisBase
+import Model
+import Storage
+
+/// The result of a device search.
+package struct DeviceSearch: Sendable {
+  /// What the text turned out to be.
+  package enum Kind: Sendable, Equatable {
+    /// A registration ID.
+    case registrationID
+    /// An alias.
+    case alias
+    /// A push token, written as its channel writes it.
+    case token
+    /// A tag.
+    case tag
+  }
+
+  /// What the text turned out to be; nil if it is nothing that the app knows.
+  package let kind: Kind?
+  /// Devices, ascending; of a tag no more than requested.
+  package let numbers: [RegistrationNumber]
+  /// How many there are.
+  package let count: Int
+  /// The first one that is left out; nil if none is.
+  package let next: RegistrationNumber?
+  /// The registration that the text names, if it was replaced.
+  package let gone: GoneRegistration?
+
+  init(
+    _ kind: Kind? = nil, _ numbers: [RegistrationNumber] = [], count: Int? = nil,
+    next: RegistrationNumber? = nil, gone: GoneRegistration? = nil
+  ) {
+    self.kind = kind
+    self.numbers = numbers
+    self.count = count ?? numbers.count
+    self.next = next
+    self.gone = gone
+  }
+}
+
+extension Diagnostics {
+  /// Devices of an app with this registration ID, alias, push token or tag, the first of these that fits. Of a tag
+  /// at most `limit` from a number on. `found` may be called on this thread or on a reader's.
+  package func search(
+    _ text: String, in app: App, from start: RegistrationNumber = RegistrationNumber(0), limit: Int,
+    found: @escaping @Sendable (Result<DeviceSearch, DeviceFailure>) -> Void
+  ) {
+    let id = RegistrationID(text)
+    if let number = id.flatMap({ app.directory.find($0) }) {
+      found(.success(DeviceSearch(.registrationID, [number])))
+      return
+    }
+    let byAlias = app.directory.registrations(alias: text)
+    guard byAlias.isEmpty else {
+      found(.success(DeviceSearch(.alias, byAlias)))
+      return
+    }
+    let tagged = Self.devices(tag: text, in: app, from: start, limit: limit)
+    let tokens = tokens(text)
+    guard id != nil || !tokens.isEmpty else {
+      found(.success(tagged))
+      return
+    }
+    store.read { transaction throws(StorageError) -> DeviceSearch in
+      for token in tokens {
+        if let number = try transaction.tokens.holder(ofToken: token, app: app.id),
+          app.directory.identity(number) != nil
+        {
+          return DeviceSearch(.token, [number])
+        }
+      }
+      if let id, let gone = try transaction.registrations.gone(id, app: app.id) {
+        return DeviceSearch(.registrationID, [], gone: gone)
+      }
+      return tagged
+    } completion: {
+      found($0.mapError { _ in .unavailable })
+    }
+  }
+
+  private static func devices(
+    tag: String, in app: App, from start: RegistrationNumber, limit: Int
+  ) -> DeviceSearch {
+    let members = app.directory.resolve(AudienceFilter(tags: [tag])).numbers
+    guard !members.isEmpty else { return DeviceSearch() }
+    let page = members.members(from: start, limit: limit + 1)
+    return DeviceSearch(
+      .tag, Array(page.prefix(limit)), count: members.count, next: page.count > limit ? page.last : nil)
+  }
+
+  /// What a text may be as a token of a channel. No service's have been shorter than this for years.
+  private func tokens(_ text: String) -> Set<[UInt8]> {
+    guard text.utf8.count >= 32 else { return [] }
+    return Set(channels.infos.flatMap(\.tokens).compactMap { $0.bytes(text) })
+  }
+}

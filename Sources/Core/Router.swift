@@ -1,0 +1,195 @@
+import BorealisBase
+import Model
+import Storage
+
+/// Accepts pushes, keeps what waits, and hands pushes to channels. Puts together the services that do so, each of which has
+/// the parts that it needs and no others. Safe to use from any thread.
+///
+/// Every change goes through the store's one writer and takes effect in memory in the completion, so memory never shows
+/// what a crash could take back.
+package final class Router: Sendable {
+  /// The zone that times in the API's requests and answers are in.
+  package let zone: any Zone
+
+  /// The apps.
+  package let apps: Apps
+  /// The groups of apps.
+  package let groups: AppGroups
+  /// The registrations of apps.
+  package let registrations: Registrations
+  /// Pushes on their way in.
+  package let acceptance: Acceptance
+  /// Pushes that are under way.
+  package let deliveries: Deliveries
+  /// The pushes that are kept.
+  package let history: PushHistories
+  /// How pushes stand.
+  package let reports: PushReports
+  /// Facts about devices, and diagnoses of pushes.
+  package let diagnostics: Diagnostics
+  /// The schedules of apps.
+  package let schedules: Schedules
+  /// Files with audiences.
+  package let files: Files
+  /// Who used the apps.
+  package let activity: UserActivity
+  /// The push plans of apps.
+  package let plans: PushPlans
+  /// The devices for tests of apps.
+  package let testDevices: TestDevices
+  /// Keys for contents that only devices read.
+  package let deviceKeys: DeviceKeys
+  /// Apps with callbacks.
+  package let callbacks: CallbackApps
+  /// The ways to devices.
+  package let channels: PluggedChannels
+  /// All events of pushes pass here, in the commit that stores them.
+  package let journal: DeliveryJournal
+  /// Whether the targets of all pushes are accounted for.
+  package let audit: TargetAudit
+  /// The apps that it is the home of.
+  package let scope: HomeScope
+  /// How apps stand, for pages about several.
+  package let figures: AppFigureBoard
+
+  let writeBehind: WriteBehind
+  let imports: Imports
+  let time: any TimeSource
+  let gateways: DeviceGateways
+  let ids: MessageIDs
+  let passthrough: Passthrough
+  private let pushRateLimiter: PushRateLimiter
+  private let loading: Loading
+  private let moves: AppMoves
+  private let housekeeping: Housekeeping
+
+  /// Makes a router on an open store, for the apps that the store's process is the home of; `load` comes next.
+  package init(
+    store: Store, scope: HomeScope, options: RouterOptions = RouterOptions(),
+    time: any TimeSource = SystemTime(), log: Log
+  ) {
+    // What the services share.
+    let (zone, journal, audit) = (options.zone, DeliveryJournal(), TargetAudit())
+    let statistics = Statistics(scope: scope, zone: zone)
+    journal.add(statistics)
+    let (gateways, pushRateLimiter, ids) = (
+      DeviceGateways(), PushRateLimiter(), MessageIDs(time: time, slot: scope.slot)
+    )
+    let writeBehind = WriteBehind(store: store, scope: scope, journal: journal, time: time, log: log) {
+      gateways.tell($0)
+    }
+    let contents = ContentCache(byteLimit: options.cachedContents)
+    let passthrough = Passthrough(contents: contents, writeBehind: writeBehind, gateways: gateways)
+    let channels = PluggedChannels()
+    channels.add(passthrough)
+    let table = AppTable(time: time, limits: options.pending)
+    let callbacks = CallbackApps(table)
+    let purge = AppPurge(
+      store: store, time: time, log: log, apps: table, channels: channels, passthrough: passthrough,
+      rows: options.sweepRows)
+    // The services.
+    let apps = Apps(
+      store: store, scope: scope, time: time, log: log, table: table, channels: channels,
+      passthrough: passthrough, callbacks: callbacks, purge: purge)
+    let files = Files(store: store, scope: scope, time: time)
+    let registrations = Registrations(
+      store: store, options: options, time: time, channels: channels, passthrough: passthrough,
+      writeBehind: writeBehind, log: log)
+    self.registrations = registrations
+    let imports = Imports(
+      store: store, scope: scope, apps: apps, channels: channels, registrations: registrations)
+    let activity = UserActivity(store: store, zone: zone)
+    let schedules = Schedules(
+      store: store, scope: scope, time: time, zone: zone, limit: options.schedulesPerApp, apps: table,
+      ids: ids, log: log)
+    let fallbacks = Fallbacks(
+      store: store, scope: scope, time: time, ids: ids, apps: table, channels: channels,
+      passthrough: passthrough, contents: contents, writeBehind: writeBehind)
+    let deliveries = Deliveries(
+      store: store, time: time, receiptLifetime: options.receiptLifetime, ids: ids, channels: channels,
+      passthrough: passthrough, contents: contents, writeBehind: writeBehind, fallbacks: fallbacks,
+      statistics: statistics, journal: journal)
+    acceptance = Acceptance(
+      store: store, options: options, time: time, log: log, ids: ids, channels: channels, files: files,
+      deliveries: deliveries, callbacks: callbacks, writeBehind: writeBehind, statistics: statistics,
+      pushRateLimiter: pushRateLimiter)
+    loading = Loading(
+      store: store, scope: scope, time: time, log: log, apps: table, imports: imports, callbacks: callbacks,
+      channels: channels, ids: ids, statistics: statistics, writeBehind: writeBehind, contents: contents,
+      schedules: schedules, fallbacks: fallbacks)
+    let figures = AppFigureBoard(store: store, scope: scope, apps: table, channels: channels)
+    self.figures = figures
+    housekeeping = Housekeeping(
+      store: store, scope: scope, options: options, time: time, log: log, apps: apps, imports: imports,
+      files: files,
+      passthrough: passthrough, writeBehind: writeBehind, statistics: statistics, activity: activity,
+      audit: audit, pushRateLimiter: pushRateLimiter, fallbacks: fallbacks, figures: figures,
+      registrations: registrations)
+    moves = AppMoves(
+      store: store, scope: scope, apps: table, channels: channels, passthrough: passthrough,
+      writeBehind: writeBehind, statistics: statistics, activity: activity, contents: contents,
+      housekeeping: housekeeping, imports: imports, time: time)
+    groups = AppGroups(store: store, apps: apps)
+    history = PushHistories(store: store)
+    reports = PushReports(
+      store: store, time: time, log: log, apps: apps, retention: options.retention)
+    diagnostics = Diagnostics(store: store, time: time, channels: channels)
+    plans = PushPlans(store: store, time: time)
+    testDevices = TestDevices(store: store, time: time)
+    deviceKeys = DeviceKeys(store: store, time: time)
+    (self.scope, self.zone, self.journal) = (scope, zone, journal)
+    (self.audit, self.channels) = (audit, channels)
+    (self.gateways, self.pushRateLimiter, self.writeBehind) = (gateways, pushRateLimiter, writeBehind)
+    (self.time, self.ids, self.passthrough) = (time, ids, passthrough)
+    (self.apps, self.callbacks, self.files, self.imports) = (apps, callbacks, files, imports)
+    (self.activity, self.schedules, self.deliveries) = (activity, schedules, deliveries)
+  }
+
+  // MARK: Start and end
+
+  /// Adds a channel besides passthrough. Call before the first push.
+  package func add(_ channel: any Channel) { channels.add(channel) }
+
+  /// Plugs connections of devices in. Before the first push.
+  package func add(_ gateway: any DeviceGateway) { gateways.add(gateway) }
+
+  /// A number larger than that of every push and stored message before; on the writer's thread they grow in commit order.
+  package func nextMessageID() -> MessageID { ids.next() }
+
+  /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
+  package func load() throws(StorageError) { try loading.run() }
+
+  /// Reads an app into memory that the database has given to this home by now, which is one of several; nil if it has another one, or
+  /// is deleted. Nobody finds the app here before all of it is there. Blocks; channels have started.
+  package func load(_ app: AppID) throws(StorageError) -> App? { try loading.run(app) }
+
+  /// Gives an app to another home, by the number of its node and of its fence, when all that is known of it is stored. Returns the
+  /// app's new epoch; nil, and the app stays here, if it is not this home's or could not be given away. Its devices log in again, unless
+  /// sessions are kept: then no device may say anything more here. Blocks.
+  package func handOver(
+    _ app: AppKey, to next: (node: Int64, home: Int64), keepingSessions: Bool = false
+  ) -> Int64? {
+    moves.handOver(app, to: next, keepingSessions: keepingSessions)
+  }
+
+  /// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data. Call once a second, by one
+  /// thread at a time.
+  package func tick() { housekeeping.tick() }
+
+  /// Pushes that wait for their plans to have speed left.
+  package var pushesWaitingForSpeed: Int { pushRateLimiter.waiting }
+
+  /// Ends the waiting for a plan's speed with 1030, since there will be no ticks. The server stops, and waits for answers first.
+  package func endWaiting() { pushRateLimiter.close() }
+
+  /// Writes delayed data before the store is closed. Last contacts, which may be one per device, only as long as
+  /// `isInTime` returns true.
+  package func finish(isInTime: () -> Bool = { true }) { housekeeping.finish(isInTime: isInTime) }
+
+  /// Lets go of what was plugged in: channels, connections and observers hold the router. At the end, when nothing works.
+  package func unplug() {
+    channels.removeAll()
+    gateways.removeAll()
+    journal.removeAll()
+  }
+}

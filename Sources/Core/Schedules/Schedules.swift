@@ -1,0 +1,208 @@
+import BorealisBase
+import Model
+import Storage
+
+/// The schedules of apps, as their servers make and change them.
+package struct Schedules: Sendable {
+  /// How an answer comes.
+  package typealias Reply<Value> = @Sendable (Result<Value, APIError>) -> Void
+
+  let store: Store
+  let scope: HomeScope
+  let time: any TimeSource
+  let zone: any Zone
+  /// The most schedules of an app that are not over.
+  let limit: Int
+  let apps: AppTable
+  let ids: MessageIDs
+  let log: Log
+
+  /// Makes a schedule with a name of the caller's, a UUID. A request with a `cid` that was used before gets the schedule
+  /// that the first one made. 8100 if nothing would come of it, or if the app has as many as it may.
+  package func create(
+    _ request: ScheduleRequest, named uuid: String, in app: App, reply: @escaping Reply<Schedule>
+  ) {
+    let now = time.now()
+    if let fault = planFault(request.push, app) {
+      reply(.failure(fault))
+      return
+    }
+    write(of: app, reply) { transaction throws(StorageError) in
+      if let cid = request.cid, let known = try transaction.schedules.find(app: app.id, cid: cid) {
+        return .success(known)
+      }
+      let count = try transaction.schedules.validCount(app: app.id, at: now)
+      guard count < limit else {
+        return .failure(
+          .scheduleInvalid("The app has \(limit) schedules, and may not have more"))
+      }
+      let first: LocalTime
+      do throws(APIError) { first = try request.trigger.first(from: now, in: zone) } catch {
+        return .failure(error)
+      }
+      let row = ScheduleRow(
+        app: app.id, uuid: uuid, cid: request.cid, name: request.name, trigger: request.trigger.stored,
+        push: request.push.json, createdAt: now, next: zone.occurrence(first),
+        last: zone.occurrence(request.trigger.last ?? first))
+      try transaction.schedules.insert(row)
+      return .success(row)
+    }
+  }
+
+  /// Changes a schedule. 8104 if the app does not have it; 8100 if it has ended, or would never fire.
+  package func change(
+    _ uuid: String, _ update: ScheduleUpdate, in app: App, reply: @escaping Reply<Schedule>
+  ) {
+    let now = time.now()
+    if let push = update.push, let fault = planFault(push, app) {
+      reply(.failure(fault))
+      return
+    }
+    write(of: app, reply) { transaction throws(StorageError) in
+      guard let row = try transaction.schedules.find(app: app.id, uuid: uuid), let old = Schedule(row)
+      else {
+        return .failure(.scheduleUnknown)
+      }
+      guard row.isValid(at: now) else {
+        return .failure(.scheduleInvalid("The schedule is over, and cannot be changed"))
+      }
+      var new = row
+      new.name = update.name ?? row.name
+      new.isEnabled = update.isEnabled ?? row.isEnabled
+      new.push = update.push?.json ?? row.push
+      let trigger = update.trigger ?? old.trigger
+      guard trigger.isSameKind(as: old.trigger) else {
+        return .failure(.scheduleInvalid("trigger must stay single or periodical, as it is"))
+      }
+      // What was to happen while it was disabled is not made up for. A trigger that stays as it is leaves an occurrence
+      // alone that has come just now, and the moment of a request of Getui's API that is still to come: clocks may show its
+      // time twice.
+      let isAgain = new.isEnabled && !row.isEnabled
+      let keepsMoment = old.isGetui && row.next.map { $0.at > now } == true
+      if trigger != old.trigger || isAgain && !keepsMoment {
+        let first: LocalTime
+        do throws(APIError) { first = try trigger.first(from: now, in: zone) } catch {
+          return .failure(error)
+        }
+        guard let next = try notFired(first, of: trigger, row.id, in: transaction) else {
+          return .failure(.scheduleInvalid("trigger has no time that the schedule has not fired at"))
+        }
+        new.trigger = trigger.stored
+        new.next = zone.occurrence(next)
+        new.last = zone.occurrence(trigger.last ?? next)
+      }
+      try transaction.schedules.update(new)
+      if old.isGetui { try transaction.getui.moveTask(ofSchedule: row.id, to: new.last.at) }
+      // An occurrence that had come and was not fired yet never will be.
+      if row.isEnabled, let due = row.next, due.at <= now, new.next != due || !new.isEnabled {
+        let error = Self.changedTooLate
+        try transaction.schedules.insertRun(
+          ScheduleRunRow(
+            id: ids.next(), schedule: row.id, occurrence: due.local, at: now, code: error.code,
+            message: error.message, needsRetry: true))
+      }
+      return .success(new)
+    }
+  }
+
+  /// Why nothing was pushed for an occurrence during whose handling the schedule was changed.
+  private static let changedTooLate = APIError.timeout.saying(
+    "Missed: the schedule was changed after the time had come and before the push was made")
+
+  /// The first occurrence, not before one, at which a schedule has not fired: the clock may have been set back.
+  private func notFired(
+    _ first: LocalTime, of trigger: ScheduleTrigger, _ id: Int64, in transaction: WriteTransaction
+  ) throws(StorageError) -> LocalTime? {
+    var next: LocalTime? = first
+    while let time = next, try transaction.schedules.hasFired(schedule: id, at: time) {
+      next = trigger.next(after: time)
+    }
+    return next
+  }
+
+  /// Deletes a schedule. 8104 if the app has none of the name.
+  package func delete(_ uuid: String, in app: App, reply: @escaping Reply<Void>) {
+    store.write(of: app.id) { transaction throws(StorageError) in
+      try transaction.schedules.delete(app: app.id, uuid: uuid)
+    } completion: { result in
+      reply(result.mapError(Self.failure).flatMap { $0 ? .success(()) : .failure(.scheduleUnknown) })
+    }
+  }
+
+  /// A schedule, also one that has ended. 8104 if the app does not have it.
+  package func find(_ uuid: String, in app: App, reply: @escaping Reply<Schedule>) {
+    store.read { transaction throws(StorageError) in
+      try transaction.schedules.find(app: app.id, uuid: uuid)
+    } completion: { result in
+      reply(result.mapError(Self.failure).flatMap { Self.readable($0) })
+    }
+  }
+
+  /// A page of the schedules of which something may still come; pages count from 0.
+  package func list(
+    of app: App, page: Int, size: Int, reply: @escaping Reply<SchedulePage>
+  ) {
+    let now = time.now()
+    let (offset, isFar) = page.multipliedReportingOverflow(by: size)
+    store.read { transaction throws(StorageError) in
+      let rows =
+        isFar ? [] : try transaction.schedules.valid(app: app.id, at: now, offset: offset, limit: size)
+      return SchedulePage(
+        total: try transaction.schedules.validCount(app: app.id, at: now),
+        schedules: rows.compactMap { Schedule($0) })
+    } completion: { result in
+      reply(result.mapError(Self.failure))
+    }
+  }
+
+  /// The results of a schedule's occurrences, the oldest first. 8104 if the app does not have it.
+  package func runs(of uuid: String, in app: App, reply: @escaping Reply<[ScheduleRunRow]>) {
+    store.read(inTurnOf: app.id) { transaction throws(StorageError) -> [ScheduleRunRow]? in
+      guard let row = try transaction.schedules.find(app: app.id, uuid: uuid) else { return nil }
+      return try transaction.schedules.runs(of: row.id)
+    } completion: { result in
+      reply(
+        result.mapError(Self.failure).flatMap { $0.map { .success($0) } ?? .failure(.scheduleUnknown) })
+    }
+  }
+
+  // MARK: Helpers
+
+  /// Why an app's plan does not allow a push.
+  func planFault(_ push: ScheduledPush, _ app: App) -> APIError? {
+    app.plan.fault(push.request.options).map {
+      .scheduleInvalid("push: \($0.message)")
+    }
+  }
+
+  private func write(
+    of app: App, _ reply: @escaping Reply<Schedule>,
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Result<ScheduleRow, APIError>
+  ) {
+    store.write(of: app.id, body) { result in
+      switch result {
+      case .failure(let error): reply(.failure(Self.failure(error)))
+      case .success(.failure(let error)): reply(.failure(error))
+      case .success(.success(let row)): reply(Self.readable(row))
+      }
+    }
+  }
+
+  private static func readable(_ row: ScheduleRow?) -> Result<Schedule, APIError> {
+    guard let row else { return .failure(.scheduleUnknown) }
+    return Schedule(row).map { .success($0) } ?? .failure(.scheduleInternalError)
+  }
+
+  /// What a caller is told of a schedule that was not stored, or may be.
+  static func failure(_ error: StorageError) -> APIError {
+    if error.isPassing { return .scheduleTimeout }
+    return error.isInDoubt ? .scheduleUnanswered : .scheduleInternalError
+  }
+}
+
+extension Zone {
+  /// A local time and its moment.
+  func occurrence(_ local: LocalTime) -> ScheduleRow.Occurrence {
+    ScheduleRow.Occurrence(local: local, at: moment(of: local))
+  }
+}

@@ -1,0 +1,93 @@
+import BorealisBase
+import BorealisNet
+
+extension HTTPServer {
+  /// Takes an answer that the handler gave.
+  func take(_ answer: HTTPAnswers.Answer) {
+    let slot = answer.token.slot
+    guard table.isCurrent(slot, answer.token.generation), table.slab[slot].phase == .answering,
+      table.slab[slot].number == answer.number, let work = table.slab[slot].work
+    else {
+      if answer.response != nil { metrics.lostAnswers.add() }
+      return
+    }
+    var response = answer.response ?? stopgap(for: .forgotten, work)
+    completeAnswer?(&response)
+    metrics.answered(response.status, microseconds: (time.monotonic() &- work.started) / 1000)
+    if response.isToKnownCaller { table.slab[slot].isKnown = true }
+    // It was used just now: its idle time starts here.
+    table.leaveList(slot)
+    let keepAlive = work.keepAlive && !isDraining
+    queue(response, slot, work, keepAlive: keepAlive)
+    enter(keepAlive ? .idle : .closing, slot)
+    markDirty(slot)
+  }
+
+  /// Answers a request by its header alone, if that is enough, or asks elsewhere; returns whether its body is not read now.
+  func turnAway(_ slot: UInt32, _ work: HTTPWork, wantsContinue: Bool = false) -> Bool {
+    guard !work.isScreened, let head = work.parser.head else { return false }
+    let id = stamps.requestID(head.headers["x-request-id"])
+    if ask(about: head, id, slot) {
+      work.asked = .head(head, id: id, wantsContinue: wantsContinue)
+      return true
+    }
+    return apply(admission.look(at: head, id, over: table.slab[slot], work), to: head, id, slot, work)
+  }
+
+  /// Answers a request that its screening refuses; returns whether it does. The connection closes, since to continue the
+  /// whole body would have to be read.
+  func apply(
+    _ screening: HTTPScreening?, to head: HTTPRequest, _ id: String, _ slot: UInt32, _ work: HTTPWork
+  ) -> Bool {
+    switch screening {
+    case .admitted(let bodyBytes, let isKnown)?:
+      guard work.parser.limitBody(to: bodyBytes) else {
+        refuse(.bodyTooLarge, slot)
+        return true
+      }
+      // Its memory is reserved at once, as it is counted: growing would take more.
+      if isKnown, admission.hasRoom(for: table.slab[slot].cost, of: table.slab[slot], work) {
+        work.parser.reserveBody()
+      }
+      return false
+    case .refused(let answer)?:
+      metrics.answered(answer.status, microseconds: 0)
+      work.begin(head, id, overTLS: tls != nil)
+      work.parser.reset()
+      queue(answer, slot, work, keepAlive: false)
+      table.slab[slot].isTurnedAway = true
+      enter(.closing, slot)
+      markDirty(slot)
+      return true
+    case nil: return false
+    }
+  }
+
+  /// Answers a request that never reached the handler; the connection cannot be used further.
+  func refuse(_ fault: HTTPFault, _ slot: UInt32) {
+    metrics.refusedRequests.add()
+    let work = table.work(slot)
+    work.requestID = stamps.requestID(nil)
+    let target = work.parser.latestTarget
+    work.parser.reset()
+    work.forgetRequest()
+    work.headOnly = false
+    work.minorVersion = 1
+    work.isSecure = tls != nil
+    queue(answer(to: fault, of: target), slot, work, keepAlive: false)
+    table.slab[slot].isTurnedAway = fault == .bodyTooLarge || fault == .busy
+    enter(.closing, slot)
+    markDirty(slot)
+  }
+
+  func queue(_ response: HTTPResponse, _ slot: UInt32, _ work: HTTPWork, keepAlive: Bool) {
+    table.slab[slot].append(response, work, keepAlive: keepAlive, date: stamps.date(at: time.now().seconds))
+  }
+
+  /// Closes a connection once its queued bytes have left.
+  func finish(_ slot: UInt32) {
+    guard !table.slab[slot].connection.queue.isEmpty else { return close(slot) }
+    enter(.closing, slot)
+    markDirty(slot)
+  }
+}

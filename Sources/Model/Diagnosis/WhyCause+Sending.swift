@@ -1,0 +1,123 @@
+/// Why a push was not meant for a device, or not yet.
+extension WhyCause {
+  /// The app has no such registration.
+  package static let registrationUnknown = WhyCause(
+    "registration_unknown", .refreshRegistration,
+    "The app has no such registration.",
+    "应用中没有这个 Registration ID。")
+  /// Another registration replaced it, as after a reinstall.
+  package static let registrationReplaced = WhyCause(
+    "registration_replaced", .refreshRegistration,
+    "The registration was replaced: the app was reinstalled, or its data was cleared. The device "
+      + "now has a new registration.",
+    "该 Registration ID 已失效：应用被重装或清除了数据，现在的 ID 如下。")
+  /// The app's server or a person deleted it, or the server did because nobody used it.
+  package static let registrationDeleted = WhyCause(
+    "registration_deleted", .refreshRegistration,
+    "The registration was deleted, on request or because its device was not seen for long. A device that still "
+      + "uses it registers anew.",
+    "该 Registration ID 已被删除（主动删除，或设备长期未连接）；仍在使用的设备会重新注册。")
+  /// It registered after the push was accepted.
+  package static let registeredLater = WhyCause(
+    "registered_later", .sendAgain,
+    "The device registered only after the push was accepted.",
+    "设备在推送被接收之后才注册。")
+  /// It was imported, and its device had not registered.
+  package static let notRegistered = WhyCause(
+    "not_registered", .sendAgain,
+    "The registration was imported, and its device has not registered with this server yet.",
+    "该注册来自导入，设备尚未在本服务器注册。")
+  /// The push is for other platforms.
+  package static let otherPlatform = WhyCause(
+    "other_platform", .addressPlatform,
+    "The push is for other platforms.",
+    "推送未包含该设备的平台。")
+  /// The push has nothing for the device's platform.
+  package static let nothingForPlatform = WhyCause(
+    "nothing_for_platform", .addressPlatform,
+    "The push has no content for the device's platform.",
+    "推送没有针对该平台的内容。")
+  /// The device got the alias after the push was accepted.
+  package static let aliasBoundLater = WhyCause(
+    "alias_bound_later", .bindFirst,
+    "The alias was bound only after the push was accepted.",
+    "别名在推送被接收之后才绑定。")
+  /// The device does not have the alias.
+  package static let aliasNotBound = WhyCause(
+    "alias_not_bound", .bindFirst,
+    "The device does not have the alias.",
+    "设备没有绑定该别名。")
+  /// The alias has reached its limit of devices, and this one is not among them.
+  package static let aliasFull = WhyCause(
+    "alias_full", .freeAlias,
+    "The alias has reached its limit of 10 devices, and this one is not among them.",
+    "该别名已绑定 10 台设备（上限），此设备不在其中。")
+  /// The device got the tag after the push was accepted.
+  package static let tagBoundLater = WhyCause(
+    "tag_bound_later", .bindFirst,
+    "The tag was set only after the push was accepted.",
+    "标签在推送被接收之后才设置。")
+  /// The device does not have the tag.
+  package static let tagNotBound = WhyCause(
+    "tag_not_bound", .bindFirst,
+    "The device does not have the tag.",
+    "设备没有该标签。")
+  /// The device had lost the tag.
+  package static let tagRemoved = WhyCause(
+    "tag_removed", .bindFirst,
+    "The tag was removed from the device before that.",
+    "该标签在推送之前已从设备移除。")
+  /// The device has a tag that the push excludes.
+  package static let tagExcluded = WhyCause(
+    "tag_excluded", .changeAudience,
+    "The device has a tag that the push excludes.",
+    "设备带有被推送排除的标签。")
+  /// The push names other devices.
+  package static let notNamed = WhyCause(
+    "not_named", .changeAudience,
+    "The push names other devices.",
+    "推送指定了设备，但不包含此设备。")
+  /// The push is for test devices only.
+  package static let notTestDevice = WhyCause(
+    "not_test_device", .addTestDevice,
+    "The push is for test devices only.",
+    "推送仅发送给测试设备。")
+  /// The device was on the app's black list.
+  package static let blocked = WhyCause(
+    "blocked", .unblock,
+    "The device is on the app's black list.",
+    "设备在应用的黑名单中。")
+  /// The device has no token for the Live Activity.
+  package static let noLiveActivity = WhyCause(
+    "no_live_activity", .startLiveActivity,
+    "The device has not reported a token for the Live Activity.",
+    "设备没有上报该实时活动的 Token。")
+  /// The audience, or the device's state at that time, was not recorded.
+  package static let audienceUnknown = WhyCause(
+    "audience_unknown", .changeAudience,
+    "The audience, or the device's state at that time, was not recorded.",
+    "当时的目标人群或设备状态没有记录。")
+  /// The sender recalled the push or, in Getui's API, stopped the task.
+  package static let recalled = WhyCause(
+    "recalled", .sendAgain,
+    "The sender recalled the push or stopped its task.",
+    "发送者撤回了推送（任务已停止）。")
+  /// Another push replaced it.
+  package static let overridden = WhyCause(
+    "overridden", .nothing,
+    "The sender replaced it with another push.",
+    "发送者用另一条推送覆盖了它。")
+  /// The push uses paced delivery, and it is not this device's turn yet.
+  package static let stillSpreading = WhyCause(
+    "still_spreading", .wait,
+    "The push uses paced delivery, and it is not this device's turn yet.",
+    "推送正在按定速分批发送，尚未轮到该设备。")
+
+  static let ofSending: [WhyCause] = [
+    .registrationUnknown, .registrationReplaced, .registrationDeleted, .registeredLater, .notRegistered,
+    .otherPlatform, .nothingForPlatform, .aliasBoundLater, .aliasNotBound, .aliasFull, .tagBoundLater,
+    .tagNotBound, .tagRemoved, .tagExcluded,
+    .notNamed, .notTestDevice, .blocked, .noLiveActivity, .audienceUnknown, .recalled, .overridden,
+    .stillSpreading,
+  ]
+}

@@ -1,0 +1,99 @@
+import BorealisBase
+import Model
+
+/// Row number of a credential; never used again.
+package struct CredentialID: Hashable, Comparable, Sendable {
+  /// The database's row number, from 1.
+  package let rawValue: Int64
+
+  /// Wraps a row number.
+  package init(_ rawValue: Int64) { self.rawValue = rawValue }
+
+  /// Orders by age: the older credential first.
+  package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// How an app proves itself to the service of a channel.
+package enum CredentialKind: UInt8, Sendable {
+  /// A key that signs tokens of access.
+  case token = 1
+  /// A TLS client certificate.
+  case certificate = 2
+}
+
+/// Whether a credential may be used.
+package enum CredentialState: Equatable, Sendable {
+  /// It may.
+  case active
+  /// A newer one is there; this one is used only while that one cannot be.
+  case retiring
+  /// It must not be used until somebody resumes it; with the reason.
+  case paused(String)
+}
+
+/// What is stored of a new credential.
+package struct NewCredential: Sendable {
+  /// What it is.
+  package var kind: CredentialKind
+  /// The service of the channel that it is for; not `none`.
+  package var service: ServiceID
+  /// What it allows to push to: of APNs, the app's bundle ID.
+  package var topic: String
+  /// The service's ID of the developer's team; nil if a certificate does not name it.
+  package var teamID: String?
+  /// The service's ID of a key; nil for a certificate.
+  package var keyID: String?
+  /// SHA-256 of the public key or the certificate, 32 bytes.
+  package var fingerprint: [UInt8]
+  /// When a certificate ends.
+  package var expiresAt: Timestamp?
+  /// The secret, sealed by the caller.
+  package var sealed: [UInt8]
+
+  /// All fields.
+  package init(
+    kind: CredentialKind, service: ServiceID, topic: String, teamID: String?, keyID: String?,
+    fingerprint: [UInt8], expiresAt: Timestamp?, sealed: [UInt8]
+  ) {
+    self.kind = kind
+    self.service = service
+    self.topic = topic
+    self.teamID = teamID
+    self.keyID = keyID
+    self.fingerprint = fingerprint
+    self.expiresAt = expiresAt
+    self.sealed = sealed
+  }
+}
+
+/// A stored credential without its secret.
+package struct CredentialRow: Sendable, Equatable {
+  /// Its number.
+  package var id: CredentialID
+  /// Its app.
+  package var app: AppID
+  /// The public key of that app.
+  package var appKey: AppKey
+  /// What it is.
+  package var kind: CredentialKind
+  /// The service of the channel that it is for.
+  package var service: ServiceID
+  /// What it allows to push to: of APNs, the app's bundle ID.
+  package var topic: String
+  /// The service's ID of the developer's team.
+  package var teamID: String?
+  /// The service's ID of a key.
+  package var keyID: String?
+  /// SHA-256 of the public key or the certificate.
+  package var fingerprint: [UInt8]
+  /// When a certificate ends.
+  package var expiresAt: Timestamp?
+  /// When it was stored.
+  package var createdAt: Timestamp
+  /// Whether it may be used.
+  package var state: CredentialState
+  /// When the state last changed.
+  package var changedAt: Timestamp
+  /// The newer credential that took its place.
+  package var replacedBy: CredentialID?
+}

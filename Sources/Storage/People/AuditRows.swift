@@ -1,0 +1,62 @@
+import BorealisBase
+
+/// An entry of the audit log.
+package struct AuditRow: Sendable, Equatable {
+  /// When.
+  package var at: Timestamp
+  /// Whose affair it was; nil for the installation's.
+  package var account: AccountID?
+  /// Which app it was about, if one.
+  package var app: AppID?
+  /// Who did it, if it was a person.
+  package var person: PersonID?
+  /// The name at that time with the person's address, such as `Zoe <zoe@example.com>`: a name alone is anybody's.
+  package var who: String
+  /// A word of the program's, such as `app.create`.
+  package var action: String
+  /// What it was done to, for people.
+  package var target: String
+  /// Where from.
+  package var address: String
+
+  /// All fields.
+  package init(
+    at: Timestamp, account: AccountID?, app: AppID? = nil, person: PersonID?, who: String, action: String,
+    target: String, address: String
+  ) {
+    self.at = at
+    self.account = account
+    self.app = app
+    self.person = person
+    self.who = who
+    self.action = action
+    self.target = target
+    self.address = address
+  }
+}
+
+/// A list out of what was done.
+package enum AuditScope: Sendable, Equatable {
+  /// In an account.
+  case account(AccountID)
+  /// To the installation: what belongs to no account, and what operators did to accounts.
+  case installation
+  /// By a person.
+  case person(PersonID)
+}
+
+/// A part of the audit log.
+package struct AuditList: Sendable {
+  /// The entries with their numbers, newest first.
+  package var entries: [(id: Int64, entry: AuditRow)]
+  /// The apps that they are about, deleted ones too.
+  package let apps: [AppID: AppName]
+}
+
+/// What an app is called, also when it was deleted.
+package struct AppName: Sendable, Equatable {
+  /// Its key.
+  package let key: AppKey
+  /// Its name.
+  package let name: String
+}

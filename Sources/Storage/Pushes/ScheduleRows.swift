@@ -1,0 +1,108 @@
+import BorealisBase
+
+/// A schedule as it is stored.
+package struct ScheduleRow: Sendable, Equatable {
+  /// Row number; 0 for one that is not stored yet.
+  package var id: Int64 = 0
+  /// Its app.
+  package var app: AppID
+  /// Its public name.
+  package var uuid: String
+  /// The customer's name for the request that made it.
+  package var cid: String?
+  /// The customer's name for it.
+  package var name: String
+  /// Whether it fires.
+  package var isEnabled = true
+  /// When it fires, as the API's JSON.
+  package var trigger: [UInt8]
+  /// What it pushes, as the API's JSON.
+  package var push: [UInt8]
+  /// When it was made.
+  package var createdAt: Timestamp
+  /// Its next occurrence; nil once all are over.
+  package var next: Occurrence?
+  /// The last of all occurrences.
+  package var last: Occurrence
+
+  /// A local time in the server's zone, and its moment.
+  package struct Occurrence: Sendable, Equatable {
+    /// What the clocks show.
+    package var local: LocalTime
+    /// When they show it.
+    package var at: Timestamp
+
+    /// Both.
+    package init(local: LocalTime, at: Timestamp) {
+      self.local = local
+      self.at = at
+    }
+  }
+
+  /// A new schedule.
+  package init(
+    app: AppID, uuid: String, cid: String?, name: String, trigger: [UInt8], push: [UInt8],
+    createdAt: Timestamp, next: Occurrence?, last: Occurrence
+  ) {
+    self.app = app
+    self.uuid = uuid
+    self.cid = cid
+    self.name = name
+    self.trigger = trigger
+    self.push = push
+    self.createdAt = createdAt
+    self.next = next
+    self.last = last
+  }
+
+  /// Whether something may still come of it.
+  package func isValid(at now: Timestamp) -> Bool { next != nil && (isEnabled || last.at > now) }
+}
+
+/// The result of an occurrence of a schedule.
+package struct ScheduleRunRow: Sendable, Equatable {
+  /// The push; an ID of no push if there is an error.
+  package var id: MessageID
+  /// Row number of the schedule.
+  package var schedule: Int64
+  /// The occurrence, as the clocks show it.
+  package var occurrence: LocalTime
+  /// When it was handled.
+  package var at: Timestamp
+  /// Code of the error, 0 for none.
+  package var code: Int
+  /// What the error says.
+  package var message: String
+  /// Whether another try may succeed.
+  package var needsRetry: Bool
+
+  /// All fields.
+  package init(
+    id: MessageID, schedule: Int64, occurrence: LocalTime, at: Timestamp, code: Int = 0, message: String = "",
+    needsRetry: Bool = false
+  ) {
+    self.id = id
+    self.schedule = schedule
+    self.occurrence = occurrence
+    self.at = at
+    self.code = code
+    self.message = message
+    self.needsRetry = needsRetry
+  }
+}
+
+/// A page of the schedules whose next occurrence has come.
+package struct DueSchedules: Sendable {
+  /// Those that wait longest first.
+  package internal(set) var rows: [ScheduleRow]
+  /// How many more there are whose push needs a secret key that is not there.
+  package internal(set) var unopened: Int
+  /// Where the next page begins, nil if this is the last.
+  package internal(set) var end: DuePlace?
+}
+
+/// A place among the schedules that are due.
+package struct DuePlace: Sendable {
+  let at: Timestamp
+  let id: Int64
+}

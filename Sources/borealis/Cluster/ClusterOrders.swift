@@ -1,0 +1,23 @@
+import BorealisBase
+import Synchronization
+
+/// Orders for a thread, in their order. Safe to use from any thread.
+final class ClusterOrders<Order: Sendable>: Sendable {
+  private let waiting = Mutex<[Order]>([])
+  private let work = Semaphore()
+
+  /// Adds an order.
+  func add(_ order: Order) {
+    waiting.withLock { $0.append(order) }
+    work.signal()
+  }
+
+  /// Waits for orders, if there is a deadline until then; gives all that are there, or none if they were given before.
+  func take(until deadline: UInt64?) -> [Order] {
+    if let deadline { _ = work.wait(until: deadline) } else { work.wait() }
+    return waiting.withLock { orders in
+      defer { orders.removeAll() }
+      return orders
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import BorealisBase
+import Cluster
+import Glibc
+import Storage
+import Synchronization
+
+/// How a node ends.
+extension ClusterService {
+  /// Nanoseconds that what is under way may hold the end up: a database that does not answer would do so for more than a minute. This
+  /// process then ends in the middle of it, as if it were killed.
+  private static let endPatience: UInt64 = 5_000_000_000
+
+  /// Whether another node can become the home. Waits for the database: a node may have joined since it was last read. Nothing can be
+  /// handed over without it.
+  var hasHeir: Bool {
+    let state = currentState
+    guard state.isLeading || homes?.home != nil else { return false }
+    let own = state.runner.incarnation
+    let known = state.runner.isAlive ? state.runner.view : nil
+    let view = (try? registry.look(as: own, beats: false)) ?? known
+    return view?.nodes.contains { $0.incarnation != own && !$0.isDraining } == true
+  }
+
+  /// Tells the others that this node ends. When it returns, this node is the home or will not be it.
+  func beginEnd() {
+    currentState.runner.drain()
+    homes?.settleDown()
+    link.update(load: 0, isDraining: true)
+    let reached = BorealisBase.Semaphore()
+    orders.add(.reach(reached))
+    guard !reached.wait(until: time.monotonic() &+ Self.endPatience) else { return }
+    state.withLock { $0.isEnding = true }
+    log.warning("the database does not answer: this node ends without it")
+  }
+
+  /// From now on the devices of this node wait for the next home.
+  func stopLeading() {
+    let epoch = currentState.epoch
+    link.follow(nil, epoch: Epoch(UInt64(epoch)))
+    forwarder.follow(nil)
+  }
+
+  /// This node was the home, and another one is: calls and devices of this node go there until it ends. False if it is not found by a
+  /// moment.
+  func followSuccessor(until deadline: UInt64) -> Bool {
+    let done = BorealisBase.Semaphore()
+    orders.add(.yield(done))
+    guard done.wait(until: deadline) else { return false }
+    return waitForHome(until: deadline)
+  }
+
+  /// Nothing of the home is left in this process: it follows the next one.
+  func handOver() {
+    state.withLock { state in
+      state.isLeading = false
+      state.storeObstacle = { nil }
+      state.apps = { 0 }
+    }
+    currentState.runner.handOver()
+  }
+
+  /// Waits until another node is the home; false if none has become it by then.
+  func waitForHome(until deadline: UInt64) -> Bool {
+    BlockingCall.assertAllowed()
+    while currentState.home == nil {
+      guard time.monotonic() < deadline else { return false }
+      usleep(20_000)
+    }
+    return true
+  }
+
+  /// Gives the node's place back and ends its threads.
+  func close() {
+    homes?.close()
+    currentState.runner.close()
+    orders.add(.end)
+    _ = ended.wait(until: time.monotonic() &+ (currentState.isEnding ? 0 : Self.endPatience))
+    link.close()
+    state.withLock { $0.open = nil }
+  }
+}

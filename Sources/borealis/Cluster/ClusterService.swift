@@ -1,0 +1,353 @@
+import API
+import BorealisBase
+import Cluster
+import Console
+import Core
+import DeviceGateway
+import Glibc
+import HTTP
+import Storage
+import Synchronization
+
+/// What makes a process a node of a cluster: its place in the database, its links to other nodes, and what follows from both. A thread
+/// of its own carries out one after the other what membership demands.
+final class ClusterService: Sendable {
+  let link: NodeLink
+  let forwarder: RequestForwarder
+  let tls: NodeTLS?
+  /// Which other nodes take requests of this one.
+  let reach: NodeReach
+  /// Seals what goes over the bus.
+  let sealing: FrameSealing
+  let pages: NodePages
+  let settings: ServeSettings
+  let node: NodeRegistry.Node
+  private let name: String
+  let timing: Membership.Timing
+  let registry: NodeRegistry
+  let loops: Int
+  let metrics: Metrics
+  let serverMetrics: ServerMetrics
+  let time: SystemTime
+  let log: Log
+  let isReady: @Sendable () -> Bool
+  /// The apps of this node, if each app is to have a home of its own.
+  let homes: NodeHomes?
+  let state: Mutex<ClusterState>
+  let orders: ClusterOrders<ClusterOrder>
+  let ended = BorealisBase.Semaphore()
+
+  /// Nanoseconds without a home after which this node says that it cannot serve.
+  private static let homelessAfter: UInt64 = 10_000_000_000
+  /// Nanoseconds that a new home waits for what other nodes know of their devices.
+  private static let sessionPatience: UInt64 = 3_000_000_000
+
+  /// Gets a place in the database, and connects to the bus. `address` is what other nodes reach this one at.
+  init(
+    _ settings: ServeSettings, _ options: ClusterSettings, address: String, channel: PassthroughChannel,
+    loops: Int, memory: HTTPMemory, limits: ConnectionLimits, metrics: Metrics, serverMetrics: ServerMetrics,
+    time: SystemTime, isReady: @escaping @Sendable () -> Bool
+  ) throws(Failure) {
+    (self.settings, self.loops, self.metrics, self.serverMetrics) = (settings, loops, metrics, serverMetrics)
+    (self.time, self.isReady, tls) = (time, isReady, options.tls)
+    let log = settings.log
+    self.log = log
+    let reach = NodeReach(tls: options.tls, log: log)
+    self.reach = reach
+    node = .init(
+      cluster: options.cluster.text, name: options.name, address: address, version: Program.version,
+      spreadsApps: options.spreadsApps)
+    let registry = try ClusterStart.registry(settings)
+    self.registry = registry
+    let sealing = try FrameSealing(settings.secretKeyFile, time: time)
+    self.sealing = sealing
+    name = options.name
+    let cluster = try ClusterStart.name(options, at: registry)
+    if !options.spreadsApps { try ClusterStart.expectOneHome(at: registry) }
+    let incarnation = try ClusterStart.register(node, named: options.name, at: registry, time)
+    let orders = ClusterOrders<ClusterOrder>()
+    self.orders = orders
+    timing = ClusterStart.timing(options)
+    let runner = ClusterStart.runner(registry, incarnation, timing, reach, orders, log)
+    state = Mutex(ClusterState(runner: runner, homeAt: MembershipRunner.clock()))
+    sealing.follow(try? registry.look(as: incarnation, beats: true))
+    do throws(Failure) {
+      link = try ClusterStart.link(
+        options, cluster, incarnation, address: address, channel: channel, loops: loops, sealing: sealing,
+        time: time, log: log, told: { orders.add(.read) }
+      ) {
+        // Others would take this node for dead while it waits.
+        _ = try? registry.look(as: incarnation, beats: true)
+      }
+    } catch {
+      try? registry.leave(incarnation)
+      throw error
+    }
+    var forwarding = RequestForwarder.Options()
+    forwarding.connections = settings.httpLimits(limits).connections
+    forwarding.proxies = TrustedProxies(settings.trustedProxies)
+    forwarding.exempt = settings.trustedProxies + IPNetwork.loopback
+    forwarder = RequestForwarder(
+      tls: options.tls, options: forwarding, refusal: { ServedAPIs.refusal($0, of: $1) },
+      app: { ServedAPIs.app(of: $0) }, memory: memory,
+      metrics: metrics, log: log)
+    let status = ClusterStatus()
+    do throws(Failure) {
+      homes =
+        try options.spreadsApps
+        ? ClusterStart.homes(settings, link, forwarder, view: { status.view }, time: time) : nil
+    } catch {
+      link.close()
+      try? registry.leave(incarnation)
+      throw error
+    }
+    pages = NodePages(metrics: metrics, obstacle: { status.obstacle }, ready: { status.text })
+    status.service.withLock { $0 = self }
+    ClusterMetrics.compute(
+      metrics, link: link, homes: homes, reach: reach, apps: { [weak self] in self?.servedApps ?? 0 },
+      mayBeHome: { [weak self] in self?.reachReport.mayBeHome ?? false }
+    ) { [weak self] in
+      self?.currentState.runner.view?.nodes.count ?? 0
+    }
+  }
+
+  var currentState: ClusterState { state.withLock { $0 } }
+
+  /// Takes part from now on; `open` is called once this node is the home, and returns when requests are served.
+  func start(_ open: @escaping @Sendable (HomeService) -> Void) throws(Failure) {
+    state.withLock { $0.open = open }
+    do throws(SystemThread.Failure) {
+      try SystemThread.start("node") { [self] in
+        run()
+        ended.signal()
+      }
+      try currentState.runner.start()
+    } catch {
+      throw .failed("cannot start a thread: \(error.number)")
+    }
+  }
+
+  // MARK: What others ask
+
+  /// Whether the others cannot have taken this node for dead.
+  var isAlive: Bool { currentState.runner.isAlive }
+
+  /// See `MembershipRunner.isCurrent`.
+  var isCurrent: Bool { currentState.runner.isCurrent }
+
+  /// Names of the nodes that may ask this one.
+  var names: [String] { currentState.runner.view?.nodes.map(\.name) ?? [name] }
+
+  /// Why this process can do its work no more; nil if it can.
+  var lastingFailure: String? { currentState.lastingFailure }
+
+  /// Why this node cannot serve, nil if it can.
+  var obstacle: String? {
+    guard isReady() else { return "draining" }
+    let state = currentState
+    if state.rejoinsAt != nil { return "this node was taken for dead and has no new place yet" }
+    if state.isLeading || homes?.home != nil {
+      guard state.runner.isAlive else { return "the cluster's database does not answer" }
+      if let obstacle = state.storeObstacle() { return obstacle }
+    }
+    if let obstacle = reachReport.obstacle { return obstacle }
+    if state.isLeading || homes?.hasInstallation == true { return nil }
+    if state.runner.view?.isDivided == true, homes?.isAboutToBegin == true { return "starting" }
+    let isHomeless =
+      state.home == nil && (state.epoch == 0 || MembershipRunner.clock() &- state.homeAt > Self.homelessAfter)
+    return isHomeless ? "no node is the home" : nil
+  }
+
+  private var reachReport: ReachReport { ReachReport(currentState.runner, reach) }
+
+  /// What this node is, for people.
+  var description: String { ([role] + reachReport.lines).joined(separator: "\n") }
+
+  private var role: String {
+    let state = currentState
+    if let homes, homes.home != nil {
+      let installation = homes.hasInstallation ? "this node" : state.home?.name ?? "nobody"
+      return "ready\nhome of \(homes.count) apps\ninstallation at \(installation)"
+    }
+    return state.isLeading ? "ready\nhome" : "ready\ngateway of \(state.home?.name ?? "nobody")"
+  }
+
+  /// The work of once a second.
+  func tick(devices: Int64) {
+    let state = currentState
+    link.update(load: UInt32(clamping: devices), isDraining: !isReady())
+    reach.follow(state.runner)
+    sealing.follow(state.runner.view)
+    if state.isLeading, state.runner.isAlive { forwarder.wake() }
+    confirmHome(state)
+    if isReady(), state.own?.isDraining == true { endOnce() }
+  }
+
+  /// Lets the link compare what it has heard of a home of all apps with what the database said last, unless that was long ago.
+  private func confirmHome(_ state: ClusterState) {
+    guard state.runner.isAlive, let known = state.runner.view?.home, known.epoch == state.epoch else {
+      return link.confirm(nil)
+    }
+    let home = state.home.map { Incarnation(UInt64($0.incarnation)) }
+    link.confirm((home, Epoch(UInt64(known.epoch))))
+  }
+
+  /// Ends this process as SIGTERM does, since an operator has asked for it in the database.
+  private func endOnce() {
+    let isFirst = self.state.withLock { state in
+      defer { state.isAskedToEnd = true }
+      return !state.isAskedToEnd
+    }
+    guard isFirst else { return }
+    log.info("an operator has asked this node to end")
+    kill(getpid(), SIGTERM)
+  }
+
+  /// The nodes as the console shows them, by the home.
+  var consoleNodes: [ConsoleNode] {
+    let runner = currentState.runner
+    return ConsoleNode.list(
+      runner.view?.nodes ?? [], dead: runner.deadNodes, own: runner.incarnation, link.peers,
+      apps: homes?.shares, connections: serverMetrics.deviceConnections.value)
+  }
+
+  /// Reads the certificates between nodes again.
+  func reload() {
+    guard let tls else { return }
+    do { try tls.reload(as: name) } catch {
+      log.error("TLS certificate between nodes not reloaded", ["reason": .text("\(error)")])
+    }
+  }
+
+  // MARK: What membership demands
+
+  private func run() {
+    while true {
+      for order in orders.take(until: currentState.rejoinsAt) {
+        switch order {
+        case .act(let action): perform(action)
+        case .reach(let semaphore): semaphore.signal()
+        case .read: homes?.wake()
+        case .yield(let semaphore):
+          leaveHome()
+          semaphore.signal()
+        case .end: return
+        }
+      }
+      joinAgain()
+    }
+  }
+
+  private func perform(_ action: Membership.Action) {
+    switch action {
+    case .follow(let home, let epoch): follow(home, epoch)
+    case .gone(let node):
+      link.forget(Incarnation(UInt64(node.incarnation)))
+      if let address = NodeAddress(of: node) { forwarder.abandon(address) }
+      homes?.wake()
+    case .takeOver(let replaced): takeOver(replacing: replaced)
+    case .remove: break
+    case .lost: renew()
+    }
+  }
+
+  private func follow(_ home: NodeRow?, _ epoch: Int64) {
+    let isLeading = state.withLock { state in
+      guard !state.isLeading else { return true }
+      if state.home != nil || home != nil { state.homeAt = MembershipRunner.clock() }
+      (state.home, state.epoch) = (home, epoch)
+      return false
+    }
+    guard !isLeading else { return }
+    if let homes {
+      homes.followAll(home, epoch: epoch)
+      homes.wake()
+      return log.info(
+        home == nil ? "no node is the home of the installation" : "a node is the home of the installation",
+        ["node": .text(home?.name ?? ""), "epoch": .number(epoch)])
+    }
+    if isReady(), currentState.runner.view?.isDivided == true {
+      // It would take the home of the installation for that of all apps.
+      state.withLock { $0.lastingFailure = ClusterStart.dividedElsewhere }
+    }
+    link.follow(home.map { Incarnation(UInt64($0.incarnation)) }, epoch: Epoch(UInt64(epoch)))
+    forwarder.follow(home.flatMap { NodeAddress(of: $0) })
+    log.info(
+      home == nil ? "no node is the home" : "another node is the home",
+      ["node": .text(home?.name ?? ""), "epoch": .number(epoch)])
+  }
+
+  /// Opens the database, which ends the home before, and becomes the home.
+  private func takeOver(replacing home: HomeRow?) {
+    let runner = currentState.runner
+    if let homes {
+      let epoch: Int64?
+      do throws(StorageError) { epoch = try homes.takeInstallation(replacing: home?.fence) } catch {
+        epoch = nil
+        log.warning("this node did not take the installation", ["reason": .text(error.message)])
+      }
+      if let epoch { runner.lead(epoch: epoch) } else { runner.giveUp() }
+      return
+    }
+    var lasts = false
+    do throws(Failure) {
+      // Before anything of the home is touched that has another program.
+      do throws(StorageError) { try registry.expectKnownSchema() } catch {
+        if case .newerThanProgram = error.kind { lasts = true }
+        if case .migrationChanged = error.kind { lasts = true }
+        throw settings.folder.openFailure(error)
+      }
+      let (store, fence) = try HomeService.openStore(
+        settings, serverMetrics, replacing: home?.fence, patience: 0)
+      // What the database has, or this machine has not, is the same next time.
+      lasts = true
+      do throws(Failure) { try lead(store, fence, runner) } catch {
+        store.close()
+        throw error
+      }
+    } catch {
+      runner.giveUp(lasts: lasts)
+      let isNew = state.withLock { state in
+        defer { state.reason = error.message }
+        return state.reason != error.message
+      }
+      if isNew { log.warning("this node did not become the home", ["reason": .text(error.message)]) }
+    }
+  }
+
+  private func lead(_ store: Store, _ fence: Int64, _ runner: MembershipRunner) throws(Failure) {
+    let incarnation = runner.incarnation
+    let before = runner.view
+    guard !currentState.isEnding else { throw .failed("this node ends") }
+    let begun = try store.writeNow(orFail: "cannot become the home") { transaction throws(StorageError) in
+      try transaction.beginHome(of: incarnation, fence: fence)
+    }
+    guard let epoch = begun else { throw .failed("this node was taken for dead") }
+    log.info("becoming the home", ["epoch": .number(epoch)])
+    let router = try HomeService.load(settings, store, time)
+    let service = try startService(store, router)
+    runner.lead(epoch: epoch)
+    link.lead(router, epoch: Epoch(UInt64(epoch)), mayDecide: { runner.isAlive })
+    // Before it is known who is connected, a push would take other ways.
+    // The home before tells its devices only if it has handed over.
+    let others = (runner.view?.nodes ?? []).filter { node in
+      node.incarnation != incarnation && (node.isDraining || node.incarnation != before?.home?.incarnation)
+    }.map(\.incarnation)
+    if !link.waitForSessions(
+      of: others.map { Incarnation(UInt64($0)) }, atMost: Self.sessionPatience)
+    {
+      log.warning("a node has not told which devices it has")
+    }
+    let (isEnding, open) = state.withLock { state in
+      guard !state.isEnding else { return (true, state.open) }
+      state.isLeading = true
+      (state.home, state.epoch, state.reason) = (nil, epoch, nil)
+      state.storeObstacle = { store.obstacle }
+      state.apps = { router.apps.all.count }
+      return (false, state.open)
+    }
+    guard !isEnding else { throw .failed("this node ends") }
+    open?(service)
+    forwarder.wake()
+  }
+}

@@ -1,0 +1,57 @@
+import BorealisBase
+import BorealisCrypto
+import Storage
+
+struct PersonListCommand: Command {
+  static let name = "person list"
+  static let summary = "Lists the users of the console."
+  static let details = "Prints one line of JSON for each person."
+  static let operands: [String] = []
+  static let settings = DataFolder.settings
+
+  static func run(_ input: Input) throws(Failure) {
+    let people = try DataFolder(input).read(orFail: "cannot read the people") {
+      transaction throws(StorageError) in
+      try transaction.people.all()
+    }
+    for person in people {
+      Console.print([
+        "email": .string(person.email), "name": .string(person.name), "operator": .bool(person.isOperator),
+        "totp": .bool(person.sealedTOTP != nil),
+        "created": .string(Log.iso8601(person.createdAt.milliseconds)),
+      ])
+    }
+  }
+}
+
+struct PersonResetCommand: Command {
+  static let name = "person reset"
+  static let summary =
+    "Restores console access for a person who lost the password or the authenticator app."
+  static let details = """
+    Sets a new password for the user with the address EMAIL and prints it as JSON; it is shown only now. The user's
+    authenticator app and recovery codes are turned off, and all browsers are logged out.
+    """
+  static let operands = ["EMAIL"]
+  static let settings = DataFolder.settings
+
+  static func run(_ input: Input) throws(Failure) {
+    let (email, password) = (input.operands[0], SecretKey24.generate())
+    let hash: String
+    do throws(CryptoError) { hash = try Password.hash(password) } catch { throw .failed(error.description) }
+    let now = SystemTime().now()
+    let isKnown = try DataFolder(input).change(orFail: "cannot change the person") {
+      transaction throws(StorageError) -> Bool in
+      guard let person = try transaction.people.find(email: email) else { return false }
+      try transaction.people.setPassword(of: person.id, hash, keeping: nil)
+      try transaction.people.setTOTP(of: person.id, sealed: nil, step: 0)
+      try transaction.audit.add(
+        AuditRow(
+          at: now, account: nil, person: person.id, who: "borealis person reset", action: "person.reset",
+          target: person.email, address: ""))
+      return true
+    }
+    guard isKnown else { throw .failed("no user has the address \(email)") }
+    Console.print(["email": .string(email), "password": .string(password)])
+  }
+}

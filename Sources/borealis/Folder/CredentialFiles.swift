@@ -1,0 +1,93 @@
+import BorealisBase
+import BorealisCrypto
+import Channels
+import Glibc
+
+/// The files that `borealis app apns set` was given.
+struct CredentialFiles {
+  private let settings: Settings
+
+  init(_ settings: Settings) { self.settings = settings }
+
+  /// Reads and checks them; exactly one kind must be given.
+  func upload() throws(Failure) -> CredentialUpload {
+    switch (settings.text("p8"), settings.text("p12"), settings.text("certificate"), settings.text("key")) {
+    case (let path?, nil, nil, nil): return try token(path)
+    case (nil, let path?, nil, nil): return try certificate(path, pkcs12(path))
+    case (nil, nil, let path?, let key?): return try certificate(path, pair(path, key))
+    case (nil, nil, _?, nil): throw .usage("--certificate requires --key")
+    case (nil, nil, nil, _?): throw .usage("--key requires --certificate")
+    case (nil, nil, nil, nil):
+      throw .usage("a credential is missing: pass --p8, --p12, or --certificate and --key")
+    default: throw .usage("pass only one of --p8, --p12, and --certificate with --key")
+    }
+  }
+
+  private func token(_ path: String) throws(Failure) -> CredentialUpload {
+    let bytes = try Files.contents(path)
+    do throws(CredentialError) {
+      return try CredentialUpload(
+        p8: bytes, fileName: path, keyID: settings.text("key-id"), teamID: settings.text("team-id"),
+        topic: settings.text("topic"), environments: environments ?? [.production])
+    } catch {
+      throw Self.failure(path, error)
+    }
+  }
+
+  private func certificate(_ path: String, _ pair: CertificateKeyPair) throws(Failure) -> CredentialUpload {
+    for name in ["key-id", "team-id"] where settings.text(name) != nil {
+      throw .usage("--\(name) requires --p8")
+    }
+    do throws(CredentialError) {
+      return try CredentialUpload(
+        pair, topic: settings.text("topic"), environments: environments, now: SystemTime().now())
+    } catch {
+      throw Self.failure(path, error)
+    }
+  }
+
+  private func pair(_ certificate: String, _ key: String) throws(Failure) -> CertificateKeyPair {
+    let (certificateBytes, keyBytes) = (try Files.contents(certificate), try Files.contents(key))
+    do throws(CredentialFileError) {
+      return try CertificateKeyPair(certificates: certificateBytes, key: keyBytes)
+    } catch {
+      throw .failed("\(error == .noCertificate ? certificate : key): \(error)")
+    }
+  }
+
+  private func pkcs12(_ path: String) throws(Failure) -> CertificateKeyPair {
+    let bytes = try Files.contents(path)
+    let given = settings.text("password")
+    do throws(CredentialFileError) {
+      do throws(CredentialFileError) {
+        return try PKCS12.parse(bytes, password: given)
+      } catch {
+        guard error == .passwordNeeded, let typed = Console.password("Password of \(path): ") else {
+          throw error
+        }
+        return try PKCS12.parse(bytes, password: typed)
+      }
+    } catch {
+      throw .failed("\(path): \(error)")
+    }
+  }
+
+  private var environments: [APNsEnvironment]? {
+    switch settings.text("environment") {
+    case "production": [.production]
+    case "sandbox": [.sandbox]
+    case "both": [.production, .sandbox]
+    default: nil
+    }
+  }
+
+  /// What a flag could put right is wrong usage; the rest is the file's fault.
+  private static func failure(_ path: String, _ error: CredentialError) -> Failure {
+    switch error {
+    case .missingKeyID, .badKeyID: .usage("--key-id: \(error)")
+    case .missingTeamID, .badTeamID: .usage("--team-id: \(error)")
+    case .missingTopic, .badTopic, .topicOfKind: .usage("--topic: \(error)")
+    default: .failed("\(path): \(error)")
+    }
+  }
+}

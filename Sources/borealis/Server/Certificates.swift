@@ -1,0 +1,103 @@
+import BorealisBase
+import BorealisCrypto
+import BorealisNet
+import Glibc
+import Synchronization
+
+/// The certificate that TLS ports show, and its renewal.
+final class Certificates: Sendable {
+  private struct State: Sendable {
+    let context: TLSContext
+    let info: CertificateInfo
+  }
+
+  let certificatePath: String
+  let keyPath: String
+  /// Whether this process has made it.
+  let isNew: Bool
+  private let state: Mutex<State>
+
+  /// Reads the operator's files, or those in the data folder, which are made if both are missing.
+  init(_ settings: ServeSettings) throws(Failure) {
+    if let files = settings.tlsFiles {
+      (certificatePath, keyPath) = files
+      isNew = false
+    } else {
+      let folder = settings.folder.path + "/tls"
+      (certificatePath, keyPath) = (folder + "/certificate.pem", folder + "/key.pem")
+      let missing = [certificatePath, keyPath].filter { (path: String) in access(path, F_OK) != 0 }
+      // The other one may be all that is left of what devices trust.
+      guard missing.count != 1 else {
+        throw .failed(
+          "\(missing[0]) is missing: restore it, or remove \(folder) to have a new certificate made, which devices do not trust yet"
+        )
+      }
+      isNew = !missing.isEmpty
+      if isNew { try Self.make(in: folder, certificatePath, keyPath, names: settings.tlsNames) }
+    }
+    state = Mutex(try Self.read(certificatePath, keyPath))
+  }
+
+  /// What new connections use.
+  var context: TLSContext { state.withLock { $0.context } }
+
+  /// Subject, end and fingerprint.
+  var info: CertificateInfo { state.withLock { $0.info } }
+
+  /// Reads the files again, for new connections.
+  func reload() throws(Failure) {
+    let new = try Self.read(certificatePath, keyPath)
+    state.withLock { $0 = new }
+  }
+
+  private static func read(_ certificate: String, _ key: String) throws(Failure) -> State {
+    do throws(TLSError) {
+      let context = try TLSContext.server(certificatePath: certificate, keyPath: key)
+      guard let info = try? CertificateInfo(pem: Files.read(certificate) ?? "") else {
+        throw .invalid(path: certificate, reason: "no certificate")
+      }
+      return State(context: context, info: info)
+    } catch {
+      throw .failed(error.description)
+    }
+  }
+
+  private static func make(
+    in folder: String, _ certificatePath: String, _ keyPath: String, names: [String]
+  ) throws(Failure) {
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+      throw .failed("cannot create \(folder): \(SystemCalls.reason(errno))")
+    }
+    let isAddress = { (name: String) in name.contains(":") || name.allSatisfy { $0.isNumber || $0 == "." } }
+    let made: SelfSignedCertificate
+    do throws(CryptoError) {
+      made = try SelfSignedCertificate.make(
+        commonName: "Borealis", dnsNames: ["localhost"] + hostName + names.filter { !isAddress($0) },
+        ipAddresses: ["127.0.0.1", "::1"] + names.filter(isAddress), days: 3650)
+    } catch {
+      throw .failed("cannot create a certificate: \(error)")
+    }
+    try Files.replace(keyPath, with: made.keyPEM, mode: 0o600)
+    do throws(Failure) {
+      try Files.replace(certificatePath, with: made.certificatePEM, mode: 0o644)
+    } catch {
+      // Alone it would keep the next start from making both.
+      unlink(keyPath)
+      throw error
+    }
+  }
+
+  /// This machine's name, unless it is one that a certificate cannot hold.
+  private static var hostName: [String] {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard gethostname(&buffer, buffer.count - 1) == 0 else { return [] }
+    let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    let name = String(decoding: bytes, as: UTF8.self)
+    let isPlain =
+      !name.isEmpty
+      && name.utf8.allSatisfy { byte in
+        (48...57).contains(byte) || (97...122).contains(byte | 0x20) || byte == 45
+      }
+    return isPlain && name != "localhost" ? [name] : []
+  }
+}

@@ -1,0 +1,380 @@
+import BorealisBase
+import BorealisCrypto
+import BorealisNet
+import Cluster
+import Console
+import Core
+import DeviceGateway
+import Glibc
+import HTTP
+import Storage
+import Synchronization
+
+/// A process: its listeners, its event loops and their devices, for life; and what serves requests, which is its own as long as it is
+/// the home of apps, and another node's otherwise.
+final class Server: Sendable {
+  private let settings: ServeSettings
+  private let log: Log
+  private let handles: [LoopHandle]
+  private let orders: [Mailbox<LoopServices.Order>]
+  private let parts: ServerParts
+  private let addresses: [(name: String, listeners: Listeners)]
+  private let isReady: ReadyFlag
+  private let freed = FreedMemory()
+  private let metrics: Metrics
+  /// Nil while another node is the home, or nobody.
+  private let home: Mutex<HomeService?>
+  /// Nil for a process that is alone.
+  private let cluster: ClusterService?
+  /// Nil for a database in PostgreSQL.
+  private let database: OpenDatabase?
+
+  /// Binds the addresses. A process that is alone opens the database and reads it into memory; a node gets its place in the cluster.
+  /// `channels` makes more ways to devices than the usual ones.
+  init(
+    _ wanted: ServeSettings, limits: ConnectionLimits,
+    channels: (Router, Store) -> [any Channel] = { _, _ in [] }
+  ) throws(Failure) {
+    log = wanted.log
+    let certificates = wanted.usesTLS ? try Certificates(wanted) : nil
+    addresses = try Self.bind(wanted)
+    let settings = wanted.listening(on: addresses.map { ($0.name, $0.listeners.address) })
+    self.settings = settings
+    let time = SystemTime()
+    let metrics = Metrics()
+    self.metrics = metrics
+    let serverMetrics = ServerMetrics(metrics)
+    let isReady = ReadyFlag()
+    self.isReady = isReady
+    let handles = try Self.makeHandles(settings.loops)
+    self.handles = handles
+    orders = handles.map { Mailbox(of: $0) }
+    let channel = PassthroughChannel(loops: handles)
+    let httpMemory = HTTPMemory(bytes: limits.httpBytes)
+    let homes: @Sendable (Int) -> any AppHome
+    if let options = settings.cluster {
+      let address = addresses.first { $0.name == "node" }?.listeners.address ?? ""
+      let cluster = try ClusterService(
+        settings, options, address: address, channel: channel, loops: handles.count, memory: httpMemory,
+        limits: limits, metrics: metrics, serverMetrics: serverMetrics, time: time,
+        isReady: { isReady.value })
+      self.cluster = cluster
+      database = nil
+      home = Mutex(nil)
+      homes = { cluster.link.home(ofLoop: $0) }
+    } else {
+      cluster = nil
+      let (store, _) = try HomeService.openStore(settings, serverMetrics)
+      database = settings.folder.holdsDatabase ? OpenDatabase(settings.folder.file) : nil
+      let router = try HomeService.load(settings, store, time)
+      router.add(channel)
+      let service = try HomeService(
+        settings, store, router, loop: handles.count, metrics: metrics, time: time,
+        obstacle: { isReady.value ? nil : "draining" }, channels: channels)
+      home = Mutex(service)
+      let local = LocalHome(router)
+      homes = { _ in local }
+    }
+    ServerMetrics.compute(metrics, certificates: certificates)
+    let proxies = TrustedProxies(settings.trustedProxies)
+    parts = ServerParts(
+      home: homes, channel: channel,
+      deviceUpgrades: DeviceUpgradeHandler(
+        origins: settings.deviceOrigins, proxies: proxies,
+        rejections: HandshakeRejections(metrics, time: time, log: log)), proxies: proxies,
+      unknownClients: UnknownClients(time: time, log: log), deviceProxies: settings.deviceProxies,
+      peers: PeerGuard(
+        unauthenticated: UInt32(clamping: limits.unauthenticatedPerNetwork),
+        registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),
+      httpPeers: HTTPPeerLimit(
+        connections: limits.httpPerNetwork, exempt: settings.trustedProxies + IPNetwork.loopback),
+      httpMemory: httpMemory,
+      metrics: serverMetrics, deviceLimits: settings.deviceLimits(limits),
+      httpLimits: settings.httpLimits(limits), certificates: certificates, cluster: cluster, time: time,
+      log: log)
+  }
+
+  private static func makeHandles(_ count: Int) throws(Failure) -> [LoopHandle] {
+    do throws(SystemError) {
+      var handles: [LoopHandle] = []
+      for index in 0..<count { handles.append(try LoopHandle(index: index)) }
+      return handles
+    } catch {
+      throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
+    }
+  }
+
+  private static func bind(
+    _ settings: ServeSettings
+  ) throws(Failure) -> [(name: String, listeners: Listeners)] {
+    var bound: [(name: String, listeners: Listeners)] = []
+    for (name, address) in [
+      ("http", settings.http), ("http-tls", settings.httpTLS), ("device", settings.device),
+      ("device-plain", settings.devicePlain), ("node", settings.cluster?.address),
+    ] {
+      guard let address else { continue }
+      bound.append((name, try Listeners(address, setting: name, count: settings.loops)))
+    }
+    return bound
+  }
+
+  // MARK: Start
+
+  /// Starts the event loops; they serve when this returns. A node serves devices and passes requests on from then on, and becomes the
+  /// home if the cluster has none.
+  func start() throws(Failure) {
+    let service = home.withLock { $0 }
+    try service?.start()
+    for (_, listeners) in addresses { try listeners.listen() }
+    try LoopStart.run { [self] started, failed throws(SystemError) in
+      for handle in handles {
+        let sockets = sockets(of: handle.index)
+        try handle.start { [self] loop throws(SystemError) in
+          _ = try LoopServices(
+            loop: loop, parts: parts, sockets: sockets, orders: orders[handle.index], home: service)
+          started()
+        } failed: {
+          failed($0)
+        }
+      }
+      return handles.count
+    }
+    isReady.value = true
+    if let service {
+      log.info(
+        "serving",
+        ["loops": .number(Int64(handles.count)), "apps": .number(Int64(service.router.apps.all.count))])
+    } else {
+      log.info(
+        "serving", ["loops": .number(Int64(handles.count)), "node": .text(settings.cluster?.name ?? "")])
+    }
+    logCertificate()
+    if let service {
+      warnOfNewCertificate(service)
+      logConsole(service)
+    }
+    try cluster?.start { [self] in open($0) }
+    try cluster?.startHomes(
+      installed: { [self] in logConsole($0) }, barrier: { [self] in tellLoops { .reach(done: $0) } })
+  }
+
+  /// Serves requests from now on, since this node has become the home.
+  private func open(_ service: HomeService) {
+    home.withLock { $0 = service }
+    tellLoops { .serve(service, done: $0) }
+    guard cluster?.spreadsApps != true else { return }
+    log.info(
+      "this node is the home of all apps", ["apps": .number(Int64(service.router.apps.all.count))])
+    logConsole(service)
+  }
+
+  /// Gives all loops an order and waits until they have followed it.
+  private func tellLoops(_ order: (@escaping @Sendable () -> Void) -> LoopServices.Order) {
+    let done = Semaphore()
+    for mailbox in orders { mailbox.post(order { done.signal() }) }
+    for _ in orders { done.wait() }
+  }
+
+  /// Logs the console's address and, as long as there is no user, the setup link.
+  private func logConsole(_ service: HomeService) {
+    guard let (name, listeners) = addresses.first(where: { $0.name.hasPrefix("http") }) else { return }
+    let origin = settings.mail.site ?? "\(name == "http" ? "http" : "https")://\(listeners.address)"
+    Task { [log, console = service.console] in
+      if let path = await console.prepareSetup() {
+        log.info("set up the console, once", ["url": .text(origin + path)])
+      } else {
+        log.info("console", ["url": .text(origin + "/console/")])
+      }
+    }
+  }
+
+  private func logCertificate() {
+    guard let info = parts.certificates?.info else { return }
+    let values: KeyValuePairs<String, LogValue> = [
+      "subject": .text(info.subject), "fingerprint": .text(info.fingerprint),
+      "ends": .text(Log.iso8601(info.notAfter.milliseconds)),
+    ]
+    let now = parts.time.now()
+    if info.notAfter <= now {
+      log.error("TLS certificate has expired", values)
+    } else if info.notAfter < now.adding(seconds: 14 * 86_400) {
+      log.warning("TLS certificate expires soon", values)
+    } else {
+      log.info("TLS certificate", values)
+    }
+  }
+
+  /// Devices may trust the certificate that was there before, and no other.
+  private func warnOfNewCertificate(_ service: HomeService) {
+    guard let certificates = parts.certificates, certificates.isNew,
+      service.router.apps.all.contains(where: { $0.directory.registrationCount > 0 })
+    else { return }
+    log.warning(
+      "a TLS certificate was made for a database that has registrations: devices may not trust it",
+      ["certificate": .text(certificates.certificatePath)])
+  }
+
+  private func sockets(of loop: Int) -> LoopSockets {
+    func find(_ name: String) -> Int32? { addresses.first { $0.name == name }?.listeners.descriptors[loop] }
+    return LoopSockets(
+      http: find("http"), httpTLS: find("http-tls"), device: find("device"),
+      devicePlain: find("device-plain"), node: find("node"))
+  }
+
+  /// The line for the program's starter.
+  var readyLine: JSONValue {
+    var line = JSONObject()
+    line.set("event", "ready")
+    line.set("version", .string(Program.version))
+    line.set("pid", .number(JSONNumber(getpid())))
+    for (name, listeners) in addresses {
+      line.set(
+        name == "device-plain" ? "device_plain" : name == "http-tls" ? "http_tls" : name,
+        .string(listeners.address))
+    }
+    if let certificates = parts.certificates {
+      line.set("certificate", .string(certificates.certificatePath))
+    }
+    return .object(line)
+  }
+
+  // MARK: Work and end
+
+  /// The work of a few times a second.
+  func flush() { home.withLock { $0 }?.router.deliveries.flushOld() }
+
+  /// The work of once a second.
+  func tick() {
+    if let file = database?.lostFile { endAtOnce(without: file) }
+    home.withLock { $0 }?.tick()
+    cluster?.tick(devices: parts.metrics.deviceConnections.value)
+    freed.look(connections: parts.metrics.connections, http: parts.httpMemory)
+  }
+
+  /// Ends the process without a drain: whatever would be accepted, or stored, from now on is lost.
+  private func endAtOnce(without file: String) -> Never {
+    log.error(
+      "a file of the database was removed or replaced while the server ran; the server ends",
+      ["file": .text(file)])
+    Console.flush()
+    _exit(1)
+  }
+
+  /// Why this process can do its work no more, nil if it can, or may be able to later.
+  var lastingFailure: String? { home.withLock { $0 }?.lastingFailure ?? cluster?.lastingFailure }
+
+  /// Reads the certificates again.
+  func reload() {
+    cluster?.reload()
+    guard let certificates = parts.certificates else { return }
+    do throws(Failure) {
+      try certificates.reload()
+      log.info("TLS certificate reloaded")
+      logCertificate()
+    } catch {
+      log.error("TLS certificate not reloaded", ["reason": .text(error.message)])
+    }
+  }
+
+  /// Ends all work in an orderly way, in bounded time.
+  func drain() {
+    isReady.value = false
+    log.info("stopping")
+    let time = UInt64(settings.drainDelay) * 1_000_000 + UInt64(settings.drainSeconds) * 1_000_000_000
+    home.withLock { $0 }?.store.expectEnd(by: parts.time.monotonic() &+ time)
+    if let cluster, lastingFailure != nil, let service = home.withLock({ $0 }) {
+      yield(service, to: cluster)
+    }
+    serveOn(milliseconds: settings.drainDelay)
+    cluster?.beginEnd()
+    if let cluster, lastingFailure == nil, cluster.hasHeir, let service = home.withLock({ $0 }) {
+      handOver(service, to: cluster)
+    }
+    let service = home.withLock { $0 }
+    service?.endWaiting()
+    let done = Semaphore()
+    let deadline = moment(afterSeconds: settings.drainSeconds)
+    // So that some ten thousand a second come back.
+    let spread = UInt32(clamping: 1000 + parts.metrics.deviceConnections.value / 10)
+    // Devices collect acknowledgements for half a second.
+    let patience = UInt64(min(3000, settings.drainSeconds * 500))
+    let refuge = cluster.flatMap { DeviceRefuge($0.link.deviceAddresses, overTLS: settings.device != nil) }
+    for mailbox in orders {
+      mailbox.post(.drain(spread: spread, patience: patience, refuge: refuge) { done.signal() })
+    }
+    let isComplete = orders.allSatisfy { _ in done.wait(until: deadline) }
+    if !isComplete { log.warning("closed connections that took too long to finish") }
+    cluster?.endHomes()
+    service?.finish(until: deadline)
+    cluster?.close()
+    log.info("stopped")
+  }
+
+  /// Ends being the home, and waits for the next one: requests and devices wait with this node.
+  private func handOver(_ service: HomeService, to cluster: ClusterService) {
+    if cluster.spreadsApps {
+      let isEmpty = cluster.handOverApps()
+      guard isEmpty || cluster.isOnlyHome else { return log.warning("not all apps could be handed over") }
+      if !isEmpty {
+        log.info("no other node is a home yet: one becomes it once this one has left the database")
+      }
+    } else {
+      log.info("handing over to another node")
+    }
+    tellLoops { .leave(done: $0) }
+    home.withLock { $0 = nil }
+    service.endWaiting()
+    service.settle()
+    if cluster.spreadsApps {
+      cluster.resign { service.finish(until: moment(afterSeconds: 2)) }
+    } else {
+      cluster.stopLeading()
+      service.finish(until: moment(afterSeconds: 2))
+      cluster.handOver()
+    }
+    if cluster.waitForHome(until: moment(afterSeconds: 10)) {
+      log.info("another node is the home")
+    } else {
+      log.warning("no other node has become the home")
+    }
+  }
+
+  /// Other nodes have taken the place of this home: calls that wait, and devices, go there while this process ends.
+  private func yield(_ service: HomeService, to cluster: ClusterService) {
+    tellLoops { .leave(done: $0) }
+    home.withLock { $0 = nil }
+    service.endWaiting()
+    if cluster.followSuccessor(until: moment(afterSeconds: 3)) {
+      log.info("another node is the home")
+    } else {
+      log.warning("no other node is known to be the home")
+    }
+    service.abandon()
+  }
+
+  /// On the clock that never jumps, in nanoseconds.
+  private func moment(afterSeconds seconds: Int) -> UInt64 {
+    parts.time.monotonic() &+ UInt64(clamping: seconds) * 1_000_000_000
+  }
+
+  /// Continues as before for a while.
+  private func serveOn(milliseconds: Int) {
+    BlockingCall.assertAllowed()
+    var left = milliseconds
+    while left > 0 {
+      usleep(UInt32(min(left, 1000)) * 1000)
+      tick()
+      left -= 1000
+    }
+  }
+}
+
+/// Whether the server takes work.
+final class ReadyFlag: Sendable {
+  private let flag = Atomic<Bool>(false)
+
+  var value: Bool {
+    get { flag.load(ordering: .relaxed) }
+    set { flag.store(newValue, ordering: .relaxed) }
+  }
+}

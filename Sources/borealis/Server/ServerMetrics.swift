@@ -1,0 +1,125 @@
+import BorealisBase
+import BorealisCrypto
+import BorealisNet
+import CLinux
+import Core
+import DeviceGateway
+import Glibc
+import HTTP
+import Storage
+
+/// The metrics of a server. Docs/operations.md explains each, with those of the modules below.
+struct ServerMetrics: Sendable {
+  let http: HTTPServerMetrics
+  let devices: PassthroughMetrics
+  let deviceConnections: Gauge
+  let proxyFailures: Counter
+  /// Connections of all kinds.
+  var connections: Int { http.openConnections + Int(clamping: deviceConnections.value) }
+  private let commits: Counter
+  private let committedJobs: Counter
+  private let commitSeconds: Histogram
+
+  init(_ metrics: Metrics) {
+    http = HTTPServerMetrics(in: metrics)
+    devices = PassthroughMetrics(metrics)
+    deviceConnections = metrics.gauge("borealis_device_open_connections", "Device connections now")
+    proxyFailures = metrics.counter(
+      "borealis_device_proxy_failures_total",
+      "Device connections of balancers that did not begin with a header of the PROXY protocol")
+    commits = metrics.counter("borealis_commits_total", "Transactions committed")
+    committedJobs = metrics.counter(
+      "borealis_committed_jobs_total", "Changes in these transactions; their ratio is the batch size")
+    commitSeconds = metrics.histogram("borealis_commit_seconds", "Time of a transaction, its sync included")
+  }
+
+  /// The report of the store after each commit.
+  var onCommit: @Sendable (Int, UInt64) -> Void {
+    { [commits, committedJobs, commitSeconds] jobs, microseconds in
+      commits.add()
+      committedJobs.add(UInt64(jobs))
+      commitSeconds.observe(microseconds: microseconds)
+    }
+  }
+
+  /// Registers metrics of a home that are computed only when they are read.
+  static func compute(_ metrics: Metrics, store: Store, router: Router) {
+    metrics.computed(
+      "borealis_commits_failed_total", "Transactions that failed, as on a full disk", isCounter: true
+    ) { Double(store.statistics.failedCommits) }
+    metrics.computed("borealis_write_queue_jobs", "Changes that wait to be written") {
+      Double(store.statistics.waiting)
+    }
+    metrics.computed(
+      "borealis_acknowledgements_unstored_seconds",
+      "For how long the oldest acknowledgement of a device is not in the database"
+    ) { router.deliveries.unstoredSeconds }
+    metrics.computed("borealis_devices_online", "Devices that are logged in") {
+      Double(router.apps.all.reduce(0) { $0 + $1.directory.onlineCount })
+    }
+    metrics.computed("borealis_registrations", "Registrations that are not replaced") {
+      Double(router.apps.all.reduce(0) { $0 + $1.directory.registrationCount })
+    }
+    metrics.computed("borealis_pushes_waiting_for_speed", "Pushes that wait for their plan's speed limit") {
+      Double(router.pushesWaitingForSpeed)
+    }
+    metrics.computed("borealis_pushes_spreading", "Pushes in paced delivery") {
+      Double(router.apps.all.reduce(0) { $0 + $1.directory.pacedPushCount })
+    }
+    metrics.computed("borealis_apps", "Apps in memory") { Double(router.apps.all.count) }
+    let audit = router.audit
+    metrics.computed("borealis_push_targets", "Targets of all kept pushes by outcome") {
+      let totals = audit.totals
+      return [
+        ("delivered", totals.delivered), ("expired", totals.expired), ("failed", totals.failed),
+        ("pending", totals.pending), ("recalled", totals.recalled),
+      ].map { (labels: "end=\"\($0.0)\"", value: Double($0.1)) }
+    }
+    metrics.computed(
+      "borealis_push_targets_unaccounted", "Targets of kept pushes that nothing accounts for; must be 0"
+    ) { Double(audit.totals.unaccounted) }
+  }
+
+  /// Registers metrics of a process that are computed only when they are read.
+  static func compute(_ metrics: Metrics, certificates: Certificates?) {
+    metrics.computed(
+      "borealis_build_info", "1, with the version", labels: "version=\"\(Program.version)\""
+    ) { 1 }
+    if let certificates {
+      metrics.computed("borealis_certificate_end_timestamp_seconds", "When the TLS certificate expires") {
+        Double(certificates.info.notAfter.milliseconds) / 1000
+      }
+    }
+    metrics.computed(
+      "borealis_log_lines_dropped_total", "Log lines that nobody read in time, or that could not be written",
+      isCounter: true
+    ) { Double(OutputQueue.standardError.droppedLines) }
+    process(metrics)
+  }
+
+  /// The names that Prometheus' own client libraries use.
+  private static func process(_ metrics: Metrics) {
+    let start = Double(cl_wall_ms()) / 1000
+    metrics.computed("process_start_time_seconds", "When the server started") { start }
+    metrics.computed("process_resident_memory_bytes", "Memory in use") { Double(cl_resident_bytes()) }
+    metrics.computed("process_open_fds", "Open files and connections") { Double(openDescriptors()) }
+    metrics.computed("process_max_fds", "Limit of open files and connections") {
+      var granted: UInt64 = 0
+      return cl_set_nofile_limit(0, &granted) < 0 ? 0 : Double(granted)
+    }
+    metrics.computed("process_cpu_seconds_total", "Processor time used", isCounter: true) {
+      var used = timespec()
+      clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used)
+      return Double(used.tv_sec) + Double(used.tv_nsec) / 1e9
+    }
+  }
+
+  private static func openDescriptors() -> Int {
+    guard let folder = opendir("/proc/self/fd") else { return 0 }
+    defer { closedir(folder) }
+    // Besides the descriptors: "." and "..", and the folder itself.
+    var count = -3
+    while readdir(folder) != nil { count += 1 }
+    return max(0, count)
+  }
+}

@@ -1,0 +1,154 @@
+import BorealisBase
+import Channels
+import Core
+import HTTP
+import Model
+import Storage
+
+/// The vendors' services of the program: one more is one line here.
+struct Vendors: Sendable {
+  /// Where a simulator stands for Google's services.
+  static let fcm = SettingDefinition(
+    name: "fcm-url", valueName: "URL",
+    help: "A simulator's address instead of Google's for FCM and its tokens, such as http://127.0.0.1:2199.",
+    kind: .text)
+  /// Where a simulator stands for a push service of browsers.
+  static let webPush = SettingDefinition(
+    name: "web-push-url", valueName: "URL",
+    help:
+      "A simulator's address that subscriptions to Web Push may name as well, such as http://127.0.0.1:2199.",
+    kind: .text)
+  static let webPushHosts = SettingDefinition(
+    name: "web-push-hosts", valueName: "HOSTS",
+    help:
+      "The push services that subscriptions to Web Push may name, separated by commas: hosts, or *. and a domain.",
+    default: PushServices.usual.joined(separator: ","), kind: .list)
+  /// Where a simulator stands for the services of phones' makers.
+  static let makers = SettingDefinition(
+    name: "makers-url", valueName: "URL",
+    help: "A simulator's address instead of those of phones' makers, such as http://127.0.0.1:2199.",
+    kind: .text)
+  static let authorities = SettingDefinition(
+    name: "vendor-ca", valueName: "FILE",
+    help:
+      "Certificates (PEM) to trust for vendors' services in addition to the system's, such as a simulator's.",
+    kind: .text)
+  static let settings = [fcm, webPush, webPushHosts, makers, authorities]
+
+  private let fcm: FCM
+  private let webPush: WebPush
+  private let huawei: Huawei
+  private let harmony: Harmony
+  private let honor: Honor
+  private let xiaomi: Xiaomi
+  private let oppo: OPPO
+  private let vivo: Vivo
+  private let meizu: Meizu
+  /// Whether an address without TLS was given: only a simulator has one.
+  private let isPlain: Bool
+  private let webPushURL: String?
+  /// A file of certificates.
+  private let trusted: String?
+
+  init(_ settings: Settings) throws(Failure) {
+    let url = try Self.address(Self.fcm, settings)
+    fcm = FCM(url.map { .simulator($0) } ?? .google)
+    let makers = try Self.address(Self.makers, settings)
+    huawei = Huawei(makers.map { .simulator($0) } ?? .huawei)
+    harmony = Harmony(makers.map { .simulator($0) } ?? .huawei)
+    honor = Honor(makers.map { .simulator($0) } ?? .honor)
+    xiaomi = Xiaomi(makers.map { .simulator($0) } ?? .xiaomi)
+    oppo = OPPO(makers.map { .simulator($0) } ?? .oppo)
+    vivo = Vivo(makers.map { .simulator($0) } ?? .vivo)
+    meizu = Meizu(makers.map { .simulator($0) } ?? .meizu)
+    isPlain = [url, makers].contains { $0?.hasPrefix("http://") == true }
+    webPushURL = try Self.address(Self.webPush, settings)
+    trusted = try ServeSettings.authorities(settings, Self.authorities.name)
+    let hosts = settings.list(Self.webPushHosts.name)
+    for host in hosts {
+      let name = host.hasPrefix("*.") ? host.dropFirst(2) : host[...]
+      guard URLAuthority(name)?.port == nil, URLAuthority(name) != nil, !name.hasSuffix(".") else {
+        throw .usage(
+          "--\(Self.webPushHosts.name): \"\(host)\" is no host such as push.example.com or *.example.com")
+      }
+    }
+    webPush = WebPush(PushServices(hosts, simulator: webPushURL))
+  }
+
+  private static func address(_ setting: SettingDefinition, _ settings: Settings) throws(Failure) -> String? {
+    guard let url = settings.text(setting.name) else { return nil }
+    let isAddress = ["http://", "https://"].contains { url.hasPrefix($0) && url.count > $0.count }
+    guard isAddress, !url.hasSuffix("/") else {
+      throw .usage(
+        "--\(setting.name): \"\(url)\" is no address such as http://127.0.0.1:2199, without a path")
+    }
+    return url
+  }
+
+  /// What their channels are.
+  static let infos: [ChannelInfo] = [
+    .fcm, .webPush, .huawei, .harmony, .honor, .xiaomi, .oppo, .vivo, .meizu,
+  ]
+
+  var all: [any Vendor] { [fcm, webPush, huawei, harmony, honor, xiaomi, oppo, vivo, meizu] }
+
+  /// The vendor with a channel's name.
+  func named(_ name: String) throws(Failure) -> any Vendor {
+    guard let vendor = all.first(where: { $0.info.name == name }) else {
+      throw .usage("CHANNEL is one of \(all.map(\.info.name).joined(separator: ", "))")
+    }
+    return vendor
+  }
+
+  /// The clients that they send with.
+  struct Transports {
+    /// Sends to addresses that the operator chose.
+    let known: HTTPTransport
+    /// Sends to addresses that devices chose: to public ones only.
+    let guarded: HTTPTransport
+
+    func close() {
+      known.close()
+      guarded.close()
+    }
+  }
+
+  /// The clients that they send with; nil if the system has no threads for them.
+  func transports(through proxy: OutgoingProxy?) -> Transports? {
+    var options = HTTPTransport.Options()
+    options.proxy = proxy
+    options.allowsPlainHTTP = isPlain
+    options.authorities = trusted
+    // An answer may list the bad ones of a thousand tokens.
+    options.keptBytes = 1_048_576
+    options.connectionsPerHost = 4
+    guard let known = HTTPTransport(options, thread: "vendors") else { return nil }
+    options.allowsPlainHTTP = webPushURL?.hasPrefix("http://") == true
+    let addresses = AddressGuard(allowing: simulatorNetworks)
+    options.allows = { addresses.allows($0) }
+    guard let guarded = HTTPTransport(options, thread: "web-push") else { return nil }
+    return Transports(known: known, guarded: guarded)
+  }
+
+  /// Where the simulator may be.
+  private var simulatorNetworks: [IPNetwork] {
+    guard let authority = webPushURL.flatMap({ URLAuthority($0.drop { $0 != "/" }.dropFirst(2)) }) else {
+      return []
+    }
+    let host = authority.host.filter { $0 != "[" && $0 != "]" }
+    let texts = IPAddress(host).map { ["\(host)/\($0.isV4 ? 32 : 128)"] } ?? ["127.0.0.0/8", "::1/128"]
+    return texts.compactMap { IPNetwork($0) }
+  }
+
+  /// Their channels; `parts` send to addresses that the operator chose.
+  func channels(_ parts: VendorParts, _ transports: Transports) -> [any Channel] {
+    [
+      // A phone's maker reaches it more often than Google does, where it has both.
+      VendorChannel(huawei, parts), VendorChannel(harmony, parts), VendorChannel(honor, parts),
+      VendorChannel(xiaomi, parts), VendorChannel(oppo, parts), VendorChannel(vivo, parts),
+      VendorChannel(meizu, parts),
+      VendorChannel(fcm, parts),
+      VendorChannel(webPush, parts.sending(with: transports.guarded)),
+    ]
+  }
+}

@@ -1,0 +1,139 @@
+import BorealisBase
+import BorealisCrypto
+import Core
+import HTTP
+import Model
+import PushTesting
+import Storage
+import Testing
+
+@testable import Console
+
+/// An account with one of everything that a page's path can name.
+struct Estate {
+  let world: ConsoleWorld
+  let account: AccountID
+  let app: App
+  let device: RegistrationID
+  let owner: Browser
+  let person: PersonID
+  let session: Int64
+  let push: String
+  let group: AppKey
+  let credential: CredentialID
+  let batch: Int64
+  let invitation: Int64
+  /// The secret of the invitation's link.
+  let token = WebToken.make()
+
+  /// The title of its push.
+  static let title = "T&lt;1&gt;"
+
+  init(_ world: ConsoleWorld, account: AccountID, owner: Browser, email: String) async throws {
+    (self.world, self.account, self.owner) = (world, account, owner)
+    app = try await world.app(of: account)
+    device = try await world.device(in: app)
+    _ = await owner.open("/console/")
+    push = try await ConsoleTests.push(owner, app, to: device)
+    group = .random()
+    let (group, token, app) = (group, token, app)
+    let rest = try await world.store.change { transaction throws(StorageError) in
+      let now = ManualClock().now()
+      let person = try transaction.people.find(email: email)?.id ?? PersonID(0)
+      _ = try transaction.appGroups.create(
+        key: group, name: "g", secretHash: SHA256.digest([1]), account: account, at: now)
+      let credential = try transaction.credentials.add(
+        app: app.id,
+        NewCredential(
+          kind: .certificate, service: APNsEnvironment.sandbox.service, topic: "com.example", teamID: nil,
+          keyID: nil,
+          fingerprint: SHA256.digest([2]), expiresAt: nil, sealed: [1]), at: now)
+      // Not due yet, so that nothing is sent while a test looks.
+      let later = now.adding(seconds: 3600)
+      try transaction.callbacks.insertBatch(
+        app: app.id, to: nil, events: 1, body: [1], at: later,
+        until: later.adding(seconds: CallbackEvent.lifetime))
+      try transaction.invitations.add(
+        tokenHash: WebToken.hash(token), to: account, as: .viewer, email: "guest@example.com", by: person,
+        at: now, expiresAt: now.adding(seconds: 1000))
+      return (
+        person, credential,
+        try transaction.callbacks.batches(app: app.id, state: .pending, before: .max, limit: 1).first,
+        try transaction.invitations.all(to: account, at: now).first,
+        try transaction.consoleSessions.all(of: person).first
+      )
+    }
+    (person, credential) = (rest.0, rest.1)
+    batch = try #require(rest.2).id
+    invitation = try #require(rest.3).id
+    session = try #require(rest.4).id
+  }
+
+  /// An account of its own with an owner who is no operator.
+  static func make(_ world: ConsoleWorld, _ name: String) async throws -> Estate {
+    let account = try await world.account(name)
+    let owner = try await world.member(.owner, of: account, name: name)
+    return try await Estate(world, account: account, owner: owner, email: "\(name)@example.com")
+  }
+
+  /// A page's path with what is here in the place of all names, but for the account and the app of `place`.
+  func path(of page: Page, in place: Estate? = nil) -> String {
+    let place = place ?? self
+    let path = page.pattern.split(separator: "/").map { segment in
+      switch segment {
+      case "{app}": place.app.key.text
+      case "{account}": String(place.account.rawValue)
+      case "{msg_id}": push
+      case "{rid}": device.text
+      case "{person}": String(person.rawValue)
+      case "{session}": String(session)
+      case "{group}": group.text
+      case "{token}": token
+      case "{version}": "0"
+      case "{name}": "console.css"
+      case "{channel}": "apns"
+      case "{form}": "key"
+      case "{id}" where page.pattern.contains("/settings/callbacks/"): String(batch)
+      case "{id}" where page.pattern.contains("/{channel}/"): String(credential.rawValue)
+      case "{id}" where page.pattern.contains("/invitations/"): String(invitation)
+      case "{id}" where page.pattern.contains("/operator/accounts/"): String(account.rawValue)
+      case "{id}" where page.pattern.contains("/operator/people/"): String(person.rawValue)
+      default: String(segment)
+      }
+    }
+    for segment in path where segment.hasPrefix("{") {
+      Issue.record("nobody knows \(segment) of \(page.pattern)")
+    }
+    return "/" + path.joined(separator: "/")
+  }
+
+  /// Fields with which a form gets past its first checks.
+  var fields: [String: String] {
+    ["role-\(person.rawValue)": "viewer", "name": "Evil", "email": "evil@example.com"]
+  }
+
+  /// Everything that others must not change.
+  func facts() async throws -> [String] {
+    let (app, account, person, push) = (app, account, person, push)
+    return try await world.store.look { transaction throws(StorageError) in
+      let id = MessageID(decimal: Array(push.utf8)) ?? MessageID(0)
+      var batches: [CallbackBatchRow] = []
+      for state in CallbackState.allCases {
+        batches += try transaction.callbacks.batches(app: app.id, state: state, before: .max, limit: 9)
+      }
+      let sessions = try transaction.consoleSessions.all(of: person).map { "\($0.id) \($0.address)" }
+      return [
+        "\(String(describing: try transaction.apps.find(key: app.key)))",
+        "\(String(describing: try transaction.pushes.find(id: id)))",
+        "\(try transaction.appGroups.all().filter { $0.account == account })",
+        "\(try transaction.credentials.all(app: app.id))", "\(batches)",
+        "\(try transaction.invitations.all(to: account, at: Timestamp(milliseconds: 0)))",
+        "\(try transaction.members.all(of: account))", "\(sessions)",
+        "\(try transaction.accounts.all().filter { $0.id == account })",
+        "\(try transaction.people.find(person).map { "\($0)" } ?? "")",
+        "\(try transaction.apps.all(in: .all).count) \(try transaction.people.all().count)",
+        "\(try transaction.audit.entries(.account(account), before: nil, limit: 200).count)",
+      ]
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import BorealisBase
+import Synchronization
+import Testing
+
+@testable import Console
+
+@Suite struct NodeCardTests {
+  @Test func `A server that is alone shows no nodes`() async throws {
+    let world = try ConsoleWorld()
+    let page = await (try await world.owner()).open("/console/operator").text
+    #expect(!page.contains("<h2>Nodes</h2>"))
+  }
+
+  @Test func `Operators see the nodes of a cluster`() async throws {
+    let world = try ConsoleWorld()
+    let boss = try await world.owner()
+    world.cluster.nodes.withLock {
+      $0 = [
+        ConsoleNode(
+          name: "n2<b>", address: "10.0.0.2:9000", version: "0.1.0", isHome: false, isDraining: true,
+          connections: 12_345, startedAt: nil),
+        ConsoleNode(
+          name: "n1", address: "10.0.0.1:9000", version: "0.2.0", isHome: true, isDraining: false,
+          connections: nil, startedAt: Timestamp(milliseconds: 1_700_000_000_000)),
+      ]
+    }
+    let page = await boss.open("/console/operator").text
+    let card = try #require(page.split(separator: "<h2>Nodes</h2>").last?.split(separator: "</table>").first)
+    let rows = card.split(separator: "<tr>").dropFirst(2).map(String.init)
+    let (first, second) = (try #require(rows.first), try #require(rows.last))
+    #expect(first.contains("n1") && first.contains("Home") && first.contains("0.2.0"))
+    #expect(first.contains("–") && first.contains("2023-11-1") && !first.contains("draining"))
+    #expect(second.contains("n2&lt;b&gt;") && second.contains("Gateway") && second.contains("draining"))
+    #expect(second.contains("12,345") && second.contains("10.0.0.2:9000"))
+  }
+
+  @Test func `Operators see nodes that are down, and those that others do not reach`() async throws {
+    let world = try ConsoleWorld()
+    let boss = try await world.owner()
+    world.cluster.nodes.withLock { nodes in
+      nodes = ["n1", "n2"].map { name in
+        ConsoleNode(
+          name: name, address: "10.0.0.1:9000", version: "0.1.0", isHome: false, isDraining: false,
+          connections: nil, startedAt: nil)
+      }
+      nodes[0].isOutOfReach = true
+      nodes[1].lastSeenAt = Timestamp(milliseconds: 1_700_000_000_000)
+    }
+    let page = await boss.open("/console/operator").text
+    let card = try #require(page.split(separator: "<h2>Nodes</h2>").last?.split(separator: "</table>").first)
+    let rows = card.split(separator: "<tr>").dropFirst(2).map(String.init)
+    let (first, second) = (try #require(rows.first), try #require(rows.last))
+    #expect(first.contains("Gateway") && first.contains("not reached by other nodes"))
+    #expect(second.contains("<span class=\"pill bad\">Down</span>") && !second.contains("Gateway"))
+    // When it was seen last is not when it started.
+    let cells = second.split(separator: "<td").map(String.init)
+    let role = try #require(cells.first { $0.contains("data-label=\"Role\"") })
+    #expect(role.contains("last seen") && role.contains("2023-11-1"))
+    #expect(cells.last?.contains("data-label=\"Started\">–</td>") == true)
+  }
+
+  @Test func `Operators see of how many apps each node is the home`() async throws {
+    let world = try ConsoleWorld()
+    let boss = try await world.owner()
+    world.cluster.nodes.withLock {
+      $0 = [("n1", true, 12), ("n2", false, 0)].map { name, isHome, apps in
+        ConsoleNode(
+          name: name, address: "10.0.0.1:9000", version: "0.1.0", isHome: isHome, apps: apps,
+          isDraining: false,
+          connections: nil, startedAt: nil)
+      }
+    }
+    let page = await boss.open("/console/operator").text
+    #expect(page.contains(">Home of apps: 12, and of the installation</td>"))
+    #expect(page.contains(">Home of apps: 0</td>") && !page.contains("Gateway"))
+  }
+}

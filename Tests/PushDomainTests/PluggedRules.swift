@@ -1,7 +1,0 @@
-import PushAPNs
-import PushDomain
-
-extension PushRules {
-  /// The default rules with the channel to Apple plugged in.
-  static let withAPNs = PushRules(renderers: [APNsContentRenderer()])
-}
