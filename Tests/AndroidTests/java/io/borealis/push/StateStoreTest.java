@@ -124,7 +124,8 @@ class StateStoreTest {
     Files.write(path().toPath(), other);
     assertThrows(IOException.class, () -> new StateStore(path()));
     assertArrayEquals(other, Files.readAllBytes(path().toPath()));
-    assertThrows(IOException.class, () -> new StateStore(folder.toFile()));
+    File inside = Files.createDirectory(folder.resolve("inside")).toFile();
+    assertThrows(IOException.class, () -> new StateStore(inside));
     assertThrows(IOException.class, () -> new StateStore(folder.resolve("none/state").toFile()));
     assertThrows(IOException.class, () -> new StateStore(new File("/proc/borealis-state")));
   }
