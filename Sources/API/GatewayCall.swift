@@ -204,8 +204,9 @@ struct GatewayCall: Sendable {
   func name(_ capture: String, allowHyphen: Bool, withoutSuffix suffix: String = "") -> String? {
     var text = captures[capture] ?? ""
     if !suffix.isEmpty, text.hasSuffix(suffix) { text.removeLast(suffix.count) }
-    if let error = NameRules.check(text, allowHyphen: allowHyphen)
-      .deviceError(field: capture, text, allowHyphen)
+    let kind = NameRules.Kind(field: capture)
+    if let error = NameRules.check(text, as: kind, allowHyphen: allowHyphen)
+      .deviceError(field: capture, text, as: kind, allowHyphen: allowHyphen)
     {
       fail(error)
       return nil

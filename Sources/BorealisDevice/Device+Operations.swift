@@ -16,7 +16,7 @@ public struct DeviceOperationError: Error, Hashable, CustomStringConvertible {
 // An operation waits for the login if there is no session, and is sent again if the connection ends before its result. It
 // ends with 6002 after ten seconds without a result, with 6012 when the device is stopped.
 extension Device {
-  /// Sets the alias (at most 40 bytes of UTF-8), replacing a previous one. At most ten devices may have the same.
+  /// Sets the alias (at most 40 characters), replacing a previous one. At most ten devices may have the same.
   ///
   /// JPUSHService: `setAlias:completion:seq:`. GeTuiSdk: `bindAlias:andSequenceNum:`.
   public func setAlias(_ alias: String) async throws(DeviceOperationError) {
@@ -36,7 +36,7 @@ extension Device {
     return alias
   }
 
-  /// Replaces all tags. At most 1000, each of at most 40 bytes of UTF-8.
+  /// Replaces all tags. At most 1000, each of at most 32 characters, or 40 bytes of UTF-8.
   ///
   /// JPUSHService: `setTags:completion:seq:`. GeTuiSdk: `setTags:andSequenceNum:`.
   public func setTags(_ tags: [String]) async throws(DeviceOperationError) {

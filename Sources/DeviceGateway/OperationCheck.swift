@@ -55,7 +55,7 @@ enum OperationCheck {
   }
 
   private static func aliasFault(_ alias: String) -> ResultCode? {
-    switch NameRules.check(alias) {
+    switch NameRules.check(alias, as: .alias) {
     case .ok: nil
     case .empty: .nothingSet
     case .tooLong: .aliasTooLong
@@ -66,7 +66,7 @@ enum OperationCheck {
   private static func tagFault(_ tags: [String]) -> ResultCode? {
     guard tags.count <= WireLimits.tagsPerOperation else { return .tooManyTags }
     for tag in tags {
-      switch NameRules.check(tag) {
+      switch NameRules.check(tag, as: .tag) {
       case .ok: continue
       case .empty: return .nothingSet
       case .tooLong: return .tagTooLong

@@ -25,11 +25,11 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable {
   public static let timeout = ResultCode(6002)
   /// The alias has illegal characters or is empty.
   public static let aliasIllegal = ResultCode(6003)
-  /// The alias is longer than 40 bytes.
+  /// The alias is longer than 40 characters.
   public static let aliasTooLong = ResultCode(6004)
   /// A tag has illegal characters or is empty.
   public static let tagIllegal = ResultCode(6005)
-  /// A tag is longer than 40 bytes.
+  /// A tag is longer than 32 characters, and than 40 bytes.
   public static let tagTooLong = ResultCode(6006)
   /// More than 1000 tags in one operation.
   public static let tooManyTags = ResultCode(6007)

@@ -32,10 +32,6 @@ public enum WireLimits {
   public static let keyAuthBytes = 16
   /// Bytes of a device secret.
   public static let secretBytes = 16
-  /// Most bytes of an alias; a longer one is answered with `ResultCode.aliasTooLong`, not refused by the codec.
-  public static let aliasBytes = 40
-  /// Most bytes of a tag; a longer one is answered with `ResultCode.tagTooLong`, not refused by the codec.
-  public static let tagBytes = 40
   /// Most tags in one operation; more are answered with `ResultCode.tooManyTags`, not refused by the codec.
   public static let tagsPerOperation = 1000
   /// Heartbeat intervals that a server grants by default, in seconds.

@@ -187,6 +187,18 @@ import Testing
     #expect(try device.perform(.getTags) == (.ok, .tags([])))
   }
 
+  /// Which were set over Getui's API or imported from there.
+  @Test func `A device sends its names of Getui again`() throws {
+    let server = try TestServer(loops: 1)
+    let (device, _) = try server.device()
+    let tags = ["a-b", "a/b", "city:上海", String(repeating: "长", count: 32)]
+    #expect(try device.perform(.setTags(tags)).0 == .ok)
+    #expect(try device.perform(.getTags) == (.ok, .tags(tags.sorted())))
+    let alias = String(repeating: "长", count: 40)
+    #expect(try device.perform(.setAlias(alias)).0 == .ok)
+    #expect(try device.perform(.getAlias) == (.ok, .alias(alias)))
+  }
+
   @Test func theEleventhDeviceDoesNotGetTheAlias() throws {
     let server = try TestServer()
     let devices = try (0..<11).map { _ in try server.device().0 }

@@ -21,12 +21,12 @@ private func check(_ update: DeviceUpdate) {
   if case .change(let add, let remove)? = update.tags {
     check(Set(add).isDisjoint(with: remove), "no tag both comes and goes")
     for name in add + remove {
-      check(NameRules.check(name, allowHyphen: true) == .ok, "accepted names are good")
+      check(NameRules.check(name, as: .tag, allowHyphen: true) == .ok, "accepted names are good")
     }
     check(max(add.count, remove.count) <= DeviceUpdate.maximumTagsInCall, "a list keeps its limit")
   }
   if case .set(let alias)? = update.alias {
-    check(NameRules.check(alias, allowHyphen: true) == .ok, "an accepted alias is good")
+    check(NameRules.check(alias, as: .alias, allowHyphen: true) == .ok, "an accepted alias is good")
   }
   if case .set(let mobile)? = update.mobile { check(NameRules.isMobile(mobile), "a number is good") }
 }

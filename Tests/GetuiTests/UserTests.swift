@@ -19,6 +19,54 @@ import Testing
     return #"{"data_list":[\#(entries.joined(separator: ","))]}"#
   }
 
+  // MARK: Members that nobody obeys
+
+  private static func ignored(_ response: HTTPResponse) -> String? {
+    response.headers[IgnoredMembers.header.lowercased()]
+  }
+
+  /// The answers of calls that succeed, and of those with a member that is spelled almost like one that is obeyed.
+  @Test func `Members without effect are named and misspelled ones refused`() async throws {
+    let world = try await GetuiWorld()
+    let cid = try await world.register(platform: .ios).text
+    let token = await world.token()
+    let calls: [(method: String, path: String, body: String, names: String)] = [
+      (
+        "POST", "/user/alias",
+        #"{"data_list":[{"cid":"\#(cid)","alias":"a","alias_type":"x"}],"mode":"y","other":""}"#,
+        "mode, data_list[0].alias_type"
+      ),
+      (
+        "DELETE", "/user/alias", #"{"data_list":[{"cid":"\#(cid)","alias":"a","alias_type":"x"}]}"#,
+        "data_list[0].alias_type"
+      ),
+      ("POST", "/user/custom_tag/cid/\(cid)", #"{"custom_tag":["t"],"tag_type":1}"#, "tag_type"),
+      ("PUT", "/user/custom_tag/batch/t", #"{"cid":["\#(cid)"],"mode":"y"}"#, "mode"),
+      ("DELETE", "/user/custom_tag/batch/t", #"{"cid":["\#(cid)"],"mode":"y"}"#, "mode"),
+      ("POST", "/user/badge/cid/\(cid)", #"{"badge":"+1","mode":"y"}"#, "mode"),
+      (
+        "POST", "/user/bind_dt/ios",
+        #"{"dt_list":[{"cid":"\#(cid)","device_token":"","mode":"y"}],"type":"z"}"#,
+        "type, dt_list[0].mode"
+      ),
+    ]
+    for call in calls {
+      let answer = await world.call(call.method, call.path, call.body, token: token)
+      #expect(answer.code == 0 && Self.ignored(answer) == call.names, "\(call.path)")
+    }
+    for (method, path, body, member) in [
+      ("POST", "/user/alias", #"{"dataList":[{"cid":"\#(cid)","alias":"a"}]}"#, "dataList"),
+      (
+        "POST", "/user/alias", #"{"data_list":[{"CID":"x","cid":"\#(cid)","alias":"a"}]}"#, "data_list[0].CID"
+      ),
+      ("PUT", "/user/custom_tag/batch/t", #"{"cid":["\#(cid)"],"CID":["x"]}"#, "CID"),
+      ("POST", "/user/count", #"{"tag":[{"key":"custom_tag","values":["t"]}],"mode":"y"}"#, "mode"),
+    ] {
+      let answer = await world.call(method, path, body, token: token)
+      #expect(answer.code == 20001 && answer.message.contains(member), "\(path): \(answer.message)")
+    }
+  }
+
   // MARK: Aliases
 
   @Test func `An alias is bound, told, and released by binding another`() async throws {

@@ -31,7 +31,7 @@ import Testing
   @Test(arguments: [
     ("[]", "body"), (#"{"tags":"x"}"#, "tags"), (#"{"tags":["x"]}"#, "tags"),
     (#"{"tags":{"add":"x"}}"#, "tags.add"),
-    (#"{"tags":{"add":["a-b"]}}"#, "tags.add"), (#"{"tags":{"remove":[1]}}"#, "tags.remove"),
+    (#"{"tags":{"add":["a b"]}}"#, "tags.add"), (#"{"tags":{"remove":[1]}}"#, "tags.remove"),
     (#"{"tags":{"add":[\#(list(101))]}}"#, "tags.add"), (#"{"alias":1}"#, "alias"),
     (#"{"alias":"a b"}"#, "alias"),
     (#"{"alias":"\#(String(repeating: "a", count: 41))"}"#, "alias"), (#"{"mobile":13800138000}"#, "mobile"),

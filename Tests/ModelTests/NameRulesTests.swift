@@ -9,19 +9,19 @@ import Testing
     ("\u{F900}", .illegalCharacter), ("a\n", .illegalCharacter), ("e\u{301}", .illegalCharacter),
     ("\u{0}", .illegalCharacter), ("`", .illegalCharacter), ("[", .illegalCharacter),
     (String(repeating: "x", count: 40), .ok), (String(repeating: "x", count: 41), .tooLong),
-    (String(repeating: "深", count: 13), .ok), (String(repeating: "深", count: 14), .tooLong),
+    (String(repeating: "深", count: 40), .ok), (String(repeating: "深", count: 41), .tooLong),
     ("123e4567_e89b_12d3_a456_426614174000", .ok),
     ("123e4567-e89b-12d3-a456-426614174000", .illegalCharacter),
     ("usr_123e4567_e89b_12d3_a456_426614174000", .ok),
     ("user_123e4567_e89b_12d3_a456_426614174000", .tooLong),
   ])
   func names(_ name: String, _ expected: NameCheck) {
-    #expect(NameRules.check(name) == expected)
+    #expect(NameRules.check(name, as: .alias) == expected)
   }
 
   @Test func hyphenOnlyWhenAllowed() {
-    #expect(NameRules.check("123e4567-e89b-12d3-a456-426614174000", allowHyphen: true) == .ok)
-    #expect(NameRules.check("a/b", allowHyphen: true) == .illegalCharacter)
+    #expect(NameRules.check("123e4567-e89b-12d3-a456-426614174000", as: .alias, allowHyphen: true) == .ok)
+    #expect(NameRules.check("a/b", as: .alias, allowHyphen: true) == .illegalCharacter)
   }
 
   @Test(arguments: [
@@ -30,18 +30,54 @@ import Testing
   func codes(_ check: NameCheck, _ alias: Int32, _ tag: Int32) {
     #expect(check.aliasCode.rawValue == alias)
     #expect(check.tagCode.rawValue == tag)
-    #expect(check.deviceError(field: "alias", "a/b", false)?.code == (check == .ok ? nil : 7002))
-    #expect(check.deviceError(field: "alias", "a/b", false)?.message.hasPrefix("alias is invalid: ") ?? true)
+    let error = check.deviceError(field: "alias", "a/b", as: .alias, allowHyphen: false)
+    #expect(error?.code == (check == .ok ? nil : 7002))
+    #expect(error?.message.hasPrefix("alias is invalid: ") ?? true)
   }
 
   @Test(arguments: [
     ("", "empty"), ("a/b", "'a/b' has the character '/' (U+002F)"), ("a\u{7}b", "the character U+0007"),
     ("a b", "the character U+0020"), ("123e4567-e89b", "'-' (U+002D)"), ("😀", "'😀' (U+1F600)"),
-    (String(repeating: "深", count: 14), "42 bytes in UTF-8, at most 40"),
+    (String(repeating: "深", count: 41), "41 characters; at most 40 are"),
   ])
   func complaintsNameTheCharacter(_ name: String, _ words: String) {
-    let complaint = NameRules.check(name).complaint(of: name, false) ?? ""
+    let check = NameRules.check(name, as: .alias)
+    let complaint = check.complaint(of: name, as: .alias, allowHyphen: false) ?? ""
     #expect(complaint.contains(words), "\(complaint)")
+  }
+
+  @Test(arguments: [
+    ("a b", "'a b' has the character U+0020; blanks and invisible characters are not allowed"),
+    ("a\u{7}b", "the character U+0007"), ("", "a name is empty"),
+    (
+      String(repeating: "x", count: 41),
+      "has 41 characters; at most 32, or 40 bytes in UTF-8, are allowed"
+    ),
+  ])
+  func complaintsAboutTags(_ name: String, _ words: String) {
+    let check = NameRules.check(name, as: .tag)
+    let complaint = check.complaint(of: name, as: .tag, allowHyphen: false) ?? ""
+    #expect(complaint.contains(words), "\(complaint)")
+  }
+
+  /// What either vendor allows.
+  @Test(arguments: [
+    ("city:上海", NameCheck.illegalCharacter, NameCheck.ok), ("a/b", .illegalCharacter, .ok),
+    ("a-b", .illegalCharacter, .ok), ("50%", .illegalCharacter, .ok), ("😀", .illegalCharacter, .ok),
+    (String(repeating: "深", count: 32), .ok, .ok), (String(repeating: "深", count: 33), .ok, .tooLong),
+    (String(repeating: "深", count: 40), .ok, .tooLong),
+    (String(repeating: "深", count: 41), .tooLong, .tooLong),
+    (String(repeating: "x", count: 40), .ok, .ok), (String(repeating: "x", count: 41), .tooLong, .tooLong),
+    (String(repeating: "/", count: 33), .illegalCharacter, .ok), ("\u{2B73A}", .ok, .ok),
+    ("a b", .illegalCharacter, .illegalCharacter), ("a\u{200B}", .illegalCharacter, .illegalCharacter),
+    ("", .empty, .empty),
+  ])
+  func `Names of both vendors are good`(name: String, alias: NameCheck, tag: NameCheck) {
+    #expect(NameRules.check(name, as: .alias) == alias)
+    #expect(NameRules.check(name, as: .tag) == tag)
+    // What an import accepts, the device may send again.
+    if NameRules.checkGetuiTag(name) == .ok { #expect(tag == .ok) }
+    if NameRules.checkGetuiAlias(name) == .ok { #expect(alias == .ok) }
   }
 
   @Test(arguments: [

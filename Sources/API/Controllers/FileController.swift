@@ -161,7 +161,8 @@ struct FileController: GatewayController {
 extension FileLines.Fault {
   private static func rule(_ kind: FileKind) -> String {
     switch kind {
-    case .aliases: "alias: 1 to 40 bytes of letters, digits, Chinese characters and _ @ ! # $ & * + = . | ￥"
+    case .aliases:
+      "alias: 1 to 40 characters of letters, digits, Chinese characters and _ @ ! # $ & * + = . | ￥"
     case .registrationIDs: "registration ID: 19 hexadecimal digits in lower case"
     }
   }

@@ -252,7 +252,8 @@ function virtualDevice(root) {
   }
 
   async function change(form, names, ...operation) {
-    const tooLong = names.find((name) => new TextEncoder().encode(name).length > 40);
+    // It does not fit in a frame.
+    const tooLong = names.find((name) => new TextEncoder().encode(name).length > 255);
     if (tooLong) return say(form, fill(words.tooLong, tooLong), true);
     const { code } = await device.operate(...operation);
     if (code === 6027) return sayAliasFull(form, names[0]);

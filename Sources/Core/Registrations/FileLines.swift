@@ -65,7 +65,7 @@ package struct FileLines: Sendable {
 
   private static func isValid(_ name: String, _ kind: FileKind, _ allowHyphen: Bool) -> Bool {
     switch kind {
-    case .aliases: NameRules.check(name, allowHyphen: allowHyphen) == .ok
+    case .aliases: NameRules.check(name, as: .alias, allowHyphen: allowHyphen) == .ok
     case .registrationIDs: RegistrationID(name) != nil
     }
   }

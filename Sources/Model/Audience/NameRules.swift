@@ -4,7 +4,7 @@ package enum NameCheck: Equatable, Sendable {
   case ok
   /// The name has no character.
   case empty
-  /// The name has more than 40 bytes in UTF-8; by Getui's rules, more than 40 characters, as a tag more than 32.
+  /// The name has more than 40 bytes in UTF-8, and more characters than Getui allows: 40 as an alias, 32 as a tag.
   case tooLong
   /// The name holds a character that is not allowed.
   case illegalCharacter
@@ -34,21 +34,23 @@ package enum NameCheck: Equatable, Sendable {
     switch self {
     case .ok: nil
     case .empty: "is empty"
-    case .tooLong: "is longer than \(NameRules.maximumBytes) bytes in UTF-8"
+    case .tooLong: "is too long"
     case .illegalCharacter: "holds a character that is not allowed"
     }
   }
 
-  /// What is wrong with this name by JPush's rules, with the name and the first character that is not allowed; nil for a good name.
-  package func complaint(of name: String, _ allowHyphen: Bool) -> String? {
-    switch self {
-    case .ok: return nil
-    case .empty: return "a name is empty"
-    case .tooLong:
-      return
-        "'\(name.prefix(64))' has \(name.utf8.count) bytes in UTF-8, at most \(NameRules.maximumBytes) are allowed"
-    case .illegalCharacter:
+  /// What is wrong with this name, with the name and the first character that is not allowed; nil for a good name.
+  package func complaint(of name: String, as kind: NameRules.Kind, allowHyphen: Bool) -> String? {
+    switch (self, kind) {
+    case (.ok, _): return nil
+    case (.empty, _): return "a name is empty"
+    case (.tooLong, _):
+      let bytes = kind == .tag ? ", or \(NameRules.maximumBytes) bytes in UTF-8," : ""
+      return "'\(name.prefix(64))' has \(name.unicodeScalars.count) characters; at most "
+        + "\(NameRules.maximum(of: kind))\(bytes) are allowed"
+    case (.illegalCharacter, .alias):
       return Self.complaint(of: name, NameRules.firstIllegal(in: name, allowHyphen: allowHyphen))
+    case (.illegalCharacter, .tag): return complaint(ofGetui: name)
     }
   }
 
@@ -81,28 +83,50 @@ package enum NameCheck: Equatable, Sendable {
   }
 
   /// What the device API answers of a name: 7002 naming the field; nil for a good name.
-  package func deviceError(field: String, _ name: String, _ allowHyphen: Bool) -> APIError? {
-    complaint(of: name, allowHyphen).map { .deviceInvalid("\(field) is invalid: \($0)") }
+  package func deviceError(
+    field: String, _ name: String, as kind: NameRules.Kind, allowHyphen: Bool
+  ) -> APIError? {
+    complaint(of: name, as: kind, allowHyphen: allowHyphen).map {
+      .deviceInvalid("\(field) is invalid: \($0)")
+    }
   }
 }
 
-/// The rules for names of aliases and tags and for mobile numbers (JPush's device API).
+/// The rules for names of aliases and tags and for mobile numbers.
 ///
-/// A hyphen is refused as JPush does, unless `allowHyphen` is set: being refused a UUID is what JPush's users
+/// A hyphen in an alias is refused as JPush does, unless `allowHyphen` is set: being refused a UUID is what JPush's users
 /// complain of, but an app that moves back to JPush must be able to find out early.
 package enum NameRules {
-  /// The longest name of an alias or a tag, in bytes of UTF-8.
-  package static let maximumBytes = 40
+  /// What a name is of.
+  package enum Kind: Sendable {
+    /// Of a user, or of a group of devices.
+    case alias, tag
 
-  /// Checks the name of an alias or a tag: 1 to 40 bytes of UTF-8; ASCII letters and digits, `_`, Chinese
-  /// characters and `@ ! # $ & * + = . | ￥`; also `-` if `allowHyphen` is set.
-  package static func check(_ name: String, allowHyphen: Bool = false) -> NameCheck {
-    let size = name.utf8.count
-    if size == 0 { return .empty }
-    if size > maximumBytes { return .tooLong }
-    let legal = name.unicodeScalars.allSatisfy { isLegal($0, allowHyphen: allowHyphen) }
-    return legal ? .ok : .illegalCharacter
+    /// What a field or a condition of this name holds.
+    package init(field: String) { self = field == "alias" ? .alias : .tag }
   }
+
+  /// The longest name by JPush's rules, in bytes of UTF-8.
+  static let maximumBytes = 40
+
+  /// Checks a name that JPush's rules or Getui's allow: a device that came from either vendor sends the names that it has, and each
+  /// API may name them.
+  ///
+  /// An alias has 1 to 40 characters: ASCII letters and digits, `_`, Chinese characters and `@ ! # $ & * + = . | ￥`; also `-` if
+  /// `allowHyphen` is set. A tag has 1 to 32 characters, or 40 bytes of UTF-8, without blanks and invisible ones.
+  package static func check(_ name: String, as kind: Kind, allowHyphen: Bool = false) -> NameCheck {
+    if name.isEmpty { return .empty }
+    guard name.utf8.count <= maximumBytes || name.unicodeScalars.count <= maximum(of: kind) else {
+      return .tooLong
+    }
+    let isGood = name.unicodeScalars.allSatisfy {
+      kind == .tag ? isVisible($0) : isLegal($0, allowHyphen: allowHyphen)
+    }
+    return isGood ? .ok : .illegalCharacter
+  }
+
+  /// The most characters of a name by Getui's rules.
+  static func maximum(of kind: Kind) -> Int { kind == .alias ? maximumGetuiAlias : maximumGetuiTag }
 
   /// The longest alias that Getui's API takes, in Unicode scalars.
   package static let maximumGetuiAlias = 40
@@ -110,7 +134,7 @@ package enum NameRules {
   package static let maximumGetuiTag = 32
 
   /// Checks an alias by Getui's rules: 1 to 40 characters, where JPush counts bytes. Getui documents letters, digits, `_` and
-  /// Chinese characters; those that only JPush allows are taken too, since both APIs may name the same alias.
+  /// Chinese characters; those that only JPush allows are accepted too, since both APIs may name the same alias.
   package static func checkGetuiAlias(_ name: String) -> NameCheck {
     check(name, maximum: maximumGetuiAlias) { isLegal($0, allowHyphen: false) }
   }
@@ -129,8 +153,10 @@ package enum NameRules {
     return name.unicodeScalars.allSatisfy(isLegal) ? .ok : .illegalCharacter
   }
 
+  /// Whether a character can be seen. Chinese characters that are newer than the tables of Unicode here count as well.
   private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
+    if isLegal(scalar, allowHyphen: false) { return true }
+    return switch scalar.properties.generalCategory {
     case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
       .spaceSeparator:
       // The joiner of emoji.

@@ -17,11 +17,11 @@ package enum ClientCode: Int32, CaseIterable, Error, Sendable {
   case timeout = 6002
   /// The alias holds characters that are not allowed.
   case aliasIllegal = 6003
-  /// The alias is longer than 40 bytes.
+  /// The alias is longer than 40 characters.
   case aliasTooLong = 6004
   /// A tag holds characters that are not allowed.
   case tagIllegal = 6005
-  /// A tag is longer than 40 bytes.
+  /// A tag is longer than 32 characters, and than 40 bytes.
   case tagTooLong = 6006
   /// The operation names more than 1000 tags.
   case tooManyTags = 6007

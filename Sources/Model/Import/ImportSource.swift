@@ -49,7 +49,9 @@ package enum ImportSource: String, CaseIterable, Sendable {
   /// The problem of an alias, nil for a valid one.
   func complaint(alias: String, _ rules: PushRules) -> String? {
     switch self {
-    case .jpush: NameRules.check(alias, allowHyphen: rules.allowHyphen).complaint
+    case .jpush:
+      NameRules.check(alias, as: .alias, allowHyphen: rules.allowHyphen).complaint(
+        maximum: NameRules.maximumGetuiAlias)
     case .getui: NameRules.checkGetuiAlias(alias).complaint(maximum: NameRules.maximumGetuiAlias)
     }
   }
@@ -57,7 +59,7 @@ package enum ImportSource: String, CaseIterable, Sendable {
   /// The problem of a tag, nil for a valid one.
   func complaint(tag: String, _ rules: PushRules) -> String? {
     switch self {
-    case .jpush: NameRules.check(tag, allowHyphen: rules.allowHyphen).complaint
+    case .jpush: NameRules.check(tag, as: .tag).complaint(maximum: NameRules.maximumGetuiTag)
     case .getui: NameRules.checkGetuiTag(tag).complaint(maximum: NameRules.maximumGetuiTag)
     }
   }

@@ -48,10 +48,10 @@ package struct DeviceUpdate: Equatable, Sendable {
     body.ignoreOthers(than: ["tags", "alias", "mobile"])
     var update = DeviceUpdate(tags: try tags(body, rules))
     if let alias = try body.string("alias") {
-      let check = NameRules.check(alias, allowHyphen: rules.allowHyphen)
-      if !alias.isEmpty, let error = check.deviceError(field: "alias", alias, rules.allowHyphen) {
-        throw error
-      }
+      let check = NameRules.check(alias, as: .alias, allowHyphen: rules.allowHyphen)
+      let error = check.deviceError(
+        field: "alias", alias, as: .alias, allowHyphen: rules.allowHyphen)
+      if !alias.isEmpty, let error { throw error }
       update.alias = alias.isEmpty ? .clear : .set(alias)
     }
     if let mobile = try body.string("mobile") {

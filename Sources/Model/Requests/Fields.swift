@@ -153,18 +153,19 @@ package struct Fields {
 
   /// Refuses names of aliases (`key` is `alias`) or tags that break the rules.
   func check(_ names: [String], of key: String, _ rules: PushRules) throws(APIError) {
+    let kind = NameRules.Kind(field: key)
     for text in names {
       let check =
         if !rules.isGetui {
-          NameRules.check(text, allowHyphen: rules.allowHyphen)
-        } else if key == "alias" {
+          NameRules.check(text, as: kind, allowHyphen: rules.allowHyphen)
+        } else if kind == .alias {
           NameRules.checkGetuiAlias(text)
         } else {
           NameRules.checkGetuiTag(text)
         }
-      let limit = key == "alias" ? NameRules.maximumGetuiAlias : NameRules.maximumGetuiTag
-      let own = check.complaint(ofGetui: text) ?? check.complaint(maximum: limit)
-      if let complaint = rules.isGetui ? own : check.complaint(of: text, rules.allowHyphen) {
+      let own = check.complaint(ofGetui: text) ?? check.complaint(maximum: NameRules.maximum(of: kind))
+      let other = check.complaint(of: text, as: kind, allowHyphen: rules.allowHyphen)
+      if let complaint = rules.isGetui ? own : other {
         throw invalid(key, "is invalid: \(complaint)")
       }
     }

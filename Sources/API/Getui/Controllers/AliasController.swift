@@ -23,12 +23,14 @@ struct AliasController: GetuiController {
     let alias: String
   }
 
-  private func entries(_ call: GetuiCall, _ app: App) throws(GetuiError) -> [Entry] {
-    let list = try call.body().objects("data_list", most: Self.mostEntries)
+  private func entries(_ body: GetuiFields, _ app: App) throws(GetuiError) -> [Entry] {
+    try body.ignoreOthers(than: ["data_list"])
+    let list = try body.objects("data_list", most: Self.mostEntries)
     var entries: [Entry] = []
     var seen: Set<RegistrationNumber> = []
     entries.reserveCapacity(list.count)
     for fields in list {
+      try fields.ignoreOthers(than: ["cid", "alias"])
       let cid = try fields.required("cid")
       let alias = try fields.required("alias")
       try GetuiError.check(alias: alias, at: fields.name("alias"))
@@ -43,10 +45,11 @@ struct AliasController: GetuiController {
 
   private func bind(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
-      let changes = try entries(call, app).map {
+      let body = try call.body()
+      let changes = try entries(body, app).map {
         RegistrationChange($0.device, DeviceChange(alias: .set($0.alias)))
       }
-      change(changes, call, app)
+      change(changes, call.ignoring(body), app)
     }
   }
 
@@ -54,12 +57,15 @@ struct AliasController: GetuiController {
   private func unbind(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       var holders: [ExactName: Set<RegistrationNumber>] = [:]
-      let bound = try entries(call, app).filter { entry in
+      let body = try call.body()
+      let bound = try entries(body, app).filter { entry in
         let known = holders[ExactName(entry.alias)] ?? Set(app.directory.registrations(alias: entry.alias))
         holders[ExactName(entry.alias)] = known
         return known.contains(entry.device)
       }
-      change(bound.map { RegistrationChange($0.device, DeviceChange(alias: .remove($0.alias))) }, call, app)
+      change(
+        bound.map { RegistrationChange($0.device, DeviceChange(alias: .remove($0.alias))) },
+        call.ignoring(body), app)
     }
   }
 

@@ -23,8 +23,10 @@ struct TagController: GetuiController {
   private func setTags(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let device = try app.device(call.captures["cid"] ?? "")
-      guard let tags = try call.body().texts("custom_tag", most: RegistrationLimits.getuiTags)
-      else {
+      let body = try call.body()
+      try body.ignoreOthers(than: ["custom_tag"])
+      let call = call.ignoring(body)
+      guard let tags = try body.texts("custom_tag", most: RegistrationLimits.getuiTags) else {
         throw .missing("custom_tag")
       }
       for (place, tag) in tags.enumerated() { try Self.check(tag, at: "custom_tag[\(place)]") }
@@ -89,7 +91,10 @@ struct TagController: GetuiController {
     call.attempt { () throws(GetuiError) in
       let tag = call.captures["tag"] ?? ""
       try Self.check(tag, at: "custom_tag")
-      guard let cids = try call.body().texts("cid", most: Self.mostDevices), !cids.isEmpty else {
+      let body = try call.body()
+      try body.ignoreOthers(than: ["cid"])
+      let call = call.ignoring(body)
+      guard let cids = try body.texts("cid", most: Self.mostDevices), !cids.isEmpty else {
         throw .missing("cid")
       }
       try takeCall(kind, app)

@@ -152,6 +152,8 @@ struct UserController: GetuiController {
     call.attempt { () throws(GetuiError) in
       let devices = try app.devices(try call.list("cid", most: Self.mostChanged))
       let fields = try call.body()
+      try fields.ignoreOthers(than: ["badge"])
+      let call = call.ignoring(fields)
       // The example of Getui's PHP client sends a number.
       var text = fields["badge"]?.int64.map { String($0) }
       if text == nil { text = try fields.required("badge", most: 16) }
@@ -184,9 +186,14 @@ struct UserController: GetuiController {
         let known = Self.channels.keys.sorted().joined(separator: ", ")
         throw .parameter("permission required by bind_dt/\(type.prefix(32)): known are \(known)")
       }
-      let list = try call.body().objects("dt_list", most: Self.mostTokens)
-      let bindings = try list.map { fields throws(GetuiError) in try binding(fields, channel, app) }
-      bind(bindings[...], call, app)
+      let body = try call.body()
+      try body.ignoreOthers(than: ["dt_list"])
+      let list = try body.objects("dt_list", most: Self.mostTokens)
+      let bindings = try list.map { fields throws(GetuiError) in
+        try fields.ignoreOthers(than: ["cid", "device_token"])
+        return try binding(fields, channel, app)
+      }
+      bind(bindings[...], call.ignoring(body), app)
     }
   }
 

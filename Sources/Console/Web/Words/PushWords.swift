@@ -35,9 +35,9 @@ enum PushWords {
     case "audience.registration_id":
       return Words.pushRegistrationID.with(String(Audience.maximumDevices))
     case "audience.alias":
-      return Words.pushAlias.with(String(Audience.maximumDevices), String(NameRules.maximumBytes))
+      return Words.pushAlias.with(String(Audience.maximumDevices), String(NameRules.maximumGetuiAlias))
     case "audience.tag", "audience.tag_and", "audience.tag_not":
-      return Words.pushTag.with(String(Audience.maximumTags), String(NameRules.maximumBytes))
+      return Words.pushTag.with(String(Audience.maximumTags), String(NameRules.maximumGetuiTag))
     case "notification", "message", "message.msg_content", "notification.android.alert",
       "notification.ios.alert", "notification.hmos.alert", "notification.quickapp.alert":
       return Words.pushText
@@ -76,11 +76,11 @@ extension Words {
   static let pushRegistrationID = Phrase(
     "Enter valid registration IDs, at most {}.", "Registration ID 不正确，或数量超过 {} 个。")
   static let pushAlias = Phrase(
-    "Enter at most {} aliases of 1 to {} bytes each. Letters, digits, Chinese characters and _ @ ! # $ & * + = . | ￥ are allowed.",
-    "别名最多 {} 个，每个 1 到 {} 字节，可使用字母、数字、汉字和 _ @ ! # $ & * + = . | ￥")
+    "Enter at most {} aliases of 1 to {} characters each. Letters, digits, Chinese characters and _ @ ! # $ & * + = . | ￥ are allowed.",
+    "别名最多 {} 个，每个 1 到 {} 个字符，可使用字母、数字、汉字和 _ @ ! # $ & * + = . | ￥")
   static let pushTag = Phrase(
-    "Enter at most {} tags of 1 to {} bytes each. Letters, digits, Chinese characters and _ @ ! # $ & * + = . | ￥ are allowed.",
-    "每项标签最多 {} 个，每个 1 到 {} 字节，可使用字母、数字、汉字和 _ @ ! # $ & * + = . | ￥")
+    "Enter at most {} tags of 1 to {} characters each, without blanks and invisible characters.",
+    "每项标签最多 {} 个，每个 1 到 {} 个字符，不能含空格和不可见字符")
   static let pushText = Phrase("Enter the text.", "请填写内容。")
   static let pushHours = Phrase(
     "Enter 0 to {} hours, within the limit of the app's plan.",

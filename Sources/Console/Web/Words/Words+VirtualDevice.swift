@@ -147,14 +147,13 @@ extension Words {
         "the alias has characters that are not allowed: use letters, digits, Chinese, _ and @!#$&*+=.|￥",
         "别名包含非法字符：仅支持字母、数字、中文、_ 和 @!#$&*+=.|￥")
     ),
-    ("code6004", Phrase("the alias is over 40 bytes", "别名超过 40 字节")),
+    ("code6004", Phrase("the alias is over 40 characters", "别名超过 40 个字符")),
     (
       "code6005",
       Phrase(
-        "a tag has characters that are not allowed: use letters, digits, Chinese, _ and @!#$&*+=.|￥",
-        "标签包含非法字符：仅支持字母、数字、中文、_ 和 @!#$&*+=.|￥")
+        "a tag has blanks or invisible characters", "标签含有空格或不可见字符")
     ),
-    ("code6006", Phrase("a tag is over 40 bytes", "标签超过 40 字节")),
+    ("code6006", Phrase("a tag is over 32 characters", "标签超过 32 个字符")),
     ("code6018", Phrase("the device would have over 1000 tags", "该设备的标签将超过 1000 个")),
     ("code6043", Phrase("devices can add no more tags to this app", "该应用的标签已满，设备不能再新增标签")),
     (
@@ -175,7 +174,7 @@ extension Words {
         "别名“{}”已绑定 10 台设备，达到上限（错误码 6027）。该设备仍没有别名。请从其中一台移除：")
     ),
     ("aliasHolders", Phrase("devices with this alias", "查看这些设备")),
-    ("tooLong", Phrase("“{}” is over 40 bytes.", "“{}”超过 40 字节。")),
+    ("tooLong", Phrase("“{}” is too long.", "“{}”过长。")),
     ("code6027", Phrase("the alias already has 10 devices", "该别名已绑定 10 台设备")),
   ]
 }

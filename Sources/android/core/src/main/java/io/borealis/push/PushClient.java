@@ -150,7 +150,7 @@ public final class PushClient implements Closeable {
   // Operations
 
   /**
-   * Sets the alias, 1 to 40 bytes of UTF-8, replacing a previous one. At most ten devices may have the same.
+   * Sets the alias, 1 to 40 characters, replacing a previous one. At most ten devices may have the same.
    */
   public void setAlias(String alias, @Nullable ResultCallback callback) {
     submit(Operation.of(OperationType.SET_ALIAS, alias), callback);
@@ -166,7 +166,7 @@ public final class PushClient implements Closeable {
     submit(Operation.of(OperationType.GET_ALIAS), callback);
   }
 
-  /** Replaces all tags: at most 1000, each of 1 to 40 bytes of UTF-8. */
+  /** Replaces all tags: at most 1000, each of 1 to 32 characters, or 40 bytes of UTF-8. */
   public void setTags(Collection<String> tags, @Nullable ResultCallback callback) {
     submit(Operation.of(OperationType.SET_TAGS, tags), callback);
   }

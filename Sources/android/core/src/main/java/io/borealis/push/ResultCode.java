@@ -21,11 +21,11 @@ public final class ResultCode {
   public static final int TIMEOUT = 6002;
   /** The alias has characters that are not allowed. */
   public static final int ALIAS_INVALID = 6003;
-  /** The alias has more than 40 bytes of UTF-8. */
+  /** The alias has more than 40 characters. */
   public static final int ALIAS_TOO_LONG = 6004;
-  /** A tag has characters that are not allowed. */
+  /** A tag has blanks or invisible characters. */
   public static final int TAG_INVALID = 6005;
-  /** A tag has more than 40 bytes of UTF-8. */
+  /** A tag has more than 32 characters, and more than 40 bytes of UTF-8. */
   public static final int TAG_TOO_LONG = 6006;
   /** More than 1000 tags in one operation. */
   public static final int TOO_MANY_TAGS = 6007;
