@@ -13,7 +13,6 @@ package struct CallReply: Sendable {
   /// other homes. Once, from any thread.
   package let passOn: (@Sendable (HTTPRequest) -> Void)?
 
-  /// All fields.
   package init(
     requestID: String, peer: IPAddress? = nil, passOn: (@Sendable (HTTPRequest) -> Void)? = nil,
     send: @escaping @Sendable (HTTPResponse) -> Void

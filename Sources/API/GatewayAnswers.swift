@@ -32,7 +32,7 @@ extension GatewayController {
 }
 
 /// A part of a list, by the query's `page` and `page_size`.
-struct Page: Sendable {
+struct ListPage: Sendable {
   let number: Int
   let size: Int
 

@@ -3,7 +3,6 @@ import Model
 
 /// What one channel would make of a push.
 package struct PushPreview: Sendable {
-  /// The channel.
   package let channel: ChannelInfo
   /// What its service would get.
   package let preview: ChannelPreview

@@ -11,7 +11,6 @@ package final class Router: Sendable {
   /// The zone that times in the API's requests and answers are in.
   package let zone: any Zone
 
-  /// The apps.
   package let apps: Apps
   /// The groups of apps.
   package let groups: AppGroups

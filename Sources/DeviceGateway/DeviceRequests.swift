@@ -204,7 +204,7 @@ final class DeviceRequests {
   }
 
   /// The home has answered an operation.
-  func finished(_ sequence: UInt32, _ result: OperationResult, _ slot: UInt32) {
+  func finished(_ sequence: UInt32, _ result: OperationAnswer, _ slot: UInt32) {
     switch result {
     case .done: answer(slot, sequence, .ok)
     case .alias(let alias): answer(slot, sequence, .ok, .alias(alias ?? ""))

@@ -77,22 +77,22 @@ enum Program {
       try dispatch(arguments)
       return 0
     } catch {
-      Console.complain("borealis: \(error.message)")
+      Terminal.complain("borealis: \(error.message)")
       return error.status
     }
   }
 
   private static func dispatch(_ arguments: [String]) throws(Failure) {
     guard let first = arguments.first else {
-      Console.complain(help)
+      Terminal.complain(help)
       throw .usage("a command is missing")
     }
     if first == "--version" {
-      Console.print(version)
+      Terminal.print(version)
       return
     }
     if ["--help", "-h", "help"].contains(first) {
-      Console.print(help)
+      Terminal.print(help)
       return
     }
     for command in commands {
@@ -100,7 +100,7 @@ enum Program {
       guard arguments.starts(with: words) else { continue }
       let rest = Array(arguments.dropFirst(words.count))
       if Input.asksForHelp(command, rest) {
-        Console.print(Input.help(command))
+        Terminal.print(Input.help(command))
       } else {
         let input = try Input(command, rest)
         // A server says it in its log.
@@ -112,7 +112,7 @@ enum Program {
     let group = commands.filter { $0.name.hasPrefix(first + " ") }
     guard group.isEmpty else {
       if arguments.dropFirst().contains("--help") || arguments.dropFirst().contains("-h") {
-        Console.print(group.map { Input.help($0) }.joined(separator: "\n"))
+        Terminal.print(group.map { Input.help($0) }.joined(separator: "\n"))
         return
       }
       let names = group.map { "\"borealis \($0.name)\"" }.joined(separator: " or ")
@@ -123,14 +123,14 @@ enum Program {
 
   /// Variables of the environment that no command reads, though they look as if one did.
   static var strayVariables: [StrayVariable] {
-    StrayVariable.all(in: Files.variableNames, commands.flatMap { $0.settings })
+    StrayVariable.all(in: SmallFiles.variableNames, commands.flatMap { $0.settings })
   }
 
   /// Says them on standard error.
   static func complainOfStrayVariables() {
     for variable in strayVariables {
       let near = variable.near.map { "; did you mean \($0)?" } ?? ""
-      Console.complain("borealis: unknown environment variable \(variable.name)\(near)")
+      Terminal.complain("borealis: unknown environment variable \(variable.name)\(near)")
     }
   }
 

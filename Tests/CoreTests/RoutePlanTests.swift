@@ -17,7 +17,7 @@ import Testing
     for _ in 0..<copies {
       for platform in [Platform.ios, .android] {
         for isOnline in [true, false] {
-          for state in [AppState.foreground, .background] {
+          for state in [AppVisibility.foreground, .background] {
             for environment in [APNsEnvironment.none, .production, .sandbox] {
               let number = RegistrationNumber(UInt32(devices.count))
               let id = RegistrationID(high: UInt64(devices.count), low: 1)
@@ -52,7 +52,7 @@ import Testing
           if !parts.contains(.notification) { input.vendor = nil }
           return Routing.route(input)
         }
-        func numbers(_ isWanted: (Route) -> Bool) -> [RegistrationNumber] {
+        func numbers(_ isWanted: (PushRoute) -> Bool) -> [RegistrationNumber] {
           routes.indices.filter { isWanted(routes[$0]) }.map { RegistrationNumber(UInt32($0)) }
         }
         let own = numbers { !$0.keep.isEmpty || $0.now.contains { $0.channel == .passthrough } }

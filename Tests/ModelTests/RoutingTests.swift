@@ -103,7 +103,7 @@ struct RouteRule: Sendable {
     (parts.contains(.notification) ? "N" : "") + (parts.contains(.message) ? "M" : "")
   }
 
-  static func spell(_ route: Route) -> String {
+  static func spell(_ route: PushRoute) -> String {
     var words = route.now.map { "\($0.channel == .apns ? "A" : "P"):\(spell($0.parts))" }
     if !route.ifRefused.isEmpty { words.append("R:\(spell(route.ifRefused))") }
     if !route.keep.isEmpty { words.append("K:\(spell(route.keep))") }
@@ -199,7 +199,7 @@ struct RouteRule: Sendable {
   @Test func `Strategy 6 is as 1 on iOS and as 3 elsewhere, and a mixed one is that of the platform`() {
     for platform in Platform.allCases {
       for bits in 0..<16 {
-        func route(_ strategy: Strategy) -> Route {
+        func route(_ strategy: Strategy) -> PushRoute {
           Routing.route(
             RouteInput(
               platform: platform, parts: .all, isOnline: bits & 1 != 0,

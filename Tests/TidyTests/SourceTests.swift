@@ -34,6 +34,21 @@ import Testing
     #expect(Set(long.keys) == Self.longTypes, "\(long)")
   }
 
+  /// Whoever reads or searches for a type means one.
+  @Test func namesOfTypesAreUnique() throws {
+    var files: [String: Set<String>] = [:]
+    let start =
+      /^(?:(?:public|package|private|fileprivate|final|indirect|@\w+(?:\(.*?\))?) )*(?:class|struct|enum|actor|protocol|typealias) (?<name>\w+)/
+      .anchorsMatchLineEndings()
+    for path in try #require(Self.sources) {
+      for match in code(try Repository.text(path)).matches(of: start) {
+        files[String(match.name), default: []].insert(path)
+      }
+    }
+    #expect(files.count > 1000, "the search finds types")
+    for (name, paths) in files where paths.count > 1 { Issue.record("\(name): \(paths.sorted())") }
+  }
+
   @Test func nothingIsLeftForLater() throws {
     for path in try #require(Self.sources) {
       // OPPO and vivo have a category of messages with this name.

@@ -108,7 +108,7 @@ struct PushPlanController: GatewayController {
   }
 
   private func listPlans(_ call: GatewayCall) {
-    guard let app = call.app, let page = Page(call, size: 50) else { return }
+    guard let app = call.app, let page = ListPage(call, size: 50) else { return }
     // Plans made in JPush's console are those of source 1: none.
     guard call.query("send_source").map({ $0 == "0" }) ?? true else {
       return answer(call, page, total: 0, [])
@@ -120,7 +120,7 @@ struct PushPlanController: GatewayController {
     }
   }
 
-  private func answer(_ call: GatewayCall, _ page: Page, total: Int, _ rows: [PushPlanRow]) {
+  private func answer(_ call: GatewayCall, _ page: ListPage, total: Int, _ rows: [PushPlanRow]) {
     let zone = router.zone
     let json = Self.coded { writer in
       page.write(total: total, to: &writer)

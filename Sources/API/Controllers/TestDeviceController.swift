@@ -52,7 +52,7 @@ struct TestDeviceController: GatewayController {
   }
 
   private func listTestDevices(_ call: GatewayCall) {
-    guard let app = call.app, let page = Page(call, size: 200) else { return }
+    guard let app = call.app, let page = ListPage(call, size: 200) else { return }
     let (name, id) = (call.query("device_name") ?? "", call.query("registration_id") ?? "")
     let zone = router.zone
     router.testDevices.list(of: app, name: name, registrationID: id, limit: page.size, offset: page.offset) {

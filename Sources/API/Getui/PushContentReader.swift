@@ -32,7 +32,7 @@ struct PushContentReader {
       throw .parameter("please choose one of notification and transmission and revoke")
     }
     try channel?.allow(["ios", "android", "harmony", "mp"])
-    let vendors = try VendorContent(channel)
+    let vendors = try GetuiVendorContent(channel)
     channel?.ignore("mp")
     let options = try VendorOptions(channel)
     // Checked also with a transmission, which shows nothing: the example of Getui's PHP client sends both.
@@ -67,7 +67,7 @@ struct PushContentReader {
     let wishes: JSONObject
     private let harmony: JSONObject
 
-    init(_ vendors: VendorContent, _ options: VendorOptions) {
+    init(_ vendors: GetuiVendorContent, _ options: VendorOptions) {
       (wishes, harmony) = (options.wishes, options.harmony)
       if let android = vendors.android { forVendors.set("android", .object(android)) }
       if let hmos = vendors.harmony { forVendors.set("hmos", .object(withOptions(hmos))) }

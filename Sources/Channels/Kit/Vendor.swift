@@ -102,7 +102,6 @@ package protocol Vendor: Sendable {
 }
 
 extension Vendor {
-  /// One service.
   package var serviceIDs: [ServiceID] { [.only] }
   /// The only one.
   package func service(of token: [UInt8]) -> ServiceID { .only }
@@ -151,7 +150,6 @@ extension Vendor {
   package var isToldOfReceipts: Bool { false }
   /// Where the service is not told otherwise.
   package var isReceiptAddressEntered: Bool { !isToldOfReceipts }
-  /// Any.
   package var longestReceiptAddress: Int { .max }
   /// It signs nothing.
   package func receiptKey(of credential: Credential) -> ReceiptKey? { nil }
@@ -170,7 +168,6 @@ package struct CredentialDescription: Sendable {
   /// What pages subscribe with; nil for a service without subscriptions.
   package let publicKey: String?
 
-  /// All fields.
   package init(_ name: Phrase, facts: [StoredCredential.Fact] = [], publicKey: String? = nil) {
     self.name = name
     self.facts = facts
@@ -227,7 +224,6 @@ extension VendorContent {
 
 /// A notification that is taken back from devices that may show it.
 package struct VendorRecall: Sendable {
-  /// The push.
   package let push: MessageID
   /// What it says.
   package let content: PushContent
@@ -241,7 +237,6 @@ package struct VendorTarget: Sendable {
   package let tokens: [[UInt8]]
   /// What it knows the only device by, or the first of several.
   package var token: [UInt8] { tokens[0] }
-  /// The push.
   package let push: MessageID
   /// The number on the app's icon; nil if the push leaves it as it is.
   package let badge: Int64?
@@ -250,7 +245,6 @@ package struct VendorTarget: Sendable {
   /// What the service passes back with receipts.
   package let passing: ReceiptPassing
 
-  /// All fields.
   package init(token: [UInt8], push: MessageID, badge: Int64? = nil, secondsToLive: Int64) {
     self.init(tokens: [token], push: push, badge: badge, secondsToLive: secondsToLive)
   }
@@ -277,7 +271,6 @@ package struct VendorUpload: Sendable, Equatable {
   /// What is sealed.
   package let secret: [UInt8]
 
-  /// All fields.
   package init(subject: String, name: String, secret: [UInt8]) {
     self.subject = subject
     self.name = name

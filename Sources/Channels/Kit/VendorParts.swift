@@ -18,7 +18,6 @@ package struct VendorParts: Sendable {
   /// For vendors whose requests are costly.
   let makers: RequestMakers
 
-  /// All parts.
   package init(
     router: Router, store: Store, transport: HTTPTransport, keys: CredentialKeys, metrics: Metrics,
     site: String? = nil, time: any TimeSource = SystemTime(), log: Log

@@ -44,7 +44,6 @@ package final class ChannelQueue: Sendable {
     static let hold: Int64 = 60
   }
 
-  /// The app.
   package let app: App
   /// What decides which of the app's tokens are given up.
   package let tokens: TokenGuards

@@ -5,7 +5,6 @@ import HTTP
 import Model
 
 extension ChannelID {
-  /// Web Push.
   package static let webPush = ChannelID(rawValue: 4)
 }
 

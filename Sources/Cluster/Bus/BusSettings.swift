@@ -34,7 +34,6 @@ package struct BusSettings: Hashable, Sendable {
     package let authorities: String?
     /// The node's own certificate with those above it; nil for none.
     package let certificate: String?
-    /// The key of that.
     package let key: String?
   }
 

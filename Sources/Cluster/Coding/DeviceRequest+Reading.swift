@@ -18,7 +18,7 @@ extension OperationCoding {
   /// The bytes of the result of a request that is not carried out.
   static func refusal(of type: MessageType) -> [UInt8] {
     switch type {
-    case .operation: encode(OperationResult.failed(.unavailable))
+    case .operation: encode(OperationAnswer.failed(.unavailable))
     case .register: encode(RegisterResult.refused(.unavailable))
     default: []
     }

@@ -123,7 +123,7 @@ enum OperationCoding {
   // MARK: Results
 
   /// The bytes of a result.
-  static func encode(_ result: OperationResult) -> [UInt8] {
+  static func encode(_ result: OperationAnswer) -> [UInt8] {
     var writer = ByteWriter()
     switch result {
     case .done: writer.write(0 as UInt8)
@@ -144,7 +144,7 @@ enum OperationCoding {
   }
 
   /// Reads a result; nil if the bytes are none.
-  static func decodeResult(_ bytes: [UInt8]) -> OperationResult? {
+  static func decodeResult(_ bytes: [UInt8]) -> OperationAnswer? {
     var reader = ByteReader(bytes)
     guard let kind = reader.read(UInt8.self) else { return nil }
     switch kind {

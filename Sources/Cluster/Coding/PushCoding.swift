@@ -54,7 +54,7 @@ enum PushCoding {
 
   /// The same of a push for many.
   static func live(
-    _ push: Cluster.FanOutPush, of app: AppID, age: UInt64, now: Timestamp
+    _ push: FanOutMessage, of app: AppID, age: UInt64, now: Timestamp
   ) -> LivePush? {
     decode(push.content, showBefore: push.showBefore, waited: NumberSet(serialized: push.waited)).map {
       LivePush(app: app, id: push.id, push: $0, expires: expires(push.endsIn, age: age, now: now))
@@ -105,11 +105,11 @@ enum PushCoding {
   }
 
   /// A broadcast for the targets at a node: it goes there once, or in a few parts if its targets do not fit a frame.
-  static func parts(_ push: LivePush, _ numbers: NumberSet, now: Timestamp) -> [Cluster.FanOutPush] {
+  static func parts(_ push: LivePush, _ numbers: NumberSet, now: Timestamp) -> [FanOutMessage] {
     let parts = parts(push.push, numbers)
     let moment = push.push.fallback.map { UInt64(clamping: $0.showBefore.milliseconds) } ?? 0
     return parts.enumerated().map { index, part in
-      Cluster.FanOutPush(
+      FanOutMessage(
         id: push.id, part: UInt32(index), hasMore: index < parts.count - 1, content: part.content,
         targets: part.targets, showBefore: part.waited.isEmpty ? 0 : moment, waited: part.waited,
         endsIn: endsIn(push, now))

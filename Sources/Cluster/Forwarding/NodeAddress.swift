@@ -6,7 +6,6 @@ package struct NodeAddress: Hashable, Sendable {
   package let name: String
   /// A host name or an IP address, without brackets.
   package let host: String
-  /// The port.
   package let port: UInt16
 
   /// Puts an address together.

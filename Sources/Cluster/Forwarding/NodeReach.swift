@@ -7,7 +7,6 @@ import Synchronization
 package final class NodeReach: Sendable {
   /// A node that this one does not reach.
   package struct Problem: Sendable, Equatable {
-    /// The node.
     package let node: NodeAddress
     /// Why.
     package let reason: String

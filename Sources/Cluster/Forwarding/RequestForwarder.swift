@@ -16,7 +16,6 @@ package final class RequestForwarder: Sendable {
     package var answerSeconds = 60
     /// Connections of each loop, as many as it may have clients.
     package var connections = 1024
-    /// Bytes of an answer.
     package var answerBytes = 64 << 20
     /// The proxies whose `X-Forwarded-For` this node trusts.
     package var proxies = TrustedProxies([])

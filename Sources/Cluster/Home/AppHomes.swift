@@ -11,7 +11,6 @@ package struct AppPlace: Sendable {
   /// Grows with each home of the app.
   package let epoch: Epoch
 
-  /// All fields.
   package init(app: AppID, key: AppKey?, home: Incarnation?, epoch: Epoch) {
     self.app = app
     self.key = key

@@ -24,7 +24,6 @@ package struct FrameHead: Hashable, Sendable {
   /// Counts the frames from one node to another, from 1; 0 for frames outside of their order.
   package let sequence: UInt64
 
-  /// All fields.
   package init(
     version: UInt8 = ClusterLimits.versions.upperBound, type: MessageType, from: Incarnation, to: Incarnation,
     sequence: UInt64
@@ -83,10 +82,8 @@ package struct ClusterEntry: Hashable, Sendable {
   package let app: AppID
   /// The epoch in which the sender, or the home that the sender speaks to, has the app.
   package let epoch: Epoch
-  /// The message.
   package let message: ClusterMessage
 
-  /// All fields.
   package init(app: AppID, epoch: Epoch, _ message: ClusterMessage) {
     self.app = app
     self.epoch = epoch
@@ -105,7 +102,6 @@ package struct ClusterEntry: Hashable, Sendable {
 
 /// What goes over the bus in one piece: messages of one type from one node to another, or to all.
 package struct ClusterFrame: Hashable, Sendable {
-  /// The head.
   package let head: FrameHead
   /// The messages; none if this program does not know the type.
   package let entries: [ClusterEntry]

@@ -66,7 +66,6 @@ package enum SendResult: Hashable, Sendable {
 /// A node of a cluster, as a state machine without input or output: messages, frames and moments go in; frames to publish and events
 /// come out. It knows no bus, no database and no device. Moments are nanoseconds of a clock that never jumps.
 package struct ClusterNode: Sendable {
-  /// Its cluster.
   package let cluster: ClusterName
   /// Which registration it is.
   package let incarnation: Incarnation
@@ -221,7 +220,7 @@ package struct ClusterNode: Sendable {
       counts.refused += 1
       return .unknown
     }
-    do throws(OutboundQueue.Refusal) {
+    do throws(FrameQueue.Refusal) {
       try links[peer]?.outbound.add(entry, now: now)
       return .sent
     } catch {

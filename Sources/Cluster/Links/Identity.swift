@@ -77,7 +77,6 @@ package struct Handle: Hashable, Sendable {
   /// The slot's generation, which distinguishes a connection from its successors.
   package let generation: UInt32
 
-  /// All fields.
   package init(incarnation: Incarnation, loop: UInt16, slot: UInt32, generation: UInt32) {
     self.incarnation = incarnation
     self.loop = loop

@@ -15,7 +15,7 @@ struct PairLink {
   private(set) var isSilent = false
   /// How its clock differs from this node's.
   var clock = PeerClock()
-  var outbound = OutboundQueue()
+  var outbound = FrameQueue()
   var inbound = InboundOrder()
   /// The pushes of own apps for it.
   private(set) var senders: [AppID: DeliverySender] = [:]
@@ -88,7 +88,7 @@ struct PairLink {
     guard version != nil, let sender = senders[app], let message = sender.prepare(message) else {
       return false
     }
-    do throws(OutboundQueue.Refusal) {
+    do throws(FrameQueue.Refusal) {
       try outbound.add(ClusterEntry(app: app, epoch: sender.epoch, message), now: now)
     } catch {
       owe(app, ReplayRequest(after: sender.sent))

@@ -42,7 +42,6 @@ package struct RequestTable: Sendable {
     package let key: Key
     /// The app that it is about.
     package let app: AppID
-    /// The message.
     package let message: ClusterMessage
     /// The gateway that it is for; nil for the home of the app.
     package let gateway: Incarnation?

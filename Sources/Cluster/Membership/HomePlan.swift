@@ -2,14 +2,12 @@ import BorealisBase
 
 /// A home that apps can be given to: of a node that is alive and does not drain.
 package struct HomeCandidate: Sendable, Hashable {
-  /// The node.
   package let node: Int64
   /// The number of its fence.
   package let home: Int64
   /// The apps that it has, each with what it weighs: its registrations, say. Each app weighs at least one.
   package var apps: [AppID: Int]
 
-  /// All fields.
   package init(node: Int64, home: Int64, apps: [AppID: Int]) {
     (self.node, self.home, self.apps) = (node, home, apps)
   }

@@ -12,7 +12,6 @@ package struct AckBatch: MessageBody {
     /// The device said when.
     package let isExact: Bool
 
-    /// All fields.
     package init(_ id: MessageID, age: UInt32, isExact: Bool) {
       self.id = id
       self.age = age
@@ -29,7 +28,6 @@ package struct AckBatch: MessageBody {
     /// The pushes.
     package let arrivals: [Arrival]
 
-    /// All fields.
     package init(_ number: RegistrationNumber, newestWhileAway: MessageID, arrivals: [Arrival]) {
       self.number = number
       self.newestWhileAway = newestWhileAway
@@ -50,7 +48,6 @@ package struct AckBatch: MessageBody {
     /// How long ago it reached each of them, in ascending order, when the batch was made, in milliseconds.
     package let ages: [UInt32]
 
-    /// All fields.
     package init(_ id: MessageID, wasAway: Bool, isExact: Bool, numbers: [UInt8], ages: [UInt32]) {
       (self.id, self.wasAway, self.isExact) = (id, wasAway, isExact)
       (self.numbers, self.ages) = (numbers, ages)
@@ -68,7 +65,6 @@ package struct AckBatch: MessageBody {
   /// Those of many devices for the same push; only for a home that speaks version 2.
   package let groups: [Group]
 
-  /// All fields.
   package init(
     batch: UInt64, isUrgent: Bool = false, held: UInt32 = 0, senders: [Sender], groups: [Group] = []
   ) {

@@ -12,7 +12,6 @@ package struct DigestMessage: MessageBody {
     /// How many pushes are in flight to these sessions.
     package let inFlight: UInt32
 
-    /// All fields.
     package init(index: UInt32, hash: UInt64, inFlight: UInt32) {
       self.index = index
       self.hash = hash
@@ -27,7 +26,6 @@ package struct DigestMessage: MessageBody {
   /// The buckets with sessions, in order.
   package let buckets: [Bucket]
 
-  /// All fields.
   package init(first: UInt32, last: UInt32, buckets: [Bucket]) {
     self.first = first
     self.last = last
@@ -66,7 +64,6 @@ package struct SessionList: MessageBody {
   package struct Item: Hashable, Sendable {
     /// Its name.
     package let handle: Handle
-    /// Its registration.
     package let registrationID: RegistrationID
     /// The number that the home which accepted the login gave the registration.
     package let number: RegistrationNumber
@@ -75,7 +72,6 @@ package struct SessionList: MessageBody {
     /// Whether its app is in the foreground.
     package let isForeground: Bool
 
-    /// All fields.
     package init(
       handle: Handle, registrationID: RegistrationID, number: RegistrationNumber, order: UInt64,
       isForeground: Bool
@@ -101,7 +97,6 @@ package struct SessionList: MessageBody {
   /// The sessions.
   package let items: [Item]
 
-  /// All fields.
   package init(request: UInt32, index: UInt32, count: UInt32, first: UInt32, last: UInt32, items: [Item]) {
     self.request = request
     self.index = index

@@ -7,7 +7,6 @@ package struct SessionLogin: MessageBody {
   package let handle: Handle
   /// The key of its app.
   package let app: AppKey
-  /// Its registration.
   package let registrationID: RegistrationID
   /// The digest of its secret, both halves.
   package let secretHigh, secretLow: UInt64
@@ -16,7 +15,6 @@ package struct SessionLogin: MessageBody {
   /// When the device asked, in milliseconds of the gateway's clock since boot; 0 if the gateway does not say it.
   package let askedAt: UInt64
 
-  /// All fields.
   package init(
     handle: Handle, app: AppKey, registrationID: RegistrationID, secretHigh: UInt64, secretLow: UInt64,
     isForeground: Bool, askedAt: UInt64 = 0
@@ -61,7 +59,6 @@ package struct SessionClose: MessageBody {
   /// Why, as it is recorded.
   package let reason: UInt8
 
-  /// All fields.
   package init(handle: Handle, number: RegistrationNumber, reason: UInt8) {
     self.handle = handle
     self.number = number
@@ -92,7 +89,6 @@ package struct SessionState: MessageBody {
   /// The gateway asks for STATE_TAKEN.
   package let wantsNewest: Bool
 
-  /// All fields.
   package init(handle: Handle, number: RegistrationNumber, isForeground: Bool, wantsNewest: Bool) {
     self.handle = handle
     self.number = number
@@ -129,7 +125,6 @@ package struct DeviceRequest: MessageBody {
   /// When the device asked, in milliseconds of the gateway's clock since boot; 0 if the gateway does not say it.
   package let askedAt: UInt64
 
-  /// All fields.
   package init(
     handle: Handle, sequence: UInt32, number: RegistrationNumber, body: [UInt8], askedAt: UInt64 = 0
   ) {
@@ -169,7 +164,6 @@ package struct PullRequest: MessageBody {
   /// The most pushes to answer with, oldest first.
   package let limit: UInt32
 
-  /// All fields.
   package init(handle: Handle, number: RegistrationNumber, sentThrough: MessageID, limit: UInt32) {
     self.handle = handle
     self.number = number
@@ -201,7 +195,6 @@ package struct RecountRequest: MessageBody {
   /// The newest push that is counted.
   package let through: MessageID
 
-  /// All fields.
   package init(handle: Handle, number: RegistrationNumber, through: MessageID) {
     self.handle = handle
     self.number = number
@@ -228,7 +221,6 @@ package struct ReplayRequest: MessageBody {
   /// Grows with each question of a gateway that waits for its answer; 0 if it does not.
   package let number: UInt32
 
-  /// All fields.
   package init(after: MessageID, number: UInt32 = 0) {
     self.after = after
     self.number = number
@@ -263,7 +255,6 @@ package struct RecallConfirmation: MessageBody {
 
 /// LATE_TAKEN: a LATE has come.
 package struct LateConfirmation: MessageBody {
-  /// Its counter.
   package let counter: UInt64
 
   /// The one field.

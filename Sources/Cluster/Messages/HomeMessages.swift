@@ -18,7 +18,6 @@ package struct SessionLoginResult: MessageBody {
     /// Whether any may wait, also if none was counted.
     package let mayWait: Bool
 
-    /// All fields.
     package init(
       number: RegistrationNumber, order: UInt64, newest: MessageID, pending: UInt32, platform: UInt8,
       mayWait: Bool
@@ -137,7 +136,6 @@ package struct DeviceResult: MessageBody {
   /// What became of it.
   package let body: [UInt8]
 
-  /// All fields.
   package init(handle: Handle, sequence: UInt32, body: [UInt8]) {
     self.handle = handle
     self.sequence = sequence
@@ -190,7 +188,6 @@ package struct PushRecall: MessageBody {
   /// The set holds those who are not in the audience.
   package let isComplement: Bool
 
-  /// All fields.
   package init(id: MessageID, targets: [UInt8], isComplement: Bool) {
     self.id = id
     self.targets = targets

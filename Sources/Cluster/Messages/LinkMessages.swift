@@ -64,14 +64,12 @@ package struct NodeHello: MessageBody {
 
 /// How far the pushes of an app have come.
 package struct AppPosition: Hashable, Sendable {
-  /// The app.
   package let app: AppID
   /// The epoch of its home.
   package let epoch: Epoch
   /// The newest push.
   package let id: MessageID
 
-  /// All fields.
   package init(app: AppID, epoch: Epoch, id: MessageID) {
     self.app = app
     self.epoch = epoch
@@ -103,7 +101,6 @@ package struct LinkPosition: MessageBody {
   /// The newest pushes sent, of apps of which the receiver has not said to have applied them.
   package let apps: [AppPosition]
 
-  /// All fields.
   package init(sequence: UInt64, timeline: UInt32, apps: [AppPosition]) {
     self.sequence = sequence
     self.timeline = timeline
@@ -134,7 +131,6 @@ package struct LinkApplied: MessageBody {
   /// The newest pushes applied, of apps whose position has changed or was asked for.
   package let apps: [AppPosition]
 
-  /// All fields.
   package init(sequence: UInt64, timeline: UInt32, apps: [AppPosition]) {
     self.sequence = sequence
     self.timeline = timeline

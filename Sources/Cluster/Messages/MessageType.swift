@@ -11,7 +11,6 @@ package struct MessageType: RawRepresentable, Hashable, Sendable {
   package static let hello = MessageType(rawValue: 1)
   /// What was sent.
   package static let position = MessageType(rawValue: 2)
-  /// What was applied.
   package static let applied = MessageType(rawValue: 3)
 
   // From a gateway to a home.

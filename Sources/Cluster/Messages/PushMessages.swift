@@ -48,7 +48,7 @@ package struct SinglePush: MessageBody {
 
 /// PUSH_MANY: a push for a set of registrations at a gateway. Targets that do not fit one frame come in several parts, each with the
 /// content, so that each has effect by itself.
-package struct FanOutPush: MessageBody {
+package struct FanOutMessage: MessageBody {
   /// The push before it for the same app and gateway.
   package internal(set) var previous = MessageID(0)
   /// The push.
@@ -152,7 +152,6 @@ package struct LatePush: MessageBody {
   /// What the devices get of it.
   package let content: [UInt8]
 
-  /// All fields.
   package init(counter: UInt64, id: MessageID, handles: [Handle], content: [UInt8]) {
     self.counter = counter
     self.id = id
@@ -210,7 +209,6 @@ package struct PulledPart: MessageBody {
   /// Of some of these pushes the moment from which on the device must not show the notification, as Unix milliseconds.
   package let showBefore: [MessageID: UInt64]
 
-  /// All fields.
   package init(
     handle: Handle, after: MessageID, outcome: Outcome, showBefore: [MessageID: UInt64] = [:]
   ) {

@@ -5,7 +5,6 @@ import Synchronization
 
 /// Who a node is.
 package struct NodeIdentity: Sendable {
-  /// Its cluster.
   package let cluster: ClusterName
   /// Its registration in the database.
   package let incarnation: Incarnation
@@ -18,7 +17,6 @@ package struct NodeIdentity: Sendable {
   /// Where devices reach it, and no other node: `host:port`; empty if there is no such address.
   package let deviceAddress: String
 
-  /// All fields.
   package init(
     cluster: ClusterName, incarnation: Incarnation, name: String, address: String, program: String,
     deviceAddress: String = ""
@@ -68,7 +66,6 @@ package struct NodeLinkStatus: Sendable {
   package let sessions: Int
   /// What no home has confirmed.
   package let unconfirmed: Int
-  /// Bytes of that.
   package let unconfirmedBytes: Int
   /// What the node has met.
   package let counts: ClusterCounts

@@ -10,9 +10,7 @@ package struct Accounts: Sendable {
 
   /// An account with what belongs to it.
   package struct Overview: Sendable {
-    /// The account.
     package let account: AccountRow
-    /// Its apps.
     package let apps: [AppRow]
     /// How many members it has.
     package let members: Int

@@ -10,9 +10,7 @@ package struct Sessions: Sendable {
 
   /// The session behind a cookie, with whose it is.
   package struct Found: Sendable {
-    /// The session.
     package let session: ConsoleSessionRow
-    /// The person.
     package let person: PersonRow
     /// What the person belongs to.
     package let memberships: [MembershipRow]

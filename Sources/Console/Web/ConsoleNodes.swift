@@ -2,7 +2,6 @@ import BorealisBase
 
 /// A node of a cluster, as the home knows it.
 package struct ConsoleNode: Sendable {
-  /// Its name.
   package let name: String
   /// `HOST:PORT` where other nodes reach it.
   package let address: String
@@ -23,7 +22,6 @@ package struct ConsoleNode: Sendable {
   /// When it was seen last, if it was taken for dead since and has not started again.
   package var lastSeenAt: Timestamp?
 
-  /// All fields.
   package init(
     name: String, address: String, version: String, isHome: Bool, apps: Int? = nil, isDraining: Bool,
     connections: Int?, startedAt: Timestamp?

@@ -42,7 +42,6 @@ package struct AcceptRequest: Sendable {
 
 /// What the app server learns of an accepted push.
 package struct AcceptedPush: Sendable, Equatable {
-  /// Its ID.
   package let id: MessageID
   /// The label of the first request with this `cid`.
   package let sendno: Int64

@@ -132,7 +132,7 @@ struct RouteTerms: Sendable {
   fileprivate func wayForBoth(_ place: Int) -> (other: Int, way: Way)? { forBoth[place] }
 
   /// The route of devices that are alike.
-  fileprivate func route(_ platform: Platform, isReachable: Bool, _ way: Way) -> Route {
+  fileprivate func route(_ platform: Platform, isReachable: Bool, _ way: Way) -> PushRoute {
     Routing.route(
       RouteInput(
         platform: platform, parts: content.parts(for: platform), isOnline: isReachable,
@@ -142,7 +142,7 @@ struct RouteTerms: Sendable {
   }
 }
 
-extension Route {
+extension PushRoute {
   fileprivate var usesOwn: Bool { !keep.isEmpty || now.contains { $0.channel == .passthrough } }
   fileprivate var usesVendor: Bool { now.contains { $0.channel != .passthrough } }
 }
@@ -210,7 +210,7 @@ extension AppDirectory.State {
         if terms.reachesWithoutVendor(reachable: record.isOnline) { own.append(number) }
         continue
       }
-      let state: AppState = record.isForeground ? .foreground : .background
+      let state: AppVisibility = record.isForeground ? .foreground : .background
       let isReachable = Routing.isReachable(platform, isOnline: record.isOnline, state)
       var place = terms.vendors.indices.first {
         terms.vendors[$0].platforms.contains(platform) && holders[$0].contains(number)

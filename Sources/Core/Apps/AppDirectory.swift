@@ -26,7 +26,6 @@ package enum LoginOutcome: Sendable {
 /// One type over three files, since whatever touches its state has to hold the one lock; tables, ledger and sets are types of
 /// their own, and what is left here takes the lock and asks them.
 package final class AppDirectory: Sendable {
-  /// Which app this is.
   package let app: AppID
 
   struct State: Sendable {

@@ -5,7 +5,6 @@ import Synchronization
 
 /// How an app stands, for pages about several apps.
 package struct AppFigures: Sendable, Equatable {
-  /// Its registrations.
   package let registrations: Int
   /// Those that are connected.
   package let connected: Int

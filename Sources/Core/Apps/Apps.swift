@@ -139,7 +139,6 @@ package final class Apps: Sendable {
 
   /// The result of creating an app.
   package struct CreatedApp: Sendable {
-    /// Its key.
     package let key: AppKey
     /// Its master secret, which is returned only now; nil for an existing app.
     package let masterSecret: String?

@@ -13,7 +13,6 @@ package struct ChannelPush: Sendable {
   package let targets: Recipients
   /// Who gets its other legs, by number.
   package let others: [UInt8: Recipients]
-  /// What it is.
   package let push: StoredPush
   /// Its content as the database holds it.
   package let content: [UInt8]

@@ -13,12 +13,10 @@ package struct ChannelAnswers: Sendable {
   package let channel: ChannelID
   /// All that is known.
   package let results: LegOutcomes
-  /// What of it is new.
   package let news: LegOutcomes
   /// Whether there is an outcome for all.
   package let isFinal: Bool
 
-  /// All fields.
   package init(
     id: MessageID, channel: ChannelID, results: LegOutcomes, news: LegOutcomes, isFinal: Bool
   ) {

@@ -70,7 +70,6 @@ package struct CredentialTexts: Sendable {
   /// device and of several, with `{}` for "2 iPhones". Nil for others than iOS, where apps keep their direct connection.
   package let unreached: (one: Phrase, several: Phrase)?
 
-  /// All fields.
   package init(
     step: Phrase, stepText: Phrase, none: Phrase, unreached: (one: Phrase, several: Phrase)? = nil
   ) {
@@ -83,7 +82,6 @@ package struct CredentialTexts: Sendable {
 
 /// What somebody has to look at about an app's channel.
 package struct ChannelAlert: Sendable, Equatable {
-  /// The channel.
   package let channel: ChannelInfo
   /// What it is, in a sentence.
   package let phrase: Phrase

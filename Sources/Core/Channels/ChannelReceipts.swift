@@ -51,7 +51,6 @@ package struct ReceiptCode: Sendable, Equatable {
 package struct ReceiptRequest: Sendable {
   /// A field of the header by its name in lower case.
   package let header: @Sendable (String) -> String?
-  /// The body.
   package let body: [UInt8]
 
   /// Both.

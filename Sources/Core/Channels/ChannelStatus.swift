@@ -15,7 +15,6 @@ package enum ChannelHealth: Sendable, Equatable {
 
 /// The status of a channel's service for an app.
 package struct ChannelStatus: Sendable, Equatable {
-  /// The channel.
   package let channel: ChannelID
   /// Which of its services: for APNs `production` or `sandbox`; empty for a channel that has only one.
   package let service: String

@@ -13,7 +13,6 @@ package struct CredentialForm: Sendable {
   /// What its button says; nil for the words of an upload.
   package let action: Phrase?
 
-  /// All fields.
   package init(
     _ name: String, title: Phrase, text: Phrase, fields: [CredentialField], action: Phrase? = nil
   ) {
@@ -70,7 +69,6 @@ package struct CredentialField: Sendable {
   /// Whether the form is not accepted without it.
   package let isRequired: Bool
 
-  /// All fields.
   package init(
     _ name: String, _ label: Phrase, _ kind: Kind = .text, hint: Phrase? = nil, isRequired: Bool = true
   ) {

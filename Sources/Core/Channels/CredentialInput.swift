@@ -12,7 +12,6 @@ package struct CredentialInput: Sendable {
   /// The ID of the app's credential that it is meant to replace; nil for the one that the channel would replace anyway, or none.
   package let replaces: String?
 
-  /// All fields.
   package init(
     _ form: String, fields: [String: [UInt8]], fileNames: [String: String] = [:], replaces: String? = nil
   ) {
@@ -78,7 +77,6 @@ package struct CredentialReceipt: Sendable, Equatable {
   /// The services that it is for, by their names in `ChannelInfo.services`; empty for a channel that has only one.
   package let services: [String]
 
-  /// All fields.
   package init(_ phrase: Phrase, services: [String] = []) {
     self.phrase = phrase
     self.services = services
@@ -92,7 +90,6 @@ package struct CredentialAnswer: Sendable, Equatable {
   /// Whether somebody has to do something.
   package let isBad: Bool
 
-  /// All fields.
   package init(_ phrase: Phrase, isBad: Bool) {
     self.phrase = phrase
     self.isBad = isBad

@@ -25,7 +25,6 @@ package struct StoredCredential: Sendable {
     /// What else to say, quietly.
     package let note: Phrase?
 
-    /// All fields.
     package init(
       _ label: Phrase, _ value: String, isCode: Bool = false, isCopied: Bool = false, note: Phrase? = nil
     ) {
@@ -44,7 +43,6 @@ package struct StoredCredential: Sendable {
     /// Whether somebody has to do something.
     package let isBad: Bool
 
-    /// All fields.
     package init(_ phrase: Phrase, isBad: Bool = false) {
       self.phrase = phrase
       self.isBad = isBad
@@ -53,7 +51,6 @@ package struct StoredCredential: Sendable {
 
   /// Names it among all credentials of its channel: letters, digits and hyphens, since it stands in addresses.
   package let id: String
-  /// The app that has it.
   package let app: AppID
   /// The service that it is for, by its name in `ChannelInfo.services`; empty for a channel that has only one.
   package let service: String

@@ -41,9 +41,7 @@ package struct DeliveryEvent: Sendable {
     }
   }
 
-  /// The push.
   package let push: MessageID
-  /// Its app.
   package let app: AppID
   /// What became of it.
   package let what: What
@@ -52,7 +50,6 @@ package struct DeliveryEvent: Sendable {
   /// When it was true for each of them, in their order; empty if `at` is all that is known.
   private let moments: [Timestamp]
 
-  /// All fields.
   package init(push: MessageID, app: AppID, what: What, at: Timestamp, moments: [Timestamp] = []) {
     self.push = push
     self.app = app

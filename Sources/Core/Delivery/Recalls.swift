@@ -18,14 +18,12 @@ package struct Recalled: Sendable, Equatable {
 
 /// A push that was recalled a short time ago.
 package struct RecentRecall: Sendable {
-  /// Its app.
   package let app: AppID
   /// The push.
   package let id: MessageID
   /// Whom it was for; nil if they are too many to say: devices that never got it know nothing of its ID.
   package let audience: NumberSet?
 
-  /// All fields.
   package init(app: AppID, id: MessageID, audience: NumberSet?) {
     self.app = app
     self.id = id

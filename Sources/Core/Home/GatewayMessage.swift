@@ -3,7 +3,6 @@ import Model
 
 /// A connected device as gateway and home both name it.
 package struct BoundSession: Sendable {
-  /// The app.
   package let app: AppID
   /// The registration.
   package let number: RegistrationNumber
@@ -48,9 +47,7 @@ package enum GatewayMessage: Sendable {
 
 /// The login of a device.
 package struct DeviceLogin: Sendable {
-  /// Its app.
   package let app: AppKey
-  /// Its registration.
   package let registrationID: RegistrationID
   /// The digest of its secret.
   package let secretHash: (UInt64, UInt64)
@@ -61,7 +58,6 @@ package struct DeviceLogin: Sendable {
   /// When it asked, on the clock since boot.
   package let askedAt: UInt64
 
-  /// All fields.
   package init(
     app: AppKey, registrationID: RegistrationID, secretHash: (UInt64, UInt64), isForeground: Bool,
     location: Location, askedAt: UInt64
@@ -77,22 +73,18 @@ package struct DeviceLogin: Sendable {
 
 /// A device that wants a registration.
 package struct NewDevice: Sendable {
-  /// Its app.
   package let app: AppKey
   /// What it runs on.
   package let platform: Platform
   /// The fingerprint of the install.
   package let fingerprint: [UInt8]
-  /// Its tokens.
   package let tokens: [PushToken]
-  /// The version of the app on it.
   package let appVersion: String
   /// Its connection.
   package let location: Location
   /// When it asked, on the clock since boot.
   package let askedAt: UInt64
 
-  /// All fields.
   package init(
     app: AppKey, platform: Platform, fingerprint: [UInt8], tokens: [PushToken],
     appVersion: String, location: Location, askedAt: UInt64

@@ -17,7 +17,7 @@ package enum HomeMessage: Sendable {
   /// The database has acknowledgements.
   case stored([StoredAcknowledgements])
   /// The result of an operation.
-  case result(Location, sequence: UInt32, OperationResult)
+  case result(Location, sequence: UInt32, OperationAnswer)
   /// What waits for a device.
   case pulled(Location, PulledPushes)
   /// How many pushes wait that were asked about.
@@ -44,7 +44,6 @@ package struct LivePush: Sendable {
   package let app: AppID
   /// Its ID, the same on every channel.
   package let id: MessageID
-  /// What it is.
   package let push: StoredPush
   /// Whether newer pushes may have been sent before it: another channel had it until now, or its delivery is paced.
   package let isLate: Bool
@@ -105,7 +104,6 @@ package enum LoginResult: Sendable {
 
 /// A device that is connected.
 package struct LoggedIn: Sendable {
-  /// Its app.
   package let app: AppID
   /// Its registration.
   package let number: RegistrationNumber
@@ -121,7 +119,6 @@ package struct LoggedIn: Sendable {
   /// and found no session.
   package let isInOrder: Bool
 
-  /// All fields.
   package init(
     app: AppID, number: RegistrationNumber, platform: Platform?, newest: MessageID, pending: Int,
     mayWait: Bool, isInOrder: Bool = false
@@ -152,7 +149,6 @@ package struct TakenFromSender: Sendable {
   /// How many of these pushes waited for them; there is nothing to store about the others.
   package let awaited: Int
 
-  /// All fields.
   package init(location: Location, count: Int, awaited: Int) {
     self.location = location
     self.count = count
@@ -176,7 +172,7 @@ package struct StoredAcknowledgements: Sendable {
 }
 
 /// The result of an operation.
-package enum OperationResult: Sendable {
+package enum OperationAnswer: Sendable {
   case done
   case alias(String?)
   case tags([String])
@@ -197,9 +193,7 @@ package enum PulledPushes: Sendable {
 
 /// A push that waits for a device.
 package struct KeptPush: Sendable {
-  /// Its ID.
   package let id: MessageID
-  /// What it is.
   package let push: StoredPush
 
   /// Both fields.

@@ -132,7 +132,7 @@ package final class LocalHome: AppHome {
   private func noteReached(
     _ number: RegistrationNumber, on platform: Platform?, isForeground: Bool, in app: App
   ) {
-    let state: AppState = isForeground ? .foreground : .background
+    let state: AppVisibility = isForeground ? .foreground : .background
     guard let platform, Routing.isReachable(platform, isOnline: true, state) else { return }
     router.channels.reached(number, on: platform, in: app)
   }
@@ -251,7 +251,7 @@ package final class LocalHome: AppHome {
 
   private func perform(_ operation: DeviceOperation, _ sequence: UInt32, _ session: BoundSession) {
     let (number, location) = (session.number, session.location)
-    @Sendable func finish(_ result: OperationResult) {
+    @Sendable func finish(_ result: OperationAnswer) {
       answer(.result(location, sequence: sequence, result), at: location)
     }
     @Sendable func finish(_ result: Result<Void, DeviceFailure>) {

@@ -5,7 +5,6 @@ import Synchronization
 /// How long ago a device may have asked for something that its home carries out: whoever has waited longer has been told to try again, and
 /// may have done so elsewhere since. Nanoseconds.
 package enum RequestAge {
-  /// Of a login.
   package static let login: UInt64 = 5_000_000_000
   /// Of a registration or an operation.
   package static let request: UInt64 = 10_000_000_000

@@ -25,7 +25,6 @@ package struct DeviceFile: Sendable {
 
   /// A push for the device.
   package struct Push: Sendable {
-    /// Its ID.
     package let id: MessageID
     /// When it was accepted.
     package let createdAt: Timestamp
@@ -39,7 +38,6 @@ package struct DeviceFile: Sendable {
 
   /// What the service of a channel answered.
   package struct Answer: Sendable {
-    /// The channel.
     package let channel: ChannelID
     /// `ChannelEnd.delivered`, another of `ChannelEnd`, or the service's reason.
     package let word: String

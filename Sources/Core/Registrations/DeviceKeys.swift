@@ -21,7 +21,6 @@ package struct DeviceKeys: Sendable {
   package struct PublicKey: Sendable {
     /// Whose it is.
     package let registrationID: RegistrationID
-    /// Its kind.
     package let kind: DeviceKeyKind
     /// The point, then 16 bytes that go into every content's key.
     package let bytes: [UInt8]

@@ -4,12 +4,10 @@ import Synchronization
 
 /// A change of one of several registrations.
 package struct RegistrationChange: Sendable {
-  /// Which.
   package let number: RegistrationNumber
   /// What changes about it.
   package let change: DeviceChange
 
-  /// All fields.
   package init(_ number: RegistrationNumber, _ change: DeviceChange) {
     (self.number, self.change) = (number, change)
   }

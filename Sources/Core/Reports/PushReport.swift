@@ -4,7 +4,6 @@ import Storage
 
 /// The delivery status of a push.
 package struct PushReport: Sendable {
-  /// Its ID.
   package let id: MessageID
   /// When it was accepted, and when it ends.
   package let createdAt, expiresAt: Timestamp
@@ -24,7 +23,6 @@ package struct PushReport: Sendable {
   package let targets: PushTargets
   /// What vendors' channels take over, or have, of what devices do not acknowledge in time; empty unless the sender asked for that.
   package let fallbacks: [ReportedFallback]
-  /// What it has for iOS.
   package let iosParts: PushParts
   /// What it has for the targets on other platforms, by those who get the same; nobody is in two of them.
   let otherParts: [(parts: PushParts, targets: NumberSet)]
@@ -75,7 +73,6 @@ package struct PushReport: Sendable {
 
 /// What a vendor's channel takes over, or has, of what devices do not acknowledge in time.
 package struct ReportedFallback: Sendable {
-  /// The channel.
   package let channel: ChannelID
   /// The seconds that the sender gave devices.
   package let seconds: Int64

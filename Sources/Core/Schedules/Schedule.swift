@@ -29,7 +29,6 @@ package struct Schedule: Sendable {
 
 /// An occurrence of a schedule that has come.
 package struct DueSchedule: Sendable {
-  /// The schedule.
   package let schedule: Schedule
   /// Its app; nil if it is turned off.
   package let app: App?

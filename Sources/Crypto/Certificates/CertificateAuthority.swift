@@ -9,7 +9,6 @@ package struct CertificateAuthority: Sendable {
 
   /// A certificate that an authority has issued, with its key.
   package struct Issued: Sendable {
-    /// The certificate, PEM.
     package let certificatePEM: String
     /// The private key, PKCS #8 PEM, not encrypted: a secret.
     package let keyPEM: String

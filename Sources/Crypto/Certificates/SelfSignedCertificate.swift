@@ -4,7 +4,6 @@ import COpenSSL
 /// A server certificate that vouches for itself: for first steps, tests and closed networks. Clients trust it
 /// by naming it as their CA file.
 package struct SelfSignedCertificate: Sendable {
-  /// The certificate, PEM.
   package let certificatePEM: String
   /// The private key, PKCS #8 PEM, not encrypted; keep the file readable by the server only.
   package let keyPEM: String

@@ -6,7 +6,6 @@ package struct DevicePublicKey: Equatable, Sendable {
   /// Bytes of `auth`.
   package static let authSize = 16
 
-  /// Its kind.
   package let kind: DeviceKeyKind
   /// The point, `kind.pointSize` bytes.
   package let point: [UInt8]
@@ -104,7 +103,6 @@ package struct DevicePrivateKey: Sendable {
     else { throw .malformed }
   }
 
-  /// Its kind.
   package var kind: DeviceKeyKind { publicKey.kind }
 
   /// The private scalar, 32 bytes, then the public key's form: a secret.

@@ -62,14 +62,14 @@ extension FCMSimulator {
     let body = try? parseJSON(request.body)
     if let body { entry.set("request", body) }
     if let refusal = harmonyAccount.refusal(request, at: now.seconds) {
-      return answer(entry, MakerRules.answer("harmony", 401, refusal.code, refusal.text))
+      return answer(entry, SimulatedMakerRules.answer("harmony", 401, refusal.code, refusal.text))
     }
     if isRecall {
       guard path == ["harmony", "v1", HarmonySimulatorAccount.client, "messages:revoke"] else {
-        return answer(entry, MakerRules.answer("harmony", 404, 404, "no such app"))
+        return answer(entry, SimulatedMakerRules.answer("harmony", 404, 404, "no such app"))
       }
       guard type == "0" || type == "2" else {
-        return answer(entry, MakerRules.answer("harmony", 400, 80_100_001, "push-type"))
+        return answer(entry, SimulatedMakerRules.answer("harmony", 400, 80_100_001, "push-type"))
       }
       return recall(entry, body)
     }
@@ -77,15 +77,15 @@ extension FCMSimulator {
     if let rule = rule(of: tokens) {
       let code = rule.code.flatMap { Int64($0) } ?? Int64(rule.status)
       return follow(
-        rule, entry, MakerRules.answer("harmony", rule.status, code, "as the script says").body)
+        rule, entry, SimulatedMakerRules.answer("harmony", rule.status, code, "as the script says").body)
     }
-    do throws(MakerRules.Fault) {
+    do throws(SimulatedMakerRules.Fault) {
       guard path == ["harmony", "v3", MakerAccounts.project, "messages:send"] else {
-        throw MakerRules.Fault(message: "no such project or path", status: 404, code: 404)
+        throw SimulatedMakerRules.Fault(message: "no such project or path", status: 404, code: 404)
       }
       try HarmonyRules.check(request, body, tokens, type)
     } catch {
-      return answer(entry, MakerRules.answer("harmony", error.status, error.code, error.message))
+      return answer(entry, SimulatedMakerRules.answer("harmony", error.status, error.code, error.message))
     }
     return answer(entry, HarmonyRules.answer(tokens) { self.state(of: $0) })
   }
@@ -95,21 +95,23 @@ extension FCMSimulator {
     if let rule = rule(.recall, nil) {
       let code = rule.code.flatMap { Int64($0) } ?? Int64(rule.status)
       return follow(
-        rule, entry, MakerRules.answer("harmony", rule.status, code, "as the script says").body)
+        rule, entry, SimulatedMakerRules.answer("harmony", rule.status, code, "as the script says").body)
     }
     let object = body?.object
     let tokens = object?["token"]?.array ?? []
     guard let object, object.count == 2, let number = object["notifyId"]?.int64,
       (0...2_147_483_647).contains(number), (1...1000).contains(tokens.count),
       tokens.allSatisfy({ $0.string != nil })
-    else { return answer(entry, MakerRules.answer("harmony", 400, 80_100_001, "notifyId and token")) }
-    return answer(entry, MakerRules.answer("harmony", 200, 80_000_000, "Success"))
+    else {
+      return answer(entry, SimulatedMakerRules.answer("harmony", 400, 80_100_001, "notifyId and token"))
+    }
+    return answer(entry, SimulatedMakerRules.answer("harmony", 200, 80_000_000, "Success"))
   }
 }
 
 /// What Push Kit takes for HarmonyOS, and how it answers.
 enum HarmonyRules {
-  private typealias Fault = MakerRules.Fault
+  private typealias Fault = SimulatedMakerRules.Fault
 
   /// What becomes of tokens of a good message: bad ones stand by reason.
   static func answer(_ tokens: [String], _ state: (String) -> FCMSimulator.TokenState) -> FCMAnswer {
@@ -124,26 +126,26 @@ enum HarmonyRules {
       groups.set(reason, .array(bad.map { .string($0) }))
       count += bad.count
     }
-    if count == 0 { return MakerRules.answer("harmony", 200, 80_000_000, "Success") }
+    if count == 0 { return SimulatedMakerRules.answer("harmony", 200, 80_000_000, "Success") }
     let text = JSONWriter.serialize([
       "success": .number(JSONNumber(tokens.count - count)), "failure": .number(JSONNumber(count)),
       "illegalTokens": .object(groups),
     ])
-    return MakerRules.answer(
+    return SimulatedMakerRules.answer(
       "harmony", 200, count == tokens.count ? 80_300_007 : 80_100_000, String(decoding: text, as: UTF8.self))
   }
 
   /// Checks a message as strictly as the service does, or more.
   static func check(
     _ request: HTTPRequest, _ body: JSONValue?, _ tokens: [String], _ type: String?
-  ) throws(MakerRules.Fault) {
+  ) throws(SimulatedMakerRules.Fault) {
     guard let body = body?.object else { throw Fault(message: "no JSON", code: 80_100_003) }
     guard let type, ["0", "1", "2", "6", "7", "10"].contains(type) else { throw Fault(message: "push-type") }
-    try MakerRules.object(body, "", ["payload", "target", "pushOptions"])
+    try SimulatedMakerRules.object(body, "", ["payload", "target", "pushOptions"])
     guard let payload = body["payload"]?.object, let target = body["target"]?.object else {
       throw Fault(message: "payload and target")
     }
-    try MakerRules.object(target, "target", ["token"])
+    try SimulatedMakerRules.object(target, "target", ["token"])
     let options = body["pushOptions"]?.object ?? JSONObject()
     try check(options: options, type)
     let most = type == "1" ? 1 : options["testMessage"] == true ? 10 : 1000
@@ -155,8 +157,8 @@ enum HarmonyRules {
     try check(payload: payload, type)
   }
 
-  private static func check(options: JSONObject, _ type: String) throws(MakerRules.Fault) {
-    try MakerRules.object(
+  private static func check(options: JSONObject, _ type: String) throws(SimulatedMakerRules.Fault) {
+    try SimulatedMakerRules.object(
       options, "pushOptions",
       ["testMessage", "ttl", "biTag", "receiptId", "collapseKey", "backgroundMode"])
     let life: ClosedRange<Int64> = type == "10" ? 30...60 : 1...1_296_000
@@ -180,9 +182,9 @@ enum HarmonyRules {
     ),
   ]
 
-  private static func check(payload: JSONObject, _ type: String) throws(MakerRules.Fault) {
+  private static func check(payload: JSONObject, _ type: String) throws(SimulatedMakerRules.Fault) {
     guard let (needed, allowed) = members[type] else { return }
-    try MakerRules.object(payload, "payload", allowed)
+    try SimulatedMakerRules.object(payload, "payload", allowed)
     for name in needed where payload[name] == nil { throw Fault(message: "payload.\(name) is missing") }
     if let extra = payload["extraData"], extra.string?.isEmpty != false { throw Fault(message: "extraData") }
     guard ["0", "2"].contains(type) else { return }
@@ -195,8 +197,8 @@ enum HarmonyRules {
     "DEVICE_REMINDER", "MAIL", "MARKETING",
   ]
 
-  private static func check(_ shown: JSONObject, isExtension: Bool) throws(MakerRules.Fault) {
-    try MakerRules.object(
+  private static func check(_ shown: JSONObject, isExtension: Bool) throws(SimulatedMakerRules.Fault) {
+    try SimulatedMakerRules.object(
       shown, "notification",
       [
         "category", "title", "body", "clickAction", "image", "style", "inboxContent", "notifyId",
@@ -225,7 +227,7 @@ enum HarmonyRules {
     try number(shown, "soundDuration", 1...60)
     if let badge = shown["badge"] {
       guard let badge = badge.object, !badge.isEmpty else { throw Fault(message: "badge") }
-      try MakerRules.object(badge, "badge", ["addNum", "setNum"])
+      try SimulatedMakerRules.object(badge, "badge", ["addNum", "setNum"])
       try number(badge, "addNum", 1...99)
       try number(badge, "setNum", 0...99)
     }
@@ -240,9 +242,9 @@ enum HarmonyRules {
     }
   }
 
-  private static func check(click: JSONObject?) throws(MakerRules.Fault) {
+  private static func check(click: JSONObject?) throws(SimulatedMakerRules.Fault) {
     guard let click else { throw Fault(message: "clickAction is missing") }
-    try MakerRules.object(click, "clickAction", ["actionType", "action", "uri", "data"])
+    try SimulatedMakerRules.object(click, "clickAction", ["actionType", "action", "uri", "data"])
     let isPage = click["action"]?.string != nil || click["uri"]?.string != nil
     guard click["data"] == nil || click["data"]?.object != nil,
       click["actionType"] == 0 && !isPage || click["actionType"] == 1 && isPage
@@ -251,7 +253,7 @@ enum HarmonyRules {
 
   private static func number(
     _ object: JSONObject, _ name: String, _ range: ClosedRange<Int64>
-  ) throws(MakerRules.Fault) {
+  ) throws(SimulatedMakerRules.Fault) {
     guard let value = object[name] else { return }
     guard value.int64.map(range.contains) == true else { throw Fault(message: name) }
   }

@@ -90,7 +90,7 @@ extension FCMSimulator {
     if isRecall { entry.set("kind", "recall") }
     guard makers.allows(request, service, at: now.seconds) else {
       return answer(
-        entry, MakerRules.answer(service, 401, 80_200_003, "the access token is expired or unknown"))
+        entry, SimulatedMakerRules.answer(service, 401, 80_200_003, "the access token is expired or unknown"))
     }
     if isRecall { return recall(entry, body) }
     let tokens =
@@ -98,18 +98,18 @@ extension FCMSimulator {
     if let rule = rule(of: tokens) {
       let code = rule.code.flatMap { Int64($0) } ?? Int64(rule.status)
       return follow(
-        rule, entry, MakerRules.answer(service, rule.status, code, "as the script says").body)
+        rule, entry, SimulatedMakerRules.answer(service, rule.status, code, "as the script says").body)
     }
-    do throws(MakerRules.Fault) {
-      try MakerRules.checkPath(path, service)
-      try MakerRules.check(request, body, tokens, service, at: now)
+    do throws(SimulatedMakerRules.Fault) {
+      try SimulatedMakerRules.checkPath(path, service)
+      try SimulatedMakerRules.check(request, body, tokens, service, at: now)
     } catch {
-      return answer(entry, MakerRules.answer(service, error.status, error.code, error.message))
+      return answer(entry, SimulatedMakerRules.answer(service, error.status, error.code, error.message))
     }
     if body?["validate_only"] == true {
-      return answer(entry, MakerRules.answer(service, 200, 80_000_000, "Success"))
+      return answer(entry, SimulatedMakerRules.answer(service, 200, 80_000_000, "Success"))
     }
-    return answer(entry, MakerRules.answer(service, tokens) { self.state(of: $0) })
+    return answer(entry, SimulatedMakerRules.answer(service, tokens) { self.state(of: $0) })
   }
 
   /// The first rule for one of the tokens, or for any: it is used up once.
@@ -144,7 +144,7 @@ extension FCMSimulator {
 }
 
 /// What Huawei and Honor take, and how they answer.
-enum MakerRules {
+enum SimulatedMakerRules {
   /// Why a request is refused.
   struct Fault: Error {
     let message: String

@@ -14,14 +14,14 @@ struct MeizuSimulator {
     let message = form?["messageJson"].flatMap { try? parseJSON(Array($0.utf8)) }
     let ids = (form?["pushIds"] ?? "").split(separator: ",").map { String($0) }
     entry.set("request", ["pushIds": .array(ids.map { .string($0) }), "messageJson": message ?? .null])
-    do throws(MakerRules.Fault) {
+    do throws(SimulatedMakerRules.Fault) {
       try MeizuRules.checkSignature(request, form)
       if let rule = simulator.rule(of: ids) {
         let code = rule.code.flatMap { Int64($0) } ?? Int64(rule.status)
         return simulator.follow(rule, entry, Self.meizu(code, "as the script says").body)
       }
       guard path == ["garcia", "api", "server", "push", "varnished", "pushByPushId"] else {
-        throw MakerRules.Fault(message: "no such path", status: 404, code: 404)
+        throw SimulatedMakerRules.Fault(message: "no such path", status: 404, code: 404)
       }
       try MeizuRules.check(message, ids)
     } catch {
@@ -53,19 +53,21 @@ struct MeizuSimulator {
 
 /// What Flyme push takes.
 enum MeizuRules {
-  static func checkSignature(_ request: HTTPRequest, _ form: HTTPForm?) throws(MakerRules.Fault) {
+  static func checkSignature(_ request: HTTPRequest, _ form: HTTPForm?) throws(SimulatedMakerRules.Fault) {
     guard request.headers["content-type"]?.hasPrefix("application/x-www-form-urlencoded") == true, let form,
       Set(form.items.map(\.name)) == ["appId", "messageJson", "pushIds", "sign"], form.items.count == 4
-    else { throw MakerRules.Fault(message: "appId, messageJson, pushIds and sign", code: 110_004) }
-    guard form["appId"] == MakerAccounts.app else { throw MakerRules.Fault(message: "appId", code: 110_000) }
+    else { throw SimulatedMakerRules.Fault(message: "appId, messageJson, pushIds and sign", code: 110_004) }
+    guard form["appId"] == MakerAccounts.app else {
+      throw SimulatedMakerRules.Fault(message: "appId", code: 110_000)
+    }
     let signed = form.items.filter { $0.name != "sign" }.sorted { $0.name < $1.name }
       .map { "\($0.name)=\($0.value)" }.joined()
     guard form["sign"] == MD5.digest(Array((signed + MakerAccounts.secret).utf8)).map({ Hex.encode($0) })
-    else { throw MakerRules.Fault(message: "sign", code: 1006) }
+    else { throw SimulatedMakerRules.Fault(message: "sign", code: 1006) }
   }
 
   /// Checks a message as strictly as the service does, or more.
-  static func check(_ message: JSONValue?, _ ids: [String]) throws(MakerRules.Fault) {
+  static func check(_ message: JSONValue?, _ ids: [String]) throws(SimulatedMakerRules.Fault) {
     guard (1...100).contains(ids.count), Set(ids).count == ids.count else { throw refuse("pushIds") }
     guard let message = message?.object else { throw refuse("messageJson is no JSON") }
     try object(
@@ -105,7 +107,7 @@ enum MeizuRules {
     }
   }
 
-  private static func checkReceipts(_ value: JSONValue) throws(MakerRules.Fault) {
+  private static func checkReceipts(_ value: JSONValue) throws(SimulatedMakerRules.Fault) {
     guard let extra = value.object else { throw refuse("extra") }
     try object(extra, "extra", ["callback", "callback.param", "callback.type"])
     func bytes(_ name: String) -> Int { extra[name]?.string?.utf8.count ?? 0 }
@@ -116,7 +118,7 @@ enum MeizuRules {
     if extra["callback.type"] != nil { try number(extra, "callback.type", 1...3) }
   }
 
-  private static func checkClick(_ click: JSONObject) throws(MakerRules.Fault) {
+  private static func checkClick(_ click: JSONObject) throws(SimulatedMakerRules.Fault) {
     try object(click, "clickTypeInfo", ["clickType", "url", "activity", "parameters"])
     func isThere(_ name: String) -> Bool { (1...1000).contains(click[name]?.string?.utf8.count ?? 0) }
     let isGood: Bool =
@@ -129,21 +131,21 @@ enum MeizuRules {
     guard isGood, click["parameters"].map({ $0.object != nil }) ?? true else { throw refuse("clickTypeInfo") }
   }
 
-  private static func refuse(_ name: String) -> MakerRules.Fault {
-    MakerRules.Fault(message: name, code: 1005)
+  private static func refuse(_ name: String) -> SimulatedMakerRules.Fault {
+    SimulatedMakerRules.Fault(message: name, code: 1005)
   }
 
   @discardableResult
   private static func object(
     _ value: JSONObject, _ name: String, _ known: Set<String>
-  ) throws(MakerRules.Fault) -> JSONObject {
-    try MakerRules.object(value, name, known, 1005)
+  ) throws(SimulatedMakerRules.Fault) -> JSONObject {
+    try SimulatedMakerRules.object(value, name, known, 1005)
     return value
   }
 
   private static func number(
     _ object: JSONObject, _ name: String, _ range: ClosedRange<Int64>
-  ) throws(MakerRules.Fault) {
+  ) throws(SimulatedMakerRules.Fault) {
     guard let number = object[name]?.int64, range.contains(number) else { throw refuse(name) }
   }
 }

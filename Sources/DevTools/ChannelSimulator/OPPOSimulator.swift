@@ -23,9 +23,9 @@ struct OPPOSimulator {
     }
     let targets = (messages ?? []).compactMap { $0["target_value"]?.string }
     if let rule = simulator.rule(of: targets) { return simulator.follow(rule, entry, Self.said(rule)) }
-    do throws(MakerRules.Fault) {
+    do throws(SimulatedMakerRules.Fault) {
       guard path == ["server", "v1", "message", "notification", "unicast_batch"] else {
-        throw MakerRules.Fault(message: "no such path", status: 404, code: 404)
+        throw SimulatedMakerRules.Fault(message: "no such path", status: 404, code: 404)
       }
       try OPPORules.check(request, form, messages, targets)
     } catch {
@@ -89,30 +89,32 @@ enum OPPORules {
   /// Checks messages as strictly as the service does, or more.
   static func check(
     _ request: HTTPRequest, _ form: HTTPForm?, _ messages: [JSONValue]?, _ targets: [String]
-  ) throws(MakerRules.Fault) {
+  ) throws(SimulatedMakerRules.Fault) {
     guard request.headers["content-type"]?.hasPrefix("application/x-www-form-urlencoded") == true, let form,
       Set(form.items.map(\.name)) == ["auth_token", "messages"], form.items.count == 2
-    else { throw MakerRules.Fault(message: "auth_token and messages", code: 40) }
+    else { throw SimulatedMakerRules.Fault(message: "auth_token and messages", code: 40) }
     guard let messages, (1...1000).contains(messages.count), targets.count == messages.count,
       Set(targets).count == targets.count
-    else { throw MakerRules.Fault(message: "messages: 1 to 1000 with different targets", code: 41) }
+    else { throw SimulatedMakerRules.Fault(message: "messages: 1 to 1000 with different targets", code: 41) }
     for message in messages {
       guard let message = message.object, message["target_type"] == 2 else {
-        throw MakerRules.Fault(message: "target_type", code: 41)
+        throw SimulatedMakerRules.Fault(message: "target_type", code: 41)
       }
-      try MakerRules.object(
+      try SimulatedMakerRules.object(
         message, "message", ["target_type", "target_value", "verify_registration_id", "notification"], 41)
       guard let shown = message["notification"]?.object else {
-        throw MakerRules.Fault(message: "notification is missing", code: 41)
+        throw SimulatedMakerRules.Fault(message: "notification is missing", code: 41)
       }
       try check(shown)
     }
   }
 
-  private static func check(_ shown: JSONObject) throws(MakerRules.Fault) {
-    func refuse(_ name: String) -> MakerRules.Fault { MakerRules.Fault(message: name, code: 41) }
+  private static func check(_ shown: JSONObject) throws(SimulatedMakerRules.Fault) {
+    func refuse(_ name: String) -> SimulatedMakerRules.Fault {
+      SimulatedMakerRules.Fault(message: name, code: 41)
+    }
     func length(_ name: String) -> Int { shown[name]?.string?.utf16.count ?? 0 }
-    try MakerRules.object(shown, "notification", known, 41)
+    try SimulatedMakerRules.object(shown, "notification", known, 41)
     let limits: [Int64: Int] = [1: 50, 2: 128]
     guard let most = limits[shown["style"]?.int64 ?? 1] else { throw refuse("style") }
     guard (1...50).contains(length("title")) else { throw refuse("title") }
@@ -150,19 +152,19 @@ enum OPPORules {
     }
   }
 
-  private static func checkClass(_ shown: JSONObject) throws(MakerRules.Fault) {
+  private static func checkClass(_ shown: JSONObject) throws(SimulatedMakerRules.Fault) {
     let category = shown["category"]?.string
     let isService = category.map { service.contains($0) } ?? false
     guard category.map({ isService || marketing.contains($0) }) ?? true else {
-      throw MakerRules.Fault(message: "category", code: 41)
+      throw SimulatedMakerRules.Fault(message: "category", code: 41)
     }
     if let level = shown["notify_level"] {
       guard isService, [1, 2, 16].contains(level.int64 ?? 0) else {
-        throw MakerRules.Fault(message: "notify_level", code: 41)
+        throw SimulatedMakerRules.Fault(message: "notify_level", code: 41)
       }
     }
     guard isService || shown["private_msg_template_id"] == nil else {
-      throw MakerRules.Fault(message: "private_msg_template_id", code: 41)
+      throw SimulatedMakerRules.Fault(message: "private_msg_template_id", code: 41)
     }
   }
 

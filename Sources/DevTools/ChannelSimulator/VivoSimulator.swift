@@ -26,16 +26,16 @@ struct VivoSimulator {
     let targets = listed + (body?["regId"]?.string.map { [$0] } ?? [])
     if let rule = simulator.rule(of: targets) { return simulator.follow(rule, entry, Self.said(rule)) }
     guard let body else { return simulator.answer(entry, Self.vivo(10_054, "no JSON")) }
-    do throws(MakerRules.Fault) {
+    do throws(SimulatedMakerRules.Fault) {
       guard ["send", "saveListPayload", "pushToList"].contains(call) else {
-        throw MakerRules.Fault(message: "no such path", status: 404, code: 404)
+        throw SimulatedMakerRules.Fault(message: "no such path", status: 404, code: 404)
       }
       try VivoRules.check(request, body, call)
       guard let id = body["requestId"]?.string, simulator.makers.requests.insert(id).inserted else {
-        throw MakerRules.Fault(message: "requestId was used before", code: 10_303)
+        throw SimulatedMakerRules.Fault(message: "requestId was used before", code: 10_303)
       }
       if call == "pushToList", simulator.makers.lists[body["taskId"]?.string ?? ""] == nil {
-        throw MakerRules.Fault(message: "no such taskId", code: 10_256)
+        throw SimulatedMakerRules.Fault(message: "no such taskId", code: 10_256)
       }
     } catch {
       return simulator.answer(entry, Self.vivo(error.code, error.message, status: error.status))
@@ -107,27 +107,29 @@ enum VivoRules {
   /// Checks the body of a call as strictly as the service does, or more.
   static func check(
     _ request: HTTPRequest, _ body: JSONObject, _ call: String
-  ) throws(MakerRules.Fault) {
+  ) throws(SimulatedMakerRules.Fault) {
     guard request.headers["content-type"]?.hasPrefix("application/json") == true else {
       throw refuse("content type")
     }
     guard body["appId"]?.int64 == Int64(MakerAccounts.app) else {
-      throw MakerRules.Fault(message: "appId", code: 10_094)
+      throw SimulatedMakerRules.Fault(message: "appId", code: 10_094)
     }
     guard (1...64).contains(length(body, "requestId")) else { throw refuse("requestId") }
     if call == "pushToList" {
-      try MakerRules.object(body, "list", ["appId", "regIds", "taskId", "requestId", "pushMode"], 10_054)
+      try SimulatedMakerRules.object(
+        body, "list", ["appId", "regIds", "taskId", "requestId", "pushMode"], 10_054)
       let ids = body["regIds"]?.array?.compactMap(\.string) ?? []
       guard (2...1000).contains(ids.count), Set(ids).count == ids.count else { throw refuse("regIds") }
       return
     }
-    try MakerRules.object(body, "message", call == "send" ? known.union(["regId", "extra"]) : known, 10_054)
+    try SimulatedMakerRules.object(
+      body, "message", call == "send" ? known.union(["regId", "extra"]) : known, 10_054)
     if call == "send", !(1...64).contains(length(body, "regId")) {
-      throw MakerRules.Fault(message: "regId", code: 10_302)
+      throw SimulatedMakerRules.Fault(message: "regId", code: 10_302)
     }
     if let extra = body["extra"] {
       guard let extra = extra.object else { throw refuse("extra") }
-      try MakerRules.object(extra, "extra", ["callback", "callback.param"], 10_054)
+      try SimulatedMakerRules.object(extra, "extra", ["callback", "callback.param"], 10_054)
       guard (1...128).contains(length(extra, "callback")), length(extra, "callback.param") <= 64 else {
         throw refuse("extra")
       }
@@ -135,15 +137,15 @@ enum VivoRules {
     try check(body)
   }
 
-  private static func refuse(_ name: String) -> MakerRules.Fault {
-    MakerRules.Fault(message: name, code: 10_054)
+  private static func refuse(_ name: String) -> SimulatedMakerRules.Fault {
+    SimulatedMakerRules.Fault(message: name, code: 10_054)
   }
 
   private static func length(_ body: JSONObject, _ name: String) -> Int {
     body[name]?.string?.utf16.count ?? 0
   }
 
-  private static func check(_ body: JSONObject) throws(MakerRules.Fault) {
+  private static func check(_ body: JSONObject) throws(SimulatedMakerRules.Fault) {
     for (name, most) in [("title", 40), ("content", 100)] {
       // In Java's characters, as vivo's server does.
       let width = (body[name]?.string ?? "").utf16.reduce(0) { $0 + ($1 < 0x80 ? 1 : 2) }

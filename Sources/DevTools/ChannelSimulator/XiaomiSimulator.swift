@@ -19,11 +19,11 @@ extension FCMSimulator {
       let code = rule.code.flatMap { Int64($0) } ?? Int64(rule.status)
       return follow(rule, entry, Self.refuse(code, "as the script says").body)
     }
-    do throws(MakerRules.Fault) {
+    do throws(SimulatedMakerRules.Fault) {
       guard path == ["xiaomi", "v3", "message", "regid"] else {
-        throw MakerRules.Fault(message: "no such path", status: 404, code: 404)
+        throw SimulatedMakerRules.Fault(message: "no such path", status: 404, code: 404)
       }
-      guard let form else { throw MakerRules.Fault(message: "the body is no form", code: 10_016) }
+      guard let form else { throw SimulatedMakerRules.Fault(message: "the body is no form", code: 10_016) }
       try XiaomiRules.check(request, form, tokens)
     } catch {
       return answer(entry, Self.refuse(error.code, error.message, status: error.status))
@@ -85,9 +85,9 @@ enum XiaomiRules {
   /// Checks a message as strictly as the service does, or more.
   static func check(
     _ request: HTTPRequest, _ form: HTTPForm, _ tokens: [String]
-  ) throws(MakerRules.Fault) {
-    func refuse(_ message: String, _ code: Int64 = 10_017) -> MakerRules.Fault {
-      MakerRules.Fault(message: message, code: code)
+  ) throws(SimulatedMakerRules.Fault) {
+    func refuse(_ message: String, _ code: Int64 = 10_017) -> SimulatedMakerRules.Fault {
+      SimulatedMakerRules.Fault(message: message, code: code)
     }
     guard request.headers["content-type"]?.hasPrefix("application/x-www-form-urlencoded") == true else {
       throw refuse("the body is no form", 10_016)
@@ -126,7 +126,7 @@ enum XiaomiRules {
   }
 
   /// A template is named with its values: at most nine, of 1 to 128 characters each, none of them blank.
-  private static func checkTemplate(_ form: HTTPForm) throws(MakerRules.Fault) {
+  private static func checkTemplate(_ form: HTTPForm) throws(SimulatedMakerRules.Fault) {
     guard let text = form["extra.template_param"] else { return }
     let values = (try? parseJSON(Array(text.utf8)))?.object?.members
     let isGood = values?.allSatisfy { member in
@@ -134,11 +134,11 @@ enum XiaomiRules {
       return !value.allSatisfy(\.isWhitespace)
     }
     guard form["extra.template_id"] != nil, values.map({ $0.count <= 9 }) == true, isGood == true else {
-      throw MakerRules.Fault(message: "extra.template_param", code: 10_017)
+      throw SimulatedMakerRules.Fault(message: "extra.template_param", code: 10_017)
     }
   }
 
-  private static func checkTap(_ form: HTTPForm) throws(MakerRules.Fault) {
+  private static func checkTap(_ form: HTTPForm) throws(SimulatedMakerRules.Fault) {
     let isGood: Bool =
       switch form["extra.notify_effect"] {
       case "1": form["extra.intent_uri"] == nil && form["extra.web_uri"] == nil
@@ -146,7 +146,7 @@ enum XiaomiRules {
       case "3": form["extra.web_uri"]?.hasPrefix("https://") == true && form["extra.intent_uri"] == nil
       default: false
       }
-    guard isGood else { throw MakerRules.Fault(message: "extra.notify_effect", code: 10_017) }
+    guard isGood else { throw SimulatedMakerRules.Fault(message: "extra.notify_effect", code: 10_017) }
   }
 
   private static let known: Set<String> = [

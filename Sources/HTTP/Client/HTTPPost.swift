@@ -6,12 +6,10 @@ package struct HTTPPost: Sendable {
   package let url: String
   /// Header fields besides those of every request, as `Name: value`.
   package var fields: [String]
-  /// The body.
   package let body: [UInt8]
   /// The content type of the body.
   package let contentType: String
 
-  /// All fields.
   package init(
     url: String, fields: [String] = [], body: [UInt8], contentType: String = "application/json"
   ) {

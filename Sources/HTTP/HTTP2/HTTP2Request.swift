@@ -4,7 +4,6 @@ package struct HTTP2Request: Sendable {
   package let streamID: Int32
   /// All fields in the order received, pseudo fields first, with duplicates; trailers are dropped.
   package let headers: HTTP2Headers
-  /// The body.
   package internal(set) var body: [UInt8] = []
 
   /// The value of `:method`.

@@ -72,7 +72,6 @@ package struct HTTPRequestParser: Sendable {
   /// The target of the latest request as far as it was received, also when it was refused; empty if none was.
   package var latestTarget: String { request.target }
 
-  /// Its method.
   package var latestMethod: String { request.method }
 
   /// Resets the parser for another connection and keeps its memory.

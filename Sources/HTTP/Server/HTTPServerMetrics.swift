@@ -37,7 +37,6 @@ package final class HTTPServerMetrics: Sendable {
     }
   }
 
-  /// Connections that are open.
   package var openConnections: Int { Int(clamping: connections.value) }
 
   func answered(_ status: Int, microseconds: UInt64) {

@@ -20,7 +20,6 @@ package struct ChannelID: RawRepresentable, Hashable, Comparable, Sendable {
 /// A part of a push on one channel, with targets and answers of its own. Most channels have one leg; APNs has a second one
 /// for calls, which have tokens of their own.
 package struct DeliveryLeg: Hashable, Comparable, Sendable {
-  /// The channel.
   package let channel: ChannelID
   /// Which of the channel's legs it is. The main one brings the notification in place of the direct connection; what others bring
   /// comes in addition.

@@ -25,7 +25,6 @@ package struct ChannelInfo: Hashable, Sendable {
   /// What senders may wish of it alone; nil if nothing.
   package let options: ChannelOptions?
 
-  /// All fields.
   package init(
     id: ChannelID, name: String, english: String, chinese: String, platforms: PlatformSet, parts: PushParts,
     abilities: ChannelAbilities = [], tokens: [TokenKind] = [], services: [ChannelService] = [],
@@ -79,7 +78,6 @@ package struct ChannelService: Hashable, Sendable {
   /// For people, in Chinese.
   package let chinese: String
 
-  /// All fields.
   package init(_ name: String, english: String, chinese: String) {
     self.name = name
     self.english = english

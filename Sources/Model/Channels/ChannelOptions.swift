@@ -9,7 +9,6 @@ package struct ChannelOptions: Hashable, Sendable {
   /// Whether its service tells service messages from marketing: it is then told `options.classification`.
   package let hasClasses: Bool
 
-  /// All fields.
   package init(
     _ key: String, fields: [String: FieldKind] = [:], needs: [String: Set<String>] = [:],
     hasClasses: Bool = false

@@ -49,7 +49,6 @@ package struct ChannelPreview: Sendable, Equatable {
   /// Which of the service's rules apply to it.
   package var notes: [Note]
 
-  /// All fields.
   package init(
     _ messageClass: MessageClass?, words: [String] = [], cuts: [Cut] = [], refusal: String? = nil,
     notes: [Note] = []
@@ -71,7 +70,6 @@ package struct ChannelQuota: Sendable, Equatable {
   /// When the service said so.
   package var knownAt: Timestamp
 
-  /// All fields.
   package init(total: Int64?, used: Int64?, isUsedUp: Bool = false, knownAt: Timestamp) {
     self.total = total
     self.used = used

@@ -61,7 +61,6 @@ package struct ChannelReason: Hashable, Sendable {
   /// Whether it matters which of the channel's services was asked.
   let namesService: Bool
 
-  /// All fields.
   package init(_ cause: WhyCause, _ fault: Fault, namesService: Bool = false) {
     self.cause = cause
     self.fault = fault

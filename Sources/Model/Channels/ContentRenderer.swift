@@ -34,7 +34,6 @@ package struct ContentDraft {
 
   /// What is to be shown.
   package let subject: Subject
-  /// The platforms that it is for.
   package let platforms: PlatformSet
   /// The wishes of the sender.
   package let options: PushOptions
@@ -42,14 +41,12 @@ package struct ContentDraft {
 
 /// What a channel stores of a push.
 package struct ChannelContent: Equatable, Sendable {
-  /// The channel.
   package let channel: ChannelID
   /// The platforms of the devices that it is for.
   package let platforms: PlatformSet
   /// The channel's own coding.
   package var bytes: [UInt8]
 
-  /// All fields.
   package init(_ channel: ChannelID, for platforms: PlatformSet, _ bytes: [UInt8]) {
     self.channel = channel
     self.platforms = platforms

@@ -116,7 +116,6 @@ package struct TokenKind: Hashable, Sendable {
   /// The most that `maximumBytes` may be: a subscription to Web Push is the longest.
   package static let maximumBytes = 2048
 
-  /// All fields.
   package init(
     _ number: UInt8, name: String, form: Form, maximumBytes: Int = Self.maximumBytes, isNamed: Bool = false
   ) {

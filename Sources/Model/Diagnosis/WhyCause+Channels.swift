@@ -10,7 +10,6 @@ extension WhyCause {
     "credential_stopped", .mendCredential,
     "The app's credential is paused, so nothing is sent.",
     "应用的凭证已停用，暂停发送。")
-  /// The credential has expired.
   package static let credentialExpired = WhyCause(
     "credential_expired", .uploadCredential,
     "The credential has expired.",

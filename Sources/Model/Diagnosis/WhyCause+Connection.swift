@@ -15,7 +15,6 @@ extension WhyCause {
     "never_connected", .keepAlive,
     "According to the records, the device has not been connected since it registered.",
     "就记录而言，设备注册后从未连接。")
-  /// Offline: the heartbeat was lost.
   package static let offlineHeartbeatLost = WhyCause(
     "offline_heartbeat_lost", .keepAlive,
     "The device is offline: its heartbeats stopped.",
@@ -40,7 +39,6 @@ extension WhyCause {
     "offline_server", .keepAlive,
     "The device has not reconnected since the server was stopped.",
     "服务器停止后设备没有重新连接。")
-  /// Offline: the app is disabled.
   package static let offlineAppDisabled = WhyCause(
     "offline_app_disabled", .enableApp,
     "The app is disabled.",

@@ -4,7 +4,6 @@ import BorealisBase
 package struct WhyFacts: Equatable, Sendable {
   /// The time of the diagnosis.
   package var now: Timestamp
-  /// The push.
   package var push: Push
   /// The device; nil if the app has no such registration now.
   package var device: Device?
@@ -45,7 +44,6 @@ package struct WhyFacts: Equatable, Sendable {
   package struct Push: Equatable, Sendable {
     /// When it was accepted, and when it expires.
     package var createdAt, expiresAt: Timestamp
-    /// Its platforms.
     package var platforms = PlatformSet.all
     /// What it has for the device's platform.
     package var parts = PushParts.all
@@ -76,7 +74,6 @@ package struct WhyFacts: Equatable, Sendable {
     /// When it is tried again.
     package var until: Timestamp
 
-    /// All fields.
     package init(reason: String, until: Timestamp) {
       self.reason = reason
       self.until = until
@@ -90,7 +87,6 @@ package struct WhyFacts: Equatable, Sendable {
     /// Why the latest connection failed.
     package var reason: String
 
-    /// All fields.
     package init(since: Timestamp, reason: String) {
       self.since = since
       self.reason = reason
@@ -99,14 +95,12 @@ package struct WhyFacts: Equatable, Sendable {
 
   /// That a vendor's channel takes over what the device does not acknowledge in time (`fallback_after`).
   package struct Fallback: Equatable, Sendable {
-    /// The channel.
     package var channel: ChannelInfo
     /// Until when the device's acknowledgement is waited for.
     package var at: Timestamp
     /// Whether the channel has taken over.
     package var isDone: Bool
 
-    /// All fields.
     package init(_ channel: ChannelInfo, at: Timestamp, isDone: Bool) {
       self.channel = channel
       self.at = at
@@ -123,7 +117,6 @@ package struct WhyFacts: Equatable, Sendable {
     /// That other push.
     package var by: MessageID?
 
-    /// All fields.
     package init(at: Timestamp, isReplaced: Bool, by: MessageID? = nil) {
       self.at = at
       self.isReplaced = isReplaced
@@ -153,7 +146,6 @@ package struct WhyFacts: Equatable, Sendable {
     package var lastEnd = ConnectionEnd.unknown
     /// Whether its app is in the foreground; says nothing while it is not connected.
     package var isForeground = false
-    /// Its alias.
     package var alias: String?
     /// When its alias became what it is.
     package var aliasAt: Timestamp?
@@ -192,7 +184,6 @@ package struct WhyFacts: Equatable, Sendable {
     /// When it was last removed, if recorded.
     package var removedAt: Timestamp?
 
-    /// All fields.
     package init(
       _ name: String, isBound: Bool, boundAt: Timestamp? = nil, removedAt: Timestamp? = nil
     ) {
@@ -215,7 +206,6 @@ package struct WhyFacts: Equatable, Sendable {
     /// Why it went: replaced, it has a successor.
     var cause: WhyCause { successor == nil ? .registrationDeleted : .registrationReplaced }
 
-    /// All fields.
     package init(at: Timestamp, successor: RegistrationID?, platform: Platform) {
       self.at = at
       self.successor = successor
@@ -243,7 +233,6 @@ package struct WhyFacts: Equatable, Sendable {
 
   /// The way of the push by a channel to a vendor's service.
   package struct ChannelWay: Equatable, Sendable {
-    /// The channel.
     package var channel: ChannelInfo
     /// How far the push came.
     package var state: ChannelState

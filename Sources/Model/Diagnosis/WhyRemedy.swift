@@ -42,7 +42,6 @@ extension WhyRemedy {
     "free_alias",
     "Delete the alias, or remove it from devices that are no longer used; then bind it again.",
     "删除该别名，或从不再使用的设备上解绑，然后重新绑定。")
-  /// Change the audience.
   package static let changeAudience = WhyRemedy(
     "change_audience",
     "Check the audience of the push, and send again.",
@@ -62,12 +61,10 @@ extension WhyRemedy {
     "start_live_activity",
     "Have the app report the token of the Live Activity when it starts.",
     "请在实时活动开始时由应用上报 Token。")
-  /// Send again.
   package static let sendAgain = WhyRemedy(
     "send_again",
     "Send it again.",
     "请重新发送。")
-  /// Wait.
   package static let wait = WhyRemedy(
     "wait",
     "Wait: the server continues automatically.",
@@ -132,7 +129,6 @@ extension WhyRemedy {
     "It arrives when the app is opened. Send what must be seen at once as a notification, "
       + "through APNs.",
     "打开应用后即可收到；需要立即看到的内容请使用通知，由苹果推送。")
-  /// Log in again.
   package static let logInAgain = WhyRemedy(
     "log_in_again",
     "Restart the library in the app; two installs must not share one registration.",

@@ -88,7 +88,6 @@ package struct WhyStep: Equatable, Sendable {
   /// The subject of the cause, such as an alias or the reason of a channel's service.
   package let detail: String?
 
-  /// All fields.
   package init(
     _ point: WhyPoint, _ verdict: WhyVerdict, at: Timestamp? = nil, _ cause: WhyCause? = nil,
     detail: String? = nil

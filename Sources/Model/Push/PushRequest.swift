@@ -8,7 +8,6 @@ package struct PushRequest: Equatable, Sendable {
   package let namedPlatforms: PlatformSet
   /// The platforms whose devices can be targets: those named for which the content has something.
   package var platforms: PlatformSet
-  /// The audience.
   package var audience: Audience
   /// What the devices get.
   package var content: PushContent

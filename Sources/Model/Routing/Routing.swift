@@ -2,7 +2,6 @@ import BorealisBase
 
 /// Parts of a push and the channel that carries them.
 package struct ChannelPart: Equatable, Sendable {
-  /// The channel.
   package let channel: ChannelID
   /// What it carries; never empty in a route.
   package let parts: PushParts
@@ -89,7 +88,7 @@ package struct Strategy: Hashable, Sendable {
 }
 
 /// Whether the app is in the foreground, as its device last said.
-package enum AppState: UInt8, Sendable {
+package enum AppVisibility: UInt8, Sendable {
   /// The app is on the screen.
   case foreground = 1
   /// The app is behind others, the screen is locked, or the app doesn't run.
@@ -105,7 +104,7 @@ package struct RouteInput: Equatable, Sendable {
   /// Whether the device is connected to us.
   package var isOnline: Bool
   /// Whether the app is in the foreground; used on iOS only.
-  package var appState: AppState
+  package var appState: AppVisibility
   /// The vendor's channel that could bring the device its notification: the app is set up for it and the device has an
   /// address there. Nil if there is none.
   package var vendor: ChannelID?
@@ -118,7 +117,7 @@ package struct RouteInput: Equatable, Sendable {
 
   /// Makes an input.
   package init(
-    platform: Platform, parts: PushParts, isOnline: Bool, appState: AppState = .foreground,
+    platform: Platform, parts: PushParts, isOnline: Bool, appState: AppVisibility = .foreground,
     vendor: ChannelID?, strategy: Strategy = .jpush, onlineOnly: Bool = false, fallsBackLater: Bool = false
   ) {
     self.platform = platform
@@ -143,7 +142,7 @@ package enum DropReason: UInt8, Sendable {
 }
 
 /// Which way each part of a push takes to one device.
-package struct Route: Equatable, Sendable {
+package struct PushRoute: Equatable, Sendable {
   /// What is sent at once, each channel at most once.
   package var now: [ChannelPart] = []
   /// What is handed over the direct connection when the device comes (back) to the foreground or online.
@@ -199,7 +198,7 @@ package struct Route: Equatable, Sendable {
 /// device: V after so many seconds without an acknowledgement. From then on the second column counts.
 package enum Routing {
   /// The route of a push to one device; depends on nothing but the input.
-  package static func route(_ input: RouteInput) -> Route {
+  package static func route(_ input: RouteInput) -> PushRoute {
     var route = atOnce(input)
     guard input.fallsBackLater, let part = Vendor(input).part, !input.onlineOnly,
       isReachable(input.platform, isOnline: input.isOnline, input.appState),
@@ -209,8 +208,8 @@ package enum Routing {
     return route
   }
 
-  private static func atOnce(_ input: RouteInput) -> Route {
-    guard !input.parts.isEmpty else { return Route(droppedReason: .noContent) }
+  private static func atOnce(_ input: RouteInput) -> PushRoute {
+    guard !input.parts.isEmpty else { return PushRoute(droppedReason: .noContent) }
     let reachable = isReachable(input.platform, isOnline: input.isOnline, input.appState)
     let vendor = Vendor(input)
     let ownPart = ownParts(input.platform, of: input.parts, strategy: input.strategy, viaVendor: false)
@@ -228,9 +227,9 @@ package enum Routing {
       if reachable { return own(ownPart, reachable: true, input) }
       return vendorAndKeep(vendor, ownPart, input)
     case .vendorOnly:
-      if let part = vendor.part { return Route(now: [part]) }
+      if let part = vendor.part { return PushRoute(now: [part]) }
       let hasContent = !input.parts.isDisjoint(with: [.notification, .forVendors])
-      return Route(droppedReason: hasContent ? .noVendorChannel : .noContent)
+      return PushRoute(droppedReason: hasContent ? .noVendorChannel : .noContent)
     case .ownSparing:
       if reachable || input.platform != .ios { return own(ownPart, reachable: reachable, input) }
       return vendorAndKeep(vendor, ownPart, input)
@@ -240,7 +239,7 @@ package enum Routing {
       guard let part = vendor.part else { return own(ownPart, reachable: reachable, input) }
       guard reachable else { return vendorAndKeep(vendor, ownPart, input) }
       let rest = input.platform == .ios ? [] : ownPart.subtracting(vendor.covers)
-      if rest.isEmpty { return Route(now: [part], ifRefused: ownPart) }
+      if rest.isEmpty { return PushRoute(now: [part], ifRefused: ownPart) }
       return vendor.adding(to: own(rest, reachable: true, input))
     }
   }
@@ -258,7 +257,7 @@ package enum Routing {
 
   /// Whether an app receives pushes over the direct connection now. An iOS app in the background with an open socket does
   /// not.
-  package static func isReachable(_ platform: Platform, isOnline: Bool, _ state: AppState) -> Bool {
+  package static func isReachable(_ platform: Platform, isOnline: Bool, _ state: AppVisibility) -> Bool {
     isOnline && (!needsForeground(platform) || state == .foreground)
   }
 
@@ -300,8 +299,8 @@ package enum Routing {
     ).keep
   }
 
-  /// Whether the direct connection brings what the vendor refuses of a push with some parts (`Route.ifRefused`, or what was kept
-  /// anyway).
+  /// Whether the direct connection brings what the vendor refuses of a push with some parts
+  /// (`PushRoute.ifRefused`, or what was kept anyway).
   package static func fallsBackToOwn(_ strategy: Strategy, on platform: Platform, _ parts: PushParts) -> Bool
   {
     switch strategy.rule(on: platform) {
@@ -333,7 +332,7 @@ package enum Routing {
       covers = part == nil ? [] : isInstead ? .all : .notification
     }
 
-    func adding(to route: Route) -> Route {
+    func adding(to route: PushRoute) -> PushRoute {
       guard let part else { return route }
       var route = route
       route.now.insert(part, at: 0)
@@ -342,14 +341,15 @@ package enum Routing {
   }
 
   /// Parts over the direct connection: now, later, or never.
-  private static func own(_ parts: PushParts, reachable: Bool, _ input: RouteInput) -> Route {
-    if parts.isEmpty { return Route() }
-    if reachable { return Route(now: [ChannelPart(.passthrough, parts)]) }
-    return input.onlineOnly ? Route(droppedReason: .offline) : Route(keep: parts)
+  private static func own(_ parts: PushParts, reachable: Bool, _ input: RouteInput) -> PushRoute {
+    if parts.isEmpty { return PushRoute() }
+    if reachable { return PushRoute(now: [ChannelPart(.passthrough, parts)]) }
+    return input.onlineOnly ? PushRoute(droppedReason: .offline) : PushRoute(keep: parts)
   }
 
   /// V now and P kept, unless P is what V has got.
-  private static func vendorAndKeep(_ vendor: Vendor, _ ownPart: PushParts, _ input: RouteInput) -> Route {
+  private static func vendorAndKeep(_ vendor: Vendor, _ ownPart: PushParts, _ input: RouteInput) -> PushRoute
+  {
     var route = vendor.adding(to: own(ownPart.subtracting(vendor.covers), reachable: false, input))
     if vendor.covers == .all, fallsBackToOwn(input.strategy, on: input.platform, input.parts) {
       route.ifRefused = ownPart

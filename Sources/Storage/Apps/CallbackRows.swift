@@ -3,7 +3,6 @@ import Model
 
 /// What an app has set up for callbacks, as it is stored.
 package struct CallbackSettingRow: Sendable, Equatable {
-  /// The app.
   package var app: AppID
   /// The URL of callbacks; nil if only pushes with their own URL have callbacks.
   package var url: String?
@@ -18,7 +17,6 @@ package struct CallbackSettingRow: Sendable, Equatable {
   /// When anything of it was changed.
   package var changedAt: Timestamp
 
-  /// All fields.
   package init(
     app: AppID, url: String?, types: CallbackTypes, format: CallbackFormat = .borealis, secret: [UInt8],
     old: (secret: [UInt8], until: Timestamp)? = nil, changedAt: Timestamp
@@ -54,7 +52,6 @@ package struct PushCallbackRow: Sendable, Equatable {
   /// What is echoed: a JSON object in UTF-8, empty for nothing.
   package var params: [UInt8]
 
-  /// All fields.
   package init(id: MessageID, url: String?, types: CallbackTypes, sendno: Int64, params: [UInt8]) {
     self.id = id
     self.url = url
@@ -68,9 +65,7 @@ package struct PushCallbackRow: Sendable, Equatable {
 package struct CallbackBulkRow: Sendable, Equatable {
   /// Its number.
   package var id: Int64
-  /// The push.
   package var push: MessageID
-  /// Its app.
   package var app: AppID
   /// When it happened.
   package var at: Timestamp
@@ -134,7 +129,6 @@ package struct CallbackBatchRow: Sendable, Equatable {
   package var createdAt: Timestamp
   /// When it is given up.
   package var endsAt: Timestamp
-  /// Its state.
   package var state: CallbackState
   /// How often it was sent.
   package var attempts: Int
@@ -152,7 +146,6 @@ package struct CallbackBatchRow: Sendable, Equatable {
 
 /// A destination of an app that waits for batches.
 package struct CallbackDestination: Hashable, Sendable {
-  /// The app.
   package let app: AppID
   /// Scheme, host and port; empty for the app's own address.
   package let origin: String
@@ -166,7 +159,6 @@ package struct CallbackDestination: Hashable, Sendable {
 
 /// An app for which batches wait.
 package struct CallbackSender: Hashable, Sendable {
-  /// The app.
   package let app: AppID
   /// Its account; nil for an app that is gone.
   package let account: AccountID?
@@ -189,7 +181,6 @@ package struct CallbackAttemptRow: Sendable, Equatable {
   /// Why it failed, nil for a success.
   package var error: String?
 
-  /// All fields.
   package init(at: Timestamp, milliseconds: Int64, status: Int, error: String?) {
     self.at = at
     self.milliseconds = milliseconds

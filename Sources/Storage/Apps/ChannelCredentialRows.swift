@@ -3,9 +3,7 @@ import Model
 
 /// What an app authenticates with at the service of a channel: of each channel it has at most one. Those of APNs are `CredentialRow`s.
 package struct ChannelCredentialRow: Sendable, Equatable {
-  /// Its app.
   package var app: AppID
-  /// Its channel.
   package var channel: ChannelID
   /// Names it: another one has another ID.
   package var id: String

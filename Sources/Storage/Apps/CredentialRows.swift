@@ -33,7 +33,6 @@ package enum CredentialState: Equatable, Sendable {
 
 /// What is stored of a new credential.
 package struct NewCredential: Sendable {
-  /// What it is.
   package var kind: CredentialKind
   /// The service of the channel that it is for; not `none`.
   package var service: ServiceID
@@ -50,7 +49,6 @@ package struct NewCredential: Sendable {
   /// The secret, sealed by the caller.
   package var sealed: [UInt8]
 
-  /// All fields.
   package init(
     kind: CredentialKind, service: ServiceID, topic: String, teamID: String?, keyID: String?,
     fingerprint: [UInt8], expiresAt: Timestamp?, sealed: [UInt8]
@@ -70,11 +68,9 @@ package struct NewCredential: Sendable {
 package struct CredentialRow: Sendable, Equatable {
   /// Its number.
   package var id: CredentialID
-  /// Its app.
   package var app: AppID
   /// The public key of that app.
   package var appKey: AppKey
-  /// What it is.
   package var kind: CredentialKind
   /// The service of the channel that it is for.
   package var service: ServiceID

@@ -39,7 +39,6 @@ package struct NewFile: Sendable {
   /// Its values, one a line, in pieces that end with a line.
   package var pieces: [[UInt8]]
 
-  /// All fields.
   package init(
     owner: String, fileID: String, kind: FileKind, name: String, count: Int, pieces: [[UInt8]]
   ) {

@@ -23,12 +23,10 @@ package struct AppGroupRow: Sendable, Equatable {
 package struct AppGroupPushRow: Sendable, Equatable {
   /// What an app made of it.
   package struct Member: Sendable, Equatable {
-    /// The app.
     package var app: AppKey
     /// Its push, or why there is none.
     package var result: Result<MessageID, APIError>
 
-    /// All fields.
     package init(app: AppKey, result: Result<MessageID, APIError>) {
       self.app = app
       self.result = result
@@ -44,7 +42,6 @@ package struct AppGroupPushRow: Sendable, Equatable {
   /// Its apps, by key.
   package var members: [Member]
 
-  /// All fields.
   package init(id: MessageID, sendno: Int64, createdAt: Timestamp, members: [Member]) {
     self.id = id
     self.sendno = sendno

@@ -14,7 +14,6 @@ enum CopiedValue {
 package struct DatabaseCopy {
   /// What a table holds, in both databases.
   package struct Table: Sendable, Equatable {
-    /// Its name.
     package let name: String
     /// How many rows it has.
     package let rows: Int

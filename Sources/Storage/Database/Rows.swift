@@ -71,7 +71,6 @@ package struct NewRegistration: Sendable {
   /// nothing.
   package var imported: [RegistrationID]
 
-  /// All fields.
   package init(
     registrationID: RegistrationID, secretHash: [UInt8], platform: Platform, fingerprint: [UInt8] = [],
     tokens: [PushToken] = [], appVersion: String = "", imported: [RegistrationID] = []
@@ -88,7 +87,6 @@ package struct NewRegistration: Sendable {
 
 /// A registration as it is stored.
 package struct RegistrationRow: Sendable, Equatable {
-  /// Its app.
   package var app: AppID
   /// Its number within the app.
   package var number: RegistrationNumber
@@ -108,7 +106,6 @@ package struct RegistrationRow: Sendable, Equatable {
   package var badge: Int64
   /// The phone number that the customer attached.
   package var mobile: String?
-  /// Version of the app.
   package var appVersion: String
   /// When it registered.
   package var createdAt: Timestamp
@@ -151,12 +148,10 @@ package struct DeliveryRow: Sendable {
 
 /// Who gets a leg of a push, as it is stored.
 package struct LegTargetsRow: Sendable, Equatable {
-  /// The leg.
   package var leg: DeliveryLeg
   /// Its targets, in the router's encoding.
   package var targets: [UInt8]
 
-  /// All fields.
   package init(leg: DeliveryLeg, targets: [UInt8]) {
     self.leg = leg
     self.targets = targets
@@ -167,7 +162,6 @@ package struct LegTargetsRow: Sendable, Equatable {
 package struct PushRow: Sendable, Equatable {
   /// Chosen by the caller, growing.
   package var id: MessageID
-  /// Its app.
   package var app: AppID
   /// When it was accepted.
   package var createdAt: Timestamp
@@ -175,7 +169,6 @@ package struct PushRow: Sendable, Equatable {
   package var expiresAt: Timestamp
   /// The caller's own number.
   package var sendno: Int64
-  /// Its platforms.
   package var platforms: PlatformSet
   /// The only target, nil for a group.
   package var target: RegistrationNumber?
@@ -201,7 +194,6 @@ package struct PushRow: Sendable, Equatable {
   /// What the devices get, in the router's encoding.
   package var content: [UInt8]
 
-  /// All fields.
   package init(
     id: MessageID, app: AppID, createdAt: Timestamp, expiresAt: Timestamp, sendno: Int64,
     platforms: PlatformSet, target: RegistrationNumber?, targets: [UInt8]?, ownTargets: [UInt8]? = nil,
@@ -232,7 +224,6 @@ package struct PushRow: Sendable, Equatable {
 
 /// Whose a push is.
 package struct PushOrigin: Sendable, Equatable {
-  /// Its app.
   package var app: AppID
   /// When it was accepted.
   package var createdAt: Timestamp
@@ -299,7 +290,6 @@ package struct OutcomeRow: Sendable, Equatable {
 package struct RecalledRow: Sendable {
   /// The push.
   package let id: MessageID
-  /// Its app.
   package let app: AppID
   /// Its target, if it is one.
   package let target: RegistrationNumber?
@@ -318,7 +308,6 @@ package struct Settlement: Sendable {
   /// Who of several acknowledged it, in the router's encoding; nil if nobody did, or all did.
   package var delivered: [UInt8]?
 
-  /// All fields.
   package init(id: MessageID, status: OutcomeStatus, at: Timestamp, delivered: [UInt8]? = nil) {
     self.id = id
     self.status = status

@@ -2,7 +2,6 @@ import BorealisBase
 
 /// A node that was taken for dead and has not started again.
 package struct DeadNode: Sendable, Hashable {
-  /// Its name.
   package let name: String
   /// Where other nodes reached it.
   package let address: String

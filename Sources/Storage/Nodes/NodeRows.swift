@@ -43,7 +43,6 @@ package struct NodeRow: Sendable, Hashable {
   /// The nodes that it reaches for requests; nil until it has tried.
   package var reaches: Set<Int64>?
 
-  /// All fields.
   package init(
     incarnation: Int64, name: String, address: String, version: String = "", isDraining: Bool = false,
     beat: Int64 = 0, startedAt: Timestamp = Timestamp(milliseconds: 0)
@@ -81,7 +80,6 @@ package struct HomeRow: Sendable, Hashable {
   /// The fence that its connections write behind.
   package var fence: Int64
 
-  /// All fields.
   package init(incarnation: Int64, epoch: Int64, fence: Int64) {
     self.incarnation = incarnation
     self.epoch = epoch
@@ -95,12 +93,10 @@ package struct AppHomeRow: Sendable, Hashable {
   package var app: AppID
   /// Its key; nil for what belongs to no app, and if the app is gone.
   package var key: AppKey?
-  /// Its home.
   package var home: HomeRow
   /// Whether only what is left of it has a home.
   package var isDeleted: Bool
 
-  /// All fields.
   package init(app: AppID, key: AppKey?, home: HomeRow, isDeleted: Bool = false) {
     self.app = app
     self.key = key
@@ -113,9 +109,7 @@ package struct AppHomeRow: Sendable, Hashable {
 package struct SharingApps: Sendable, Hashable {
   /// A group of apps, which may have none.
   package struct Group: Sendable, Hashable {
-    /// Its key.
     package let key: AppKey
-    /// Its apps.
     package var apps: Set<AppID>
   }
 
@@ -158,7 +152,6 @@ package struct ClusterView: Sendable, Hashable {
   /// Whether no server holds the database.
   package var isFree: Bool
 
-  /// All fields.
   package init(nodes: [NodeRow], home: HomeRow?, isFree: Bool) {
     self.nodes = nodes
     self.home = home

@@ -93,7 +93,6 @@ package struct NewApp: Sendable {
   /// The group from the admin API.
   package var groupName: String?
 
-  /// All fields.
   package init(
     key: AppKey, name: String, secretHash: [UInt8], account: AccountID = .standard, plan: String? = nil,
     androidPackage: String? = nil, groupName: String? = nil
@@ -115,7 +114,6 @@ package struct DeletedApp: Sendable, Equatable {
   /// The key that it had.
   package var key: AppKey
 
-  /// All fields.
   package init(id: AppID, key: AppKey) {
     self.id = id
     self.key = key

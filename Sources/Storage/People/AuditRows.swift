@@ -19,7 +19,6 @@ package struct AuditRow: Sendable, Equatable {
   /// Where from.
   package var address: String
 
-  /// All fields.
   package init(
     at: Timestamp, account: AccountID?, app: AppID? = nil, person: PersonID?, who: String, action: String,
     target: String, address: String
@@ -55,8 +54,6 @@ package struct AuditList: Sendable {
 
 /// What an app is called, also when it was deleted.
 package struct AppName: Sendable, Equatable {
-  /// Its key.
   package let key: AppKey
-  /// Its name.
   package let name: String
 }

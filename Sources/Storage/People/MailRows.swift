@@ -11,7 +11,6 @@ package struct NewMail: Sendable, Equatable {
   /// The credential of the reminder: it is not sent once that is replaced or removed.
   package var credential: CredentialID?
 
-  /// All fields.
   package init(recipient: String, subject: String, body: String, credential: CredentialID? = nil) {
     self.recipient = recipient
     self.subject = subject
@@ -24,7 +23,6 @@ package struct NewMail: Sendable, Equatable {
 package struct MailRow: Sendable, Equatable {
   /// Row number, part of the message's ID.
   package var id: Int64
-  /// The mail.
   package var mail: NewMail
   /// When it was written.
   package var createdAt: Timestamp

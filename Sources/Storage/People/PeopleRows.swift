@@ -61,7 +61,6 @@ package struct NewPerson: Sendable {
   /// Whether this person runs the installation.
   package var isOperator: Bool
 
-  /// All fields.
   package init(email: String, name: String, password: String, language: String, isOperator: Bool) {
     self.email = email
     self.name = name
@@ -73,23 +72,19 @@ package struct NewPerson: Sendable {
 
 /// A membership in an account.
 package struct MembershipRow: Sendable, Equatable {
-  /// Who.
   package var person: PersonID
   /// Where.
   package var account: AccountID
   /// The account's name.
   package var accountName: String
-  /// As what.
   package var role: Role
 }
 
 /// A member of an account, for lists.
 package struct MemberRow: Sendable, Equatable {
-  /// Who.
   package var person: PersonID
   /// The person's name and address.
   package var name, email: String
-  /// As what.
   package var role: Role
   /// Whether one-time passwords are on.
   package var hasTOTP: Bool
@@ -103,7 +98,6 @@ package struct InvitationRow: Sendable, Equatable {
   package var account: AccountID
   /// The account's name.
   package var accountName: String
-  /// As what.
   package var role: Role
   /// Its recipient.
   package var email: String
@@ -138,7 +132,6 @@ package struct InvitationMail: Sendable, Equatable {
   /// What the mail server said.
   package var note: String?
 
-  /// All fields.
   package init(_ state: State, at: Timestamp? = nil, note: String? = nil) {
     self.state = state
     self.at = at

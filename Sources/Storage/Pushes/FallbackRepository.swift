@@ -3,9 +3,7 @@ import Model
 
 /// Devices of a push for which a vendor's channel takes over if they do not acknowledge it in time.
 package struct FallbackRow: Sendable, Equatable {
-  /// The push.
   package var push: MessageID
-  /// Its app.
   package var app: AppID
   /// The channel that takes over.
   package var channel: ChannelID
@@ -18,7 +16,6 @@ package struct FallbackRow: Sendable, Equatable {
   /// Who is waited for, in the router's encoding; once it is done, whom the channel took over.
   package var targets: [UInt8]
 
-  /// All fields.
   package init(
     push: MessageID, app: AppID, channel: ChannelID, seconds: Int64, dueAt: Timestamp, isDone: Bool = false,
     targets: [UInt8]

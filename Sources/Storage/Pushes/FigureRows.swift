@@ -3,16 +3,13 @@ import Model
 
 /// What an app's home says of it for pages that other homes show.
 package struct AppFiguresRow: Sendable, Equatable {
-  /// The app.
   package var app: AppID
-  /// Its registrations.
   package var registrations: Int
   /// Those that are connected.
   package var connected: Int
   /// The channels whose credentials need a look, by number.
   package var alerts: [ChannelID]
 
-  /// All fields.
   package init(app: AppID, registrations: Int, connected: Int, alerts: [ChannelID]) {
     (self.app, self.registrations, self.connected, self.alerts) = (app, registrations, connected, alerts)
   }

@@ -56,7 +56,6 @@ package struct GetuiTaskRow: Sendable, Equatable {
 
 /// How a push for later stands.
 package struct GetuiTimedTaskRow: Sendable, Equatable {
-  /// The task.
   package let task: GetuiTaskRow
   /// The schedule that makes its push; nil if that was deleted.
   package let schedule: Schedule?

@@ -40,8 +40,7 @@ package struct GoneRegistration: Sendable, Equatable {
 }
 
 /// A push in a device's list.
-package struct DevicePush: Sendable, Equatable {
-  /// Its ID.
+package struct DeviceHistoryRow: Sendable, Equatable {
   package var id: MessageID
   /// When it was accepted.
   package var createdAt: Timestamp

@@ -2,13 +2,11 @@ import BorealisBase
 
 /// A push in a list.
 package struct PushSummary: Sendable, Equatable {
-  /// Its ID.
   package var id: MessageID
   /// When it was accepted.
   package var createdAt: Timestamp
   /// When it ends.
   package var expiresAt: Timestamp
-  /// Its platforms.
   package var platforms: PlatformSet
   /// How many targets.
   package var targetCount: UInt32
@@ -58,7 +56,6 @@ package struct PushFilter: Sendable, Equatable {
 
 /// A part of a list of pushes, newest first.
 package struct PushHistory: Sendable, Equatable {
-  /// The pushes.
   package var pushes: [PushSummary] = []
   /// Where the list continues: older than this. Nil when there are no more. It may be set without any push: then the
   /// limit was examined without a match.

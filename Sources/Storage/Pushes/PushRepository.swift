@@ -12,7 +12,6 @@ package struct StoredContent: Sendable, Equatable {
   /// Who gets it from them unless they acknowledge it in time.
   package var fallbacks: [FallbackRow]
 
-  /// All fields.
   package init(
     content: [UInt8], strategy: UInt8, legs: [LegTargetsRow], fallbacks: [FallbackRow] = []
   ) {
@@ -60,7 +59,7 @@ extension PushRepository {
   package func latest(
     app: AppID, of number: RegistrationNumber, before: MessageID = MessageID(UInt64(Int64.max)), limit: Int,
     depth: Int, groups: Int, isTarget: ([UInt8], [UInt8]) -> Bool
-  ) throws(StorageError) -> (pushes: [DevicePush], next: MessageID?) {
+  ) throws(StorageError) -> (pushes: [DeviceHistoryRow], next: MessageID?) {
     let candidates = try database.all(
       """
       SELECT msg_id, target FROM (
@@ -69,7 +68,7 @@ extension PushRepository {
       WHERE target = ?2 OR target IS NULL ORDER BY msg_id DESC
       """, .app(app), .number(number), .integer(depth), .message(before)
     ) { (id: $0.message("msg_id"), isSingle: !$0.isNull("target")) }
-    var found: [DevicePush] = []
+    var found: [DeviceHistoryRow] = []
     var groupsLeft = groups
     var last = before
     for candidate in candidates {
@@ -85,7 +84,8 @@ extension PushRepository {
       let push = try database.first(
         "SELECT msg_id, created_at, content FROM push WHERE msg_id = ?", .message(candidate.id)
       ) {
-        DevicePush(id: $0.message("msg_id"), createdAt: $0.time("created_at"), content: $0.blob("content"))
+        DeviceHistoryRow(
+          id: $0.message("msg_id"), createdAt: $0.time("created_at"), content: $0.blob("content"))
       }
       guard var push else { continue }
       push.content = try database.opened(push.content, of: app, .pushContent)

@@ -8,7 +8,6 @@ package struct PushTraits: OptionSet, Sendable, Hashable {
   /// Takes bits as they are.
   package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// It has a notification.
   package static let notification = PushTraits(rawValue: 1)
   /// It has a custom message.
   package static let message = PushTraits(rawValue: 2)
@@ -97,7 +96,6 @@ package struct PushSource: Sendable, Equatable {
   /// The push object as it was sent, JSON in UTF-8; nil for pushes of versions that did not keep it.
   package var object: [UInt8]?
 
-  /// All fields.
   package init(sender: PushSender = .api, traits: PushTraits = [], object: [UInt8]? = nil) {
     self.sender = sender
     self.traits = traits

@@ -4,7 +4,6 @@ import BorealisBase
 package struct ScheduleRow: Sendable, Equatable {
   /// Row number; 0 for one that is not stored yet.
   package var id: Int64 = 0
-  /// Its app.
   package var app: AppID
   /// Its public name.
   package var uuid: String
@@ -76,7 +75,6 @@ package struct ScheduleRunRow: Sendable, Equatable {
   /// Whether another try may succeed.
   package var needsRetry: Bool
 
-  /// All fields.
   package init(
     id: MessageID, schedule: Int64, occurrence: LocalTime, at: Timestamp, code: Int = 0, message: String = "",
     needsRetry: Bool = false

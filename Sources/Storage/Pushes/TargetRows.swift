@@ -3,7 +3,6 @@ import Model
 
 /// The stored outcome of a push for its targets. Sets are in the router's encoding.
 package struct TargetRows: Sendable, Equatable {
-  /// The push.
   package var push: PushRow
   /// Its end on the direct connection, and its only target's receipts; nil if unknown.
   package var outcome: OutcomeRow?

@@ -5,7 +5,6 @@ import Model
 package struct DeviceKeyRow: Sendable, Equatable {
   /// Whose it is.
   package let number: RegistrationNumber
-  /// Its kind.
   package let kind: DeviceKeyKind
   /// The point, then 16 bytes that go into every content's key.
   package let bytes: [UInt8]

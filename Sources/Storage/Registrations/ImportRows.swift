@@ -3,13 +3,11 @@ import Model
 
 /// A registration that is taken over from another platform.
 package struct ImportedRegistration: Sendable, Equatable {
-  /// Its ID.
   package var registrationID: RegistrationID
   /// What the device runs.
   package var platform: Platform
   /// Its alias, if it has one.
   package var alias: String?
-  /// Its tags.
   package var tags: [String]
   /// Its tokens, each in a slot of its own.
   package var tokens: [PushToken]
@@ -42,9 +40,7 @@ package struct ImportedRegistration: Sendable, Equatable {
 
 /// A registration that an import meets.
 package struct ImportedBefore: Sendable {
-  /// Its number.
   package var number: RegistrationNumber
-  /// Its ID.
   package var registrationID: RegistrationID
   /// What its device runs.
   package var platform: Platform

@@ -13,7 +13,6 @@ package struct RegistrationOutcome: Sendable {
 
 /// A registration that is gone.
 package struct ReplacedRegistration: Sendable, Equatable {
-  /// Its number.
   package var number: RegistrationNumber
   /// Its public name.
   package var registrationID: RegistrationID
@@ -22,7 +21,6 @@ package struct ReplacedRegistration: Sendable, Equatable {
   /// The tags that it had, ascending.
   package var tags: [UInt32]
 
-  /// All fields.
   package init(number: RegistrationNumber, registrationID: RegistrationID, platform: Platform, tags: [UInt32])
   {
     self.number = number
@@ -62,16 +60,13 @@ package enum AliasOutcome: Sendable, Equatable {
 
 /// When a registration was online, and how its connection ended.
 package struct LastContact: Sendable {
-  /// Its app.
   package var app: AppID
-  /// Its number.
   package var number: RegistrationNumber
   /// When.
   package var at: Timestamp
   /// How it ended; `connected` if it was open then.
   package var end: ConnectionEnd
 
-  /// All fields.
   package init(app: AppID, number: RegistrationNumber, at: Timestamp, end: ConnectionEnd) {
     self.app = app
     self.number = number

@@ -10,7 +10,6 @@ package struct TagRoom: Sendable {
   /// The registration whose device makes them, and how many it may still make; nil for an app's server and for imports.
   package var maker: (number: RegistrationNumber, left: Int)?
 
-  /// All fields.
   package init(
     limit: Int, known: (names: Int, next: Int) = (0, 0), maker: (number: RegistrationNumber, left: Int)? = nil
   ) {

@@ -3,7 +3,6 @@ import Model
 
 /// What is known of the tokens that worked with an app's credential for a service of a channel.
 package struct TokenProofRow: Sendable, Equatable {
-  /// The service.
   package var service: ServiceID
   /// The ID of the credential that was used last.
   package var credential: String
@@ -14,7 +13,6 @@ package struct TokenProofRow: Sendable, Equatable {
   /// The same of the credential before, until this one is known to be right.
   package var former: [[UInt8]]
 
-  /// All fields.
   package init(
     service: ServiceID, credential: String, isProven: Bool, working: [[UInt8]], former: [[UInt8]]
   ) {

@@ -10,7 +10,6 @@ package struct HeldToken: Sendable, Equatable {
   /// The service that it belongs to; `none` if it is gone.
   package var service: ServiceID
 
-  /// All fields.
   package init(number: RegistrationNumber, slot: TokenSlot, service: ServiceID) {
     self.number = number
     self.slot = slot
@@ -29,14 +28,12 @@ package struct TokenRow: Sendable, Equatable {
   package var number: RegistrationNumber
   /// The service that the token belongs to; `none` if it named none.
   package var service: ServiceID
-  /// The token.
   package var token: [UInt8]
   /// When the device last reported it.
   package var tokenAt: Timestamp
   /// The number on the app's icon, as the server last knew it.
   package var badge: Int64
 
-  /// All fields.
   package init(
     number: RegistrationNumber, service: ServiceID, token: [UInt8], tokenAt: Timestamp, badge: Int64
   ) {

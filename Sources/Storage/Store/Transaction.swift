@@ -47,7 +47,6 @@ extension Transaction<Writing> {
 }
 
 extension Transaction {
-  /// Accounts.
   package var accounts: AccountRepository<Access> { .init(database: database) }
   /// Who did something in an hour or a day.
   package var activity: ActivityRepository<Access> { .init(database: database) }
@@ -55,7 +54,6 @@ extension Transaction {
   package var channelQueue: ChannelQueueRepository<Access> { .init(database: database) }
   /// Groups of apps and the pushes to them.
   package var appGroups: AppGroupRepository<Access> { .init(database: database) }
-  /// Apps.
   package var apps: AppRepository<Access> { .init(database: database) }
   /// The audit log.
   package var audit: AuditRepository<Access> { .init(database: database) }

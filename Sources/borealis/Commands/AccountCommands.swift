@@ -37,7 +37,7 @@ struct AccountCreateCommand: Command {
       return true
     }
     guard isKnownPlan else { throw .failed("there is no plan \"\(plan)\"") }
-    Console.print([
+    Terminal.print([
       "dev_key": .string(key.text), "dev_secret": .string(secret), "name": .string(name),
       "plan": .string(plan),
     ])
@@ -63,7 +63,7 @@ struct AccountListCommand: Command {
       }
     }
     for (account, apps) in found {
-      Console.print([
+      Terminal.print([
         "dev_key": .string(account.key.text), "name": .string(account.name), "plan": .string(account.plan),
         "apps": .number(JSONNumber(Int64(apps))),
         "created_at": .number(JSONNumber(account.createdAt.seconds)),
@@ -89,7 +89,7 @@ struct AccountRotateCommand: Command {
     let key = try AccountChange.apply(input) { transaction, account throws(StorageError) in
       try transaction.accounts.setSecret(account: account, hash: hash)
     }
-    Console.print(["dev_key": .string(key), "dev_secret": .string(secret)])
+    Terminal.print(["dev_key": .string(key), "dev_secret": .string(secret)])
   }
 }
 
@@ -142,6 +142,6 @@ enum AccountChange {
     let key = try apply(input) { transaction, account throws(StorageError) in
       try transaction.accounts.setDisabled(account: account, isDisabled)
     }
-    Console.print(["dev_key": .string(key), "disabled": .bool(isDisabled)])
+    Terminal.print(["dev_key": .string(key), "disabled": .bool(isDisabled)])
   }
 }

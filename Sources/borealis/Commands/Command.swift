@@ -60,7 +60,7 @@ struct Input {
     do throws(SettingsError) {
       settings = try Settings(
         command.settings, arguments: flags, environment: Self.environment(command.settings), file: file,
-        readFile: Files.read)
+        readFile: SmallFiles.read)
     } catch {
       throw .usage(error.description)
     }
@@ -70,7 +70,7 @@ struct Input {
   private static func environment(_ definitions: [SettingDefinition]) -> [String: String] {
     var found: [String: String] = [:]
     for definition in definitions {
-      for name in definition.variables { found[name] = Files.variable(name) }
+      for name in definition.variables { found[name] = SmallFiles.variable(name) }
     }
     return found
   }
@@ -93,7 +93,7 @@ struct Input {
       throw .usage(error.description)
     }
     guard let name = settings.text("config") else { return nil }
-    guard let text = Files.read(name) else { throw .usage("--config: cannot read \"\(name)\"") }
+    guard let text = SmallFiles.read(name) else { throw .usage("--config: cannot read \"\(name)\"") }
     return (name, text)
   }
 
@@ -131,5 +131,5 @@ struct VersionCommand: Command {
   static let operands: [String] = []
   static let settings: [SettingDefinition] = []
 
-  static func run(_ input: Input) { Console.print(Program.version) }
+  static func run(_ input: Input) { Terminal.print(Program.version) }
 }

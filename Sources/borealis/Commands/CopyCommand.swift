@@ -35,12 +35,12 @@ struct CopyCommand: Command {
     let tables = try file.whileUnserved { () throws(Failure) in try copy(from, to) }
     guard let tables else { throw .failed("another server uses \(file.path); stop it first") }
     for table in tables {
-      Console.print([
+      Terminal.print([
         "table": .string(table.name), "rows": .number(JSONNumber(Int64(table.rows))),
         "sha256": .string(table.digest),
       ])
     }
-    Console.print([
+    Terminal.print([
       "tables": .number(JSONNumber(Int64(tables.count))),
       "rows": .number(JSONNumber(Int64(tables.reduce(0) { $0 + $1.rows }))),
     ])

@@ -25,7 +25,7 @@ struct BackupCommand: Command {
     } catch {
       throw DataFolder.failure("cannot copy to \(target)", error)
     }
-    Console.print(["backup": .string(target)])
+    Terminal.print(["backup": .string(target)])
   }
 }
 
@@ -53,14 +53,14 @@ struct CheckCommand: Command {
       throw DataFolder.failure("cannot read \(folder.database)", error)
     }
     guard report.schemaVersion > 0 || !report.problems.isEmpty else { throw folder.emptyFailure }
-    Console.print([
+    Terminal.print([
       "schema_version": .number(JSONNumber(Int64(report.schemaVersion))),
       "tables_compared": .bool(report.comparesTables),
       "problems": .array(report.problems.map { .string($0) }),
     ])
     guard report.problems.isEmpty else { throw .failed("the database is damaged") }
     guard !report.comparesTables else { return }
-    Console.complain(
+    Terminal.complain(
       "borealis: the tables were not compared, since an older version of Borealis wrote them; \"borealis serve\" migrates them"
     )
   }

@@ -92,7 +92,7 @@ struct DeviceCommand: Command {
       throw .failed(error.description)
     }
     fleet.start()
-    DeviceInput.read(for: fleet, endsProgram: input.settings.flag("until-input-ends"))
+    InstructionInput.read(for: fleet, endsProgram: input.settings.flag("until-input-ends"))
     while signals.wait(milliseconds: -1) != .stop {}
     signals.restoreDefaults()
     fleet.close()

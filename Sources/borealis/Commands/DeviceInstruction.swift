@@ -149,7 +149,7 @@ enum DeviceInstruction: Equatable {
 }
 
 /// Standard input, read on a thread of its own.
-enum DeviceInput {
+enum InstructionInput {
   static func read(for fleet: DeviceFleet, endsProgram: Bool) {
     do throws(SystemThread.Failure) {
       try SystemThread.start("input") {

@@ -28,6 +28,6 @@ struct HealthCommand: Command {
       }
       throw .failed("\(server.host) is not ready (status \(response.status)\(reason ?? ""))")
     }
-    Console.print(["ready": true])
+    Terminal.print(["ready": true])
   }
 }

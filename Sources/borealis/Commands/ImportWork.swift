@@ -131,7 +131,7 @@ struct ImportWork {
   mutating func finish() throws(Failure) {
     guard columns != nil else { throw .failed("the file is empty; its first line must name the columns") }
     if !waiting.isEmpty { try store(waiting) }
-    Console.print([
+    Terminal.print([
       "lines": .number(JSONNumber(counts.lines)), "added": .number(JSONNumber(counts.added)),
       "updated": .number(JSONNumber(counts.updated)), "known": .number(JSONNumber(counts.known)),
       "incomplete": .number(JSONNumber(counts.incomplete)),
@@ -141,7 +141,7 @@ struct ImportWork {
 
   private func refuse(_ line: Int, _ reason: String) {
     counts.refused += 1
-    Console.print(["line": .number(JSONNumber(Int64(line))), "refused": .string(reason)])
+    Terminal.print(["line": .number(JSONNumber(Int64(line))), "refused": .string(reason)])
   }
 
   private mutating func store(_ lines: [Line]) throws(Failure) {
@@ -173,7 +173,7 @@ struct ImportWork {
     case .numbersUsedUp: return refuse(line.number, "the app has used up its numbers, or is deleted")
     }
     if result.registrationID.text != line.id {
-      Console.print([
+      Terminal.print([
         "line": .number(JSONNumber(Int64(line.number))), .init(options.source.columns[0]): .string(line.id),
         "becomes": .string(result.registrationID.text),
       ])
@@ -181,7 +181,7 @@ struct ImportWork {
     let leftOut = line.leftOut + result.losses.map(Self.reason)
     guard !leftOut.isEmpty else { return }
     counts.incomplete += 1
-    Console.print([
+    Terminal.print([
       "line": .number(JSONNumber(Int64(line.number))), "left_out": .array(leftOut.map { .string($0) }),
     ])
   }

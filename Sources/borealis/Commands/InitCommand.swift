@@ -14,6 +14,6 @@ struct InitCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let folder = try DataFolder(input)
     try folder.initialize()
-    Console.print(["database": .string(folder.database)])
+    Terminal.print(["database": .string(folder.database)])
   }
 }

@@ -34,6 +34,6 @@ struct MailTestCommand: Command {
     } catch {
       throw .failed("\(server.url): \(error.reason)")
     }
-    Console.print(["sent": .string(recipient.address), "server": .string(server.url)])
+    Terminal.print(["sent": .string(recipient.address), "server": .string(server.url)])
   }
 }

@@ -40,11 +40,11 @@ struct NodeListCommand: Command {
         line.set("apps", .number(JSONNumber(Int64(apps[node.incarnation] ?? 0))))
         line.set("installation", .bool(hasInstallation))
       }
-      Console.print(.object(line))
+      Terminal.print(.object(line))
     }
     let names = Set(view.nodes.map(\.name))
     for node in try cluster.deadNodes() where !names.contains(node.name) {
-      Console.print([
+      Terminal.print([
         "name": .string(node.name), "address": .string(node.address), "version": .string(node.version),
         "alive": false, "last_seen_at": .string(Log.iso8601(node.seenAt.milliseconds)),
       ])
@@ -73,7 +73,7 @@ struct NodeStatusCommand: Command {
     line.set("nodes", .number(JSONNumber(Int64(view.nodes.count))))
     line.set("database_in_use", .bool(!view.isFree))
     if let shares { line.set("apps_without_home", .number(JSONNumber(Int64(shares.homeless)))) }
-    Console.print(.object(line))
+    Terminal.print(.object(line))
     guard home != nil, !view.isFree else { throw .failed("no node is the home") }
     guard shares?.homeless ?? 0 == 0 else { throw .failed("some apps have no home") }
   }
@@ -93,7 +93,7 @@ struct NodeDrainCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let name = input.operands[0]
     try OperatedCluster(input).drain(name)
-    Console.print(["name": .string(name), "draining": .bool(true)])
+    Terminal.print(["name": .string(name), "draining": .bool(true)])
   }
 }
 

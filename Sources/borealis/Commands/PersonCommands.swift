@@ -15,7 +15,7 @@ struct PersonListCommand: Command {
       try transaction.people.all()
     }
     for person in people {
-      Console.print([
+      Terminal.print([
         "email": .string(person.email), "name": .string(person.name), "operator": .bool(person.isOperator),
         "totp": .bool(person.sealedTOTP != nil),
         "created": .string(Log.iso8601(person.createdAt.milliseconds)),
@@ -52,6 +52,6 @@ struct PersonResetCommand: Command {
       return true
     }
     guard isKnown else { throw .failed("no user has the address \(email)") }
-    Console.print(["email": .string(email), "password": .string(password)])
+    Terminal.print(["email": .string(email), "password": .string(password)])
   }
 }

@@ -42,7 +42,7 @@ struct PlanSetCommand: Command {
       try transaction.plans.set(plan)
       return plan
     }
-    Console.print(plan.json)
+    Terminal.print(plan.json)
   }
 
   private static func isName(_ text: String) -> Bool {
@@ -107,7 +107,7 @@ struct PlanListCommand: Command {
       transaction throws(StorageError) in
       try transaction.plans.all()
     }
-    for plan in plans { Console.print(plan.json) }
+    for plan in plans { Terminal.print(plan.json) }
   }
 }
 

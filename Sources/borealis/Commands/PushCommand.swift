@@ -51,7 +51,7 @@ struct PushCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let api = try PushAPI(input)
     guard input.settings.flag("encrypt") else {
-      return Console.print(try api.call("POST", "/v3/push", try body(input)))
+      return Terminal.print(try api.call("POST", "/v3/push", try body(input)))
     }
     let settings = input.settings
     let devices = settings.list("registration-id")
@@ -71,7 +71,7 @@ struct PushCommand: Command {
         options.set("time_to_live", .number(JSONNumber(seconds)))
         push.set("options", .object(options))
       }
-      Console.print(try api.call("POST", "/v3/push", JSONWriter.serialize(.object(push))))
+      Terminal.print(try api.call("POST", "/v3/push", JSONWriter.serialize(.object(push))))
     }
   }
 
@@ -88,7 +88,7 @@ struct PushCommand: Command {
       if let other = (names + contents).first {
         throw .usage("--file holds the whole push: remove --\(other)")
       }
-      guard let text = Files.read(file == "-" ? "/dev/stdin" : file) else {
+      guard let text = SmallFiles.read(file == "-" ? "/dev/stdin" : file) else {
         throw .usage("--file: cannot read \"\(file)\"")
       }
       return Array(text.utf8)

@@ -17,6 +17,6 @@ struct RegistrationDeleteCommand: Command {
     guard let id = input.operands.first.flatMap({ RegistrationID($0) }) else {
       throw .usage("ID is not a registration ID: 19 hexadecimal digits")
     }
-    Console.print(try PushAPI(input).call("DELETE", "/v1/devices/\(id.text)"))
+    Terminal.print(try PushAPI(input).call("DELETE", "/v1/devices/\(id.text)"))
   }
 }

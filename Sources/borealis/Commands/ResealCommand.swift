@@ -43,7 +43,7 @@ struct ResealCommand: Command {
       }
       let count = try result.get()
       let contents = try resealContents(of: store, folder)
-      Console.print([
+      Terminal.print([
         "resealed": .number(JSONNumber(Int64(count))),
         "contents": .number(JSONNumber(Int64(contents.resealed))),
         "damaged": .number(JSONNumber(Int64(contents.damaged))),
@@ -76,7 +76,7 @@ struct ResealCommand: Command {
         return try Resealing.forget(lost, in: transaction)
       }
       if contents > 0 { removed.append("contents of apps that have them sealed: \(contents)") }
-      Console.print([
+      Terminal.print([
         "forgotten": .number(JSONNumber(Int64(removed.count))),
         "removed": .array(removed.map { .string($0) }),
       ])

@@ -34,7 +34,7 @@ struct ServeCommand: Command {
     }
     guard let server = made else { return }
     try server.start()
-    Console.print(server.readyLine)
+    Terminal.print(server.readyLine)
     ServiceManager.ready()
     serve(server, until: signals)
     ServiceManager.stopping()
@@ -42,8 +42,8 @@ struct ServeCommand: Command {
     server.drain()
     // Without the handlers of `exit`, which tear down what other threads still use.
     let failure = reason ?? server.lastingFailure
-    if let failure { Console.complain("borealis: \(failure)") }
-    Console.flush()
+    if let failure { Terminal.complain("borealis: \(failure)") }
+    Terminal.flush()
     _exit(failure == nil ? 0 : 1)
   }
 

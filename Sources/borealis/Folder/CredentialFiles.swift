@@ -24,7 +24,7 @@ struct CredentialFiles {
   }
 
   private func token(_ path: String) throws(Failure) -> CredentialUpload {
-    let bytes = try Files.contents(path)
+    let bytes = try SmallFiles.contents(path)
     do throws(CredentialError) {
       return try CredentialUpload(
         p8: bytes, fileName: path, keyID: settings.text("key-id"), teamID: settings.text("team-id"),
@@ -47,7 +47,7 @@ struct CredentialFiles {
   }
 
   private func pair(_ certificate: String, _ key: String) throws(Failure) -> CertificateKeyPair {
-    let (certificateBytes, keyBytes) = (try Files.contents(certificate), try Files.contents(key))
+    let (certificateBytes, keyBytes) = (try SmallFiles.contents(certificate), try SmallFiles.contents(key))
     do throws(CredentialFileError) {
       return try CertificateKeyPair(certificates: certificateBytes, key: keyBytes)
     } catch {
@@ -56,13 +56,13 @@ struct CredentialFiles {
   }
 
   private func pkcs12(_ path: String) throws(Failure) -> CertificateKeyPair {
-    let bytes = try Files.contents(path)
+    let bytes = try SmallFiles.contents(path)
     let given = settings.text("password")
     do throws(CredentialFileError) {
       do throws(CredentialFileError) {
         return try PKCS12.parse(bytes, password: given)
       } catch {
-        guard error == .passwordNeeded, let typed = Console.password("Password of \(path): ") else {
+        guard error == .passwordNeeded, let typed = Terminal.password("Password of \(path): ") else {
           throw error
         }
         return try PKCS12.parse(bytes, password: typed)

@@ -91,7 +91,7 @@ struct DataFolder {
 
   /// The secret key file that the server reads which uses the folder now, if one does.
   func servedKeyFile() -> SecretKeyFile? {
-    guard isServed, let name = Files.read(path + "/lock") else { return nil }
+    guard isServed, let name = SmallFiles.read(path + "/lock") else { return nil }
     return name.isEmpty ? SecretKeyFile(in: self) : SecretKeyFile(path: name)
   }
 

@@ -64,7 +64,7 @@ struct SecretKeyFile: Sendable {
     guard status.st_mode & 0o007 == 0 else {
       throw .failed("everybody on this machine may read or change \(path): \"chmod o= \(path)\" ends that")
     }
-    guard let text = Files.read(path) else {
+    guard let text = SmallFiles.read(path) else {
       throw .failed("cannot read \(path): \(SystemCalls.reason(errno))")
     }
     do throws(SealError) {
@@ -186,7 +186,7 @@ struct SecretKeyFile: Sendable {
       # have them sealed cannot be read.
       \(SealingKeys.makeLine())
       """
-    try Files.replace(own, with: text, mode: 0o600)
+    try SmallFiles.replace(own, with: text, mode: 0o600)
     let linked = link(own, path)
     let number = errno
     unlink(own)

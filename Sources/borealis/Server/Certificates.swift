@@ -53,7 +53,7 @@ final class Certificates: Sendable {
   private static func read(_ certificate: String, _ key: String) throws(Failure) -> State {
     do throws(TLSError) {
       let context = try TLSContext.server(certificatePath: certificate, keyPath: key)
-      guard let info = try? CertificateInfo(pem: Files.read(certificate) ?? "") else {
+      guard let info = try? CertificateInfo(pem: SmallFiles.read(certificate) ?? "") else {
         throw .invalid(path: certificate, reason: "no certificate")
       }
       return State(context: context, info: info)
@@ -77,9 +77,9 @@ final class Certificates: Sendable {
     } catch {
       throw .failed("cannot create a certificate: \(error)")
     }
-    try Files.replace(keyPath, with: made.keyPEM, mode: 0o600)
+    try SmallFiles.replace(keyPath, with: made.keyPEM, mode: 0o600)
     do throws(Failure) {
-      try Files.replace(certificatePath, with: made.certificatePEM, mode: 0o644)
+      try SmallFiles.replace(certificatePath, with: made.certificatePEM, mode: 0o644)
     } catch {
       // Alone it would keep the next start from making both.
       unlink(keyPath)

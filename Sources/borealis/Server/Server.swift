@@ -256,7 +256,7 @@ final class Server: Sendable {
     log.error(
       "a file of the database was removed or replaced while the server ran; the server ends",
       ["file": .text(file)])
-    Console.flush()
+    Terminal.flush()
     _exit(1)
   }
 

@@ -8,7 +8,7 @@ enum ServiceManager {
   static func stopping() { send("STOPPING=1") }
 
   private static func send(_ state: String) {
-    guard let path = Files.variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else {
+    guard let path = SmallFiles.variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else {
       return
     }
     var address = sockaddr_un()

@@ -46,8 +46,8 @@ struct Signals: ~Copyable {
         while polls[1].revents == 0 {
           guard poll(&polls, 2, -1) > 0, polls[1].revents == 0, polls[0].revents != 0 else { continue }
           guard [SIGTERM, SIGINT].contains(cl_signal_next(descriptor)) else { continue }
-          Console.complain("borealis: stopped before the server was ready to serve")
-          Console.flush()
+          Terminal.complain("borealis: stopped before the server was ready to serve")
+          Terminal.flush()
           _exit(0)
         }
         ended.signal()

@@ -180,7 +180,7 @@ struct ServeSettings {
     if let other = settings.address("apns-production") { hosts.production = .init(other.host, other.port) }
     if let other = settings.address("apns-sandbox") { hosts.sandbox = .init(other.host, other.port) }
     if let file = try authorities(settings, "apns-ca") {
-      hosts.trust = .systemAndPEM(try Files.contents(file))
+      hosts.trust = .systemAndPEM(try SmallFiles.contents(file))
     }
     return hosts
   }

@@ -130,14 +130,14 @@ enum ClusterSamples {
     ),
     (
       .pushMany(
-        FanOutPush(
+        FanOutMessage(
           id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC])
       ).following(id),
       idHex + nextHex + "01" + "01" + "027b7d" + "01cc" + "0000" + "00"
     ),
     (
       .pushMany(
-        FanOutPush(
+        FanOutMessage(
           id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC], showBefore: 300,
           waited: [0xCD], endsIn: 1)
       ).following(id),
@@ -205,13 +205,13 @@ enum ClusterSamples {
     ),
     (
       .pushMany(
-        FanOutPush(id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC])
+        FanOutMessage(id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC])
       ).following(id),
       idHex + nextHex + "01" + "01" + "027b7d" + "01cc" + "0000"
     ),
     (
       .pushMany(
-        FanOutPush(
+        FanOutMessage(
           id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC], showBefore: 300,
           waited: [0xCD])
       ).following(id),
@@ -230,7 +230,7 @@ enum ClusterSamples {
     ),
     (
       .pushMany(
-        FanOutPush(id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC])
+        FanOutMessage(id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC])
       ).following(id),
       idHex + nextHex + "01" + "01" + "027b7d" + "01cc"
     ),

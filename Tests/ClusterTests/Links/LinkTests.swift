@@ -19,14 +19,14 @@ private let millisecond: UInt64 = 1_000_000
         id: MessageID(id), handles: [], content: [UInt8](repeating: 1, count: bytes)))
   }
 
-  private func take(_ queue: inout OutboundQueue, now: UInt64) throws -> [ClusterFrame] {
+  private func take(_ queue: inout FrameQueue, now: UInt64) throws -> [ClusterFrame] {
     try queue.take(now: now, cluster, version: 1, from: Incarnation(1), to: Incarnation(2)).map {
       try ClusterFrame($0, cluster: cluster)
     }
   }
 
   @Test func anIdleQueueIsSentAtOnceAndABusyOneSoon() throws {
-    var queue = OutboundQueue()
+    var queue = FrameQueue()
     let now = 1000 * millisecond
     try queue.add(entry(push(1)), now: now)
     #expect(queue.deadline == now)
@@ -42,7 +42,7 @@ private let millisecond: UInt64 = 1_000_000
   }
 
   @Test func acknowledgementsWaitForOthers() throws {
-    var queue = OutboundQueue()
+    var queue = FrameQueue()
     let now = 1000 * millisecond
     let acks = ClusterMessage.acks(AckBatch(batch: 1, senders: []))
     try queue.add(entry(acks), now: now)
@@ -53,7 +53,7 @@ private let millisecond: UInt64 = 1_000_000
   }
 
   @Test func fullFramesAndLoginsAreDivided() throws {
-    var queue = OutboundQueue()
+    var queue = FrameQueue()
     for id in 1...5 { try queue.add(entry(push(UInt64(id), bytes: 60_000)), now: 5) }
     #expect(queue.deadline == 5)
     #expect(try take(&queue, now: 5).map(\.entries.count) == [4, 1])
@@ -68,11 +68,11 @@ private let millisecond: UInt64 = 1_000_000
     let large = entry(
       .recall(
         PushRecall(id: MessageID(1), targets: [UInt8](repeating: 0, count: 300_000), isComplement: true)))
-    #expect(throws: OutboundQueue.Refusal.tooLarge) { try queue.add(large, now: 0) }
+    #expect(throws: FrameQueue.Refusal.tooLarge) { try queue.add(large, now: 0) }
   }
 
   @Test func aPeerThatAppliesNothingIsBehind() throws {
-    var queue = OutboundQueue()
+    var queue = FrameQueue()
     var now = millisecond
     var id: UInt64 = 0
     while !queue.isBehind {
@@ -83,10 +83,10 @@ private let millisecond: UInt64 = 1_000_000
     }
     #expect(queue.cost >= ClusterLimits.maxUnapplied)
     #expect(queue.cost < ClusterLimits.maxUnapplied + ClusterLimits.maxFrame)
-    #expect(throws: OutboundQueue.Refusal.behind) { try queue.add(entry(push(id + 1)), now: now) }
+    #expect(throws: FrameQueue.Refusal.behind) { try queue.add(entry(push(id + 1)), now: now) }
     // Other messages still have some room.
     try queue.add(entry(.replay(ReplayRequest(after: MessageID(1)))), now: now)
-    #expect(throws: OutboundQueue.Refusal.behind) {
+    #expect(throws: FrameQueue.Refusal.behind) {
       for _ in 0..<100_000 {
         let request = DeviceRequest(
           handle: ClusterSamples.handle, sequence: 1, number: ClusterSamples.number,
@@ -197,7 +197,7 @@ private let millisecond: UInt64 = 1_000_000
 
   private func part(_ part: UInt32, of id: UInt64, after previous: UInt64, hasMore: Bool) -> ClusterMessage {
     .pushMany(
-      FanOutPush(
+      FanOutMessage(
         id: MessageID(id), part: part, hasMore: hasMore, content: [], targets: [])
     ).following(MessageID(previous))
   }

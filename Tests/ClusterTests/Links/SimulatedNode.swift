@@ -202,7 +202,7 @@ final class SimulatedNode {
     }
     return (0..<count).map { part in
       .pushMany(
-        FanOutPush(
+        FanOutMessage(
           id: push.id, part: part, hasMore: part < count - 1,
           content: part == 0 ? content : [], targets: []))
     }

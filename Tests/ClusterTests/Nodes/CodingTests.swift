@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func `Results are read as written`() throws {
-    let results: [OperationResult] = [
+    let results: [OperationAnswer] = [
       .done, .alias(nil), .alias("a"), .tags([]), .tags(["a", ""]), .hasTag(true), .hasTag(false), .key([1]),
       .failed(.aliasFull), .failed(.tooManyTags), .failed(.appTagsFull), .failed(.newTagsUsedUp),
       .failed(.unknownRegistration), .failed(.unknownKey), .failed(.invalidToken), .failed(.unavailable),

@@ -282,7 +282,7 @@ final class ScriptedGateway {
     }
   }
 
-  private func answered(_ sequence: UInt32, _ result: OperationResult) {
+  private func answered(_ sequence: UInt32, _ result: OperationAnswer) {
     guard let asked = asked.removeValue(forKey: sequence) else { return }
     if case .done = result {
       answers.done += 1

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RequestRuleTests {
   @Test func everyReasonHasApplesStatus() {
-    let table: [Int: [APNsReason]] = [
+    let table: [Int: [SimulatedReason]] = [
       403: [
         .badCertificate, .badCertificateEnvironment, .expiredProviderToken, .forbidden, .invalidProviderToken,
         .missingProviderToken, .unrelatedKey, .badEnvironmentKey,
@@ -14,7 +14,7 @@ import Testing
       429: [.tooManyProviderTokenUpdates, .tooManyRequests], 500: [.internalServerError],
       503: [.serviceUnavailable, .shutdown],
     ]
-    for reason in APNsReason.allCases {
+    for reason in SimulatedReason.allCases {
       let status = table.first { $0.value.contains(reason) }?.key ?? 400
       #expect(Verdict(Refusal(reason)).status == status, "\(reason)")
     }
@@ -203,7 +203,7 @@ import Testing
 
   @Test func tokensHaveStates() throws {
     var world = try RuleWorld()
-    let token = try #require(DeviceToken(RuleWorld.deviceToken.utf8))
+    let token = try #require(SimulatedDeviceToken(RuleWorld.deviceToken.utf8))
     let topic = Array("com.example.app".utf8)[...]
     let states: [(SimulatedTokens.State?, Verdict)] = [
       (.registered(topics: nil), .accepted), (.registered(topics: [topic]), .accepted),

@@ -4,8 +4,8 @@ import Testing
 @testable import DevTools
 
 @Suite struct ScriptTests {
-  let token = DeviceToken(String(repeating: "1", count: 64).utf8)
-  let other = DeviceToken(String(repeating: "2", count: 64).utf8)
+  let token = SimulatedDeviceToken(String(repeating: "1", count: 64).utf8)
+  let other = SimulatedDeviceToken(String(repeating: "2", count: 64).utf8)
 
   /// At which of twelve pushes a rule acts.
   @Test(

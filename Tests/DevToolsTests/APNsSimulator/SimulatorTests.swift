@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test func pushesAfterA410AreFound() throws {
-    let token = try #require(DeviceToken(RuleWorld.deviceToken.utf8))
+    let token = try #require(SimulatedDeviceToken(RuleWorld.deviceToken.utf8))
     simulator.set(token, .unregistered(timestamp: 1))
     _ = handle()
     #expect(simulator.log.totals.findings == [:])

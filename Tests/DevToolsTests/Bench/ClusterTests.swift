@@ -47,8 +47,8 @@ import Testing
   @Test func eachDeviceIsPostedToWithTheCredentialsOfItsApp() {
     let apps = ["first", "second"].map { BorealisApp(key: .random(), secret: $0, folder: "") }
     let population = Population(count: 4, apps: 2)
-    let sender = PushSender(apps: apps)
-    let driver = DeviceDriver(receivers: 4, appKeys: apps.map(\.key), sender: sender)
+    let sender = LoadSender(apps: apps)
+    let driver = BorealisDriver(receivers: 4, appKeys: apps.map(\.key), sender: sender)
     for number in 0..<3 {
       driver.adopt(number, population.id(number), population.secret, app: population.app(of: number))
     }

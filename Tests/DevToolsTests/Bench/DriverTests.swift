@@ -83,7 +83,7 @@ import Testing
   /// The server closes a connection that the load leaves idle: only what is under way is lost with its connection.
   @Test func idleConnectionsMayEnd() throws {
     let client = try LoadClient()
-    let sender = PushSender(appKey: .random(), secret: "s")
+    let sender = LoadSender(appKey: .random(), secret: "s")
     sender.opened(Link(slot: 0, generation: 0, member: 0), client)
     sender.closed(Link(slot: 0, generation: 0, member: 0), client)
     #expect(sender.lostCount == 0)

@@ -15,7 +15,7 @@ import Testing
     let text = #"{"payload":\#(payload),"target":{"token":[\#(target)]},"pushOptions":\#(options)}"#
     let body = Array(text.utf8)
     let request = HTTPRequest(method: "POST", target: "/", body: body)
-    do throws(MakerRules.Fault) {
+    do throws(SimulatedMakerRules.Fault) {
       try HarmonyRules.check(request, try? parseJSON(body), list, type)
       return nil
     } catch { return "\(error.code) \(error.message)" }

@@ -138,7 +138,7 @@ struct SingleController: GetuiController {
     let admission = api.gateway.admitBatch(ids, of: app)
     var (names, shown): (Set<String>, Set<String>) = ([], [])
     // All messages are passed to the writer before the first one is answered, so that they share commits.
-    let answers = BatchAnswers(count: list.count) { [call] in
+    let answers = GetuiBatchAnswers(count: list.count) { [call] in
       done()
       answer(call, $0, by: name, isAsync: isAsync, app)
     }
@@ -173,7 +173,7 @@ struct SingleController: GetuiController {
   /// Answers `{taskid:{cid:status}}`. A refused message stands under its `request_id`, with the reason as the status. If all are
   /// refused, the answer is the first one's error. With `is_async` there is no `data` unless a message is refused.
   private func answer(
-    _ call: GetuiCall, _ outcomes: [BatchAnswers.Outcome], by name: TargetName, isAsync: Bool, _ app: App
+    _ call: GetuiCall, _ outcomes: [GetuiBatchAnswers.Outcome], by name: TargetName, isAsync: Bool, _ app: App
   ) {
     let ignored = IgnoredMembers()
     for (entry, _) in outcomes { ignored.add(entry.ignored) }
@@ -223,7 +223,7 @@ private struct BatchEntry: Sendable {
 }
 
 /// Collects the outcomes of the messages of a batch, in their order, and answers when all are known.
-private final class BatchAnswers: Sendable {
+private final class GetuiBatchAnswers: Sendable {
   typealias Outcome = (BatchEntry, Result<GetuiAPI.Claim, GetuiError>)
 
   private struct State: Sendable {

@@ -27,7 +27,6 @@ package final class APNsChannel: QueuedChannel {
     var isStarted = false
   }
 
-  /// What it is.
   package let info = ChannelInfo.apns
   /// Makes payloads.
   package var renderer: (any ContentRenderer)? { APNsContentRenderer() }

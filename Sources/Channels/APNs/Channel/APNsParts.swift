@@ -12,7 +12,6 @@ package struct APNsHosts: Sendable {
   package struct Host: Hashable, Sendable {
     /// The host name, which the certificate must contain.
     package let name: String
-    /// The port.
     package let port: UInt16
 
     /// Makes an address.

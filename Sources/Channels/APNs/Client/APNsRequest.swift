@@ -42,7 +42,6 @@ package struct APNsRequest: Sendable {
   package var topic: String
   /// The kind of push.
   package var type: APNsPushType
-  /// The priority.
   package var priority: APNsPriority
   /// Until when APNs keeps it, Unix seconds; 0 for one attempt, nil for the default of APNs.
   package var expiration: Int64?

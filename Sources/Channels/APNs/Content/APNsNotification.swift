@@ -37,7 +37,6 @@ package struct APNsNotification: Equatable, Sendable {
   package internal(set) var collapse: CollapseID
   /// What happens to the number on the icon; not `.unchanged` if and only if the payload has a hole for it.
   package let badge: BadgeChange
-  /// The payload.
   package let payload: APNsTemplate
 
   /// Puts a notification together; only for a Live Activity the token must be named. Gives nil for what Apple would refuse

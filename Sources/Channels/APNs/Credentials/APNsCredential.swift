@@ -15,7 +15,6 @@ package struct APNsCredential: Sendable {
 
   /// Its number; a connection belongs to one credential.
   package let id: APNsCredentialID
-  /// Its app.
   package let app: AppID
   /// Production or sandbox.
   package let environment: APNsEnvironment
@@ -26,7 +25,6 @@ package struct APNsCredential: Sendable {
   /// When a certificate expires.
   package let expiresAt: Timestamp?
 
-  /// All fields.
   package init(
     id: APNsCredentialID, app: AppID, environment: APNsEnvironment, topic: String,
     authentication: Authentication, expiresAt: Timestamp?
@@ -58,7 +56,6 @@ extension APNsCredential {
 package struct APNsCredentialExpiry: Equatable, Sendable {
   /// The credential's number.
   package let id: APNsCredentialID
-  /// Its app.
   package let app: AppID
   /// The app's public key.
   package let appKey: AppKey
@@ -107,7 +104,6 @@ package enum APNsCredentialStatus: Equatable, Sendable {
 package struct APNsCredentialChange: Equatable, Sendable {
   /// The credential's number.
   package let id: APNsCredentialID
-  /// Its app.
   package let app: AppID
   /// Production or sandbox.
   package let environment: APNsEnvironment

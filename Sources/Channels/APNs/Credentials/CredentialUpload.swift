@@ -103,7 +103,6 @@ package struct CredentialUpload: Sendable {
     }
   }
 
-  /// What it is.
   package var kind: APNsCredentialKind {
     if case .key = content { .token } else { .certificate }
   }

@@ -6,7 +6,6 @@ package struct CredentialPauses<ID: Hashable & Sendable>: Sendable {
   package struct Pause: Sendable {
     /// The credential.
     package let id: ID
-    /// Its app.
     package let app: AppID
     /// Why, for people.
     package let reason: String

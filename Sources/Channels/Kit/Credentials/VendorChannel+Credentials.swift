@@ -12,7 +12,6 @@ extension VendorChannel: ChannelCredentials {
   /// What pages say of the channel.
   package var texts: CredentialTexts { vendor.texts }
 
-  /// One.
   package var forms: [CredentialForm] { [vendor.form] }
 
   /// Those of some apps: at most one each.

@@ -35,7 +35,6 @@ package struct ReceiptItem: Sendable, Equatable {
   /// When it happened, by the service's clock; nil if it does not say.
   package let at: Timestamp?
 
-  /// All fields.
   package init(tag: String, tokens: [[UInt8]], _ receipt: PushReceipt?, at: Timestamp?) {
     self.tag = tag
     self.tokens = tokens

@@ -7,7 +7,6 @@ import Storage
 package struct AnsweredToken: Sendable, Hashable {
   /// The device.
   package let number: RegistrationNumber
-  /// The token.
   package let token: PushToken
   /// When the request was sent.
   package let sentAt: Timestamp
@@ -16,7 +15,6 @@ package struct AnsweredToken: Sendable, Hashable {
   /// It is not given up if the device reported it again after this.
   package let reportedBy: Timestamp
 
-  /// All fields.
   package init(
     _ delivery: Delivery, _ token: PushToken, sentAt: Timestamp, end: TokenEnd = .byService,
     reportedBy: Timestamp

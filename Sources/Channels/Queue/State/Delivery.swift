@@ -86,7 +86,6 @@ package struct Outgoing: Sendable {
   package let push: MessageID, expires: Timestamp
   /// Its content: `QueuedPart.content`.
   package let content: any AnyObject & Sendable
-  /// Its target.
   package let target: any ServiceTarget
 }
 
@@ -106,7 +105,6 @@ package struct RequestTag: Hashable, Sendable {
     rawValue = UInt64(app.rawValue) << Self.countBits | count & (1 << Self.countBits - 1)
   }
 
-  /// The app.
   package var app: AppID { AppID(UInt32(truncatingIfNeeded: rawValue >> Self.countBits)) }
 }
 
@@ -126,9 +124,7 @@ package struct CompletedRequest: Sendable {
   package var delivery: Delivery
   /// When the request was sent.
   package let sentAt: Timestamp
-  /// Its target.
   package let target: any ServiceTarget
-  /// Its authorization.
   package let authorization: (any AnyObject & Sendable)?
   /// Whether the service has accepted the same token in a later request.
   package let hasWorkedSince: Bool

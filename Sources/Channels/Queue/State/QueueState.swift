@@ -54,7 +54,7 @@ struct QueueState: Sendable {
   var isArming = false
   var changes = TokenChanges()
   var inFlight = InFlightRequests()
-  var held = HeldPushes()
+  var held = HeldBackPushes()
   /// Whether `targets` and `stopped` are complete.
   var knowsCredentials = false
   var targets: [ServiceID: any ServiceTarget] = [:]

@@ -7,7 +7,6 @@ import Storage
 package struct QueuedPart: Sendable {
   /// The leg's number, 1 to `maximumLeg`.
   package let leg: UInt8
-  /// Its targets.
   package let targets: Recipients
   /// Which of a device's tokens it goes to.
   package let slot: TokenSlot
@@ -34,7 +33,6 @@ package struct QueuedPart: Sendable {
   /// The highest number of a leg.
   package static let maximumLeg: UInt8 = 4
 
-  /// All fields.
   package init(
     leg: UInt8 = DeliveryLeg.main, targets: Recipients, slot: TokenSlot, service: ServiceID = .only,
     serviceOfToken: (@Sendable ([UInt8]) -> ServiceID)? = nil,

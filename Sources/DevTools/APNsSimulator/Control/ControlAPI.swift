@@ -97,15 +97,16 @@ struct ControlAPI {
 
   private func setTokens(_ body: JSONValue) throws(ControlFault) -> JSONValue {
     let fields = try ControlFields(body, known: ["tokens", "only_registered"])
-    var changes: [(DeviceToken, SimulatedTokens.State?)] = []
+    var changes: [(SimulatedDeviceToken, SimulatedTokens.State?)] = []
     for json in try fields.list("tokens") ?? [] { changes.append(try Self.change(json)) }
     if let only = try fields.flag("only_registered") { simulator.rules.tokens.onlyRegistered = only }
     for (token, state) in changes { simulator.set(token, state) }
     return ["tokens": Self.number(simulator.rules.tokens.count)]
   }
 
-  private static func change(_ json: JSONValue) throws(ControlFault) -> (DeviceToken, SimulatedTokens.State?)
-  {
+  private static func change(_ json: JSONValue) throws(ControlFault) -> (
+    SimulatedDeviceToken, SimulatedTokens.State?
+  ) {
     let fields = try ControlFields(json, known: ["token", "state", "timestamp", "topics"])
     guard let token = try fields.deviceToken("token") else { throw ControlFault("token is missing") }
     let timestamp = try fields.number("timestamp", in: 0...Int64.max) ?? 0

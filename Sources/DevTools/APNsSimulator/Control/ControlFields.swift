@@ -48,9 +48,9 @@ struct ControlFields {
   }
 
   /// A device token in hexadecimal digits.
-  func deviceToken(_ name: String) throws(ControlFault) -> DeviceToken? {
+  func deviceToken(_ name: String) throws(ControlFault) -> SimulatedDeviceToken? {
     guard let text = try text(name) else { return nil }
-    guard let token = DeviceToken(text.utf8, anyLength: true) else {
+    guard let token = SimulatedDeviceToken(text.utf8, anyLength: true) else {
       throw ControlFault("\(name): expected a device token, 64 to 200 hexadecimal digits")
     }
     return token

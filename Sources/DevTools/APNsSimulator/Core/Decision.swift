@@ -10,9 +10,9 @@ struct Decision: Sendable, Equatable {
   /// An answer with all its fields.
   struct Answer: Sendable, Equatable {
     let verdict: Verdict
-    let id: FieldValue
+    let id: HeaderValue
     /// For `apns-unique-id`, in the sandbox only.
-    let uniqueID: FieldValue?
+    let uniqueID: HeaderValue?
     var body = FailureAction.BodyForm.whole
     /// Seconds.
     var retryAfter: Int?

@@ -57,5 +57,5 @@ extension LogEntry {
     writer.raw(request.body.map { $0 == 10 || $0 == 13 ? 32 : $0 })
   }
 
-  private static func text(_ bytes: FieldValue) -> String { String(decoding: bytes, as: UTF8.self) }
+  private static func text(_ bytes: HeaderValue) -> String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -12,7 +12,7 @@ final class Simulator {
 
   private var connectionCount: UInt64 = 0
   /// Tokens that a 410 was answered for.
-  private var gone: Set<DeviceToken> = []
+  private var gone: Set<SimulatedDeviceToken> = []
   /// Of each key the provider tokens that were seen: their digests and when they were made.
   private var providerTokens: [String: [UInt128: Timestamp]] = [:]
   private static let tokensOfAKey = 1000
@@ -55,7 +55,7 @@ final class Simulator {
   func clearLog() { log.clear() }
 
   /// Sets or removes the state of a token; an earlier 410 for it is dropped.
-  func set(_ token: DeviceToken, _ state: SimulatedTokens.State?) {
+  func set(_ token: SimulatedDeviceToken, _ state: SimulatedTokens.State?) {
     rules.tokens.set(token, state)
     gone.remove(token)
   }
@@ -97,7 +97,7 @@ final class Simulator {
   }
 
   private func decide(
-    _ rule: FailureRule?, _ verdict: Verdict, id: FieldValue, _ stream: Int32,
+    _ rule: FailureRule?, _ verdict: Verdict, id: HeaderValue, _ stream: Int32,
     _ connection: SimulatedConnection
   ) -> Decision {
     var answer = Decision.Answer(

@@ -9,8 +9,8 @@ struct LogEntry: Sendable {
   let connection: UInt64
   let stream: Int32
   /// The request's `apns-id`, or the one that was made for it.
-  let id: FieldValue
-  let token: DeviceToken?
+  let id: HeaderValue
+  let token: SimulatedDeviceToken?
   let request: SimulatedRequest
   /// What the rules say, or the script's answer.
   let verdict: Verdict

@@ -7,7 +7,7 @@ struct APNsRules: Sendable {
   struct Outcome: Sendable {
     var verdict: Verdict
     /// Nil if the path holds no valid token.
-    var token: DeviceToken?
+    var token: SimulatedDeviceToken?
     var findings: [Finding] = []
     /// The connection has shown a provider token that it had not shown before.
     var newToken: ProviderTokenState.Verified?
@@ -18,7 +18,7 @@ struct APNsRules: Sendable {
   var providerTokens = ProviderTokenRules()
   var tokens = SimulatedTokens()
   /// Topics that exist, without suffix; nil for any.
-  var bundles: [FieldValue]?
+  var bundles: [HeaderValue]?
   /// Takes device tokens of other lengths than 32 bytes.
   var takesAnyTokenLength = false
   /// Answers 400 where the content does not fit the push type, which else is only a finding.
@@ -47,7 +47,7 @@ struct APNsRules: Sendable {
     _ now: Timestamp, _ outcome: inout Outcome
   ) throws(Refusal) {
     guard let digits = Self.digits(of: request[.path]) else { throw Refusal(.badPath) }
-    outcome.token = DeviceToken(digits, anyLength: takesAnyTokenLength)
+    outcome.token = SimulatedDeviceToken(digits, anyLength: takesAnyTokenLength)
     guard !request.hasDuplicates else { throw Refusal(.duplicateHeaders) }
     guard request[.method].map({ $0.elementsEqual("POST".utf8) }) == true else {
       throw Refusal(.methodNotAllowed)
@@ -76,7 +76,7 @@ struct APNsRules: Sendable {
   private static let prefix = Array("/3/device/".utf8)
 
   /// The token in a path, maybe empty; nil for another path.
-  static func digits(of path: FieldValue?) -> FieldValue? {
+  static func digits(of path: HeaderValue?) -> HeaderValue? {
     guard let path, path.starts(with: prefix) else { return nil }
     let rest = path.dropFirst(prefix.count)
     return rest.contains { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ? nil : rest
@@ -114,8 +114,8 @@ struct APNsRules: Sendable {
 
   private func topic(
     _ request: SimulatedRequest, _ type: SimulatedPushType?, _ sender: Sender
-  ) throws(Refusal) -> FieldValue {
-    let topic: FieldValue
+  ) throws(Refusal) -> HeaderValue {
+    let topic: HeaderValue
     switch sender {
     case .certificate(let certificate):
       guard let named = request[.topic] ?? certificate.defaultTopic else { throw Refusal(.missingTopic) }

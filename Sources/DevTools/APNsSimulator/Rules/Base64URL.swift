@@ -3,7 +3,7 @@ import BorealisBase
 /// The alphabet of JWTs (RFC 4648 section 5), without padding.
 enum Base64URL {
   /// Decodes text; nil for padding, for other characters and for spare bits.
-  static func decode(_ text: FieldValue) -> [UInt8]? {
+  static func decode(_ text: HeaderValue) -> [UInt8]? {
     var digits: [UInt8] = []
     digits.reserveCapacity(text.count + 3)
     for byte in text {

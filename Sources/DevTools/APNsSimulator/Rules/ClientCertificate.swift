@@ -3,12 +3,12 @@ import BorealisCrypto
 /// What the rules read from a client certificate.
 struct ClientCertificate: Sendable, Equatable {
   /// The topics that it may push to.
-  let topics: [FieldValue]
+  let topics: [HeaderValue]
   /// The environments that it names.
   let environments: Set<PushEnvironment>
 
   /// The topic of a push that names none.
-  var defaultTopic: FieldValue? { topics.count == 1 ? topics[0] : nil }
+  var defaultTopic: HeaderValue? { topics.count == 1 ? topics[0] : nil }
 
   init(topics: [String], environments: Set<PushEnvironment>) {
     self.topics = topics.map { Array($0.utf8)[...] }

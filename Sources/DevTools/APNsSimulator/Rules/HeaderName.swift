@@ -20,7 +20,7 @@ enum HeaderName: String, CaseIterable, Sendable {
   private static let table = allCases.map { (name: $0, bytes: Array($0.rawValue.utf8)[...]) }
 
   /// Finds a name as it came; HTTP/2 allows lower case only.
-  init?(bytes: FieldValue) {
+  init?(bytes: HeaderValue) {
     for entry in Self.table where entry.bytes == bytes {
       self = entry.name
       return

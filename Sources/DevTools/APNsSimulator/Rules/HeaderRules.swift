@@ -13,7 +13,7 @@ enum HeaderRules {
   }
 
   /// 10 is what an absent field means.
-  private static func priority(_ value: FieldValue?) throws(Refusal) -> Int {
+  private static func priority(_ value: HeaderValue?) throws(Refusal) -> Int {
     guard let value else { return 10 }
     if value.elementsEqual("10".utf8) { return 10 }
     if value.elementsEqual("5".utf8) { return 5 }
@@ -22,12 +22,12 @@ enum HeaderRules {
   }
 
   /// A decimal number of seconds that a 64-bit number holds.
-  private static func isSeconds(_ value: FieldValue) -> Bool {
+  private static func isSeconds(_ value: HeaderValue) -> Bool {
     (1...18).contains(value.count) && value.allSatisfy { (48...57).contains($0) }
   }
 
   /// The characters of bundle IDs: letters, digits, hyphens and full stops, up to 255 of them.
-  static func isTopic(_ value: FieldValue) -> Bool {
+  static func isTopic(_ value: HeaderValue) -> Bool {
     (1...255).contains(value.count)
       && value.allSatisfy { byte in
         switch byte {

@@ -3,7 +3,7 @@ import BorealisBase
 /// The value of `apns-id`.
 enum NotificationID {
   /// Whether text is a canonical UUID: 32 hexadecimal digits of any case as 8-4-4-4-12.
-  static func isValid(_ text: FieldValue) -> Bool {
+  static func isValid(_ text: HeaderValue) -> Bool {
     guard text.count == 36 else { return false }
     for (index, byte) in text.enumerated() {
       let isHyphen = index == 8 || index == 13 || index == 18 || index == 23
@@ -13,12 +13,12 @@ enum NotificationID {
   }
 
   /// A valid ID as a number, in which case does not matter.
-  static func number(_ text: FieldValue) -> UInt128 {
+  static func number(_ text: HeaderValue) -> UInt128 {
     text.reduce(0) { number, byte in digit(byte).map { number << 4 | UInt128($0) } ?? number }
   }
 
   /// A new random ID (RFC 9562 version 4), in upper case as Apple's are.
-  static func make() -> FieldValue {
+  static func make() -> HeaderValue {
     var bytes = SystemRandom.bytes(16)
     bytes[6] = bytes[6] & 0x0f | 0x40
     bytes[8] = bytes[8] & 0x3f | 0x80

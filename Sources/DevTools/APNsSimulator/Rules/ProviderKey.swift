@@ -11,7 +11,7 @@ struct ProviderKey: Sendable {
   /// The environment that it is limited to, nil for both.
   var environment: PushEnvironment?
   /// The bundle IDs that it is limited to, nil for all of the team.
-  var bundles: [FieldValue]?
+  var bundles: [HeaderValue]?
   /// Keys with limits of their own belong together only if they name the same family.
   var family: String?
 

@@ -10,7 +10,7 @@ struct ProviderTokenState: Sendable {
   }
 
   /// The value of `authorization` in use, and what it holds: most requests bring the same bytes again.
-  fileprivate(set) var current: (value: FieldValue, token: Verified)?
+  fileprivate(set) var current: (value: HeaderValue, token: Verified)?
   /// When the token in use took the place of another.
   fileprivate(set) var changedAt: Timestamp?
   /// Set by a change that came too early: nothing is served until then.
@@ -42,7 +42,7 @@ struct ProviderTokenRules: Sendable {
   /// Checks the value of `authorization`, nil if it is absent, and returns the key. `isNew` says that the token is new on
   /// the connection.
   func check(
-    _ authorization: FieldValue?, _ state: inout ProviderTokenState, now: Timestamp
+    _ authorization: HeaderValue?, _ state: inout ProviderTokenState, now: Timestamp
   ) throws(Refusal) -> (token: ProviderTokenState.Verified, isNew: Bool) {
     guard let authorization, let text = Self.bearer(authorization) else {
       throw Refusal(.missingProviderToken)
@@ -65,13 +65,13 @@ struct ProviderTokenRules: Sendable {
   }
 
   /// What follows `bearer`, whose case does not matter (RFC 9110 section 11.1).
-  private static func bearer(_ value: FieldValue) -> FieldValue? {
+  private static func bearer(_ value: HeaderValue) -> HeaderValue? {
     guard value.count > 7, zip(value, "bearer ".utf8).allSatisfy({ $0 | 0x20 == $1 }) else { return nil }
     return value.dropFirst(7)
   }
 
-  private func verify(_ text: FieldValue) throws(Refusal) -> ProviderTokenState.Verified {
-    guard let token = ProviderToken(text) else { throw Refusal(.invalidProviderToken) }
+  private func verify(_ text: HeaderValue) throws(Refusal) -> ProviderTokenState.Verified {
+    guard let token = SimulatedProviderToken(text) else { throw Refusal(.invalidProviderToken) }
     let key: ProviderKey
     if let known = keys[token.keyID] {
       key = known

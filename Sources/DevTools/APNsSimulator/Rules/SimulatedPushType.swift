@@ -6,7 +6,7 @@ enum SimulatedPushType: String, CaseIterable, Sendable {
   private static let table = allCases.map { (type: $0, bytes: Array($0.rawValue.utf8)[...]) }
 
   /// Finds the exact lower-case word.
-  init?(bytes: FieldValue) {
+  init?(bytes: HeaderValue) {
     for entry in Self.table where entry.bytes == bytes {
       self = entry.type
       return
@@ -36,7 +36,7 @@ enum SimulatedPushType: String, CaseIterable, Sendable {
   private static let managementPrefix = Array("com.apple.mgmt.".utf8)
 
   /// Whether a topic is one that this type is sent to.
-  func fits(topic: FieldValue) -> Bool {
+  func fits(topic: HeaderValue) -> Bool {
     if self == .mdm { return topic.starts(with: Self.managementPrefix) }
     let suffix = Array(suffix.utf8)
     if suffix.isEmpty { return Self.bundle(of: topic).count == topic.count }
@@ -44,7 +44,7 @@ enum SimulatedPushType: String, CaseIterable, Sendable {
   }
 
   /// A topic without the suffix of a type, if it has one.
-  static func bundle(of topic: FieldValue) -> FieldValue {
+  static func bundle(of topic: HeaderValue) -> HeaderValue {
     for suffix in suffixes
     where topic.count > suffix.count && topic.suffix(suffix.count).elementsEqual(suffix) {
       return topic.dropLast(suffix.count)

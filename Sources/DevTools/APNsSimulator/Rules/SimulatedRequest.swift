@@ -1,17 +1,17 @@
 /// Bytes of a field, within the bytes of all fields.
-typealias FieldValue = ArraySlice<UInt8>
+typealias HeaderValue = ArraySlice<UInt8>
 
 /// A complete request as it came on a stream. Values stay bytes: most are only compared.
 struct SimulatedRequest: Sendable {
   struct Field: Sendable, Equatable {
     let name: HeaderName
-    let value: FieldValue
+    let value: HeaderValue
   }
 
   /// In the order they came; of a field that came twice, both.
   private(set) var fields: [Field] = []
   /// Fields without a meaning here.
-  private(set) var others: [(name: String, value: FieldValue)] = []
+  private(set) var others: [(name: String, value: HeaderValue)] = []
   /// A field that Apple knows came twice.
   private(set) var hasDuplicates = false
   /// The payload.
@@ -28,7 +28,7 @@ struct SimulatedRequest: Sendable {
   }
 
   /// Adds a field.
-  mutating func add(_ name: FieldValue, _ value: FieldValue) {
+  mutating func add(_ name: HeaderValue, _ value: HeaderValue) {
     if let known = HeaderName(bytes: name) {
       if self[known] != nil { hasDuplicates = true }
       fields.append(Field(name: known, value: value))
@@ -40,7 +40,7 @@ struct SimulatedRequest: Sendable {
   }
 
   /// The first value of a field.
-  subscript(name: HeaderName) -> FieldValue? {
+  subscript(name: HeaderName) -> HeaderValue? {
     for field in fields where field.name == name { return field.value }
     return nil
   }

@@ -3,7 +3,7 @@ struct SimulatedTokens: Sendable {
   /// The state of one token.
   enum State: Sendable, Equatable {
     /// Valid, for these topics or for any.
-    case registered(topics: [FieldValue]?)
+    case registered(topics: [HeaderValue]?)
     /// Answered 410 `Unregistered` with a time in milliseconds since 1970.
     case unregistered(timestamp: Int64)
     /// Answered 410 `ExpiredToken` with a time in milliseconds since 1970.
@@ -12,7 +12,7 @@ struct SimulatedTokens: Sendable {
     case foreign
   }
 
-  private var states: [DeviceToken: State] = [:]
+  private var states: [SimulatedDeviceToken: State] = [:]
   /// Refuses tokens of which nothing is known.
   var onlyRegistered = false
 
@@ -20,13 +20,13 @@ struct SimulatedTokens: Sendable {
   var count: Int { states.count }
 
   /// Gives a token a state, or none.
-  mutating func set(_ token: DeviceToken, _ state: State?) { states[token] = state }
+  mutating func set(_ token: SimulatedDeviceToken, _ state: State?) { states[token] = state }
 
   /// Deletes all.
   mutating func removeAll() { states = [:] }
 
   /// Refuses a push to a topic according to its token's state.
-  func check(_ token: DeviceToken, topic: FieldValue) throws(Refusal) {
+  func check(_ token: SimulatedDeviceToken, topic: HeaderValue) throws(Refusal) {
     // Looking up means hashing, which most runs need not pay for.
     let state = states.isEmpty ? nil : states[token]
     switch state {

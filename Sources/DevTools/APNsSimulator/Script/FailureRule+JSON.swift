@@ -60,7 +60,7 @@ extension FailureRule {
 
   private static func answer(_ fields: ControlFields) throws(ControlFault) -> FailureAction {
     let reason = try fields.text("reason")
-    let known = reason.flatMap { APNsReason(rawValue: $0) }
+    let known = reason.flatMap { SimulatedReason(rawValue: $0) }
     guard let status = try fields.number("status", in: 200...599) ?? known.map({ Int64($0.status) }) else {
       throw ControlFault("status is missing, or a reason of Apple's")
     }

@@ -3,7 +3,7 @@ struct FailureRule: Sendable, Equatable {
   /// The pushes that a rule applies to.
   enum Scope: Sendable, Hashable {
     case everything
-    case token(DeviceToken)
+    case token(SimulatedDeviceToken)
     case connection(UInt64)
     /// Each connection, counted on its own.
     case eachConnection
@@ -63,7 +63,7 @@ struct FailureScript: Sendable {
   }
 
   /// Counts a push with every rule that applies to it, and returns the first one that acts.
-  mutating func take(token: DeviceToken?, connection: UInt64) -> FailureRule? {
+  mutating func take(token: SimulatedDeviceToken?, connection: UInt64) -> FailureRule? {
     var acting: FailureRule?
     for index in entries.indices {
       let rule = entries[index].rule

@@ -100,7 +100,7 @@ enum ChannelBenchmark {
     add(try scene.directLatencies(seconds: seconds), "idle", to: report)
     for (pace, name) in [(VendorSink.Pace.throttled, "429"), (.held, "no answers")] {
       scene.sink.set(pace)
-      for _ in 0..<ChannelScene.publishers { scene.post(to: PushSender.all) }
+      for _ in 0..<ChannelScene.publishers { scene.post(to: LoadSender.all) }
       add(try scene.directLatencies(seconds: seconds), "vendor: \(name)", to: report)
     }
     let count = environment.options.queue ?? waiting

@@ -110,12 +110,12 @@ enum CrowdBenchmark {
     _ cluster: BenchCluster, _ crowd: [ServerProcess], _ count: Int, _ report: Report
   ) throws(BenchError) {
     let client = try LoadClient()
-    let sender = PushSender(appKey: cluster.appKey, secret: cluster.secret)
+    let sender = LoadSender(appKey: cluster.appKey, secret: cluster.secret)
     try sender.connect(1, to: cluster.nodes[cluster.nodes.count > 1 ? 1 : 0].http, client)
     for number in 1...broadcasts {
       let (start, used) = (cl_monotonic_ns(), try cluster.processorTime())
       sender.push(
-        to: PushSender.all, Payload.make(size: BroadcastBenchmark.payloadSize, time: start), client)
+        to: LoadSender.all, Payload.make(size: BroadcastBenchmark.payloadSize, time: start), client)
       try client.poll("the broadcast is accepted", seconds: 30) {
         sender.acceptedCount == number || sender.refusedCount > 0
       }

@@ -47,7 +47,7 @@ enum GetuiBenchmark {
   }
 
   private static func works(
-    _ sender: PushSender, _ getui: GetuiSender, _ key: AppKey, online: [RegistrationID],
+    _ sender: LoadSender, _ getui: GetuiSender, _ key: AppKey, online: [RegistrationID],
     offline: [RegistrationID]
   ) -> [Work] {
     let payload = Payload.make(size: BroadcastBenchmark.payloadSize, time: cl_monotonic_ns())
@@ -66,7 +66,7 @@ enum GetuiBenchmark {
       Work(
         name: "single push",
         jpush: {
-          RequestCycle(online.map { sender.request(to: PushSender.audience(registration: $0), payload) })
+          RequestCycle(online.map { sender.request(to: LoadSender.audience(registration: $0), payload) })
         },
         getui: { RequestCycle(names.map { getui.request(to: $0, payload) }) }, arrivals: 1),
       Work(
@@ -75,7 +75,7 @@ enum GetuiBenchmark {
           RequestCycle(
             online.map {
               sender.request(
-                to: PushSender.audience(registration: $0), payload,
+                to: LoadSender.audience(registration: $0), payload,
                 cid: "\(key.text)-\(RequestCycle.numberPlace)")
             })
         },

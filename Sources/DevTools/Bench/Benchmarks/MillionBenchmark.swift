@@ -69,13 +69,13 @@ enum MillionBenchmark {
     for round in 0..<2000 {
       for (index, system) in [small, large].enumerated() {
         let target = (round &* 7919) % counts[index]
-        accepted[index].add(try post(system, client, PushSender.audience(alias: Population.alias(target))))
+        accepted[index].add(try post(system, client, LoadSender.audience(alias: Population.alias(target))))
       }
     }
     for (index, system) in [small, large].enumerated() {
       report.add(accept, name(counts[index]), accepted[index].percentile(0.5), "us")
       system.devices.board.recordsLatency = true
-      let alias = PushSender.audience(alias: Population.alias(counts[index] / 2))
+      let alias = LoadSender.audience(alias: Population.alias(counts[index] / 2))
       let before = system.devices.board.arrivals
       for round in 1...1000 {
         _ = try post(system, client, alias)
@@ -104,7 +104,7 @@ enum MillionBenchmark {
     client.closeAll(of: system.devices)
     client.rest(seconds: 0.5)
     let before = ProcessUsage.size(ofFolder: system.borealis.folder)
-    let duration = try post(system, client, PushSender.all)
+    let duration = try post(system, client, LoadSender.all)
     client.rest(seconds: 0.5)
     let after = ProcessUsage.size(ofFolder: system.borealis.folder)
     report.add(broadcast, system.name, Double(duration) / 1e9, "s")

@@ -28,8 +28,8 @@ enum SQLiteBenchmark {
     try measurePaced("\(folder)/paced.sqlite", content, environment.options.seconds, report)
   }
 
-  private static func open(_ path: String) throws(BenchError) -> (SQLiteFile, SQLiteStatement) {
-    let database = try SQLiteFile(path)
+  private static func open(_ path: String) throws(BenchError) -> (BenchDatabase, BenchStatement) {
+    let database = try BenchDatabase(path)
     try database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
     try database.execute("CREATE TABLE message (id INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT")
     return (database, try database.prepare("INSERT INTO message (content) VALUES (?)"))

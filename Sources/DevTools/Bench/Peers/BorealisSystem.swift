@@ -2,11 +2,11 @@ import Glibc
 
 /// Borealis as a system under test: devices over its own protocol, pushes over HTTP.
 class PushSystem: SystemUnderTest {
-  let devices: DeviceDriver
-  let sender: PushSender
+  let devices: BorealisDriver
+  let sender: LoadSender
 
   init(
-    name: String, server: ServerProcess, endpoint: Endpoint, devices: DeviceDriver, sender: PushSender,
+    name: String, server: ServerProcess, endpoint: Endpoint, devices: BorealisDriver, sender: LoadSender,
     tls: TLSClient? = nil
   ) {
     self.devices = devices
@@ -41,11 +41,11 @@ final class BorealisSystem: PushSystem {
   ) {
     self.borealis = borealis
     self.senders = senders
-    let sender = PushSender(apps: borealis.apps)
+    let sender = LoadSender(apps: borealis.apps)
     super.init(
       name: name, server: borealis.process,
       endpoint: tls == nil ? borealis.devicePlain : borealis.device,
-      devices: DeviceDriver(receivers: receivers, appKeys: borealis.apps.map(\.key), sender: sender),
+      devices: BorealisDriver(receivers: receivers, appKeys: borealis.apps.map(\.key), sender: sender),
       sender: sender,
       tls: tls)
   }
@@ -78,11 +78,11 @@ final class ClusterSystem: PushSystem {
     self.place = place
     self.posts = posts
     self.senders = senders
-    let sender = PushSender(apps: cluster.apps)
+    let sender = LoadSender(apps: cluster.apps)
     sender.spreads = cluster.apps.count > 1
     super.init(
       name: name, server: cluster.nodes[0].process, endpoint: cluster.nodes[0].device,
-      devices: DeviceDriver(receivers: receivers, appKeys: cluster.apps.map(\.key), sender: sender),
+      devices: BorealisDriver(receivers: receivers, appKeys: cluster.apps.map(\.key), sender: sender),
       sender: sender)
   }
 

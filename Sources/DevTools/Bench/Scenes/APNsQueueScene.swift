@@ -25,9 +25,9 @@ final class APNsQueueScene {
   private let server: BorealisServer
   private let population: Population
   private let client: LoadClient
-  private let queueSender: PushSender
-  private let sender: PushSender
-  private let device: DeviceDriver
+  private let queueSender: LoadSender
+  private let sender: LoadSender
+  private let device: BorealisDriver
   private let system: SystemUnderTest
   private let phone: RegistrationID
 
@@ -56,9 +56,9 @@ final class APNsQueueScene {
     guard let other else { throw .unexpected("the second app is missing") }
     phone = phones.id(0)
     client = try LoadClient()
-    queueSender = PushSender(appKey: server.appKey, secret: server.secret)
-    sender = PushSender(appKey: other.key, secret: other.secret)
-    device = DeviceDriver(receivers: 1, appKey: other.key, sender: sender)
+    queueSender = LoadSender(appKey: server.appKey, secret: server.secret)
+    sender = LoadSender(appKey: other.key, secret: other.secret)
+    device = BorealisDriver(receivers: 1, appKey: other.key, sender: sender)
     system = SystemUnderTest(
       name: Report.own, server: server.process, endpoint: server.devicePlain, driver: device)
     try system.connect(0..<1, client)
@@ -85,7 +85,7 @@ final class APNsQueueScene {
   /// Queues one push to all devices.
   func postBroadcast() throws(BenchError) {
     let before = queueSender.acceptedCount
-    queueSender.post(notification(to: PushSender.all, by: queueSender), client)
+    queueSender.post(notification(to: LoadSender.all, by: queueSender), client)
     try system.poll(client, "the broadcast is accepted", seconds: 30) { queueSender.acceptedCount > before }
   }
 
@@ -95,7 +95,7 @@ final class APNsQueueScene {
     var next = 0
     func post(_ client: LoadClient) {
       guard next < count else { return }
-      let target = PushSender.audience(registration: population.id(next % population.count))
+      let target = LoadSender.audience(registration: population.id(next % population.count))
       next += 1
       queueSender.post(notification(to: target, by: queueSender), client)
     }
@@ -174,11 +174,11 @@ final class APNsQueueScene {
   }
 
   private func postToApple() {
-    sender.post(notification(to: PushSender.audience(registration: phone), by: sender), client)
+    sender.post(notification(to: LoadSender.audience(registration: phone), by: sender), client)
   }
 
   /// A notification that says when it was sent.
-  private func notification(to audience: String, by sender: PushSender) -> [UInt8] {
+  private func notification(to audience: String, by sender: LoadSender) -> [UInt8] {
     sender.request(
       notificationTo: audience, Payload.make(size: Payload.minimum, time: cl_monotonic_ns()))
   }

@@ -49,9 +49,9 @@ final class ChannelScene {
   let server: BorealisServer
   let client: LoadClient
   private let population: Population
-  private let publisher: PushSender
-  private let other: PushSender
-  private let device: DeviceDriver
+  private let publisher: LoadSender
+  private let other: LoadSender
+  private let device: BorealisDriver
   private let system: SystemUnderTest
 
   /// Publishers of the first app: HTTP connections, each with one request at a time.
@@ -80,9 +80,9 @@ final class ChannelScene {
     }
     guard let second else { throw .unexpected("the second app is missing") }
     client = try LoadClient()
-    publisher = PushSender(appKey: server.appKey, secret: server.secret)
-    other = PushSender(appKey: second.key, secret: second.secret)
-    device = DeviceDriver(receivers: 1, appKey: second.key, sender: other)
+    publisher = LoadSender(appKey: server.appKey, secret: server.secret)
+    other = LoadSender(appKey: second.key, secret: second.secret)
+    device = BorealisDriver(receivers: 1, appKey: second.key, sender: other)
     system = SystemUnderTest(
       name: Report.own, server: server.process, endpoint: server.devicePlain, driver: device)
     try system.connect(0..<1, client)
@@ -91,14 +91,14 @@ final class ChannelScene {
     device.board.recordsLatency = true
     device.aim(at: 0)
     // The first notification waits for the connection and a token of access.
-    post(to: PushSender.audience(registration: population.id(0)))
+    post(to: LoadSender.audience(registration: population.id(0)))
     try system.poll(client, "a notification comes to the vendor", seconds: 30) { sink.count > 0 }
   }
 
   private static func writeTokens(
     _ vendor: Vendor, of population: Population, _ app: BorealisApp, _ sink: VendorSink
   ) throws(BenchError) {
-    let database = try SQLiteFile(app.database)
+    let database = try BenchDatabase(app.database)
     try database.execute("PRAGMA synchronous = OFF; BEGIN")
     let insert = try database.prepare(
       """
@@ -172,7 +172,7 @@ final class ChannelScene {
     var expected = before
     repeat {
       beat()
-      for _ in 0..<Self.publishers { post(to: PushSender.all) }
+      for _ in 0..<Self.publishers { post(to: LoadSender.all) }
       expected += Self.publishers * population.count
       try system.poll(client, "the vendor has taken all notifications", seconds: 120) {
         sink.count >= expected
@@ -192,7 +192,7 @@ final class ChannelScene {
     func postNext() {
       guard next < count else { return }
       if next % 1000 == 0 { beat() }
-      post(to: PushSender.audience(registration: population.id(next % population.count)))
+      post(to: LoadSender.audience(registration: population.id(next % population.count)))
       next += 1
     }
     publisher.onReply = { _, _, _ in postNext() }

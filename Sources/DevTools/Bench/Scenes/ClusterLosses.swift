@@ -13,7 +13,7 @@ private final class ReturningDevices {
   private(set) var refusedCount = 0
 
   /// Follows devices that are connected.
-  init(_ driver: DeviceDriver) {
+  init(_ driver: BorealisDriver) {
     driver.onClosed = { [unowned self] member in
       let wasRefused = isUnderWay.remove(member) != nil
       if wasRefused { refusedCount += 1 }
@@ -80,7 +80,7 @@ extension ClusterScene {
     // Until the node that was killed before is forgotten: a new home waits for what each node knows of its
     // devices.
     client.rest(seconds: 10)
-    let sender = PushSender(apps: cluster.apps)
+    let sender = LoadSender(apps: cluster.apps)
     try sender.connect(1, to: cluster.nodes[1].http, client)
     let start = cl_monotonic_ns()
     cluster.kill(0)
@@ -90,7 +90,7 @@ extension ClusterScene {
         guard cl_monotonic_ns() - start < 60_000_000_000 else { throw .timedOut("another node is the home") }
         let refused = sender.refusedCount
         sender.push(
-          to: PushSender.audience(registration: population.id(app)),
+          to: LoadSender.audience(registration: population.id(app)),
           Payload.make(size: BroadcastBenchmark.payloadSize, time: cl_monotonic_ns()), app: app, client)
         try client.poll("a push is answered", seconds: 30) {
           sender.acceptedCount > accepted || sender.refusedCount > refused

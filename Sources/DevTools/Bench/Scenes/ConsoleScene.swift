@@ -25,7 +25,7 @@ struct ConsoleScene {
 
   func write(_ app: BorealisApp) throws(BenchError) {
     try population.write(app)
-    let database = try SQLiteFile(app.database)
+    let database = try BenchDatabase(app.database)
     try database.execute("PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN")
     guard let row = try database.prepare("SELECT id FROM app WHERE app_key = ?").run(.text(app.key.text))
     else { throw .unexpected("the database lacks the app") }
@@ -36,7 +36,7 @@ struct ConsoleScene {
     try database.execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  private func writePerson(_ database: SQLiteFile, _ now: Int) throws(BenchError) {
+  private func writePerson(_ database: BenchDatabase, _ now: Int) throws(BenchError) {
     try database.prepare(
       """
       INSERT INTO person (id, email, name, password, language, is_operator, created_at)
@@ -61,7 +61,7 @@ struct ConsoleScene {
   // MARK: Pushes
 
   /// Pushes to one device each: most delivered, some expired, few recalled, and the newest still under way.
-  private func writePushes(_ database: SQLiteFile, app: Int, _ now: Int) throws(BenchError) {
+  private func writePushes(_ database: BenchDatabase, app: Int, _ now: Int) throws(BenchError) {
     let push = try database.prepare(
       """
       INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, target_count, strategy,
@@ -107,7 +107,7 @@ struct ConsoleScene {
 
   // MARK: Counts
 
-  private func writeCounts(_ database: SQLiteFile, app: Int, _ now: Int) throws(BenchError) {
+  private func writeCounts(_ database: BenchDatabase, app: Int, _ now: Int) throws(BenchError) {
     let insert = try database.prepare(
       """
       INSERT INTO statistics (hour, app_id, pushes, targets, acknowledged, accepted, refused, shown, tapped, online,

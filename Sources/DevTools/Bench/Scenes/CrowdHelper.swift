@@ -27,7 +27,7 @@ enum CrowdHelper {
 
   private final class Crowd {
     private let client: LoadClient
-    private let driver: DeviceDriver
+    private let driver: BorealisDriver
     private let ports: [Endpoint]
     private let count: Int
     /// The node that all devices go to first.
@@ -44,7 +44,7 @@ enum CrowdHelper {
       _ key: AppKey, first: Int, count: Int, node: Int, _ ports: [Endpoint]
     ) throws(BenchError) {
       client = try LoadClient()
-      driver = DeviceDriver(receivers: count, appKey: key, sender: PushSender(appKey: key, secret: ""))
+      driver = BorealisDriver(receivers: count, appKey: key, sender: LoadSender(appKey: key, secret: ""))
       self.ports = ports
       self.count = count
       (home, next) = (node, node)

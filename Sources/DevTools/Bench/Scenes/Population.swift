@@ -43,7 +43,7 @@ struct Population {
 
   /// Adds them, or those of one of the apps, to an app that has none, while no server runs.
   func write(_ app: BorealisApp, _ index: Int = 0) throws(BenchError) {
-    let database = try SQLiteFile(app.database)
+    let database = try BenchDatabase(app.database)
     // Only the bench reads this database, and only once.
     try database.execute("PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN")
     guard let row = try database.prepare("SELECT id FROM app WHERE app_key = ?").run(.text(app.key.text))
@@ -86,7 +86,7 @@ struct Population {
   private func token(_ number: Int) -> [UInt8] { Array(SHA256.digest(stored(id(number)))) }
 
   /// The column `tags`.
-  private func tagList(_ number: Int) -> SQLiteStatement.Value {
+  private func tagList(_ number: Int) -> BenchStatement.Value {
     var writer = ByteWriter()
     for (index, (_, divisor)) in Self.tags.enumerated() where number % divisor == 0 {
       writer.write(UInt32(index))

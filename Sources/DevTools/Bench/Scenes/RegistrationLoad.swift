@@ -74,7 +74,7 @@ enum RegistrationLoad {
         isAnswered = false
         let alias = Population.alias((latencies.count &* 7919) % count)
         let payload = Payload.make(size: BroadcastBenchmark.payloadSize, time: now)
-        system.sender.push(to: PushSender.audience(alias: alias), payload, client)
+        system.sender.push(to: LoadSender.audience(alias: alias), payload, client)
       }
       client.poll(until: now + 1_000_000)
     }

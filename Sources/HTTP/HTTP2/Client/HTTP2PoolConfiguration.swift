@@ -5,7 +5,6 @@ import BorealisNet
 package struct HTTP2PoolConfiguration: Sendable {
   /// The name or address of the server, which its certificate must contain.
   package var host: String
-  /// Its port.
   package var port: UInt16
   /// Made by `tls(trust:identity:)`.
   package var tls: TLSContext

@@ -40,7 +40,7 @@ enum AppAPNs {
       try transaction.credentials.all(app: app.id)
     }
     let now = SystemTime().now()
-    for row in rows { Console.print(document(row, now: now)) }
+    for row in rows { Terminal.print(document(row, now: now)) }
   }
 
   /// All that may be shown of a credential.

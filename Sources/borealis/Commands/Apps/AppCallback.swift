@@ -32,7 +32,7 @@ enum AppCallback {
         return .success(change)
       }
       let changed = try result.get()
-      Console.print(document(changed.row, secret: changed.secret))
+      Terminal.print(document(changed.row, secret: changed.secret))
     }
   }
 

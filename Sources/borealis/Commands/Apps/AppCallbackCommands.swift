@@ -82,7 +82,7 @@ struct AppCallbackShowCommand: Command {
       let row = try store.readNow(orFail: "cannot read the callbacks") { transaction throws(StorageError) in
         try transaction.callbacks.setting(app: app.id)
       }
-      if let row { Console.print(AppCallback.document(row)) }
+      if let row { Terminal.print(AppCallback.document(row)) }
     }
   }
 }

@@ -18,7 +18,7 @@ struct AppSecretCommand: Command {
     let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
       try transaction.apps.setSecret(app: app, hash: hash)
     }
-    Console.print(["app_key": .string(key.text), "master_secret": .string(secret)])
+    Terminal.print(["app_key": .string(key.text), "master_secret": .string(secret)])
   }
 }
 
@@ -67,6 +67,6 @@ enum AppChange {
     let key = try apply(input) { transaction, app throws(StorageError) in
       try transaction.apps.setDisabled(app: app, isDisabled)
     }
-    Console.print(["app_key": .string(key.text), "disabled": .bool(isDisabled)])
+    Terminal.print(["app_key": .string(key.text), "disabled": .bool(isDisabled)])
   }
 }

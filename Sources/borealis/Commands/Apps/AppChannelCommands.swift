@@ -38,7 +38,7 @@ private enum AppChannel {
       var document = document(row)
       // Only whoever has the secret learns where receipts go.
       if let receipts, receipts.channel == row.channel { document.set("receipts", .string(receipts.path)) }
-      Console.print(.object(document))
+      Terminal.print(.object(document))
     }
   }
 
@@ -118,7 +118,7 @@ struct AppChannelSetCommand: Command {
   private static func fill(in form: CredentialForm, _ settings: Settings) throws(Failure) -> CredentialInput {
     var fields: [String: [UInt8]] = [:]
     if let path = settings.text("fields") {
-      guard let object = (try? parseJSON(try Files.contents(path)))?.object else {
+      guard let object = (try? parseJSON(try SmallFiles.contents(path)))?.object else {
         throw .usage("--fields: the file has no JSON object")
       }
       for member in object.members {
@@ -132,7 +132,7 @@ struct AppChannelSetCommand: Command {
     for field in form.fields where fields[field.name] == nil {
       switch field.kind {
       case .file, .lines:
-        if let path = settings.text("file") { fields[field.name] = try Files.contents(path) }
+        if let path = settings.text("file") { fields[field.name] = try SmallFiles.contents(path) }
         if fields[field.name] == nil, field.isRequired { throw .usage("--file is missing") }
       case .text, .choice, .secret:
         let isSetting = Self.settings.contains { $0.name == field.name }

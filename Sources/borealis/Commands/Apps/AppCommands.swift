@@ -49,7 +49,7 @@ struct AppCreateCommand: Command {
       return nil
     }
     if let fault { throw .failed(fault) }
-    Console.print([
+    Terminal.print([
       "app_key": .string(new.key.text), "master_secret": .string(secret), "name": .string(name),
     ])
   }
@@ -90,7 +90,7 @@ struct AppListCommand: Command {
       if app.oldSecretHash != nil { line.append(("old_secret", .bool(true))) }
       var object = JSONObject()
       for (name, value) in line { object.set(name, value) }
-      Console.print(.object(object))
+      Terminal.print(.object(object))
     }
   }
 }

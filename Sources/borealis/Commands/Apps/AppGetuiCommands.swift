@@ -23,7 +23,7 @@ struct AppGetuiSetCommand: Command {
       try store.writeNow(orFail: "cannot change the access") { transaction throws(StorageError) in
         try transaction.getui.setAccess(row)
       }
-      Console.print([
+      Terminal.print([
         "app_id": .string(app.key.text), "app_key": .string(app.key.text), "master_secret": .string(secret),
       ])
     }

@@ -21,7 +21,7 @@ struct AppImportedCommand: Command {
     let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
       try transaction.apps.setImportsFrom(app: app, moment)
     }
-    Console.print(["app_key": .string(key.text), "imported": .string(Self.text(moment))])
+    Terminal.print(["app_key": .string(key.text), "imported": .string(Self.text(moment))])
   }
 
   /// A time with its offset from UTC (RFC 3339), or a word.

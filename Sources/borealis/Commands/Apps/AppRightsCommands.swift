@@ -31,7 +31,7 @@ struct AppRotateCommand: Command {
     ) { transaction, app throws(StorageError) in
       try transaction.apps.rotateSecret(app: app, hash: hash, isAgain ? .again : .begin)
     }
-    Console.print(["app_key": .string(key.text), "master_secret": .string(secret)])
+    Terminal.print(["app_key": .string(key.text), "master_secret": .string(secret)])
   }
 }
 
@@ -48,7 +48,7 @@ struct AppRetireCommand: Command {
       transaction, app throws(StorageError) in
       try transaction.apps.retireSecret(app: app)
     }
-    Console.print(["app_key": .string(key.text)])
+    Terminal.print(["app_key": .string(key.text)])
   }
 }
 
@@ -92,7 +92,7 @@ struct AppDeleteCommand: Command {
     let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
       try transaction.apps.delete(app, at: now)
     }
-    Console.print(["app_key": .string(key.text), "deleted": .bool(true)])
+    Terminal.print(["app_key": .string(key.text), "deleted": .bool(true)])
   }
 }
 
@@ -117,7 +117,7 @@ struct AppPlanCommand: Command {
       return try transaction.apps.setPlan(app: app, plan)
     }
     guard found.withLock({ $0 }) else { throw .failed("there is no plan \"\(plan)\"") }
-    Console.print(["app_key": .string(key.text), "plan": .string(plan)])
+    Terminal.print(["app_key": .string(key.text), "plan": .string(plan)])
   }
 }
 
@@ -149,7 +149,7 @@ struct AppAllowCommand: Command {
     let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
       try transaction.apps.setAllowedNetworks(app: app, stored)
     }
-    Console.print([
+    Terminal.print([
       "app_key": .string(key.text),
       "allowed": stored == nil ? "any" : .array(networks.map { .string($0) }),
     ])

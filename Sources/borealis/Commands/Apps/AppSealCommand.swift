@@ -30,7 +30,7 @@ struct AppSealCommand: Command {
           action: isOn ? "app.seal" : "app.unseal", target: app?.name ?? "", address: ""))
       return true
     }
-    Console.print([
+    Terminal.print([
       "app_key": .string(key.text), "seal_contents": .bool(isOn), "applies_to": "what is stored from now on",
     ])
   }

@@ -40,7 +40,7 @@ struct GroupCreateCommand: Command {
       return nil
     }
     if let unknown { throw .failed("no app has the key \(unknown.text)") }
-    Console.print([
+    Terminal.print([
       "group_key": .string(key.text), "group_master_secret": .string(secret), "name": .string(name),
       "apps": .array(apps.map { .string($0.text) }),
     ])
@@ -62,7 +62,7 @@ struct GroupListCommand: Command {
       try transaction.appGroups.all()
     }
     for group in groups {
-      Console.print([
+      Terminal.print([
         "group_key": .string(group.key.text), "name": .string(group.name),
         "created_at": .number(JSONNumber(group.createdAt.seconds)),
         "apps": .array(group.apps.map { .string($0.text) }),
@@ -85,7 +85,7 @@ struct GroupAddCommand: Command {
       try transaction.appGroups.addApp(app, toGroup: group)
     }
     guard let group else { throw .failed("no app has the key \(app.text)") }
-    Console.print(["group_key": .string(group.text), "app_key": .string(app.text)])
+    Terminal.print(["group_key": .string(group.text), "app_key": .string(app.text)])
   }
 }
 
@@ -103,7 +103,7 @@ struct GroupRemoveCommand: Command {
       try transaction.appGroups.removeApp(app, fromGroup: group)
     }
     guard let group else { throw .failed("the group has no app with the key \(app.text)") }
-    Console.print(["group_key": .string(group.text), "app_key": .string(app.text)])
+    Terminal.print(["group_key": .string(group.text), "app_key": .string(app.text)])
   }
 }
 
@@ -121,7 +121,7 @@ struct GroupDeleteCommand: Command {
       return true
     }
     guard let group else { return }
-    Console.print(["group_key": .string(group.text), "deleted": .bool(true)])
+    Terminal.print(["group_key": .string(group.text), "deleted": .bool(true)])
   }
 }
 

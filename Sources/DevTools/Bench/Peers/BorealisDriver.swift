@@ -4,7 +4,7 @@ import CLinux
 
 /// Devices of Borealis: they register once, log in, count pushes and acknowledge them as the device library
 /// does.
-final class DeviceDriver: PubSubDriver {
+final class BorealisDriver: PubSubDriver {
   private struct Credentials {
     /// Which of the apps it belongs to.
     var app = 0
@@ -22,7 +22,7 @@ final class DeviceDriver: PubSubDriver {
   private(set) var registeredCount = 0
 
   private let appKeys: [AppKey]
-  private let sender: PushSender
+  private let sender: LoadSender
   /// The only device that is sent to; nil for all of them.
   private var target: Int?
   private var credentials: [Credentials?]
@@ -39,12 +39,12 @@ final class DeviceDriver: PubSubDriver {
   var acknowledgesAtOnce = false
 
   /// Devices of one app.
-  convenience init(receivers: Int, appKey: AppKey, sender: PushSender) {
+  convenience init(receivers: Int, appKey: AppKey, sender: LoadSender) {
     self.init(receivers: receivers, appKeys: [appKey], sender: sender)
   }
 
   /// Devices of the apps that a sender posts for; those that register do so in the first of them.
-  init(receivers: Int, appKeys: [AppKey], sender: PushSender) {
+  init(receivers: Int, appKeys: [AppKey], sender: LoadSender) {
     board = ArrivalBoard(receivers: receivers)
     credentials = [Credentials?](repeating: nil, count: receivers)
     unacknowledged = [[MessageID]](repeating: [], count: receivers)
@@ -63,7 +63,7 @@ final class DeviceDriver: PubSubDriver {
   /// The bytes of a request for a push to each of the devices.
   func requests(_ payload: [UInt8]) -> [[UInt8]] {
     credentials.compactMap { device in
-      device.map { sender.request(to: PushSender.audience(registration: $0.id), payload, app: $0.app) }
+      device.map { sender.request(to: LoadSender.audience(registration: $0.id), payload, app: $0.app) }
     }
   }
 
@@ -79,11 +79,11 @@ final class DeviceDriver: PubSubDriver {
   /// Sends to all devices of each app, or to the one that is aimed at.
   func broadcast(_ payload: [UInt8], _ client: LoadClient) {
     guard let target else {
-      for app in appKeys.indices { sender.push(to: PushSender.all, payload, app: app, client) }
+      for app in appKeys.indices { sender.push(to: LoadSender.all, payload, app: app, client) }
       return
     }
     guard let device = credentials[target] else { return }
-    sender.push(to: PushSender.audience(registration: device.id), payload, app: device.app, client)
+    sender.push(to: LoadSender.audience(registration: device.id), payload, app: device.app, client)
   }
 
   func opened(_ link: Link, _ client: LoadClient) {

@@ -1,7 +1,7 @@
 import BorealisBase
 
 /// A JWT of a provider, taken apart; nothing is verified yet.
-struct ProviderToken: Sendable {
+struct SimulatedProviderToken: Sendable {
   /// `kid`: the key's ID.
   let keyID: String
   /// `iss`: the team's ID.
@@ -15,7 +15,7 @@ struct ProviderToken: Sendable {
 
   /// Reads three parts in unpadded base64url (RFC 7515 section 7.1) with `alg` ES256, a `kid`, an `iss` and a
   /// numeric `iat`. Nil for anything else.
-  init?(_ text: FieldValue) {
+  init?(_ text: HeaderValue) {
     let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard text.count <= 4096, parts.count == 3, let header = Self.object(parts[0]),
       let claims = Self.object(parts[1]), let signature = Base64URL.decode(parts[2]), signature.count == 64,
@@ -30,7 +30,7 @@ struct ProviderToken: Sendable {
     self.signature = signature
   }
 
-  private static func object(_ part: FieldValue) -> JSONObject? {
+  private static func object(_ part: HeaderValue) -> JSONObject? {
     guard let bytes = Base64URL.decode(part) else { return nil }
     return (try? parseJSON(bytes))?.object
   }

@@ -1,5 +1,5 @@
 /// The address of one app on one device.
-struct DeviceToken: Hashable, Sendable {
+struct SimulatedDeviceToken: Hashable, Sendable {
   let bytes: [UInt8]
 
   /// Reads hexadecimal digits of either case: 64 of them, or with `anyLength` an even number from 64 to 200.

@@ -2,7 +2,7 @@ import BorealisBase
 import Core
 
 /// The pushes that are being recalled: nothing of them is sent.
-struct HeldPushes: Sendable {
+struct HeldBackPushes: Sendable {
   private struct HeldPush: Sendable {
     var holders: Set<PushHolder> = []
     /// The registrations with requests in flight when that began, by leg.

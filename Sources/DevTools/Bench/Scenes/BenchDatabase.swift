@@ -1,7 +1,7 @@
 import CSQLite
 
 /// A database that the bench writes by itself, without the server's storage.
-final class SQLiteFile {
+final class BenchDatabase {
   fileprivate let handle: OpaquePointer
 
   init(_ path: String) throws(BenchError) {
@@ -21,12 +21,12 @@ final class SQLiteFile {
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure(sql) }
   }
 
-  func prepare(_ sql: String) throws(BenchError) -> SQLiteStatement {
+  func prepare(_ sql: String) throws(BenchError) -> BenchStatement {
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, let statement else {
       throw failure(sql)
     }
-    return SQLiteStatement(statement, of: self)
+    return BenchStatement(statement, of: self)
   }
 
   fileprivate func failure(_ what: String) -> BenchError {
@@ -35,7 +35,7 @@ final class SQLiteFile {
 }
 
 /// A prepared statement.
-final class SQLiteStatement {
+final class BenchStatement {
   /// What a parameter can be.
   enum Value {
     case integer(Int)
@@ -45,9 +45,9 @@ final class SQLiteStatement {
   }
 
   private let handle: OpaquePointer
-  private let database: SQLiteFile
+  private let database: BenchDatabase
 
-  fileprivate init(_ handle: OpaquePointer, of database: SQLiteFile) {
+  fileprivate init(_ handle: OpaquePointer, of database: BenchDatabase) {
     self.handle = handle
     self.database = database
   }

@@ -4,7 +4,7 @@ import Model
 /// Converts the notifications of `push_channel.android` and `push_channel.harmony`, which vendors' channels bring in place of
 /// `push_message`. The rest is checked and has no effect, but for the `options` (`VendorOptions`). The limits
 /// of single makers are not checked.
-struct VendorContent {
+struct GetuiVendorContent {
   /// The notification for Android, as `notification_3rd.android` has it; nil if there is none.
   private(set) var android: JSONObject?
   /// The notification for HarmonyOS, as `notification_3rd.hmos` has it; nil if there is none.

@@ -2,7 +2,7 @@ import BorealisBase
 import CLinux
 
 /// An app server: posts pushes over HTTP connections that stay open, one request at a time on each.
-final class PushSender: LoadDriver {
+final class LoadSender: LoadDriver {
   /// The audience that holds every device.
   static let all = "\"all\""
 

@@ -1,6 +1,6 @@
 /// The reasons that Apple documents for refusing a device push ("Handling error responses from Apple Push
 /// Notification service").
-enum APNsReason: String, CaseIterable, Sendable {
+enum SimulatedReason: String, CaseIterable, Sendable {
   case badCollapseID = "BadCollapseId"
   case badDeviceToken = "BadDeviceToken"
   case badExpirationDate = "BadExpirationDate"
@@ -56,11 +56,11 @@ enum APNsReason: String, CaseIterable, Sendable {
 
 /// Why the rules refuse a request.
 struct Refusal: Error, Equatable {
-  let reason: APNsReason
+  let reason: SimulatedReason
   /// Milliseconds since 1970, with status 410 only.
   var timestamp: Int64?
 
-  init(_ reason: APNsReason, timestamp: Int64? = nil) {
+  init(_ reason: SimulatedReason, timestamp: Int64? = nil) {
     self.reason = reason
     self.timestamp = timestamp
   }
