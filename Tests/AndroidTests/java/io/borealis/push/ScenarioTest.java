@@ -19,7 +19,8 @@ class ScenarioTest {
     String text = new String(Files.readAllBytes(Repository.file("Docs/device-scenarios.json")), Wire.UTF_8);
     List<?> scenarios = (List<?>) Json.document(text).object.get("scenarios");
     String page = new String(Files.readAllBytes(Repository.file("Docs/device-library.md")), Wire.UTF_8);
-    assertTrue(page.contains("has " + scenarios.size() + " scripted scenarios"), scenarios.size() + " scenarios");
+    assertTrue(
+        page.contains("has " + scenarios.size() + " scripted scenarios"), scenarios.size() + " scenarios");
     return scenarios.stream().map(Json::object).map(scenario ->
         DynamicTest.dynamicTest((String) scenario.get("name"), () -> {
           run(scenario, false);
