@@ -14,6 +14,7 @@ enum Terminal {
 
   /// Reads a line from standard input, without echo on a terminal; nil at the end of the input.
   static func password(_ prompt: String) -> String? {
+    BlockingCall.assertAllowed()
     var shown = termios()
     let isTerminal = tcgetattr(STDIN_FILENO, &shown) == 0
     if isTerminal {

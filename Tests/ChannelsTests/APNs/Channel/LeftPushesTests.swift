@@ -96,6 +96,13 @@ import Testing
       home.take(
         [.state(session, isForeground: isForeground, wantsNewest: isForeground)], answers: &answers)
       try await pass(scene.queue, scene)
+      // The queue hears of it a moment later.
+      if isForeground {
+        try await eventually {
+          scene.queue.tick()
+          return !brought(scene, number).isEmpty
+        }
+      }
       #expect(brought(scene, number) == (isForeground ? [old] : []))
     }
   }
