@@ -221,7 +221,7 @@ async def names(scene: Scene) -> None:
     expect_equal(await device.check_tag("a"), (0, 0), "check_tag of a tag that was deleted")
     expect(await scene.call(scene.api.has_tag, "b", device.registration_id), "the API does not know the tag")
     expect_equal((await device.set_alias("x" * 41)).code, ALIAS_TOO_LONG, "alias of 41 bytes")
-    expect_equal((await device.set_tags(["c", "标" * 14])).code, TAG_TOO_LONG, "tag of 42 bytes")
+    expect_equal((await device.set_tags(["c", "标" * 33])).code, TAG_TOO_LONG, "tag of 33 characters")
     await expect_tags("b", "标签")
     change = {"tags": {"add": ["api"], "remove": ["b"]}, "alias": "given"}
     await scene.call(scene.api.update_device, device.registration_id, change)
