@@ -46,7 +46,7 @@ async def virtual_device(walk: Any) -> None:
     await page.get_by_label("Alias of this device").fill("zoe")
     await page.locator("form[data-device-alias] button").click()
     await page.locator("form[data-device-alias]").get_by_text("Saved.").wait_for()
-    await page.get_by_label("Tags of this device").fill("vip, not allowed")
+    await page.get_by_label("Tags of this device").fill("vip, not\u200ballowed")
     await page.locator("form[data-device-tags] button").click()
     tags = page.locator("form[data-device-tags]")
     await tags.get_by_text("a tag has blanks or invisible characters").wait_for()
