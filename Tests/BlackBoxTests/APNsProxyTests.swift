@@ -31,7 +31,7 @@ import Testing
     // Closes without an answer, and after it has said that there is a tunnel.
     ("", "it closed the connection"), ("HTTP/1.1 200 OK\r\n\r\n", "TLS with 127.0.0.1 through proxy"),
   ])
-  func `What goes wrong at the proxy is told of the proxy`(answer: String, text: String) throws {
+  func `What goes wrong at the proxy is reported as the proxy's`(answer: String, text: String) throws {
     let proxy = try ConnectProxy(answering: answer)
     defer { proxy.close() }
     let world = try world(proxy)

@@ -49,6 +49,17 @@ import Testing
     }
   }
 
+  @Test func pathsInPagesExist() throws {
+    var count = 0
+    for page in try Repository.files(under: "Docs", ending: ".md") {
+      for match in try Repository.text(page).matches(of: /`(?<path>(?:Sources|Tests)\/[\w\/+.\-]+)/) {
+        #expect(Repository.exists(String(match.path)), "\(page) names \(match.path)")
+        count += 1
+      }
+    }
+    #expect(count > 10, "the search finds them")
+  }
+
   @Test func theIndexNamesEveryDecision() throws {
     let index = try Repository.text("Docs/decisions/README.md")
     let links = index.matches(of: /\]\((?<page>\d{4}-[a-z0-9-]+\.md)\)/).map { String($0.page) }

@@ -2,7 +2,7 @@ import BorealisBase
 import Model
 
 /// What a maker's service allows, each value with the page and the date that it is from. Requests are built by these rules, and
-/// senders are told of them before a push is sent.
+/// senders see them before a push is sent.
 package struct MakerRules: Sendable {
   /// A value and where it is from.
   struct Rule<Value: Sendable>: Sendable {
@@ -92,7 +92,7 @@ package struct MakerRules: Sendable {
 }
 
 extension MakerRules.Rule {
-  /// What a sender is told, with the source.
+  /// A note for the sender, with the source.
   func note(_ english: String, _ chinese: String, _ values: String...) -> ChannelPreview.Note {
     let text = Phrase(english, chinese).with(each: values.map { Phrase(verbatim: $0) })
     return ChannelPreview.Note(text, source: "\(page), \(date)")

@@ -118,7 +118,7 @@ extension NodeHomes {
     turns.withLock { _ in
       guard let home, let (known, node) = view() else { return home == nil }
       settleDown()
-      // Read before this node said that it ends, the nodes may still name it as the only one that may be a home.
+      // Until this node said that it ends, it may have been the only one that may be a home.
       let view = (try? registry.look(as: node, beats: false)) ?? known
       return handOverAll(of: home, view)
     }

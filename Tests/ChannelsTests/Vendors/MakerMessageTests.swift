@@ -27,7 +27,7 @@ import Testing
     return vendor.preview(content, app: "Shop")
   }
 
-  /// What senders are told before.
+  /// The notes that senders get before a push.
   @Test func previews() throws {
     let text = #""alert":"Hi""#
     let huawei: [(String, ChannelPreview)] = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Channels
 
-/// What senders are told of makers' rules.
+/// The notes on makers' rules that a sender gets.
 @Suite struct MakerRulesTests {
   private static let all: [(String, MakerRules)] = [
     ("huawei", .huawei), ("harmony", .harmony), ("honor", .honor), ("xiaomi", .xiaomi), ("oppo", .oppo),
@@ -15,7 +15,7 @@ import Testing
     _ rules: MakerRules, _ messageClass: ChannelPreview.MessageClass?, _ seconds: Int64
   ) -> [String] { rules.notes(on: messageClass, secondsToLive: seconds).map(\.text.english) }
 
-  @Test func `Each rule that is told has its source and its date`() {
+  @Test func `Each note has its source and its date`() {
     for (name, rules) in Self.all {
       for seconds in [1, 864_001, 2_000_000] as [Int64] {
         for note in rules.notes(on: .marketing, secondsToLive: seconds) {
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `A time to live outside the maker's is told`() {
+  @Test func `A time to live that the maker does not allow gets a note`() {
     #expect(notes(.xiaomi, nil, 864_000) == [])
     #expect(notes(.xiaomi, nil, 864_001) == ["kept for 240 hours at most"])
     #expect(notes(.xiaomi, .marketing, 86_401).first == "kept for 24 hours at most")
@@ -43,7 +43,7 @@ import Testing
     #expect(notes(.vivo, .service, 60) == [])
   }
 
-  @Test func `Limits of marketing are told of marketing`() {
+  @Test func `Only marketing gets the notes on its limits`() {
     #expect(
       notes(.huawei, .marketing, 60) == [
         "a device shows 2 a day, 5 of a news app", "may not be shown from 0 to 6 o'clock",
