@@ -5,8 +5,8 @@ import Testing
 
 @testable import Cluster
 
-/// A device sends one operation behind the other, without waiting for results. The server carries them out in this order, also where
-/// the bus loses some of them and homes change.
+/// A device sends one operation behind the other, without waiting for results. The server carries them out in
+/// this order, also where the bus loses some of them and homes change.
 @Suite struct OperationOrderTests {
   /// A device of the first app, at the second node.
   private static func cluster(seed: UInt64) async throws -> (SimulatedCluster, SimulatedDevice) {
@@ -67,7 +67,8 @@ import Testing
     cluster.close()
   }
 
-  /// Nobody is home for a while, in which the first one is tried once more; with 1, the device's node itself is the next home.
+  /// Nobody is home for a while, in which the first one is tried once more; with 1, the device's node itself
+  /// is the next home.
   @Test(arguments: [1, 2]) func `A new home carries them out as they came`(next: Int) async throws {
     let (cluster, device) = try await Self.cluster(seed: 3)
     let gateway = cluster.nodes[1].gateway
@@ -84,7 +85,8 @@ import Testing
     cluster.close()
   }
 
-  /// What has no result when its connection ends the device sends again on the next one, and others behind it.
+  /// What has no result when its connection ends the device sends again on the next one, and others behind
+  /// it.
   @Test(arguments: [true, false])
   func `What a connection has left has no effect on the next one`(noticing: Bool) async throws {
     let (cluster, device) = try await Self.cluster(seed: 4)
@@ -110,7 +112,9 @@ import Testing
     let gateway = cluster.nodes[1].gateway
     for alias in ["first", "second", "third"] { gateway.setAlias(alias, of: device) }
     gateway.disconnect(device.slot)
-    try await cluster.run(milliseconds: 100)
+    try await cluster.run(atMost: 4000) {
+      try await Self.alias(of: device, cluster) == "third" && cluster.nodes[1].link.status.unconfirmed == 0
+    }
     #expect(try await Self.alias(of: device, cluster) == "third")
     #expect(cluster.nodes[1].link.status.unconfirmed == 0)
     cluster.close()

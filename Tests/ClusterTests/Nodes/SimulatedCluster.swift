@@ -8,8 +8,8 @@ import Synchronization
 
 @testable import Cluster
 
-/// Three nodes with real routers on a real store, one of which leads; devices; and a bus that loses, repeats, delays and reorders. Time is
-/// simulated.
+/// Three nodes with real routers on a real store, one of which leads; devices; and a bus that loses, repeats,
+/// delays and reorders. Time is simulated.
 class SimulatedCluster {
   struct Failed: Error, CustomStringConvertible {
     let description: String
@@ -179,6 +179,16 @@ class SimulatedCluster {
         }
         try await barrier()
       }
+    }
+  }
+
+  /// Lets time go by until something holds, at most this long. Before each look, the store has done what was
+  /// asked of it.
+  func run(atMost milliseconds: Int, until holds: () async throws -> Bool) async throws {
+    for _ in 0..<milliseconds / 100 {
+      try await run(milliseconds: 100)
+      try await barrier()
+      if try await holds() { return }
     }
   }
 
