@@ -12,7 +12,8 @@ import Testing
     #expect(allowed.subtracting(["docker"]).subtracting(found) == [])
   }
 
-  /// Whether git passes over a name at the top: what `make run` and the tools leave there is no part of the repository.
+  /// Whether git passes over a name at the top: what `make run` and the tools leave there is no part of the
+  /// repository.
   private static func isIgnored(_ name: String) throws -> Bool {
     try Repository.text(".gitignore").split(separator: "\n").contains { line in
       let pattern = line.trimmingPrefix("/")
@@ -62,8 +63,16 @@ import Testing
 
   @Test func theIndexNamesEveryDecision() throws {
     let index = try Repository.text("Docs/decisions/README.md")
-    let links = index.matches(of: /\]\((?<page>\d{4}-[a-z0-9-]+\.md)\)/).map { String($0.page) }
-    #expect(links == (try Repository.names("Docs/decisions").filter { $0 != "README.md" }))
+    let rows = index.matches(
+      of: /\| \[(?<number>\d{4})\]\((?<page>[^)]+)\) \| (?<title>.+) \| (?<date>[\d-]+) \| (?<status>.+) \|/)
+    let pages = try Repository.names("Docs/decisions").filter { $0 != "README.md" }
+    #expect(rows.map { String($0.page) } == pages)
+    for row in rows {
+      let text = try Repository.text("Docs/decisions/\(row.page)")
+      let (status, number) = (row.status.prefix(1).uppercased() + row.status.dropFirst(), row.number)
+      #expect(text.hasPrefix("# \(number) \(row.title)\n\n**Status.** \(status)"), "\(row.page)")
+      #expect(text.contains("**Date.** \(row.date).\n"), "\(row.page)")
+    }
   }
 
   @Test func everyHarnessHasACorpus() throws {
