@@ -2,14 +2,15 @@ import BorealisBase
 import PushTesting
 import Testing
 
-/// Docs/operations.md against the program: nothing is missing there, nothing is made up.
+/// Docs/operations against the program: nothing is missing there, nothing is made up.
 @Suite struct OperationsPageTests {
   let folder = TemporaryFolder()
 
-  /// The page's lines.
+  /// The lines of all its pages.
   static let page: [Substring] = {
-    let tests = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    return TemporaryFolder.read("/\(tests)/Docs/operations.md").split(separator: "\n")
+    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let folder = "/\(root)/Docs/operations/"
+    return TemporaryFolder.files(folder).flatMap { TemporaryFolder.read(folder + $0).split(separator: "\n") }
   }()
 
   /// First cells of table rows that start with a code span.

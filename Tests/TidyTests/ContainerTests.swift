@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `The page on operations pins these images`() throws {
-    let page = try Repository.text("Docs/operations.md")
+    let page = try Repository.text("Docs/operations/install.md")
     for (argument, image) in try Self.images() {
       #expect(page.contains("BOREALIS_\(argument)=$(pin \(image))"), "\(argument)")
       #expect(page.contains("--build-arg \(argument)=\"$BOREALIS_\(argument)\""), "\(argument)")

@@ -1,6 +1,6 @@
 import BorealisBase
 
-/// The metrics of passing requests on. Docs/operations.md explains each.
+/// The metrics of passing requests on. Docs/operations/monitoring.md explains each.
 final class ForwardMetrics: Sendable {
   let answered: Counter
   let refused: Counter

@@ -8,7 +8,7 @@ import Glibc
 import HTTP
 import Storage
 
-/// The metrics of a server. Docs/operations.md explains each, with those of the modules below.
+/// The metrics of a server. Docs/operations/monitoring.md explains each, with those of the modules below.
 struct ServerMetrics: Sendable {
   let http: HTTPServerMetrics
   let devices: PassthroughMetrics

@@ -1,7 +1,7 @@
 import BorealisBase
 
 extension ServeSettings {
-  /// The settings of `borealis serve`, in the order of `--help` and of Docs/operations.md.
+  /// The settings of `borealis serve`, in the order of `--help` and of Docs/operations/settings.md.
   static let definitions: [SettingDefinition] =
     addresses + tls + ClusterSettings.definitions + apns + Vendors.settings + callbacks
     + OutgoingProxySettings.definitions

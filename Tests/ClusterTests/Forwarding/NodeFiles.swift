@@ -2,7 +2,7 @@ import Cluster
 import Glibc
 import PushTesting
 
-/// An authority and certificates of nodes, made by openssl as Docs/operations.md says.
+/// An authority and certificates of nodes, made by openssl as Docs/operations/cluster.md says.
 final class NodeFiles: Sendable {
   struct Failed: Error { let command: String }
 
@@ -17,7 +17,8 @@ final class NodeFiles: Sendable {
       """)
   }
 
-  /// The TLS of a node with a certificate for a name, for so many days from now and perhaps with one more extension.
+  /// The TLS of a node with a certificate for a name, for so many days from now and perhaps with one more
+  /// extension.
   func node(
     _ name: String, of other: NodeFiles? = nil, days: Int = 825, extension more: String? = nil
   ) throws -> NodeTLS {
