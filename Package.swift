@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Set by Tests/Fuzz/run. The harnesses exist only then, since nobody may depend on a package with unsafe flags.
+/// Set by Tests/Fuzz/run. The harnesses exist only then, since nobody may depend on a package with unsafe
+/// flags.
 let isFuzzing = Context.environment["BOREALIS_FUZZ"] != nil
 /// Tells libFuzzer which ways the code goes.
 let coverage: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
@@ -40,7 +41,8 @@ let package = Package(
   name: "borealis",
   products: [
     .executable(name: "borealis", targets: ["borealis"]),
-    // The other modules hold types of its interface. Modules that an app links have names of their own among all packages.
+    // The other modules hold types of its interface. Modules that an app links have names of their own among
+    // all packages.
     .library(name: "BorealisDevice", targets: ["BorealisDevice", "BorealisBase", "BorealisProtocol"]),
   ],
   dependencies: [],
@@ -108,7 +110,8 @@ let package = Package(
         "Core",
         "Channels", "DeviceGateway", "API", "Console", "Cluster", "BorealisDevice", "DevTools", "CLinux",
       ], swiftSettings: strict),
-    // Migrations, the description of the API and the console's assets become Swift files of the modules that have them.
+    // Migrations, the description of the API and the console's assets become Swift files of the modules that
+    // have them.
     .executableTarget(name: "embed-files", path: "Sources/EmbedFiles/Tool", swiftSettings: strict),
     .plugin(
       name: "EmbedFiles", capability: .buildTool(), dependencies: ["embed-files"],

@@ -1,9 +1,9 @@
 import BorealisBase
 import Core
 
-/// Logs one line for each answered request: a warning if the server failed, else at level debug, also if it could not take the request
-/// for a while, which the log tells once. Never a body, a query or a
-/// header other than the request's ID.
+/// Logs one line for each answered request: a warning if the server failed, else at level debug, also if it
+/// could not take the request for a while, which the log tells once. Never a body, a query or a header other
+/// than the request's ID.
 package struct AccessLog: Sendable {
   let log: Log
   let time: any TimeSource

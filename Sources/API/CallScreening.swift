@@ -9,8 +9,8 @@ package struct CallReply: Sendable {
   package var peer: IPAddress?
   /// Sends the answer.
   package let send: @Sendable (HTTPResponse) -> Void
-  /// Has a request served in the place of this one by the home of the app that it names, in place of an answer; nil where there are no
-  /// other homes. Once, from any thread.
+  /// Has a request served in the place of this one by the home of the app that it names, in place of an
+  /// answer; nil where there are no other homes. Once, from any thread.
   package let passOn: (@Sendable (HTTPRequest) -> Void)?
 
   package init(
@@ -48,8 +48,9 @@ package enum CallerStatus<Fault> {
 }
 
 extension HTTPScreening {
-  /// What comes of a call before its body is read: that is spared if whoever calls may not, or if the body is none that is read.
-  /// `status` is nil for calls that anybody may make; `refusal` makes the answer of a fault.
+  /// What comes of a call before its body is read: that is spared if whoever calls may not, or if the body is
+  /// none that is read. `status` is nil for calls that anybody may make; `refusal` makes the answer of a
+  /// fault.
   package init<Fault>(
     _ status: CallerStatus<Fault>?, bodyFault: Fault?, bodyBytes: Int, refusal: (Fault) -> HTTPResponse
   ) {
@@ -67,7 +68,8 @@ extension HTTPRequest {
     headers["content-encoding"].map { $0.lowercased() != "identity" } ?? false
   }
 
-  /// Bytes of the body. Of one that has not come yet what is announced counts; one in chunks is counted as it comes.
+  /// Bytes of the body. Of one that has not come yet what is announced counts; one in chunks is counted as it
+  /// comes.
   package var bodySize: Int {
     body.isEmpty ? headers["content-length"].map { Int($0) ?? .max } ?? 0 : body.count
   }

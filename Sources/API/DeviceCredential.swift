@@ -3,7 +3,8 @@ import BorealisCrypto
 import Core
 import Model
 
-/// How a device shows over HTTPS which registration it is: `app_key`, `registration_id` and `secret` in the body.
+/// How a device shows over HTTPS which registration it is: `app_key`, `registration_id` and `secret` in the
+/// body.
 struct DeviceCredential: Sendable {
   private let app: AppKey
   private let device: RegistrationID

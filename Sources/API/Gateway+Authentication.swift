@@ -19,8 +19,8 @@ extension Gateway {
     }
   }
 
-  /// What can be told at once of whoever makes a call. An app that is not in memory is known only to the database, and so are
-  /// groups and developers.
+  /// What can be told at once of whoever makes a call. An app that is not in memory is known only to the
+  /// database, and so are groups and developers.
   func status(of call: GatewayCall) -> CallerStatus<APIError> {
     do throws(APIError) {
       let caller = try CallerCredentials(of: call)
@@ -163,7 +163,8 @@ extension Gateway {
     return limiter.giveBack(count, to: app.id.rawValue, quota: quota, at: time.monotonic())
   }
 
-  /// Counts a push that was not requested with the app's key as one call; false if there is none left in this minute.
+  /// Counts a push that was not requested with the app's key as one call; false if there is none left in this
+  /// minute.
   package func takePushCall(of app: App) -> Bool { takePushes(1, of: app)?.granted != 0 }
 
   /// Counts a call of an app through another API; false if there is none left in this minute.
@@ -196,8 +197,8 @@ extension Gateway {
     caller(of: call.request, peer: call.reply.peer)
   }
 
-  /// The app or the group of apps that a request is about, by its path, its body or its credentials; nil if it names none. That of
-  /// a body is known only when this has come.
+  /// The app or the group of apps that a request is about, by its path, its body or its credentials; nil if
+  /// it names none. That of a body is known only when this has come.
   package static func app(of request: HTTPRequest) -> AppKey? {
     if request.target.hasPrefix("/v1/"), let path = HTTPTarget(request.target)?.path, path.count > 1 {
       switch path[1] {

@@ -11,9 +11,10 @@ package struct BatchAdmission: Sendable {
 }
 
 extension Gateway {
-  /// Counts the pushes of a batch as calls, the first of which is the call itself, as far as the app has any left in this minute. If
-  /// they do not suffice, pushes whose names the app has used before count as none: they are not made again. So a batch that is
-  /// repeated unchanged is complete in the end. `names` has nil for pushes without a name. It may wait for the database.
+  /// Counts the pushes of a batch as calls, the first of which is the call itself, as far as the app has any
+  /// left in this minute. If they do not suffice, pushes whose names the app has used before count as none:
+  /// they are not made again. So a batch that is repeated unchanged is complete in the end. `names` has nil
+  /// for pushes without a name. It may wait for the database.
   package func admitBatch(_ names: [String?], of app: App) -> BatchAdmission {
     let more = takePushes(names.count - 1, of: app)
     guard let more, more.granted < names.count - 1 else {

@@ -35,8 +35,8 @@ package struct GatewayLimits: Sendable {
   package init() {}
 }
 
-/// The HTTP APIs: JPush's, Borealis' own, health and metrics. Safe to use from any thread; answers go through the
-/// exchange, on any thread.
+/// The HTTP APIs: JPush's, Borealis' own, health and metrics. Safe to use from any thread; answers go through
+/// the exchange, on any thread.
 package final class Gateway: Sendable {
   let router: Router
   let limits: GatewayLimits
@@ -55,22 +55,24 @@ package final class Gateway: Sendable {
   let groupPushes: Counter
   let storedFiles: Counter
   let storedValues: Counter
-  /// For requests whose parsing would block a loop; a few of each app may wait, so that none keeps out the others.
+  /// For requests whose parsing would block a loop; a few of each app may wait, so that none keeps out the
+  /// others.
   let background = BackgroundWork("borealis.gateway", limit: 64, limitOfEach: 8)
   /// Batches of pushes, also those of APIs beside this one.
   package let batches = Turns<AppID>()
-  /// For uploads of files: to check one takes up to some seconds, for which no other request should wait, nor an event loop.
+  /// For uploads of files: to check one takes up to some seconds, for which no other request should wait, nor
+  /// an event loop.
   let uploads = BackgroundWork("borealis.uploads", limit: 64, limitOfEach: 8, niceness: 5)
-  /// For certificates and their keys, which take up to a second of a core; a few of each account may wait. Uploads
-  /// through other pages use it too.
+  /// For certificates and their keys, which take up to a second of a core; a few of each account may wait.
+  /// Uploads through other pages use it too.
   package let certificates = BackgroundWork("borealis.certificates", limit: 32, limitOfEach: 2)
   let schedules: ScheduleRunner
   let limited: Counter
 
   private let table: RouteTable<Route>
 
-  /// Makes the gateway. `obstacle` returns why the server is not ready, nil if it is; `allowsPage` whether pages of an
-  /// origin may be devices, which then read answers to their calls (CORS).
+  /// Makes the gateway. `obstacle` returns why the server is not ready, nil if it is; `allowsPage` whether
+  /// pages of an origin may be devices, which then read answers to their calls (CORS).
   package init(
     router: Router, callbacks: CallbackService? = nil, limits: GatewayLimits = GatewayLimits(),
     metrics: Metrics, log: Log,
@@ -153,8 +155,8 @@ package final class Gateway: Sendable {
     }
   }
 
-  /// Screens a request by its header, so that its body need not be read: an unknown route, a caller without access, or a
-  /// body that is not accepted.
+  /// Screens a request by its header, so that its body need not be read: an unknown route, a caller without
+  /// access, or a body that is not accepted.
   package func screen(_ head: HTTPRequest, requestID: String, peer: IPAddress?) -> HTTPScreening {
     switch arrival(of: head, CallReply(requestID: requestID, peer: peer) { _ in }) {
     case .refused(let response): return .refused(response)

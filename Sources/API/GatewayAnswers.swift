@@ -3,7 +3,8 @@ import HTTP
 import Model
 
 extension HTTPRequest {
-  /// Whether the caller asks for members of Borealis' own in answers on vendors' paths: some clients fail at unknown members.
+  /// Whether the caller asks for members of Borealis' own in answers on vendors' paths: some clients fail at
+  /// unknown members.
   package var wantsExtensions: Bool { headers["x-borealis-extensions"] == "1" }
 }
 

@@ -48,8 +48,8 @@ struct GatewayCall: Sendable {
   /// The key of the caller: an app or a group.
   var owner: AppKey? { app?.key ?? group?.key }
 
-  /// The number under which background queues count the caller's jobs, so that no caller can fill it alone. Groups count
-  /// down from the highest number, which no app has; nil for callers without one.
+  /// The number under which background queues count the caller's jobs, so that no caller can fill it alone.
+  /// Groups count down from the highest number, which no app has; nil for callers without one.
   var backgroundOwner: UInt32? {
     app?.id.rawValue ?? group.map { UInt32.max - UInt32(truncatingIfNeeded: $0.id) }
   }
@@ -82,7 +82,8 @@ struct GatewayCall: Sendable {
     return response
   }
 
-  /// What opens the call: a key and its secret, what the body of a device's call says of the device, or the signature of a maker.
+  /// What opens the call: a key and its secret, what the body of a device's call says of the device, or the
+  /// signature of a maker.
   private var challenge: String {
     guard api == .open else { return #"Basic realm="Borealis", charset="UTF-8""# }
     return pattern.hasPrefix("/v1/vendor-receipts")
@@ -164,7 +165,8 @@ struct GatewayCall: Sendable {
     }
   }
 
-  /// A value of the query; nil also for an empty one, as JPush's Ruby client sends for what its caller does not name.
+  /// A value of the query; nil also for an empty one, as JPush's Ruby client sends for what its caller does
+  /// not name.
   func query(_ name: String) -> String? { target[name].flatMap { $0.isEmpty ? nil : $0 } }
 
   /// The registration in the path; answers the request itself when the app does not have it.

@@ -2,8 +2,9 @@ import BorealisBase
 import Core
 import Model
 
-/// The formats of JPush's reports, with its spellings. A counter that does not apply to a push is null, never 0; so are
-/// all counters of an unknown push. `android_pns` and `details` are always objects: JPush's Java client fails at null there.
+/// The formats of JPush's reports, with its spellings. A counter that does not apply to a push is null, never
+/// 0; so are all counters of an unknown push. `android_pns` and `details` are always objects: JPush's Java
+/// client fails at null there.
 struct MessageReports {
   /// The names of the channels.
   let names: [ChannelID: String]

@@ -2,8 +2,8 @@ import BorealisBase
 import HTTP
 import Synchronization
 
-/// Counts calls in windows of one minute, as JPush does: a window begins with the first call after the previous one has
-/// ended.
+/// Counts calls in windows of one minute, as JPush does: a window begins with the first call after the
+/// previous one has ended.
 package final class RateLimiter: Sendable {
   /// The values of the rate limit headers.
   package struct Budget: Sendable, Equatable {
@@ -40,8 +40,8 @@ package final class RateLimiter: Sendable {
   /// Makes an empty limiter.
   package init() {}
 
-  /// Counts a call of a caller with `quota` calls per minute, if there is one left. A changed quota applies immediately,
-  /// also to the current window.
+  /// Counts a call of a caller with `quota` calls per minute, if there is one left. A changed quota applies
+  /// immediately, also to the current window.
   package func take(_ caller: UInt32, quota: Int, at now: UInt64) -> Budget {
     take(caller, upTo: 1, quota: quota, at: now).budget
   }
@@ -104,7 +104,8 @@ package final class RateLimiter: Sendable {
 }
 
 extension HTTPHeaders {
-  /// Appends the rate limit headers, under the documented name and under the one that JPush's Java and Go clients read.
+  /// Appends the rate limit headers, under the documented name and under the one that JPush's Java and Go
+  /// clients read.
   mutating func append(_ budget: RateLimiter.Budget) {
     let quota = String(budget.quota)
     append(lowercase: "x-rate-limit-quota", quota)

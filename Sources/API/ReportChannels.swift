@@ -1,8 +1,8 @@
 import Core
 import Model
 
-/// Which channel fields of answers are about whose names are part of an API. What is not named here is listed by the channel's own
-/// name.
+/// Which channel fields of answers are about whose names are part of an API. What is not named here is listed
+/// by the channel's own name.
 package enum ReportChannels {
   /// `ios_apns_sent`, `apns_target` and the like in JPush's reports, and the answer of `GET /v1/apns`.
   package static let apns = ChannelID.apns
@@ -12,7 +12,8 @@ package enum ReportChannels {
   static let calls = DeliveryLeg(apns, 2)
   /// Always listed, for compatibility with versions without other channels.
   package static let listed: Set<ChannelID> = [apns]
-  /// The channels of Android's makers and platforms in JPush's reports, by the names of channels: what `android_pns` calls each.
+  /// The channels of Android's makers and platforms in JPush's reports, by the names of channels: what
+  /// `android_pns` calls each.
   static let android = [
     ("xiaomi", "xm_detail"), ("huawei", "hw_detail"), ("honor", "honor_detail"), ("meizu", "mz_detail"),
     ("oppo", "oppo_detail"), ("vivo", "vivo_detail"), ("asus", "asus_detail"), ("fcm", "fcm_detail"),

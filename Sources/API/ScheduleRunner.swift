@@ -4,7 +4,8 @@ import Model
 import Storage
 import Synchronization
 
-/// Fires due schedules, a few at a time, so that thousands that are due at the same moment do not delay other work.
+/// Fires due schedules, a few at a time, so that thousands that are due at the same moment do not delay other
+/// work.
 final class ScheduleRunner: Sendable {
   /// Schedules that are fired at a time.
   private static let batch = 32
@@ -47,7 +48,8 @@ final class ScheduleRunner: Sendable {
     var hasMoved = false
   }
 
-  /// Fires the next ones. Those that could not be stored wait for the next run, and are in nobody's way until then.
+  /// Fires the next ones. Those that could not be stored wait for the next run, and are in nobody's way until
+  /// then.
   private func fire(_ walk: Walk) {
     router.schedules.due(after: walk.place, limit: Self.batch) { [self] result in
       guard case .success(let page) = result else { return stop() }

@@ -13,8 +13,8 @@ public struct DeviceOperationError: Error, Hashable, CustomStringConvertible {
   public var description: String { "result code \(code.rawValue)" }
 }
 
-// An operation waits for the login if there is no session, and is sent again if the connection ends before its result. It
-// ends with 6002 after ten seconds without a result, with 6012 when the device is stopped.
+// An operation waits for the login if there is no session, and is sent again if the connection ends before
+// its result. It ends with 6002 after ten seconds without a result, with 6012 when the device is stopped.
 extension Device {
   /// Sets the alias (at most 40 characters), replacing a previous one. At most ten devices may have the same.
   ///
@@ -93,8 +93,8 @@ extension Device {
     _ = try await run(.setToken(DeviceToken(environment, token)))
   }
 
-  /// Reports the PushKit token of the app (at most 255 bytes); empty removes it. Call at every start. Ends with 6017 if
-  /// the server is too old for it.
+  /// Reports the PushKit token of the app (at most 255 bytes); empty removes it. Call at every start. Ends
+  /// with 6017 if the server is too old for it.
   ///
   /// JPUSHService: `registerVoipToken:`. GeTuiSdk: `registerVoipTokenCredentials:`.
   public func setVoIPToken(
@@ -103,10 +103,10 @@ extension Device {
     _ = try await run(.setOtherToken(OtherToken(.voip, DeviceToken(environment, token))))
   }
 
-  /// Reports the token of a Live Activity under a name chosen by the app (1 to 255 bytes). Pushes that update the
-  /// activity are addressed to this name, which activities on many devices may share. Call whenever ActivityKit issues a
-  /// token; empty removes it when the activity has ended. Ends with 6017 for a name of another length, or if the server
-  /// is too old for it.
+  /// Reports the token of a Live Activity under a name chosen by the app (1 to 255 bytes). Pushes that update
+  /// the activity are addressed to this name, which activities on many devices may share. Call whenever
+  /// ActivityKit issues a token; empty removes it when the activity has ended. Ends with 6017 for a name of
+  /// another length, or if the server is too old for it.
   ///
   /// JPUSHService: `registerLiveActivity:pushToken:completion:seq:`. GeTuiSdk:
   /// `registerLiveActivity:activityToken:sequenceNum:`.
@@ -116,8 +116,8 @@ extension Device {
     try await setNamedToken(.liveActivity, activity, DeviceToken(environment, token))
   }
 
-  /// Reports the push-to-start token of Live Activities with attributes of a type (its name has 1 to 255 bytes); empty
-  /// removes it. Call whenever ActivityKit issues a token. Errors as above.
+  /// Reports the push-to-start token of Live Activities with attributes of a type (its name has 1 to 255
+  /// bytes); empty removes it. Call whenever ActivityKit issues a token. Errors as above.
   ///
   /// JPUSHService: `registerLiveActivity:pushToStartToken:completion:seq:`. GeTuiSdk:
   /// `registerPushToStartToken:activityAttributes:sequenceNum:`.
@@ -127,10 +127,10 @@ extension Device {
     try await setNamedToken(.liveActivityStart, type, DeviceToken(environment, token))
   }
 
-  /// Reports a token of a channel such as `fcm`, as `POST /v1/tokens` has it; empty removes it. `kind` is empty for the channel's
-  /// ordinary kind, `name` for kinds of which a device has one, `service` for channels with one service. Call at every start. Ends
-  /// with 6017 if the server has no such channel for the device's platform, if the token has another form, or if the server is too
-  /// old for it.
+  /// Reports a token of a channel such as `fcm`, as `POST /v1/tokens` has it; empty removes it. `kind` is
+  /// empty for the channel's ordinary kind, `name` for kinds of which a device has one, `service` for
+  /// channels with one service. Call at every start. Ends with 6017 if the server has no such channel for the
+  /// device's platform, if the token has another form, or if the server is too old for it.
   public func setToken(
     _ token: String, channel: String, kind: String = "", name: String = "", service: String = ""
   ) async throws(DeviceOperationError) {
@@ -150,9 +150,9 @@ extension Device {
     _ = try await run(.appState(state))
   }
 
-  /// Ends the session until `start`, after the operations before it; also without a server. The registration, its alias and
-  /// its tags stay, and pushes are kept. JPush and
-  /// GeTui have no counterpart: their apps release the alias when their user logs out.
+  /// Ends the session until `start`, after the operations before it; also without a server. The registration,
+  /// its alias and its tags stay, and pushes are kept. JPush and GeTui have no counterpart: their apps
+  /// release the alias when their user logs out.
   public func logout() async throws(DeviceOperationError) { _ = try await run(.logout) }
 
   private func run(_ operation: Operation) async throws(DeviceOperationError) -> ResultPayload {

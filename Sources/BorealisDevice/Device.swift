@@ -1,8 +1,8 @@
 import BorealisBase
 import BorealisProtocol
 
-/// One install of an app, kept connected to Borealis: registers at its first start, logs in, reconnects, and hands
-/// pushes to the app once each.
+/// One install of an app, kept connected to Borealis: registers at its first start, logs in, reconnects, and
+/// hands pushes to the app once each.
 ///
 ///     let device = try Device(configuration)
 ///     device.start()
@@ -13,13 +13,14 @@ import BorealisProtocol
 ///       }
 ///     }
 ///
-/// All calls may come from any thread and return immediately; those with a result are `async`. Releasing the device ends
-/// its connection.
+/// All calls may come from any thread and return immediately; those with a result are `async`. Releasing the
+/// device ends its connection.
 public final class Device: Sendable {
-  /// All events, in order, from `start` to `close`. For one reader. No event is lost while nothing reads; with 1024
-  /// unhandled pushes the device stops reading from its server until no more than 512 are left.
+  /// All events, in order, from `start` to `close`. For one reader. No event is lost while nothing reads;
+  /// with 1024 unhandled pushes the device stops reading from its server until no more than 512 are left.
   ///
-  /// The counterparts are JPush's `kJPFNetwork…Notification`s and GeTui's `GeTuiSdkDelegate`: see `DeviceEvent`.
+  /// The counterparts are JPush's `kJPFNetwork…Notification`s and GeTui's `GeTuiSdkDelegate`: see
+  /// `DeviceEvent`.
   public let events: AsyncStream<DeviceEvent>
 
   private let hub: DeviceHub
@@ -33,8 +34,8 @@ public final class Device: Sendable {
     self.init(server: configuration.server, profile: configuration.profile, store: store, hub: hub)
   }
 
-  /// One of many devices that share a hub, a state file or both. `number` identifies it within the file: it is unique,
-  /// and stays the same across restarts.
+  /// One of many devices that share a hub, a state file or both. `number` identifies it within the file: it
+  /// is unique, and stays the same across restarts.
   public init(
     server: ServerAddress, profile: DeviceProfile, store: DeviceStore, number: UInt32 = 0, hub: DeviceHub
   ) {
@@ -69,30 +70,32 @@ public final class Device: Sendable {
   /// JPush on Android: `stopPush`. GeTuiSdk: `setPushModeForOff:`.
   public func stop() { hub.post(.stop(key)) }
 
-  /// Disconnects permanently, ends `events`, and returns when the socket is closed and handled pushes are acknowledged.
+  /// Disconnects permanently, ends `events`, and returns when the socket is closed and handled pushes are
+  /// acknowledged.
   ///
   /// GeTuiSdk: `destroy`.
   public func close() async {
     await awaitCallback { done in hub.post(.close(key, { done(()) })) }
   }
 
-  /// The network has changed: a device that waits for its next attempt connects immediately, and one that is connected asks
-  /// the server at once whether the connection still works.
+  /// The network has changed: a device that waits for its next attempt connects immediately, and one that is
+  /// connected asks the server at once whether the connection still works.
   public func networkChanged() { hub.post(.networkChanged(key)) }
 
-  /// The app has shown or processed a push. Call it for every `push` event: only then does the device acknowledge the
-  /// push. When this returns, the push is recorded in the state file and is not delivered to the app again, however the
-  /// process ends.
+  /// The app has shown or processed a push. Call it for every `push` event: only then does the device
+  /// acknowledge the push. When this returns, the push is recorded in the state file and is not delivered to
+  /// the app again, however the process ends.
   public func handled(_ id: MessageID) {
     state.noteHandled(id)
     hub.post(.handled(key, id))
   }
 
-  /// Starts an operation without waiting for it: its result is an event. Operations are carried out in the order of
-  /// these calls.
+  /// Starts an operation without waiting for it: its result is an event. Operations are carried out in the
+  /// order of these calls.
   public func submit(_ operation: Operation) { hub.post(.submit(key, operation, { _ in })) }
 
-  /// Reports that the notification of a push was shown, for statistics. Kept for the next session if there is none.
+  /// Reports that the notification of a push was shown, for statistics. Kept for the next session if there is
+  /// none.
   ///
   /// JPUSHService: done by the SDK; `jpushReceiveNotificationRequest:with:` in an extension.
   public func reportShown(_ id: MessageID) { hub.post(.report(key, Receipt(.shown, id))) }
@@ -102,13 +105,13 @@ public final class Device: Sendable {
   /// `handleRemoteNotification` does this for notifications through APNs.
   public func reportTapped(_ id: MessageID) { hub.post(.report(key, Receipt(.tapped, id))) }
 
-  /// Handles a notification from APNs: the payload as JSON, at most 16 KiB. Call it when the system reports that one
-  /// arrived or that the user `tapped` it; for one push both calls may happen. Returns nil and does nothing if the
-  /// payload is not from this server.
+  /// Handles a notification from APNs: the payload as JSON, at most 16 KiB. Call it when the system reports
+  /// that one arrived or that the user `tapped` it; for one push both calls may happen. Returns nil and does
+  /// nothing if the payload is not from this server.
   ///
-  /// Reports the notification as shown or tapped, and records it in the state file: a push with the same `msg_id` that
-  /// arrives over the direct connection afterwards has `notificationWasShown`, so that the user sees one notification and
-  /// the app still gets the push's message.
+  /// Reports the notification as shown or tapped, and records it in the state file: a push with the same
+  /// `msg_id` that arrives over the direct connection afterwards has `notificationWasShown`, so that the user
+  /// sees one notification and the app still gets the push's message.
   ///
   ///     if let notification = device.handleRemoteNotification(payload), !notification.shouldPresent {
   ///       // In `userNotificationCenter(_:willPresent:…)`: the user has had this one.
@@ -125,10 +128,11 @@ public final class Device: Sendable {
     return RemoteNotification(messageID: id, wasTapped: tapped, shouldPresent: isNew && !tapped)
   }
 
-  /// Makes a new key for contents that only this device reads and tells it to the server. The old one opens contents for eleven
-  /// days more, as no push is kept for longer. Ends with 6017 for a device without keys, with 6011 if 16 old ones are
-  /// still needed. If the server refuses the new key, the old one stays the device's, and the new one's bytes leave the state file.
-  /// Without an answer (6002, 6012) the new one stays, and is told again.
+  /// Makes a new key for contents that only this device reads and tells it to the server. The old one opens
+  /// contents for eleven days more, as no push is kept for longer. Ends with 6017 for a device without keys,
+  /// with 6011 if 16 old ones are still needed. If the server refuses the new key, the old one stays the
+  /// device's, and the new one's bytes leave the state file. Without an answer (6002, 6012) the new one
+  /// stays, and is told again.
   public func rotateKey() async throws(DeviceOperationError) {
     let result = await awaitCallback { done in hub.post(.rotateKey(key, done)) }
     guard result.code == .ok else { throw DeviceOperationError(result.code) }

@@ -1,7 +1,7 @@
 /// How the connection to the server is protected.
 public enum TransportSecurity: Hashable, Sendable {
-  /// TLS 1.2 or 1.3; the certificate must be signed by a CA in the PEM file, or by one of the system's without a file,
-  /// and contain the host name.
+  /// TLS 1.2 or 1.3; the certificate must be signed by a CA in the PEM file, or by one of the system's
+  /// without a file, and contain the host name.
   case tls(caFile: String?)
   /// TLS that accepts any certificate: for tests only.
   case tlsUnverified

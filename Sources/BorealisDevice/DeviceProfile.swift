@@ -17,11 +17,11 @@ public struct DeviceProfile: Sendable {
   public var appState: AppState
   /// The APNs token if it is known at the start.
   public var token: DeviceToken
-  /// The registration ID that JPush issued to the install, or its CID at Getui, at most 58 bytes; nil if there was none. If it
-  /// was imported, the first registration takes it over with its alias and tags.
+  /// The registration ID that JPush issued to the install, or its CID at Getui, at most 58 bytes; nil if
+  /// there was none. If it was imported, the first registration takes it over with its alias and tags.
   public var formerRegistrationID: String?
-  /// The kind of key for end-to-end encryption; nil for no key: encrypted pushes then reach the app as they are, with
-  /// their neutral text.
+  /// The kind of key for end-to-end encryption; nil for no key: encrypted pushes then reach the app as they
+  /// are, with their neutral text.
   public var keyKind: DeviceKeyKind?
 
   /// Makes a profile; only app key and platform have no default.

@@ -1,8 +1,8 @@
 import BorealisBase
 
 extension DevicePush {
-  /// The content as JSON, with the members in Docs/protocol.md section 3. Nil if it is not a JSON object, which a
-  /// conforming server never sends.
+  /// The content as JSON, with the members in Docs/protocol.md section 3. Nil if it is not a JSON object,
+  /// which a conforming server never sends.
   public var json: JSONObject? { (try? parseJSON(content))?.object }
 
   /// Whether there is something to show.

@@ -6,15 +6,15 @@ public struct RemoteNotification: Hashable, Sendable {
   public let messageID: MessageID
   /// Whether the user tapped it.
   public let wasTapped: Bool
-  /// Whether an app in the foreground should show it. False if it was shown before, if the same push arrived over the
-  /// direct connection with its notification, or if the sender recalled the push.
+  /// Whether an app in the foreground should show it. False if it was shown before, if the same push arrived
+  /// over the direct connection with its notification, or if the sender recalled the push.
   public let shouldPresent: Bool
 }
 
 /// The part of an APNs payload that the library uses.
 struct RemotePayload: Equatable {
-  /// More than APNs delivers (4096 bytes, 5120 for VoIP), since the app serializes the payload again, perhaps with more
-  /// white space.
+  /// More than APNs delivers (4096 bytes, 5120 for VoIP), since the app serializes the payload again, perhaps
+  /// with more white space.
   private static let limits = JSONLimits(maxDepth: 32, maxBytes: 16 * 1024, maxMembers: 4096)
 
   let messageID: MessageID

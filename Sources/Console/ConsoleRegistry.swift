@@ -23,7 +23,8 @@ struct ConsoleServices: Sendable {
   fileprivate var profilePages: ProfilePages { ProfilePages(people: people) }
 }
 
-/// The controllers of the console, the only list of them: its pages, their addresses and the table of routes come from here.
+/// The controllers of the console, the only list of them: its pages, their addresses and the table of routes
+/// come from here.
 enum ConsoleRegistry {
   /// A controller's pages, and how to make it.
   struct Entry: Sendable {

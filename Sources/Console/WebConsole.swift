@@ -6,8 +6,8 @@ import Model
 import Storage
 import Synchronization
 
-/// The console: pages for the people who run the installation, develop an app or send notifications. Safe to use from any
-/// thread; answers come through the exchange, on whatever thread has them.
+/// The console: pages for the people who run the installation, develop an app or send notifications. Safe to
+/// use from any thread; answers come through the exchange, on whatever thread has them.
 package final class WebConsole: Sendable {
   let router: Router
   let gateway: Gateway
@@ -63,7 +63,8 @@ package final class WebConsole: Sendable {
     if router.scope.hasInstallation { loseMail() }
   }
 
-  /// What belongs to no app has its home here from now on. Mail with links is in memory only, so what the home before had is lost.
+  /// What belongs to no app has its home here from now on. Mail with links is in memory only, so what the
+  /// home before had is lost.
   package func takeInstallation() { loseMail() }
 
   /// Whether a request is for the console.
@@ -162,7 +163,8 @@ package final class WebConsole: Sendable {
     }
   }
 
-  /// The answer to a request for the console that did not come whole, or was too large; nil for other targets.
+  /// The answer to a request for the console that did not come whole, or was too large; nil for other
+  /// targets.
   package static func refusal(_ fault: HTTPFault, of target: String) -> HTTPResponse? {
     Self.serves(target) ? Failures.refused(fault) : nil
   }
@@ -298,8 +300,8 @@ package final class WebConsole: Sendable {
     return call.with(visitor).missing
   }
 
-  /// Whether a request that changes something comes from the console's own pages, according to the browser (Fetch Metadata,
-  /// `Sec-Fetch-Site`; `Origin`, RFC 6454). Besides, forms carry a token.
+  /// Whether a request that changes something comes from the console's own pages, according to the browser
+  /// (Fetch Metadata, `Sec-Fetch-Site`; `Origin`, RFC 6454). Besides, forms carry a token.
   private func request(_ request: HTTPRequest, mayChange page: Page) -> Bool {
     guard page.method == "POST" else { return true }
     return request.isFromOurPages

@@ -17,7 +17,8 @@ package final class Files: Sendable {
   private let scope: HomeScope
   private let time: any TimeSource
   private let isSweeping = Atomic<Bool>(false)
-  /// The public names of files that are being stored. What else is begun and not complete was left behind by a failure or a crash.
+  /// The public names of files that are being stored. What else is begun and not complete was left behind by
+  /// a failure or a crash.
   private let uploads = Mutex<Set<String>>([])
 
   init(store: Store, scope: HomeScope, time: any TimeSource) {
@@ -35,8 +36,8 @@ package final class Files: Sendable {
 
   // MARK: Storing
 
-  /// Stores a file, a piece with each commit, so that other work comes in between. A file that cannot be stored to its end
-  /// takes no place.
+  /// Stores a file, a piece with each commit, so that other work comes in between. A file that cannot be
+  /// stored to its end takes no place.
   package func store(
     _ file: NewFile, for seconds: Int64, reply: @escaping @Sendable (FileFailure?) -> Void
   ) {
@@ -72,7 +73,8 @@ package final class Files: Sendable {
     }
   }
 
-  /// The storing of a file has come to its end, which may be a failure; of one that was begun its part is given up then.
+  /// The storing of a file has come to its end, which may be a failure; of one that was begun its part is
+  /// given up then.
   private func finish(
     _ file: NewFile, _ id: Int64?, _ failure: FileFailure?, _ reply: @Sendable (FileFailure?) -> Void
   ) {

@@ -11,8 +11,8 @@ package struct PushPreview: Sendable {
 }
 
 extension PluggedChannels {
-  /// What the channels that an app has credentials for would make of a push, in their order; those that have nothing to say of it are
-  /// left out.
+  /// What the channels that an app has credentials for would make of a push, in their order; those that have
+  /// nothing to say of it are left out.
   package func previews(of content: PushContent, in app: App, secondsToLive: Int) -> [PushPreview] {
     all.compactMap { plugged in
       plugged.channel.preview(of: content, in: app, secondsToLive: secondsToLive).map {
@@ -22,7 +22,8 @@ extension PluggedChannels {
     }
   }
 
-  /// What the service of a channel has said of an app's quota today; nil if nothing, or if there is no such channel.
+  /// What the service of a channel has said of an app's quota today; nil if nothing, or if there is no such
+  /// channel.
   package func quota(of app: App, on name: String) -> ChannelQuota? {
     all.first { $0.channel.info.name == name }?.channel.quota(of: app)
   }

@@ -2,13 +2,14 @@ import BorealisBase
 import Storage
 import Synchronization
 
-/// Delays pushes when the apps of a plan push to more devices per second than the plan allows: one token bucket for all
-/// apps of a shared plan, else one per app. Waiting apps take turns, so that one app's flood delays only its own pushes.
+/// Delays pushes when the apps of a plan push to more devices per second than the plan allows: one token
+/// bucket for all apps of a shared plan, else one per app. Waiting apps take turns, so that one app's flood
+/// delays only its own pushes.
 ///
-/// A push is accepted as soon as the bucket is not empty and may leave it in debt: one to a million devices goes
-/// immediately, and later pushes wait. In a shared bucket the debt is at most the speed of a second; the rest is a debt
-/// of the app alone, which waits until it is paid while other apps continue. Half of the refill, and all that the bucket
-/// cannot hold, pays such debts.
+/// A push is accepted as soon as the bucket is not empty and may leave it in debt: one to a million devices
+/// goes immediately, and later pushes wait. In a shared bucket the debt is at most the speed of a second; the
+/// rest is a debt of the app alone, which waits until it is paid while other apps continue. Half of the
+/// refill, and all that the bucket cannot hold, pays such debts.
 final class PushRateLimiter: Sendable {
   /// What becomes of a push.
   enum Admission: Equatable {
@@ -191,7 +192,8 @@ final class PushRateLimiter: Sendable {
     }
   }
 
-  /// Releases pushes whose turn it is, gives up those that waited too long, and removes full buckets. Call about once a second.
+  /// Releases pushes whose turn it is, gives up those that waited too long, and removes full buckets. Call
+  /// about once a second.
   func tick(at now: UInt64) {
     let (ready, late) = state.withLock { state in
       var ready: [Waiter] = []

@@ -2,11 +2,11 @@ import BorealisBase
 import Model
 import Storage
 
-/// Accepts pushes, keeps what waits, and hands pushes to channels. Puts together the services that do so, each of which has
-/// the parts that it needs and no others. Safe to use from any thread.
+/// Accepts pushes, keeps what waits, and hands pushes to channels. Puts together the services that do so,
+/// each of which has the parts that it needs and no others. Safe to use from any thread.
 ///
-/// Every change goes through the store's one writer and takes effect in memory in the completion, so memory never shows
-/// what a crash could take back.
+/// Every change goes through the store's one writer and takes effect in memory in the completion, so memory
+/// never shows what a crash could take back.
 package final class Router: Sendable {
   /// The zone that times in the API's requests and answers are in.
   package let zone: any Zone
@@ -62,7 +62,8 @@ package final class Router: Sendable {
   private let moves: AppMoves
   private let housekeeping: Housekeeping
 
-  /// Makes a router on an open store, for the apps that the store's process is the home of; `load` comes next.
+  /// Makes a router on an open store, for the apps that the store's process is the home of; `load` comes
+  /// next.
   package init(
     store: Store, scope: HomeScope, options: RouterOptions = RouterOptions(),
     time: any TimeSource = SystemTime(), log: Log
@@ -152,40 +153,45 @@ package final class Router: Sendable {
   /// Plugs connections of devices in. Before the first push.
   package func add(_ gateway: any DeviceGateway) { gateways.add(gateway) }
 
-  /// A number larger than that of every push and stored message before; on the writer's thread they grow in commit order.
+  /// A number larger than that of every push and stored message before; on the writer's thread they grow in
+  /// commit order.
   package func nextMessageID() -> MessageID { ids.next() }
 
   /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
   package func load() throws(StorageError) { try loading.run() }
 
-  /// Reads an app into memory that the database has given to this home by now, which is one of several; nil if it has another one, or
-  /// is deleted. Nobody finds the app here before all of it is there. Blocks; channels have started.
+  /// Reads an app into memory that the database has given to this home by now, which is one of several; nil
+  /// if it has another one, or is deleted. Nobody finds the app here before all of it is there. Blocks;
+  /// channels have started.
   package func load(_ app: AppID) throws(StorageError) -> App? { try loading.run(app) }
 
-  /// Gives an app to another home, by the number of its node and of its fence, when all that is known of it is stored. Returns the
-  /// app's new epoch; nil, and the app stays here, if it is not this home's or could not be given away. Its devices log in again, unless
-  /// sessions are kept: then no device may say anything more here. Blocks.
+  /// Gives an app to another home, by the number of its node and of its fence, when all that is known of it
+  /// is stored. Returns the app's new epoch; nil, and the app stays here, if it is not this home's or could
+  /// not be given away. Its devices log in again, unless sessions are kept: then no device may say anything
+  /// more here. Blocks.
   package func handOver(
     _ app: AppKey, to next: (node: Int64, home: Int64), keepingSessions: Bool = false
   ) -> Int64? {
     moves.handOver(app, to: next, keepingSessions: keepingSessions)
   }
 
-  /// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data. Call once a second, by one
-  /// thread at a time.
+  /// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data. Call once a
+  /// second, by one thread at a time.
   package func tick() { housekeeping.tick() }
 
   /// Pushes that wait for their plans to have speed left.
   package var pushesWaitingForSpeed: Int { pushRateLimiter.waiting }
 
-  /// Ends the waiting for a plan's speed with 1030, since there will be no ticks. The server stops, and waits for answers first.
+  /// Ends the waiting for a plan's speed with 1030, since there will be no ticks. The server stops, and waits
+  /// for answers first.
   package func endWaiting() { pushRateLimiter.close() }
 
-  /// Writes delayed data before the store is closed. Last contacts, which may be one per device, only as long as
-  /// `isInTime` returns true.
+  /// Writes delayed data before the store is closed. Last contacts, which may be one per device, only as long
+  /// as `isInTime` returns true.
   package func finish(isInTime: () -> Bool = { true }) { housekeeping.finish(isInTime: isInTime) }
 
-  /// Lets go of what was plugged in: channels, connections and observers hold the router. At the end, when nothing works.
+  /// Lets go of what was plugged in: channels, connections and observers hold the router. At the end, when
+  /// nothing works.
   package func unplug() {
     channels.removeAll()
     gateways.removeAll()

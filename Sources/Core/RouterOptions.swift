@@ -6,8 +6,8 @@ package struct RouterOptions: Sendable {
   package var pending = PendingLimits()
   /// Bytes of contents kept in memory for devices that come back.
   package var cachedContents = 16 << 20
-  /// Seconds that a push and its outcome stay in the database, if nothing of it is undelivered. At least the longest time
-  /// to live, so that overriding and reports work.
+  /// Seconds that a push and its outcome stay in the database, if nothing of it is undelivered. At least the
+  /// longest time to live, so that overriding and reports work.
   package var retention: Int64 = 31 * 86_400
   /// Seconds for which a repeated `cid` gives the first answer (JPush: a day).
   package var cidLifetime: Int64 = 86_400
@@ -29,12 +29,13 @@ package struct RouterOptions: Sendable {
   package var registrationsPerApp = 10_000_000
   /// Seconds after which a registration is deleted that no device used after its first hour; nil for never.
   package var newcomerSeconds: Int64?
-  /// Seconds after which a registration is deleted whose device was not there; nil for never (JPush: 255 days).
+  /// Seconds after which a registration is deleted whose device was not there; nil for never (JPush: 255
+  /// days).
   package var inactiveSeconds: Int64?
   /// Schedules that an app may have of which something may still come (JPush: 100).
   package var schedulesPerApp = 100
-  /// Seconds by which a schedule may fire late, after the server was down or its clock jumped; but not longer than its
-  /// push lives.
+  /// Seconds by which a schedule may fire late, after the server was down or its clock jumped; but not longer
+  /// than its push lives.
   package var scheduleGrace: Int64 = 6 * 3600
   /// The zone that times in the API's requests and answers are in (JPush: UTC+8).
   package var zone: any Zone = FixedZone.china

@@ -1,8 +1,9 @@
 import BorealisBase
 import COpenSSL
 
-/// The content coding of RFC 8188: a header of salt, size of a record and a key's name, then records that are each
-/// authenticated. With SM4 and SM3 in place of AES and SHA-256 it is the national variant, otherwise the same.
+/// The content coding of RFC 8188: a header of salt, size of a record and a key's name, then records that are
+/// each authenticated. With SM4 and SM3 in place of AES and SHA-256 it is the national variant, otherwise the
+/// same.
 package struct ContentCoding: Sendable {
   /// The largest ciphertext that is read, in bytes: more than any push holds.
   package static let maximumSize = 65_536
@@ -40,8 +41,8 @@ package struct ContentCoding: Sendable {
   /// The coding with a cipher.
   package init(_ cipher: ContentCipher) { self.cipher = cipher }
 
-  /// Enciphers under a secret of any length; `keyName` has at most 255 bytes. Without a record size it is one record, as RFC
-  /// 8291 wants it. The same salt must never be used twice with the same secret.
+  /// Enciphers under a secret of any length; `keyName` has at most 255 bytes. Without a record size it is one
+  /// record, as RFC 8291 wants it. The same salt must never be used twice with the same secret.
   package func seal(
     _ plain: [UInt8], secret: [UInt8], keyName: [UInt8], salt: [UInt8] = SystemRandom.bytes(16),
     recordSize: Int? = nil
@@ -79,7 +80,8 @@ package struct ContentCoding: Sendable {
       let end = min(bytes.count, start + header.recordSize)
       guard end - start > Self.tagSize else { throw .malformed }
       guard let record = run(seal: false, keys, number, Array(bytes[start..<end])) else { throw .damaged }
-      // Padding is zeros after a delimiter, which says whether more records follow, so that truncation is detected.
+      // Padding is zeros after a delimiter, which says whether more records follow, so that truncation is
+      // detected.
       guard let last = record.lastIndex(where: { $0 != 0 }), record[last] == (end == bytes.count ? 2 : 1)
       else { throw .damaged }
       plain += record[..<last]

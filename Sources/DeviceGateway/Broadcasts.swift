@@ -8,17 +8,18 @@ import Model
 struct FanOut {
   let push: LivePush
   let targets: NumberSet
-  /// The targets whose notification another channel carries. Beside `push`, so that reading it per session does not copy the
-  /// push.
+  /// The targets whose notification another channel carries. Beside `push`, so that reading it per session
+  /// does not copy the push.
   let elsewhere: NumberSet?
   /// The targets whose notification another channel will carry unless they acknowledge it in time.
   let fallback: PushFallback?
   let app: Int
-  /// Sessions below this position are still to be visited. From the end to the start, because a session that leaves is
-  /// replaced by the last one, which was visited already; sessions that join at the end find the push as waiting.
+  /// Sessions below this position are still to be visited. From the end to the start, because a session that
+  /// leaves is replaced by the last one, which was visited already; sessions that join at the end find the
+  /// push as waiting.
   var position: Int
-  /// The frames, encoded once for each platform, with and without the notification that another channel carries, or may carry,
-  /// shared by all sockets.
+  /// The frames, encoded once for each platform, with and without the notification that another channel
+  /// carries, or may carry, shared by all sockets.
   var frames: [SharedFrame?]
   /// Whether its own walk, or the walk of one before it, has visited all sessions from the last one on.
   var hasBegun = false
@@ -28,16 +29,18 @@ struct FanOut {
 
 /// When the next walk over an app's sessions begins.
 ///
-/// A write costs many times what a visit does, so concurrent broadcasts should share walks. A broadcast that arrives
-/// during a walk joins it, and then needs a walk for the rest. If each walk started immediately, fast walks would never
-/// be shared: so a walk waits for as many broadcasts as the previous walk served, twice as long as that one took at most, since
-/// other loops walk meanwhile, and publishers wait for the last of them. After a single one there is no wait.
+/// A write costs many times what a visit does, so concurrent broadcasts should share walks. A broadcast that
+/// arrives during a walk joins it, and then needs a walk for the rest. If each walk started immediately, fast
+/// walks would never be shared: so a walk waits for as many broadcasts as the previous walk served, twice as
+/// long as that one took at most, since other loops walk meanwhile, and publishers wait for the last of them.
+/// After a single one there is no wait.
 struct WalkPace {
   /// How many broadcasts the last walk served.
   var served = 1
   /// How long it took, in nanoseconds.
   var duration: UInt64 = 0
-  /// When the current walk began, on the system's clock: that of the loop stands still during a turn, in which a short walk ends.
+  /// When the current walk began, on the system's clock: that of the loop stands still during a turn, in
+  /// which a short walk ends.
   var start: UInt64 = 0
   /// When the next one begins at the latest; nil if nothing waits for it.
   var latest: UInt64?
@@ -103,7 +106,8 @@ final class Broadcasts {
     fanOuts = []
   }
 
-  /// Broadcasts that have not visited a session yet are sent before a newer push: after it they would count as sent.
+  /// Broadcasts that have not visited a session yet are sent before a newer push: after it they would count
+  /// as sent.
   func send(before id: MessageID, _ slot: UInt32) {
     for index in fanOuts.indices
     where fanOuts[index].app == Int(connections.slab[slot].app) && fanOuts[index].push.id < id {

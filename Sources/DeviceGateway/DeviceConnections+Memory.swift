@@ -2,8 +2,8 @@ import BorealisBase
 import BorealisNet
 import Model
 
-/// What devices that do not read, or do not finish what they send, cost in memory: bounded for all together, and who holds
-/// most pays first.
+/// What devices that do not read, or do not finish what they send, cost in memory: bounded for all together,
+/// and who holds most pays first.
 extension DeviceConnections {
   /// Records the queue of a session after something was sent to it, or could not be.
   func noteQueued(_ slot: UInt32) {
@@ -13,8 +13,8 @@ extension DeviceConnections {
     queued.note(slot, cost: cost, since: queued.since(slot) ?? second)
   }
 
-  /// Closes those who hold most until an eighth is free, if queues hold too much. Their pushes are stored: whoever reads gets them
-  /// with the next login. Only between walks over sessions.
+  /// Closes those who hold most until an eighth is free, if queues hold too much. Their pushes are stored:
+  /// whoever reads gets them with the next login. Only between walks over sessions.
   func boundQueues() { bound(\.queued, to: limits.queuedBytesInAll, metrics.slowDevices) }
 
   /// The same for incomplete frames.

@@ -5,8 +5,8 @@ import Core
 import HTTP
 import Model
 
-/// The sessions of one loop with their sockets and apps, which all features of a `DeviceServer` use. It sends frames,
-/// ends sessions, and passes messages to the homes of their apps. Used on its loop only.
+/// The sessions of one loop with their sockets and apps, which all features of a `DeviceServer` use. It sends
+/// frames, ends sessions, and passes messages to the homes of their apps. Used on its loop only.
 final class DeviceConnections {
   /// The sessions of an app.
   struct AppSessions {
@@ -17,7 +17,8 @@ final class DeviceConnections {
     /// The acknowledgements of these sessions' devices in this turn.
     var acknowledgements = AcknowledgementBatch()
     var pace = WalkPace()
-    /// Places among the fan-outs of its first broadcasts, those that may walk together; only while a turn serves them.
+    /// Places among the fan-outs of its first broadcasts, those that may walk together; only while a turn
+    /// serves them.
     var together: [Int] = []
   }
 
@@ -30,8 +31,8 @@ final class DeviceConnections {
   /// Handles the home's immediate answers.
   var onAnswer: (HomeMessage) -> Void = { _ in }
 
-  // Each message of each device looks here several times. One thread does, so that the checks of exclusive access find nothing: they
-  // took a third of the instructions for a broadcast that devices acknowledge.
+  // Each message of each device looks here several times. One thread does, so that the checks of exclusive
+  // access find nothing: they took a third of the instructions for a broadcast that devices acknowledge.
   @exclusivity(unchecked) var slab = Slab(blank: Session())
   @exclusivity(unchecked) var apps: [AppSessions] = []
   private(set) var appIndexes: [AppID: Int32] = [:]
@@ -75,8 +76,8 @@ final class DeviceConnections {
   /// Seconds of a clock that all loops share, for shared counters.
   var sharedSecond: UInt32 { Self.second(time.monotonic()) }
 
-  /// The second at least this many seconds after the bytes read in this turn; some of them may have arrived after the
-  /// clock was read.
+  /// The second at least this many seconds after the bytes read in this turn; some of them may have arrived
+  /// after the clock was read.
   func deadline(after seconds: Int) -> UInt32 {
     Self.second(loop.now &+ 1_500_000_000) &+ UInt32(clamping: seconds)
   }
@@ -167,7 +168,8 @@ final class DeviceConnections {
     if let bound { tell(.close(bound, end)) }
   }
 
-  /// An app was deleted: ends its sessions, also those that logged in meanwhile, and removes it from memory. Returns its place.
+  /// An app was deleted: ends its sessions, also those that logged in meanwhile, and removes it from memory.
+  /// Returns its place.
   func forget(_ app: AppID) -> Int? {
     guard let index = appIndexes.removeValue(forKey: app) else { return nil }
     for slot in apps[Int(index)].slots { goAway(slot, .appDisabled) }
@@ -215,7 +217,8 @@ final class DeviceConnections {
     peers.leave(slab[slot].network, at: sharedSecond)
   }
 
-  /// Refuses a connection and closes it when the ERROR has been sent. After LOGIN_OK, ends the session instead.
+  /// Refuses a connection and closes it when the ERROR has been sent. After LOGIN_OK, ends the session
+  /// instead.
   func fail(_ slot: UInt32, _ code: ResultCode, _ reconnect: ReconnectRule, _ message: String) {
     end(slot, slab[slot].core.refusal(code, reconnect, message))
   }
@@ -252,9 +255,10 @@ final class DeviceConnections {
     finish(slot, .serverDrain, .goingAway)
   }
 
-  /// Ends the session of a device that does not read: its queue is dropped, except for a partly sent frame, and replaced
-  /// by GO_AWAY 3. It closes when the device has read that, or after some seconds; the server stops reading from it, or
-  /// it could continue to send requests. Before its login a device is disconnected without a frame.
+  /// Ends the session of a device that does not read: its queue is dropped, except for a partly sent frame,
+  /// and replaced by GO_AWAY 3. It closes when the device has read that, or after some seconds; the server
+  /// stops reading from it, or it could continue to send requests. Before its login a device is disconnected
+  /// without a frame.
   func cutOff(_ slot: UInt32) {
     metrics.slowDevices.add()
     guard slab[slot].core.phase == .loggedIn else {
@@ -297,8 +301,8 @@ final class DeviceConnections {
 
   // MARK: Writing
 
-  /// Queues bytes for a session; they are sent at the end of the turn with everything else queued. A device that sends
-  /// and never reads is disconnected; pushes stop long before (`DeviceSession.offer`).
+  /// Queues bytes for a session; they are sent at the end of the turn with everything else queued. A device
+  /// that sends and never reads is disconnected; pushes stop long before (`DeviceSession.offer`).
   func send(_ slot: UInt32, _ frame: SharedFrame) {
     guard slab[slot].core.phase != .closing else { return }
     guard slab[slot].connection.queue.cost < slab[slot].core.mostQueuedBytes(limits) else {

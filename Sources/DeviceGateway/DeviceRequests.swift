@@ -13,7 +13,8 @@ final class DeviceRequests {
   private var peers: PeerGuard { connections.peers }
   /// How many receipts sessions have sent since the last tick, by slot.
   private var receiptCounts: [UInt32: Int] = [:]
-  /// Where registrations without an answer came from: their devices may be gone by then, and their slots others'.
+  /// Where registrations without an answer came from: their devices may be gone by then, and their slots
+  /// others'.
   var registering: [Location: PeerNetwork] = [:]
 
   init(_ connections: DeviceConnections, _ sending: PushSending) {
@@ -140,7 +141,8 @@ final class DeviceRequests {
           location: connections.location(slot), askedAt: askedAt)))
   }
 
-  /// The home has answered a login. `mayLack` says that pushes which the answer does not cover may have arrived before it.
+  /// The home has answered a login. `mayLack` says that pushes which the answer does not cover may have
+  /// arrived before it.
   func loggedIn(_ result: LoginResult, _ location: Location, mayLack: (LoggedIn) -> Bool) {
     guard let slot = connections.slot(location), connections.slab[slot].core.phase == .waiting else {
       // The connection has ended in the meantime.

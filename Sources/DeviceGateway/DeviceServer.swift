@@ -5,8 +5,8 @@ import Core
 import HTTP
 import Model
 
-/// The device connections of one event loop: admits them, dispatches events of sockets and homes, and ends them when the
-/// server stops. Used on its loop only.
+/// The device connections of one event loop: admits them, dispatches events of sockets and homes, and ends
+/// them when the server stops. Used on its loop only.
 package final class DeviceServer: LoopDriver {
   let connections: DeviceConnections
   let sending: PushSending
@@ -27,9 +27,9 @@ package final class DeviceServer: LoopDriver {
   private var limits: PassthroughLimits { connections.limits }
   private var peers: PeerGuard { connections.peers }
 
-  /// Joins a loop. The channel's mailbox of that loop is read from now on. The guard and the metrics are those of all
-  /// loops; `home` has the state of the apps. While `isCurrent` is false this process may have been replaced as a home without knowing
-  /// it: what it has for devices waits.
+  /// Joins a loop. The channel's mailbox of that loop is read from now on. The guard and the metrics are
+  /// those of all loops; `home` has the state of the apps. While `isCurrent` is false this process may have
+  /// been replaced as a home without knowing it: what it has for devices waits.
   package init(
     loop: EventLoop, channel: PassthroughChannel, home: any AppHome, limits: PassthroughLimits,
     peers: PeerGuard, metrics: PassthroughMetrics, time: any TimeSource,
@@ -52,7 +52,8 @@ package final class DeviceServer: LoopDriver {
 
   // MARK: New connections
 
-  /// Takes an accepted socket; `tls` is nil on a plain port. `client` is who is behind the peer, if that is a balancer.
+  /// Takes an accepted socket; `tls` is nil on a plain port. `client` is who is behind the peer, if that is a
+  /// balancer.
   package func accept(_ descriptor: Int32, tls: TLSContext? = nil, from client: IPAddress? = nil) {
     let network = client.map { PeerNetwork(of: $0) } ?? PeerNetwork(of: descriptor)
     guard admit(network) else {
@@ -69,7 +70,8 @@ package final class DeviceServer: LoopDriver {
     }
   }
 
-  /// Takes over a connection whose WebSocket handshake the HTTP side did, after `admit` has let its network in.
+  /// Takes over a connection whose WebSocket handshake the HTTP side did, after `admit` has let its network
+  /// in.
   package func adopt(_ moving: MovingConnection, from network: PeerNetwork) {
     connections.metrics.webSockets.add()
     let slot = insert(moving.connection, network)
@@ -110,9 +112,10 @@ package final class DeviceServer: LoopDriver {
   /// Connections among which a network with more than its due is looked for.
   private static let sample = 64
 
-  /// Closes a connection without a login, to make room for one from a network: the oldest, if it had time to log in; else an old one
-  /// of the network that has most of them, if it has over twice as many, so that a flood of new ones pushes out its own and nobody
-  /// else's. False if there is none: in a crowd of honest devices nobody would get through if each pushed out another.
+  /// Closes a connection without a login, to make room for one from a network: the oldest, if it had time to
+  /// log in; else an old one of the network that has most of them, if it has over twice as many, so that a
+  /// flood of new ones pushes out its own and nobody else's. False if there is none: in a crowd of honest
+  /// devices nobody would get through if each pushed out another.
   private func evictUnauthenticated(for network: PeerNetwork) -> Bool {
     guard let oldest = unauthenticated.oldest(where: isUnauthenticated) else { return false }
     // Not by its deadline, which moves on when it is told to leave.
@@ -123,8 +126,8 @@ package final class DeviceServer: LoopDriver {
     return true
   }
 
-  /// The oldest connection of the network that has most of them without a login, as far as a few show it; nil if none has over twice
-  /// as many as this one.
+  /// The oldest connection of the network that has most of them without a login, as far as a few show it; nil
+  /// if none has over twice as many as this one.
   private func crowdingSlot(for network: PeerNetwork) -> UInt32? {
     let slots = unauthenticated.sample(Self.sample, where: isUnauthenticated).map(\.slot)
     return peers.mostCrowded(slots.map { connections.slab[$0].network }, overTwice: network).map { slots[$0] }
@@ -173,7 +176,8 @@ package final class DeviceServer: LoopDriver {
     }
   }
 
-  /// The process has stood still: what was on its way to devices may have ended or been recalled since. The homes know.
+  /// The process has stood still: what was on its way to devices may have ended or been recalled since. The
+  /// homes know.
   package func stoodStill() {
     isWary = true
     broadcasts.forgetAll()
@@ -241,8 +245,8 @@ package final class DeviceServer: LoopDriver {
 
   // MARK: Messages
 
-  /// Handles a message of a home: an immediate answer, or later mail. `mayLack` says whether a session that begins lacks pushes that have
-  /// arrived before.
+  /// Handles a message of a home: an immediate answer, or later mail. `mayLack` says whether a session that
+  /// begins lacks pushes that have arrived before.
   func handle(_ message: HomeMessage, mayLack: (LoggedIn) -> Bool = { _ in false }) {
     switch message {
     case .loginResult(let location, let result):
@@ -284,7 +288,8 @@ package final class DeviceServer: LoopDriver {
     }
   }
 
-  /// Tells the devices that got a push that it was recalled. Sessions that a broadcast has not visited yet never get it.
+  /// Tells the devices that got a push that it was recalled. Sessions that a broadcast has not visited yet
+  /// never get it.
   private func recall(_ id: MessageID, _ app: AppID, _ audience: NumberSet) {
     guard let index = connections.appIndexes[app] else { return }
     broadcasts.withdraw(id)
@@ -299,9 +304,9 @@ package final class DeviceServer: LoopDriver {
 
   // MARK: The end
 
-  /// Tells every device to reconnect, at moments spread over `spread` milliseconds, and accepts no more connections. A
-  /// session with unacknowledged pushes stays until they are acknowledged, at most for `patience` milliseconds. Sessions are told of
-  /// one of the other nodes each.
+  /// Tells every device to reconnect, at moments spread over `spread` milliseconds, and accepts no more
+  /// connections. A session with unacknowledged pushes stays until they are acknowledged, at most for
+  /// `patience` milliseconds. Sessions are told of one of the other nodes each.
   package func drain(spread: UInt32, patience: UInt64 = 3000, to refuge: DeviceRefuge? = nil) {
     loop.assertIsOurs()
     isDraining = true

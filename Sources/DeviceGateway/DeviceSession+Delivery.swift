@@ -3,8 +3,8 @@ import BorealisProtocol
 import Core
 import Model
 
-/// Decides which pushes are sent on a session, and when: each once, in the order of their IDs, within the window of
-/// unacknowledged pushes and the socket's queue.
+/// Decides which pushes are sent on a session, and when: each once, in the order of their IDs, within the
+/// window of unacknowledged pushes and the socket's queue.
 extension DeviceSession {
   /// Whether the session's app takes pushes over the direct connection now, by the routing table.
   var isReceptive: Bool {
@@ -17,13 +17,14 @@ extension DeviceSession {
     cost < limits.queuedBytes && unsettled < limits.unsettled
   }
 
-  /// Decides about a new push, or with `isLate` about one that was held back. A session that catches up, or has too many pushes in
-  /// flight, gets it later.
+  /// Decides about a new push, or with `isLate` about one that was held back. A session that catches up, or
+  /// has too many pushes in flight, gets it later.
   mutating func offer(
     _ id: MessageID, isLate: Bool, queued cost: Int, _ limits: PassthroughLimits
   ) -> PushOffer {
     guard sentThrough < id else { return .left }
-    // It was on its way to this loop before the session took pushes. The home has said since what waits: it may have been recalled.
+    // It was on its way to this loop before the session took pushes. The home has said since what waits: it
+    // may have been recalled.
     guard isLate ? !wasSentOutOfTurn(id) : newestWhileAway < id else { return .left }
     guard !isCatchingUp, phase == .loggedIn else {
       hasMissed = true
@@ -51,7 +52,8 @@ extension DeviceSession {
     return !isBehind
   }
 
-  /// Pushes for it may have been dropped. Returns whether it has to start to catch up; false if it is doing so.
+  /// Pushes for it may have been dropped. Returns whether it has to start to catch up; false if it is doing
+  /// so.
   mutating func noteMissed() -> Bool {
     if isCatchingUp { hasMissed = true } else { isBehind = true }
     return !isCatchingUp
@@ -59,14 +61,14 @@ extension DeviceSession {
 
   // MARK: Out of turn
 
-  /// Whether a push that was held back until now is out of order: newer ones were sent on this connection, or older ones
-  /// still wait.
+  /// Whether a push that was held back until now is out of order: newer ones were sent on this connection, or
+  /// older ones still wait.
   func isOutOfTurn(_ id: MessageID) -> Bool { sentThrough >= id || isCatchingUp }
 
   private func wasSentOutOfTurn(_ id: MessageID) -> Bool { extras?.sentOutOfTurn.contains(id) == true }
 
-  /// Decides about a push out of order. If it is not sent, it is remembered, and read with what waits as soon as there is room, or
-  /// the app is in the foreground.
+  /// Decides about a push out of order. If it is not sent, it is remembered, and read with what waits as soon
+  /// as there is room, or the app is in the foreground.
   mutating func offerOutOfTurn(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> PushOffer {
     // A new home may not know that it was sent.
     guard phase == .loggedIn, !isLeaving, !wasSentOutOfTurn(id) else { return .left }
@@ -93,7 +95,8 @@ extension DeviceSession {
 
   // MARK: Recall
 
-  /// A push was recalled; returns whether to tell the device. A push that may be being read for it is not sent.
+  /// A push was recalled; returns whether to tell the device. A push that may be being read for it is not
+  /// sent.
   mutating func noteRecall(_ id: MessageID) -> Bool {
     extras?.forgetLeft(id)
     shrink()
@@ -105,7 +108,8 @@ extension DeviceSession {
 
   // MARK: Acknowledgements
 
-  /// The device acknowledges a push. One that was not sent on this connection makes no room for others: it counts until it is settled.
+  /// The device acknowledges a push. One that was not sent on this connection makes no room for others: it
+  /// counts until it is settled.
   mutating func noteAcknowledged(_ id: MessageID) {
     if sentThrough < id, !wasSentOutOfTurn(id) { addUnsettled() }
   }
@@ -116,8 +120,8 @@ extension DeviceSession {
   /// This many acknowledgements were stored.
   mutating func noteStored(_ count: Int) { unstored -= UInt16(min(count, Int(unstored))) }
 
-  /// This many pushes are settled: acknowledged and stored, or unknown. Returns whether a session that was behind
-  /// continues: when half of its window is settled, so that its stored pushes are read in batches.
+  /// This many pushes are settled: acknowledged and stored, or unknown. Returns whether a session that was
+  /// behind continues: when half of its window is settled, so that its stored pushes are read in batches.
   mutating func settle(_ count: Int, _ limits: PassthroughLimits) -> Bool {
     unsettled -= UInt16(min(count, Int(unsettled)))
     // No push waits for its acknowledgement.
@@ -128,8 +132,8 @@ extension DeviceSession {
     return isBehind && unsettled <= limits.unsettled / 2
   }
 
-  /// Only this many of the pushes up to the newest sent in order still wait, those that were left among them: the others were recalled
-  /// or have ended.
+  /// Only this many of the pushes up to the newest sent in order still wait, those that were left among them:
+  /// the others were recalled or have ended.
   mutating func recount(waiting count: Int) {
     let outOfTurn = extras?.sentOutOfTurn.count ?? 0
     let left = extras?.left.keys.count { $0 <= sentThrough } ?? 0
@@ -163,7 +167,8 @@ extension DeviceSession {
     return hasMissed
   }
 
-  /// Whether only another login brings all that wait, more having been left than are remembered: the rest has been sent.
+  /// Whether only another login brings all that wait, more having been left than are remembered: the rest has
+  /// been sent.
   var mustLoginAgain: Bool { extras?.hasForgottenLeft == true && isReceptive }
 
   /// Stored pushes were read and are offered one by one now; false if they are outdated.
@@ -190,7 +195,8 @@ extension DeviceSession {
     shrink()
   }
 
-  /// Stored pushes could not be read. Newer pushes wait until the next attempt, which starts at the same place.
+  /// Stored pushes could not be read. Newer pushes wait until the next attempt, which starts at the same
+  /// place.
   mutating func keptWasUnread() {
     isCatchingUp = false
     isBehind = true
@@ -232,7 +238,8 @@ extension DeviceSession {
     shrink()
   }
 
-  /// The arrival time of a push: the time of the acknowledgement minus the age that the device reports, if it does.
+  /// The arrival time of a push: the time of the acknowledgement minus the age that the device reports, if it
+  /// does.
   mutating func arrival(_ id: MessageID, age: UInt32?, at now: Timestamp) -> Arrival {
     let age = age == AgedAcknowledgement.unknownAge ? nil : age
     var reportedAt: Timestamp?

@@ -3,7 +3,8 @@ import BorealisProtocol
 import HTTP
 import Model
 
-/// The bytes read from a connection while its session parses them. It owns the bytes, so that nothing is copied.
+/// The bytes read from a connection while its session parses them. It owns the bytes, so that nothing is
+/// copied.
 struct DeviceInput {
   /// The received bytes; WebSocket frames are unmasked in place.
   fileprivate(set) var bytes: [UInt8]
@@ -28,7 +29,8 @@ struct DeviceInput {
 
 /// Parses bytes in pieces of any size, plain or in WebSocket messages.
 ///
-/// Complete frames are read in place; each byte of an incomplete frame is copied once, however small its pieces are.
+/// Complete frames are read in place; each byte of an incomplete frame is copied once, however small its
+/// pieces are.
 extension DeviceSession {
   /// The times for processing input, on the loop's clock.
   struct Moment {
@@ -41,7 +43,8 @@ extension DeviceSession {
   /// Bytes that a peer may send after the end of its session and before its own end.
   private static var mostSkipped: Int { 256 << 10 }
 
-  /// Takes the next frame of the bytes read; nil when there is none. Call until then, or until the session ends.
+  /// Takes the next frame of the bytes read; nil when there is none. Call until then, or until the session
+  /// ends.
   mutating func next(
     in input: inout DeviceInput, _ moment: Moment, now: @autoclosure () -> Timestamp
   ) -> SessionStep? {
@@ -205,8 +208,8 @@ extension DeviceSession {
     return WebSocketFrame.close(code)
   }
 
-  /// Whether a session that has ended stays until the peer's Close or end, or its deadline, so that a reset does not
-  /// destroy what was sent.
+  /// Whether a session that has ended stays until the peer's Close or end, or its deadline, so that a reset
+  /// does not destroy what was sent.
   var waitsForClose: Bool {
     guard let webSocket = extras?.webSocket else { return false }
     return webSocket.hasSentClose && !webSocket.isClosed

@@ -4,9 +4,9 @@ import Core
 import HTTP
 import Model
 
-/// The protocol session of a device as a state machine without I/O: bytes, time and events go in, steps come out. It
-/// knows no socket, no home and no other session; `DeviceServer` carries out the steps and reports their results. Seconds
-/// are those of the loop's clock.
+/// The protocol session of a device as a state machine without I/O: bytes, time and events go in, steps come
+/// out. It knows no socket, no home and no other session; `DeviceServer` carries out the steps and reports
+/// their results. Seconds are those of the loop's clock.
 struct DeviceSession {
   enum Phase: UInt8, Sendable {
     case vacant
@@ -27,8 +27,8 @@ struct DeviceSession {
   var extras: SessionExtras?
   /// The largest message ID written to it.
   var sentThrough = MessageID(0)
-  /// The largest message ID of a push accepted before the login, or before an iOS app came to the foreground: pushes up
-  /// to it were stored for an offline device.
+  /// The largest message ID of a push accepted before the login, or before an iOS app came to the foreground:
+  /// pushes up to it were stored for an offline device.
   var newestWhileAway = MessageID(0)
   /// Second at which it is closed unless something arrives before.
   var deadline: UInt32 = 0
@@ -44,7 +44,8 @@ struct DeviceSession {
   var isForeground = false
   /// Stored pushes are being read for it; live pushes wait for their turn.
   var isCatchingUp = false
-  /// More pushes wait than were sent: catch up once the queue has been sent and the device has acknowledged enough.
+  /// More pushes wait than were sent: catch up once the queue has been sent and the device has acknowledged
+  /// enough.
   var isBehind = false
   /// A push arrived while others were being read and was left for later: there may be more than these.
   var hasMissed = false
@@ -58,8 +59,8 @@ struct DeviceSession {
   /// The largest frame that the device may send now.
   var mostFrameBytes: Int { phase == .loggedIn ? WireLimits.maxFrame : WireLimits.maxFrameBeforeLogin }
 
-  /// Bytes that may be queued for a device that does not read before it is disconnected. Before its login it gets short
-  /// answers only.
+  /// Bytes that may be queued for a device that does not read before it is disconnected. Before its login it
+  /// gets short answers only.
   func mostQueuedBytes(_ limits: PassthroughLimits) -> Int {
     phase == .loggedIn
       ? limits.queuedBytes + 4 * WireLimits.maxFrame : 4 * WireLimits.maxFrameBeforeLogin

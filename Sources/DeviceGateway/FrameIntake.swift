@@ -3,8 +3,8 @@ import BorealisNet
 import BorealisProtocol
 import Model
 
-/// Reads the sockets of a loop's devices and passes the bytes to their sessions. Incomplete frames are bounded, in memory
-/// and in time.
+/// Reads the sockets of a loop's devices and passes the bytes to their sessions. Incomplete frames are
+/// bounded, in memory and in time.
 final class FrameIntake {
   private let connections: DeviceConnections
   private let requests: DeviceRequests
@@ -25,7 +25,8 @@ final class FrameIntake {
   /// The turn is over.
   func endTurn() { handshakes.renew() }
 
-  /// A step of the handshake. Over the turn's budget nothing is done: the kernel reports the socket again in the next turn.
+  /// A step of the handshake. Over the turn's budget nothing is done: the kernel reports the socket again in
+  /// the next turn.
   func handshake(_ slot: UInt32) {
     switch connections.slab[slot].connection.proceed(within: &handshakes) {
     case .inProgress: break

@@ -1,7 +1,7 @@
 import BorealisNet
 
-/// What sessions of a loop hold in memory of one kind: incomplete frames, or frames that wait to be sent. Sessions that hold
-/// nothing, nearly all at any time, have no entry.
+/// What sessions of a loop hold in memory of one kind: incomplete frames, or frames that wait to be sent.
+/// Sessions that hold nothing, nearly all at any time, have no entry.
 struct HeldMemory {
   /// Whose a session is.
   struct Holder {
@@ -15,7 +15,8 @@ struct HeldMemory {
     var since: UInt32
   }
 
-  /// Seconds above which all are equally old, some 18 hours: a queue that is never empty may be older than a product of it can be.
+  /// Seconds above which all are equally old, some 18 hours: a queue that is never empty may be older than a
+  /// product of it can be.
   private static let longestAge = 1 << 16
 
   private var entries: [UInt32: Entry] = [:]
@@ -32,9 +33,10 @@ struct HeldMemory {
     entries[slot] = new > 0 ? Entry(cost: new, since: since) : nil
   }
 
-  /// The sessions to close, in order, when all together hold too much. Sessions whose network and app hold most of the
-  /// memory come first; among equals, up to a factor of two, those that hold more for longer, so that a new device with
-  /// half a frame is safe. Sorts all of them, so the caller frees enough that this is rare.
+  /// The sessions to close, in order, when all together hold too much. Sessions whose network and app hold
+  /// most of the memory come first; among equals, up to a factor of two, those that hold more for longer, so
+  /// that a new device with half a frame is safe. Sorts all of them, so the caller frees enough that this is
+  /// rare.
   func holders(at second: UInt32, _ holder: (UInt32) -> Holder) -> [UInt32] {
     var networks: [PeerNetwork: Int] = [:]
     var apps: [Int32: Int] = [:]

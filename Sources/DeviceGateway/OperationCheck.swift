@@ -3,7 +3,8 @@ import BorealisProtocol
 import Core
 import Model
 
-/// Converts operations of the device protocol to those of the home: validates them and chooses the code of an error.
+/// Converts operations of the device protocol to those of the home: validates them and chooses the code of an
+/// error.
 enum OperationCheck {
   /// The error of an operation.
   struct Fault: Error {

@@ -1,8 +1,8 @@
 import BorealisBase
 import Synchronization
 
-/// Counts the requests of each device that cost a database write, over all of its connections. Shared by all loops. It
-/// remembers a device for at most 20 seconds, in some 30 bytes.
+/// Counts the requests of each device that cost a database write, over all of its connections. Shared by all
+/// loops. It remembers a device for at most 20 seconds, in some 30 bytes.
 final class OperationLimit: Sendable {
   /// The key of a counter.
   enum Asker: Hashable, Sendable {
@@ -18,8 +18,9 @@ final class OperationLimit: Sendable {
   }
 
   private struct State {
-    /// The hashes of the keys that started in these ten seconds, and in the ten before. A hash has 64 bits and a seed that nobody
-    /// outside knows: two devices share a counter by accident only, once in billions of pairs.
+    /// The hashes of the keys that started in these ten seconds, and in the ten before. A hash has 64 bits
+    /// and a seed that nobody outside knows: two devices share a counter by accident only, once in billions
+    /// of pairs.
     var counts: [Int: Count] = [:]
     var earlier: [Int: Count] = [:]
     var since: UInt32 = 0
@@ -38,8 +39,8 @@ final class OperationLimit: Sendable {
 
   init() {}
 
-  /// Whether another request is allowed: `most` in ten seconds from the first. The second is that of a clock that all
-  /// loops share.
+  /// Whether another request is allowed: `most` in ten seconds from the first. The second is that of a clock
+  /// that all loops share.
   func take(_ asker: Asker, most: UInt32, at second: UInt32) -> Bool {
     let key = asker.hashValue
     return state.withLock { state in

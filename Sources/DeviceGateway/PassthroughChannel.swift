@@ -12,8 +12,8 @@ struct SessionToken: Sendable {
 package final class PassthroughChannel: DeviceGateway {
   let mailboxes: [Mailbox<HomeMessage>]
 
-  /// Makes the channel over the process's loops, in the order of their indexes. A loop's mailbox takes this many pushes;
-  /// above that its devices catch up from the stored pushes.
+  /// Makes the channel over the process's loops, in the order of their indexes. A loop's mailbox takes this
+  /// many pushes; above that its devices catch up from the stored pushes.
   package init(loops: [LoopHandle], capacity: Int = 1 << 16) {
     mailboxes = loops.map { Mailbox(of: $0, capacity: capacity) }
   }
@@ -29,8 +29,8 @@ package final class PassthroughChannel: DeviceGateway {
     for mailbox in mailboxes { Self.put(message, into: mailbox) }
   }
 
-  /// Pushes are only offered: devices catch up with those that a full mailbox refuses. Pushes out of order are always
-  /// posted; their number is bounded where they are held back.
+  /// Pushes are only offered: devices catch up with those that a full mailbox refuses. Pushes out of order
+  /// are always posted; their number is bounded where they are held back.
   private static func put(_ message: HomeMessage, into mailbox: Mailbox<HomeMessage>) {
     switch message {
     case .push(let push, _, _) where !push.isLate: mailbox.offer(message)

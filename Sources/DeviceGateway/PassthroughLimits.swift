@@ -10,11 +10,11 @@ package struct PassthroughLimits: Sendable {
   package var ackDelay: UInt16 = 500
   /// Bytes queued for one socket above which nothing more is queued until they have been sent.
   package var queuedBytes = 64 * 1024
-  /// Bytes queued for all sockets of a loop; above it those who hold most are disconnected. A frame for several devices counts for
-  /// each of them.
+  /// Bytes queued for all sockets of a loop; above it those who hold most are disconnected. A frame for
+  /// several devices counts for each of them.
   package var queuedBytesInAll = 128 << 20
-  /// Pushes that one device may have before their acknowledgements are stored. Its library remembers twice as many, so
-  /// that none of them is shown again, however often connections or the server end.
+  /// Pushes that one device may have before their acknowledgements are stored. Its library remembers twice as
+  /// many, so that none of them is shown again, however often connections or the server end.
   package var unsettled: UInt16 = 1024
   /// Stored pushes read at a time for one device.
   package var catchUpBatch = 64
@@ -22,8 +22,8 @@ package struct PassthroughLimits: Sendable {
   package var connections = 2_000_000
   /// Alias, tag and similar operations of one registration in ten seconds, on all of its connections.
   package var operationsPerTenSeconds: UInt32 = 100
-  /// Receipts of one session from one tick to the next: what comes beyond is dropped before it goes anywhere. The home, whose
-  /// seconds are others, takes twice as many words of a device.
+  /// Receipts of one session from one tick to the next: what comes beyond is dropped before it goes anywhere.
+  /// The home, whose seconds are others, takes twice as many words of a device.
   package var receiptsPerSecond = 512
   /// Registrations of one install in ten seconds.
   package var registrationsPerTenSeconds: UInt32 = 10
@@ -35,7 +35,8 @@ package struct PassthroughLimits: Sendable {
   package var frameSeconds = WireLimits.frameSeconds
   /// Sessions with a full window that are checked per second for pushes that were recalled or have ended.
   package var crowdedPerTick = 256
-  /// Steps of TLS handshakes in one turn of a loop, about 0.2 ms each, so that many reconnecting devices do not delay others.
+  /// Steps of TLS handshakes in one turn of a loop, about 0.2 ms each, so that many reconnecting devices do
+  /// not delay others.
   package var handshakesPerTurn = 16
   /// Connections visited by a broadcast before other work gets its turn.
   package var fanOutSlice = 256

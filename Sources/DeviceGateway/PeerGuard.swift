@@ -79,7 +79,8 @@ package final class PeerGuard: Sendable {
   private let state: Mutex<State>
   private let accepted = Atomic<UInt32>(0)
 
-  /// Allows each network this many connections without a login at a time, and this many registrations per minute.
+  /// Allows each network this many connections without a login at a time, and this many registrations per
+  /// minute.
   package init(unauthenticated: UInt32 = 5_000, registrationsPerMinute: UInt32 = 3_000) {
     func times(_ number: UInt32) -> UInt32 {
       UInt32(clamping: UInt64(number) * UInt64(Self.networksInSite))
@@ -114,8 +115,9 @@ package final class PeerGuard: Sendable {
     }
   }
 
-  /// The first place among `networks` of the one with most connections without a login, if it has over twice as many as `network`;
-  /// nil if none has. With a smaller difference each of two networks would push out the other's in turn.
+  /// The first place among `networks` of the one with most connections without a login, if it has over twice
+  /// as many as `network`; nil if none has. With a smaller difference each of two networks would push out the
+  /// other's in turn.
   func mostCrowded(_ networks: [PeerNetwork], overTwice network: PeerNetwork) -> Int? {
     state.withLock { state in
       let entries = state.networks.entries
@@ -128,7 +130,8 @@ package final class PeerGuard: Sendable {
     }
   }
 
-  /// Takes one registration from the share of this minute of the network, and of its site; false if none is left.
+  /// Takes one registration from the share of this minute of the network, and of its site; false if none is
+  /// left.
   func mayRegister(_ network: PeerNetwork, at second: UInt32) -> Bool {
     state.withLock { state in
       guard state.networks.mayRegister(network, at: second),
@@ -140,9 +143,9 @@ package final class PeerGuard: Sendable {
     }
   }
 
-  /// Gives back what a registration took that was refused, as for an unknown app: such devices must not take the others' share.
-  /// Only as many a minute as there are in it, since to look for an unknown app costs something, too; with `isFree` nobody
-  /// looked.
+  /// Gives back what a registration took that was refused, as for an unknown app: such devices must not take
+  /// the others' share. Only as many a minute as there are in it, since to look for an unknown app costs
+  /// something, too; with `isFree` nobody looked.
   func returnRegistration(_ network: PeerNetwork, at second: UInt32, isFree: Bool = false) {
     state.withLock { state in
       state.networks.giveBack(network, at: second, isFree: isFree)

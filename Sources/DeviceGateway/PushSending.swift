@@ -30,8 +30,8 @@ final class PushSending {
     connections.send(slot, frame)
   }
 
-  /// Sends a push that was held back until now, although newer ones were sent on this connection, or older ones still
-  /// wait. If that is not possible it is read with what waits, as soon as it is.
+  /// Sends a push that was held back until now, although newer ones were sent on this connection, or older
+  /// ones still wait. If that is not possible it is read with what waits, as soon as it is.
   func deliverOutOfTurn(_ push: LivePush, _ slot: UInt32) {
     let cost = connections.slab[slot].connection.queue.cost
     switch connections.slab[slot].core.offerOutOfTurn(push.id, queued: cost, limits) {
@@ -48,7 +48,8 @@ final class PushSending {
     connections.send(slot, frame)
   }
 
-  /// Whether a session takes a new push now. One that catches up, or has too many pushes in flight, gets it later.
+  /// Whether a session takes a new push now. One that catches up, or has too many pushes in flight, gets it
+  /// later.
   func takesLive(_ slot: UInt32, _ id: MessageID, isLate: Bool) -> Bool {
     let cost = connections.slab[slot].connection.queue.cost
     let offer = connections.slab[slot].core.offer(id, isLate: isLate, queued: cost, limits)
@@ -118,7 +119,8 @@ final class PushSending {
 
   // MARK: Acknowledgements
 
-  /// Collects a device's acknowledgements, with the age of each push if known; all of a turn are processed together.
+  /// Collects a device's acknowledgements, with the age of each push if known; all of a turn are processed
+  /// together.
   func acknowledge(_ ids: [MessageID], ages: [UInt32] = [], _ slot: UInt32) {
     let app = Int(connections.slab[slot].app)
     guard app >= 0 else { return }
@@ -248,8 +250,9 @@ final class PushSending {
 
   // MARK: Lost pushes
 
-  /// Some pushes were dropped, since the mailbox was full, or lost on their way: every session, or those of one app, is behind, and
-  /// catches up from the stored pushes. Sessions that already wait for that keep their places, so that each has its turn.
+  /// Some pushes were dropped, since the mailbox was full, or lost on their way: every session, or those of
+  /// one app, is behind, and catches up from the stored pushes. Sessions that already wait for that keep
+  /// their places, so that each has its turn.
   func missedPushes(of app: AppID? = nil) {
     for place in places(of: app) {
       for slot in connections.apps[place].slots where connections.slab[slot].core.noteMissed() { lag(slot) }
@@ -268,8 +271,9 @@ final class PushSending {
     lagging.append(connections.token(slot))
   }
 
-  /// The home of an app, or of all, is gone with what it was asked. Acknowledgements that it has not stored count as settled: if they are lost, their pushes
-  /// come again with the next login. Sessions ask the next home for their stored pushes.
+  /// The home of an app, or of all, is gone with what it was asked. Acknowledgements that it has not stored
+  /// count as settled: if they are lost, their pushes come again with the next login. Sessions ask the next
+  /// home for their stored pushes.
   func abandoned(_ app: AppID?) {
     for place in places(of: app) {
       for slot in connections.apps[place].slots {

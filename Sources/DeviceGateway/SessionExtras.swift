@@ -1,8 +1,8 @@
 import BorealisBase
 import HTTP
 
-/// State that few sessions have at a time, outside of `DeviceSession` so that a million idle ones do not pay for it. It
-/// belongs to one session.
+/// State that few sessions have at a time, outside of `DeviceSession` so that a million idle ones do not pay
+/// for it. It belongs to one session.
 final class SessionExtras {
   /// The bytes of an incomplete frame.
   var partial: [UInt8] = []
@@ -14,8 +14,8 @@ final class SessionExtras {
   var skipped = 0
   /// Pushes sent out of order, above the largest one sent in order.
   var sentOutOfTurn: Set<MessageID> = []
-  /// Pushes that were held back and could not be sent when their moment had come, to be read with what waits; true for those that
-  /// waited already when the current reading began.
+  /// Pushes that were held back and could not be sent when their moment had come, to be read with what waits;
+  /// true for those that waited already when the current reading began.
   private(set) var left: [MessageID: Bool] = [:]
   /// Pushes recalled while they may be being read for this session.
   var recalled: Set<MessageID> = []
@@ -32,7 +32,8 @@ final class SessionExtras {
       && !isReadVoid && reported.isEmpty && left.isEmpty && !hasForgottenLeft
   }
 
-  /// Stores bytes of a frame until the rest arrives, which is overdue at a second. In place: the array grows by doubling.
+  /// Stores bytes of a frame until the rest arrives, which is overdue at a second. In place: the array grows
+  /// by doubling.
   func hold(_ source: [UInt8], _ range: Range<Int>, until frameEnd: UInt32) {
     if partial.isEmpty { partialDeadline = frameEnd }
     // At least twice as much, or each piece would move all earlier bytes.
@@ -124,8 +125,8 @@ struct WebSocketState {
   var hasSentClose = false
   /// The peer's Close was received, or is no longer awaited.
   var isClosed = false
-  /// The second at which the current message is overdue, nil between messages. Only the incomplete frame of a message is
-  /// stored, and at most 125 bytes of a control frame.
+  /// The second at which the current message is overdue, nil between messages. Only the incomplete frame of a
+  /// message is stored, and at most 125 bytes of a control frame.
   var messageDeadline: UInt32?
 
   /// Sets the deadline of a message.

@@ -1,5 +1,5 @@
-/// Connections before login, in the order of arrival. Others stay in it until they are first, which is soon, since a
-/// login has a deadline.
+/// Connections before login, in the order of arrival. Others stay in it until they are first, which is soon,
+/// since a login has a deadline.
 struct UnauthenticatedQueue {
   struct Entry {
     let token: SessionToken

@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// Walks over a frame's body; it keeps only indices, so that it can live beside the span it reads. Nodes of a cluster read what they
-/// tell each other with it, too.
+/// Walks over a frame's body; it keeps only indices, so that it can live beside the span it reads. Nodes of a
+/// cluster read what they tell each other with it, too.
 package struct BodyReader {
   private var at: Int
   private let end: Int
@@ -121,8 +121,8 @@ package struct BodyReader {
   }
 }
 
-/// An integer in a frame. Other modules call `BodyReader.integer` without its type being known, since a span goes with it: what is done
-/// for each byte is here, where the type is known.
+/// An integer in a frame. Other modules call `BodyReader.integer` without its type being known, since a span
+/// goes with it: what is done for each byte is here, where the type is known.
 package protocol WireInteger: Sendable {
   /// The integer whose most significant byte is at `index`; the caller has checked the bounds.
   static func read(at index: Int, in bytes: Span<UInt8>) -> Self

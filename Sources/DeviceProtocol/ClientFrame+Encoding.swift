@@ -1,10 +1,10 @@
 import BorealisBase
 
 extension ClientFrame {
-  /// Appends the frame. `views` must be the span that an ACK, ACK_AGE or RECEIPT was decoded from; to write new ones, use
-  /// `encodeAcknowledge` and `encodeReceipt`. Appends nothing and returns false when a text or list is too long for its
-  /// count, the frame would be over `WireLimits.maxFrame`, or a view does not fit `views`. Rules with a result code
-  /// (alias and tag lengths) are the caller's.
+  /// Appends the frame. `views` must be the span that an ACK, ACK_AGE or RECEIPT was decoded from; to write
+  /// new ones, use `encodeAcknowledge` and `encodeReceipt`. Appends nothing and returns false when a text or
+  /// list is too long for its count, the frame would be over `WireLimits.maxFrame`, or a view does not fit
+  /// `views`. Rules with a result code (alias and tag lengths) are the caller's.
   @discardableResult
   public func encode(into output: inout [UInt8], views: Span<UInt8>) -> Bool {
     var writer = FrameWriter(type)

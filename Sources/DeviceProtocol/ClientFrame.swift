@@ -205,7 +205,8 @@ public enum ClientFrame: Hashable, Sendable {
   case login(LoginRequest)
   /// Pushes that were processed; a view of the bytes it was decoded from.
   case acknowledge(AckList)
-  /// Pushes that were processed, and how long ago each arrived; since version 3. A view of the bytes it was decoded from.
+  /// Pushes that were processed, and how long ago each arrived; since version 3. A view of the bytes it was
+  /// decoded from.
   case acknowledgeWithAges(AgedAckList)
   /// Pushes that were shown or tapped; a view of the bytes it was decoded from.
   case receipt(ReceiptList)

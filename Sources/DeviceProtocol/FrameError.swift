@@ -1,5 +1,5 @@
-/// Why bytes are not a frame of the device protocol. The connection they came from is closed. The bodies of what nodes of a cluster
-/// tell each other are refused with the same errors.
+/// Why bytes are not a frame of the device protocol. The connection they came from is closed. The bodies of
+/// what nodes of a cluster tell each other are refused with the same errors.
 public enum FrameError: Error, Hashable, Sendable {
   /// The length field says 0; a frame has at least its type.
   case emptyFrame

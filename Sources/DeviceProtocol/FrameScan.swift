@@ -8,8 +8,9 @@ public enum FrameScan: Hashable, Sendable {
   case invalid(FrameError)
 }
 
-/// Looks for a frame at index `at` without copying or allocating. A length over `limit` is refused as soon as it can
-/// be read, before the body has come; `limit` is `WireLimits.maxFrame` or `WireLimits.maxFrameBeforeLogin`.
+/// Looks for a frame at index `at` without copying or allocating. A length over `limit` is refused as soon as
+/// it can be read, before the body has come; `limit` is `WireLimits.maxFrame` or
+/// `WireLimits.maxFrameBeforeLogin`.
 public func scanFrame(_ bytes: Span<UInt8>, at: Int, limit: Int) -> FrameScan {
   guard at >= 0 else { return .needMore }
   var length = 0

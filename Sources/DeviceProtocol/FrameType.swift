@@ -1,5 +1,5 @@
-/// The first byte of a frame after its length. Types below 0x80 come from clients, except PONG; the others from
-/// servers.
+/// The first byte of a frame after its length. Types below 0x80 come from clients, except PONG; the others
+/// from servers.
 public struct FrameType: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8

@@ -1,6 +1,7 @@
 import BorealisBase
 
-/// Builds one frame at the end of an array. Length comes first on the wire but is known last: `finish` moves the body.
+/// Builds one frame at the end of an array. Length comes first on the wire but is known last: `finish` moves
+/// the body.
 struct FrameWriter: ~Copyable {
   private(set) var body: [UInt8] = []
   /// False once a field did not fit its count.

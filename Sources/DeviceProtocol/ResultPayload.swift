@@ -11,7 +11,8 @@ public enum ResultPayload: Hashable, Sendable {
   /// The result of GET_KEY: the key, encrypted for this device.
   case key([UInt8])
 
-  /// Decodes the payload of the RESULT of an operation of type `operation`. Throws when it does not fit this operation.
+  /// Decodes the payload of the RESULT of an operation of type `operation`. Throws when it does not fit this
+  /// operation.
   public init(_ bytes: [UInt8], answering operation: FrameType, code: ResultCode) throws(FrameError) {
     let span = bytes.span
     var reader = try BodyReader(0..<bytes.count, in: span)

@@ -1,9 +1,9 @@
 import BorealisBase
 
 extension ServerFrame {
-  /// Appends the frame. `views` must be the span that a PUSH was decoded from; to write a new one, use `encodePush`.
-  /// Appends nothing and returns false when a text is over 255 bytes, the frame would be over `WireLimits.maxFrame`, or
-  /// a view does not fit `views`. A server time before 1970 is written as 0.
+  /// Appends the frame. `views` must be the span that a PUSH was decoded from; to write a new one, use
+  /// `encodePush`. Appends nothing and returns false when a text is over 255 bytes, the frame would be over
+  /// `WireLimits.maxFrame`, or a view does not fit `views`. A server time before 1970 is written as 0.
   @discardableResult
   public func encode(into output: inout [UInt8], views: Span<UInt8>) -> Bool {
     var writer = FrameWriter(type)
@@ -64,7 +64,8 @@ extension ServerFrame {
     return frame
   }
 
-  /// Appends the RESULT of an operation; returns false and appends nothing when the payload does not fit a frame.
+  /// Appends the RESULT of an operation; returns false and appends nothing when the payload does not fit a
+  /// frame.
   @discardableResult
   public static func encodeResult(
     sequence: UInt32, code: ResultCode, payload: ResultPayload = .none, into output: inout [UInt8]

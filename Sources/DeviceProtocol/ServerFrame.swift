@@ -14,12 +14,13 @@ public struct PushView: Hashable, Sendable {
 public enum ServerFrame: Hashable, Sendable {
   /// Answers a PING.
   case pong
-  /// The version to speak, the server's clock in Unix milliseconds, the most bytes (type and body) of any frame.
+  /// The version to speak, the server's clock in Unix milliseconds, the most bytes (type and body) of any
+  /// frame.
   case helloOK(version: UInt8, serverTime: Timestamp, maxFrame: UInt32)
   /// A new registration with its secret.
   case registerOK(RegistrationID, DeviceSecret)
-  /// The session has started: heartbeat interval in seconds (from 1), how long ACKs may be collected in milliseconds, the
-  /// server's clock, how many stored pushes follow.
+  /// The session has started: heartbeat interval in seconds (from 1), how long ACKs may be collected in
+  /// milliseconds, the server's clock, how many stored pushes follow.
   case loginOK(heartbeat: UInt16, ackDelay: UInt16, serverTime: Timestamp, pending: UInt32)
   /// A push; a view of the bytes it was decoded from.
   case push(PushView)

@@ -26,7 +26,8 @@ public enum WireLimits {
   public static let fingerprintBytes = 1...64
   /// How many bytes an APNs token has; an empty one means none.
   public static let tokenBytes = 0...100
-  /// How many bytes a token for VoIP pushes or Live Activities has; those of Live Activities are longer than others.
+  /// How many bytes a token for VoIP pushes or Live Activities has; those of Live Activities are longer than
+  /// others.
   public static let otherTokenBytes = 0...maxCounted
   /// Bytes after the point of a device's key.
   public static let keyAuthBytes = 16

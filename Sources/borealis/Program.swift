@@ -70,8 +70,8 @@ enum Program {
     ]
   }
 
-  /// Runs what the arguments (without the program's name) ask for and returns the exit status: 0 for success, 1 for
-  /// a failure, 2 for wrong usage.
+  /// Runs what the arguments (without the program's name) ask for and returns the exit status: 0 for success,
+  /// 1 for a failure, 2 for wrong usage.
   static func run(_ arguments: [String]) -> Int32 {
     do throws(Failure) {
       try dispatch(arguments)

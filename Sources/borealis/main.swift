@@ -2,7 +2,8 @@ import BorealisCrypto
 import DevTools
 import Glibc
 
-// What is closed here would be the number of the next file or connection, and the log would be written into it.
+// What is closed here would be the number of the next file or connection, and the log would be written into
+// it.
 repeat {
   let descriptor = open("/dev/null", O_RDWR)
   guard (0...STDERR_FILENO).contains(descriptor) else {

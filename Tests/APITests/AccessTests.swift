@@ -30,7 +30,8 @@ import Testing
     ["quota", "limit", "remaining", "reset"].map { response.headers["x-rate-limit-\($0)"] }
   }
 
-  /// A plan's figures hold for its apps within seconds, each API's for itself; what it leaves open is the server's.
+  /// A plan's figures hold for its apps within seconds, each API's for itself; what it leaves open is the
+  /// server's.
   @Test func plans() async throws {
     let world = try await GatewayWorld()
     #expect(told(await world.call("GET", "/v3/tags")).first == "600000")
@@ -114,7 +115,8 @@ import Testing
     #expect(await world.call("GET", "/v3/push/cid", from: outside).outcome == "200")
   }
 
-  /// Behind trusted proxies the last address that is none of theirs counts, whatever the caller wrote before it.
+  /// Behind trusted proxies the last address that is none of theirs counts, whatever the caller wrote before
+  /// it.
   @Test func proxies() async throws {
     var limits = GatewayLimits()
     limits.trustedProxies = ["10.0.0.0/8", "::1"].compactMap { IPNetwork($0) }
@@ -209,7 +211,8 @@ import Testing
     }
   }
 
-  /// What needs no credentials takes little; and of a body that is too large, or compressed, the header tells.
+  /// What needs no credentials takes little; and of a body that is too large, or compressed, the header
+  /// tells.
   @Test func bodiesByTheirHeaders() async throws {
     let world = try await GatewayWorld()
     let right = GatewayWorld.basic(world.app.key.text, GatewayWorld.secret)
@@ -227,7 +230,8 @@ import Testing
     #expect(await world.call("POST", "/v1/receipts", receipts).outcome == "400 1005")
   }
 
-  /// What a compressed body says is not found out: it is refused in the words of each API, not read as bad JSON.
+  /// What a compressed body says is not found out: it is refused in the words of each API, not read as bad
+  /// JSON.
   @Test(arguments: [
     ("/v3/push", "415 1003"), ("/v3/devices/status", "415 7002"), ("/v3/schedules", "415 8100"),
     ("/v1/receipts", "415 1003"),

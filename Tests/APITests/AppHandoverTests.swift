@@ -92,7 +92,8 @@ import Testing
 
   // MARK: Channels
 
-  /// The app is this home's until the hand-over is committed: what is stored meanwhile goes to channels that were released before.
+  /// The app is this home's until the hand-over is committed: what is stored meanwhile goes to channels that
+  /// were released before.
   @Test func `No channel keeps an app for a push that is stored during its hand-over`() async throws {
     let receiver = try TestReceiver()
     defer { receiver.close() }

@@ -29,7 +29,8 @@ import Testing
     receiver.close()
   }
 
-  /// What is found where nothing is under way any more, once nothing is left of an app; at most after a while.
+  /// What is found where nothing is under way any more, once nothing is left of an app; at most after a
+  /// while.
   private func left(
     without app: AppID, _ owners: @escaping @Sendable (ReadTransaction) throws(StorageError) -> [AppID]
   ) async throws -> [AppID] {

@@ -68,7 +68,8 @@ import Testing
     #expect(world.pending(ben).count == 1)
   }
 
-  /// Each entry is a push: those that find no call left are refused, and may be sent again under the same names.
+  /// Each entry is a push: those that find no call left are refused, and may be sent again under the same
+  /// names.
   @Test func `Entries count as calls`() async throws {
     let world = try await GatewayWorld()
     let device = try await world.register()

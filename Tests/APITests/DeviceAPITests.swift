@@ -179,7 +179,8 @@ import Testing
     #expect(await shown(world, ids[449]) == #"{"tags":[],"alias":null,"mobile":null}"#)
   }
 
-  /// Who was connected in the last ten minutes, and when who was not was last there, in Chinese time and for two days.
+  /// Who was connected in the last ten minutes, and when who was not was last there, in Chinese time and for
+  /// two days.
   @Test func status() async throws {
     let world = try await GatewayWorld()
     let (here, away) = (try await world.register(), try await world.register())

@@ -8,7 +8,8 @@ import Testing
 @testable import Core
 @testable import Storage
 
-/// What is said of a call of which nobody knows whether it was carried out: never that it may simply be repeated.
+/// What is said of a call of which nobody knows whether it was carried out: never that it may simply be
+/// repeated.
 @Suite struct DoubtTests {
   @Test(arguments: [(StorageError.inDoubt(.io, "x"), true), (StorageError.refusal("x"), false)])
   func `A push or a schedule in doubt says so`(error: StorageError, isInDoubt: Bool) {

@@ -6,7 +6,8 @@ import Testing
 
 @testable import API
 
-/// What answers on JPush's paths say beyond JPush: a header with ignored members, and members of our own for those who ask.
+/// What answers on JPush's paths say beyond JPush: a header with ignored members, and members of our own for
+/// those who ask.
 @Suite(.timeLimit(.minutes(2))) struct ExtensionTests {
   private static let header = "x-borealis-ignored"
   private static let content = #""notification":{"alert":"x"},"options":{"new":1}"#

@@ -9,8 +9,8 @@ import Testing
 @testable import Storage
 
 @Suite struct GatewayFailureTests {
-  /// A disk that is full, or a database that cannot be written: 5xx in JPush's form, nothing is changed, reading goes on,
-  /// and so does everything when the fault is gone.
+  /// A disk that is full, or a database that cannot be written: 5xx in JPush's form, nothing is changed,
+  /// reading goes on, and so does everything when the fault is gone.
   @Test(arguments: ["max_page_count = 1", "query_only = ON"])
   func nothingCanBeWritten(fault: String) async throws {
     let world = try await GatewayWorld()
@@ -73,8 +73,8 @@ import Testing
     #expect(await world.push().outcome == "400 1011")
   }
 
-  /// The log names each request by its ID and tells failures of the server as warnings; secrets, names of people and what
-  /// pushes say are not in it.
+  /// The log names each request by its ID and tells failures of the server as warnings; secrets, names of
+  /// people and what pushes say are not in it.
   @Test func log() async throws {
     let world = try await GatewayWorld()
     let id = try await world.register()

@@ -11,8 +11,8 @@ import Synchronization
 @testable import API
 @testable import Storage
 
-/// The connection that the writer uses, for tests that take away what it needs while it has nothing to do: its queue
-/// orders what both threads do.
+/// The connection that the writer uses, for tests that take away what it needs while it has nothing to do:
+/// its queue orders what both threads do.
 final class WriterConnection: @unchecked Sendable {
   fileprivate(set) var database: Database?
 }
@@ -70,7 +70,8 @@ final class GatewayWorld: Sendable {
 
   // MARK: Requests
 
-  /// Makes a request of an app, by default with its secret. `goOn` is called when the gateway has begun with it.
+  /// Makes a request of an app, by default with its secret. `goOn` is called when the gateway has begun with
+  /// it.
   func call(
     _ method: String, _ target: String, _ body: String = "", as other: App? = nil,
     authorization: String? = "right", from peer: IPAddress? = nil, headers: HTTPHeaders = HTTPHeaders(),

@@ -146,7 +146,8 @@ import Testing
     #expect(await world.call(group, "POST", "/v3/grouppush", push).status == 200)
   }
 
-  /// A push to a group counts as one of each app's: who has no call or no speed left gets none, the others do.
+  /// A push to a group counts as one of each app's: who has no call or no speed left gets none, the others
+  /// do.
   @Test func `Each app's plan holds for its part`() async throws {
     let world = try await GatewayWorld()
     let second = try await world.addApp()

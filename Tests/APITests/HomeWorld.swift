@@ -146,8 +146,8 @@ final class HomeWorld: Sendable {
     _ = try made.get()
   }
 
-  /// A second in which all kinds of things happen in an app: broadcasts, pushes by tag and alias, some that expire, some that are
-  /// recalled, acknowledgements, receipts, schedules.
+  /// A second in which all kinds of things happen in an app: broadcasts, pushes by tag and alias, some that
+  /// expire, some that are recalled, acknowledgements, receipts, schedules.
   func live(_ resident: Resident, second: Int) async throws {
     let (app, devices) = (resident.app, resident.devices)
     let broadcast = try await push(in: resident, cid: "\(app.key.text)-\(second)")

@@ -22,8 +22,8 @@ import Testing
 
   // MARK: Who has touched what
 
-  /// Has the database note which connection changes rows of which app. A row that does not say whose it is belongs to its push, its
-  /// schedule or its batch; if that is gone, the ID says by its slot who gave it.
+  /// Has the database note which connection changes rows of which app. A row that does not say whose it is
+  /// belongs to its push, its schedule or its batch; if that is gone, the ID says by its slot who gave it.
   private func watch() throws {
     try cluster.sql(
       """

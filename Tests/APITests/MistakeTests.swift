@@ -7,8 +7,8 @@ import Testing
 
 @testable import API
 
-/// The mistakes that callers of JPush's API make: each answer says which field it is about, by which rule, and what the value was, so
-/// that the call can be repaired from the answer alone.
+/// The mistakes that callers of JPush's API make: each answer says which field it is about, by which rule,
+/// and what the value was, so that the call can be repaired from the answer alone.
 @Suite(.timeLimit(.minutes(2))) struct MistakeTests {
   /// A call, its outcome, and what the message has to contain.
   typealias Mistake = (call: String, body: String, outcome: String, words: [String])

@@ -55,7 +55,8 @@ import Testing
     #expect(world.pending(device) == [])
   }
 
-  /// What Apple would refuse is refused before it is stored, by both calls, and the message has the field and both sizes.
+  /// What Apple would refuse is refused before it is stored, by both calls, and the message has the field and
+  /// both sizes.
   @Test(arguments: [
     (#""ios":{"alert":"%"}"#, 2000, "notification.ios: 2012 bytes as JSON, at most 2000 are allowed"),
     (
@@ -229,8 +230,8 @@ import Testing
     #expect(world.pending(device) == [])
   }
 
-  /// Every answer to an authenticated call tells the budget under both names; over it come 429 and 2002 until the minute
-  /// is over. Apps and APIs have budgets of their own.
+  /// Every answer to an authenticated call tells the budget under both names; over it come 429 and 2002 until
+  /// the minute is over. Apps and APIs have budgets of their own.
   @Test func rateLimits() async throws {
     var limits = GatewayLimits()
     limits.pushCallsPerMinute = 3

@@ -24,7 +24,8 @@ import Testing
     try #require(await world.call("GET", path).json)
   }
 
-  /// Two of three had it when it was recalled: one acknowledges it afterwards, one only says that it was shown.
+  /// Two of three had it when it was recalled: one acknowledges it afterwards, one only says that it was
+  /// shown.
   @Test func wordsAfterARecall() async throws {
     let text = try #require(await world.push().json?["msg_id"]?.string)
     let id = try #require(MessageID(decimal: Array(text.utf8)))

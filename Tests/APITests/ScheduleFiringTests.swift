@@ -49,8 +49,8 @@ import Testing
     #expect(await world.runs(of: id) == ["1011", "1011"])
   }
 
-  /// (time to live, seconds late, what comes of it): late by up to six hours, but not longer than the push lives. A few
-  /// seconds are no delay: the look for what is due comes once a second.
+  /// (time to live, seconds late, what comes of it): late by up to six hours, but not longer than the push
+  /// lives. A few seconds are no delay: the look for what is due comes once a second.
   @Test(
     arguments: [
       (86_400, 21_600, "0"), (86_400, 21_601, "1030 retry"), (3600, 3600, "0"), (3600, 3601, "1030 retry"),
@@ -101,7 +101,8 @@ import Testing
     #expect(world.pending(device).count == 1, "the others' time to live is over")
   }
 
-  /// Setting the same times once more does not make a schedule fire twice, also when the clock was set back in between.
+  /// Setting the same times once more does not make a schedule fire twice, also when the clock was set back
+  /// in between.
   @Test func anUpdateFiresNothingAgain() async throws {
     let world = try await GatewayWorld()
     let id = await world.makeSchedule(world.daily(in: 10))
@@ -185,7 +186,8 @@ import Testing
     #expect(await world.runs(of: id) == ["0"] && world.pending(device).count == 1)
   }
 
-  /// Schedules that cannot be read, and those that cannot be stored, for want of their key keep no other app's from firing.
+  /// Schedules that cannot be read, and those that cannot be stored, for want of their key keep no other
+  /// app's from firing.
   @Test func `An app whose key is missing holds up no other`() async throws {
     let key = Mutex<String?>(SealingKeys.makeLine())
     var options = Store.Options()

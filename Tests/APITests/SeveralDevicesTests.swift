@@ -7,8 +7,8 @@ import Testing
 
 @testable import API
 
-/// Calls that change several devices change all of them or none, in memory and in the database, and name who stands in the
-/// way.
+/// Calls that change several devices change all of them or none, in memory and in the database, and name who
+/// stands in the way.
 @Suite struct SeveralDevicesTests {
   private static func list(_ ids: [RegistrationID]) -> String {
     ids.map { "\"\($0.text)\"" }.joined(separator: ",")

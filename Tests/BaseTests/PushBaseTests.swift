@@ -50,7 +50,8 @@ import Testing
     #expect(MessageID(decimal: Array("12a".utf8)) == nil)
   }
 
-  /// The milliseconds and the counter of the last ID, the slot, and both of the next ID; the clock stands at 5 milliseconds.
+  /// The milliseconds and the counter of the last ID, the slot, and both of the next ID; the clock stands at
+  /// 5 milliseconds.
   private static let successors: [[UInt64]] = [
     [0, 0, 0, 5, 0], [0, 0, 1, 5, 1], [0, 0, 127, 5, 127], [5, 0, 0, 5, 128], [5, 1, 1, 5, 129],
     [5, 1, 0, 5, 128], [5, 128, 7, 5, 135],

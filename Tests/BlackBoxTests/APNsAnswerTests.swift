@@ -2,7 +2,8 @@ import BorealisBase
 import Glibc
 import Testing
 
-/// Apple refuses, between real processes: each answer has the consequence that it should have, and is counted.
+/// Apple refuses, between real processes: each answer has the consequence that it should have, and is
+/// counted.
 @Suite struct APNsAnswerTests {
   private func token(_ number: Int) -> JSONValue { .string(APNsWorld.token(number)) }
 

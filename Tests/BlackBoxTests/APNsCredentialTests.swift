@@ -37,8 +37,8 @@ import Testing
     return path
   }
 
-  /// A certificate for both environments with its key: `certificate.pem`, `key.pem`, and, as Keychain wrote it for
-  /// years, `push.p12` with the password `geheim`.
+  /// A certificate for both environments with its key: `certificate.pem`, `key.pem`, and, as Keychain wrote
+  /// it for years, `push.p12` with the password `geheim`.
   private func makeCertificate(days: Int = 30) throws -> (certificate: String, key: String, p12: String) {
     let files = (folder.path + "/certificate.pem", folder.path + "/key.pem", folder.path + "/push.p12")
     try openssl(

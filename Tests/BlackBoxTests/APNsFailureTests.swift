@@ -3,8 +3,8 @@ import Glibc
 import PushTesting
 import Testing
 
-/// The connection to Apple fails in every way, between real processes. What was accepted by the server reaches Apple
-/// once, unless an answer was lost: then at most twice, under the same IDs.
+/// The connection to Apple fails in every way, between real processes. What was accepted by the server
+/// reaches Apple once, unless an answer was lost: then at most twice, under the same IDs.
 @Suite struct APNsFailureTests {
   /// All pushes were delivered, by what the server says and by what Apple saw.
   private func expectDelivered(_ pushes: [String], in world: APNsWorld, atMost times: Int = 1) throws {
@@ -27,7 +27,8 @@ import Testing
     try world.startSimulator()
     pushes += try world.push(count: 100)
     for push in pushes { #expect(try world.end(of: push) == .delivered) }
-    // Of what was answered in its last turn the killed simulator may have written nothing, so no lower bound here.
+    // Of what was answered in its last turn the killed simulator may have written nothing, so no lower bound
+    // here.
     let counts = world.acceptances
     for push in pushes { #expect(counts[push] ?? 0 <= 2) }
     for entry in world.entries { #expect(entry.isAccepted) }

@@ -4,7 +4,8 @@ import Testing
 
 /// What Apple says as it ends connections, and pushes that are recalled while it is asked.
 @Suite struct APNsGoAwayTests {
-  /// A GOAWAY after every hundredth push is followed at once by a new connection; nothing waits longer each time.
+  /// A GOAWAY after every hundredth push is followed at once by a new connection; nothing waits longer each
+  /// time.
   @Test func `3,000 pushes with a GOAWAY after every hundredth`() throws {
     let world = try APNsWorld(devices: 60)
     // One push to fifty and more, so that many are under way at the same time.
@@ -47,7 +48,8 @@ import Testing
     #expect(try world.end(of: push) == .delivered)
   }
 
-  /// Those whom Apple is being asked for when a push is recalled are no recalled ones, if Apple then takes it.
+  /// Those whom Apple is being asked for when a push is recalled are no recalled ones, if Apple then takes
+  /// it.
   @Test func `Recalling a push counts nobody for whom Apple took it`() throws {
     let world = try APNsWorld(devices: 80, simulator: ["--streams", "30"])
     try world.script(["action": "delay", "delay_ms": 700])

@@ -3,7 +3,8 @@ import BorealisProtocol
 import PushTesting
 import Testing
 
-/// A token changes its owner while a push waits for another try: nobody gets what was meant for somebody else.
+/// A token changes its owner while a push waits for another try: nobody gets what was meant for somebody
+/// else.
 @Suite struct APNsOwnershipTests {
   /// What keeps the push from Apple.
   enum Trouble: CaseIterable { case internalError, unavailable, down, lostAnswer }

@@ -10,10 +10,12 @@ import Testing
   private static let restarts = 20
   private static let clients = 8
 
-  /// Clients post to a port at which nobody listens yet, again and again. What is accepted is on its way to Apple.
+  /// Clients post to a port at which nobody listens yet, again and again. What is accepted is on its way to
+  /// Apple.
   @Test func `Whoever waits for the port finds the way to Apple, over 20 restarts`() throws {
     let world = try APNsWorld()
-    // Not one that the kernel gives to clients: connecting to a free one of those, a client may meet itself, and keeps it.
+    // Not one that the kernel gives to clients: connecting to a free one of those, a client may meet itself,
+    // and keeps it.
     let address = "127.0.0.1:\(Int.random(in: 10_240..<32_768))"
     let (app, id) = (world.app, JSONValue.string(world.devices[0].id.text))
     let body: JSONValue = [

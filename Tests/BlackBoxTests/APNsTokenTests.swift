@@ -3,7 +3,8 @@ import BorealisProtocol
 import Glibc
 import Testing
 
-/// Calls and Live Activities between real processes: devices tell tokens for them, and pushes go to those tokens.
+/// Calls and Live Activities between real processes: devices tell tokens for them, and pushes go to those
+/// tokens.
 @Suite struct APNsTokenTests {
   private static let game = "game-7"
 

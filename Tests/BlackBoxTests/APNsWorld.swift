@@ -3,8 +3,8 @@ import BorealisProtocol
 import Glibc
 import PushTesting
 
-/// A simulator of Apple's service, a server that sends to it, and an app with devices that are away: each a process of
-/// its own.
+/// A simulator of Apple's service, a server that sends to it, and an app with devices that are away: each a
+/// process of its own.
 final class APNsWorld {
   /// What the simulator wrote of a request.
   struct Entry {
@@ -41,8 +41,8 @@ final class APNsWorld {
   private var data: String { folder.path + "/data" }
   private var simulatorData: String { folder.path + "/simulator" }
 
-  /// With one device unless told otherwise; `hasSandbox` starts a simulator of Apple's other service too. `settings` are more of the
-  /// server's.
+  /// With one device unless told otherwise; `hasSandbox` starts a simulator of Apple's other service too.
+  /// `settings` are more of the server's.
   init(
     devices count: Int = 1, hasSandbox: Bool = false, simulator arguments: [String] = [],
     settings: [String] = []
@@ -245,8 +245,8 @@ final class APNsWorld {
     }
   }
 
-  /// How often Apple accepted each push, once it has written that it accepted all of these: it writes after it has
-  /// answered.
+  /// How often Apple accepted each push, once it has written that it accepted all of these: it writes after
+  /// it has answered.
   func acceptances(of pushes: [String]) throws -> [String: Int] {
     try wait("the simulator's lines") {
       let counts = acceptances

@@ -3,7 +3,8 @@ import BorealisProtocol
 import PushTesting
 import Testing
 
-/// Credentials of makers' channels from outside, whichever maker's it is: what is refused, paused, resumed, replaced and removed.
+/// Credentials of makers' channels from outside, whichever maker's it is: what is refused, paused, resumed,
+/// replaced and removed.
 @Suite struct ChannelCredentialTests {
   /// A maker, and what an app proves itself with at its simulated service.
   private struct Maker {

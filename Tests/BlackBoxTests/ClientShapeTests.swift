@@ -9,7 +9,8 @@ import Testing
   private static let push =
     #"{"platform":"all","audience":"all","notification":{"alert":"x"},"options":{"sendno":7}}"#
 
-  /// A client's request: `%a` stands for what follows `Basic`, `%k` for the app key, `%n` for the length of the body.
+  /// A client's request: `%a` stands for what follows `Basic`, `%k` for the app key, `%n` for the length of
+  /// the body.
   private struct Shape {
     let client: String
     let head: [String]

@@ -17,8 +17,8 @@ final class ClusterWorld {
   /// Those that run, by name.
   private(set) var nodes: [String: TestServer] = [:]
 
-  /// Starts database and bus, and nodes one after the other: the first one is the home, of all apps unless there is `--spread-apps` among
-  /// the arguments.
+  /// Starts database and bus, and nodes one after the other: the first one is the home, of all apps unless
+  /// there is `--spread-apps` among the arguments.
   init(_ names: [String] = [], arguments: [String] = [], hasStandby: Bool = false) throws {
     cluster = try PostgresCluster()
     database = try cluster.makeEmpty()
@@ -138,7 +138,8 @@ final class ClusterWorld {
     try node(name).call("GET", "/metrics").body.contains("\nborealis_node_is_home 1")
   }
 
-  /// Of how many apps a node says that it is the home, where each app has one of its own; -1 if it says nothing of it.
+  /// Of how many apps a node says that it is the home, where each app has one of its own; -1 if it says
+  /// nothing of it.
   func apps(at name: String) throws -> Int {
     let lines = try node(name).call("GET", "/readyz").body.split(separator: "\n")
     return lines.first { $0.hasPrefix("home of ") }.flatMap { Int($0.split(separator: " ")[2]) } ?? -1

@@ -104,7 +104,8 @@ import Testing
     #expect(!database.isEmpty && !database.contains(secret))
   }
 
-  /// A database without any table is filled only by the command that makes one; this test has the lock that a server would have.
+  /// A database without any table is filled only by the command that makes one; this test has the lock that a
+  /// server would have.
   @Test(.onSQLite) func `Only while no server runs does a command fill an empty database`() throws {
     #expect(mkdir(data, 0o700) == 0)
     try TemporaryFolder.write(Self.withoutTables, to: data + "/borealis.sqlite")

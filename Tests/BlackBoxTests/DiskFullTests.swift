@@ -115,7 +115,8 @@ struct DiskFullTests {
     #expect(TemporaryFolder.files(disk.path) == ["filler"])
   }
 
-  /// The tables of PostgreSQL are on a disk of their own. Its log, and what it takes to commit nothing, have room.
+  /// The tables of PostgreSQL are on a disk of their own. Its log, and what it takes to commit nothing, have
+  /// room.
   @Test func `A full disk of PostgreSQL is one until there is room for a push`() throws {
     let cluster = try PostgresCluster()
     let database = try cluster.makeEmpty()

@@ -4,11 +4,13 @@ import BorealisProtocol
 import PushTesting
 import Testing
 
-/// What goes to Apple of a push that only its device reads: ciphertext, a neutral text, and that an extension is to replace it.
+/// What goes to Apple of a push that only its device reads: ciphertext, a neutral text, and that an extension
+/// is to replace it.
 @Suite struct EncryptionOnTheWireTests {
   private static let marker = "marker-1d77-of-the-plain-text"
 
-  /// Both kinds of ciphertext, for one device and under a key that is shared; beside them a message, for the direct connection.
+  /// Both kinds of ciphertext, for one device and under a key that is shared; beside them a message, for the
+  /// direct connection.
   @Test(arguments: [DeviceKeyKind.x25519, .p256, .sm2]) func `Apple sees no plain text`(kind: DeviceKeyKind)
     throws
   {

@@ -137,8 +137,8 @@ import Testing
     #expect(times.count == 2 && times[1] - times[0] >= 2000)
   }
 
-  /// Several pushes wait since Google does not answer; the server is killed: each arrives after the restart, those that
-  /// were answered before not again.
+  /// Several pushes wait since Google does not answer; the server is killed: each arrives after the restart,
+  /// those that were answered before not again.
   @Test func `A kill loses nothing and repeats nothing that was answered`() throws {
     let world = try FCMWorld()
     try world.setKey()
@@ -320,7 +320,8 @@ import Testing
     #expect(try RunningProgram.run(["app", "channel", "pause", app.key, "fcm", "--data", data]).status == 1)
   }
 
-  /// A key of a service account is sealed as all secrets are: with another secret key, and without the lost one.
+  /// A key of a service account is sealed as all secrets are: with another secret key, and without the lost
+  /// one.
   @Test func `Keys of channels outlive the secret key that sealed them, or are forgotten with it`() throws {
     let world = try FCMWorld()
     try world.setKey()

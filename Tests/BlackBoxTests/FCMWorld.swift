@@ -3,7 +3,8 @@ import BorealisProtocol
 import PushTesting
 import Testing
 
-/// A server with the simulator of channels in Google's place, an app with a key for it, and Android devices that are away.
+/// A server with the simulator of channels in Google's place, an app with a key for it, and Android devices
+/// that are away.
 final class FCMWorld {
   private(set) var server: TestServer
   let app: TestServer.App

@@ -3,7 +3,8 @@ import Glibc
 import PushTesting
 import Testing
 
-/// Pushes that a phone maker's service takes over from devices that do not acknowledge them in time, from outside.
+/// Pushes that a phone maker's service takes over from devices that do not acknowledge them in time, from
+/// outside.
 @Suite(.serialized) struct FallbackTests {
   private let folder = TemporaryFolder()
 
@@ -94,7 +95,8 @@ import Testing
     try world.check()
   }
 
-  /// The device stays with its gateway; the home that comes next knows whom the maker's service has still to reach.
+  /// The device stays with its gateway; the home that comes next knows whom the maker's service has still to
+  /// reach.
   @Test func `Another home takes over what its gateways' devices do not acknowledge`() throws {
     let makers = try SimulatedMakers(folder)
     let world = try ClusterWorld()

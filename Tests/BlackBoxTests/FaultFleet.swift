@@ -18,8 +18,8 @@ final class NodeAddresses: Sendable {
   }
 }
 
-/// A device that keeps a connection to some node, as a library does: it shows each message once, says so, and comes back elsewhere when
-/// its connection ends. A thread of its own.
+/// A device that keeps a connection to some node, as a library does: it shows each message once, says so, and
+/// comes back elsewhere when its connection ends. A thread of its own.
 final class FleetDevice: Sendable {
   struct State: Sendable {
     /// What it has shown, by the text, and when.

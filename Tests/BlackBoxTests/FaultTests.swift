@@ -2,8 +2,9 @@ import Glibc
 import PushTesting
 import Testing
 
-/// What a cluster promises while one thing after the other fails under pushes of all kinds: nothing that was accepted is lost, nothing is
-/// shown twice or to others, every report balances afterwards, and connections to nodes that are well stay.
+/// What a cluster promises while one thing after the other fails under pushes of all kinds: nothing that was
+/// accepted is lost, nothing is shown twice or to others, every report balances afterwards, and connections
+/// to nodes that are well stay.
 @Suite(.serialized) struct FaultTests {
   private static let all = FaultWorld.names
 
@@ -131,7 +132,8 @@ import Testing
     #expect(try world.cluster.home() == "a")
   }
 
-  /// What it leaves behind, its connection to the bus, may take long to end: it shows that it is alive meanwhile, and follows the home.
+  /// What it leaves behind, its connection to the bus, may take long to end: it shows that it is alive
+  /// meanwhile, and follows the home.
   @Test func `A gateway joins again while nothing comes over the bus`() throws {
     let (world, proxy) = try Self.worldWithProxy { try TestProxy(toBusOf: "c", in: $0) }
     let frozen = try world.cluster.node("c")
@@ -150,7 +152,8 @@ import Testing
     #expect(try world.cluster.home() == "a")
   }
 
-  /// Every call is answered with 200 while the home ends, and its devices are told to go, spread over a second.
+  /// Every call is answered with 200 while the home ends, and its devices are told to go, spread over a
+  /// second.
   @Test func `A home is stopped under load`() throws {
     let world = try FaultWorld(devices: 48, pause: 1000, arguments: ["--drain-delay", "500ms"])
     try world.waitForPushes(300)

@@ -33,7 +33,8 @@ final class FaultTraffic: Sendable {
   private struct State: Sendable {
     var sent: [String: Sent] = [:]
     var accepted = 0
-    /// Calls that were not answered with 200, and those that were with what nothing may be answered with here.
+    /// Calls that were not answered with 200, and those that were with what nothing may be answered with
+    /// here.
     var failures: [String] = []
     var problems: [String] = []
     var isOver = false

@@ -3,7 +3,8 @@ import Glibc
 import PushTesting
 import Testing
 
-/// Three nodes, some devices at each, and pushes of all kinds to all of them; and what has to be true whatever fails meanwhile.
+/// Three nodes, some devices at each, and pushes of all kinds to all of them; and what has to be true
+/// whatever fails meanwhile.
 final class FaultWorld {
   static let names = ["a", "b", "c"]
 

@@ -8,7 +8,8 @@ import Testing
 
 @testable import borealis
 
-/// A channel that the program does not have, put into a server of this process: whatever shows deliveries shows its.
+/// A channel that the program does not have, put into a server of this process: whatever shows deliveries
+/// shows its.
 @Suite struct FileChannelTests {
   private let folder = TemporaryFolder()
 
@@ -59,8 +60,8 @@ import Testing
     ).status
   }
 
-  /// A token is told, moves to whoever tells it next, goes with its registration, is taken away when the channel says so, and
-  /// survives a restart.
+  /// A token is told, moves to whoever tells it next, goes with its registration, is taken away when the
+  /// channel says so, and survives a restart.
   @Test(.onSQLite) func `A channel has tokens of its own`() throws {
     let data = folder.file("data")
     let app = try TestServer.makeApp(data: data)
@@ -69,7 +70,8 @@ import Testing
     func http() throws -> String { try #require(server.server.readyLine["http"]?.string) }
     func address() throws -> String { try #require(server.server.readyLine["device_plain"]?.string) }
     var sent: [String] = []
-    /// Pushes to all and waits for its end; gives what stood in the file by then, and what became of it on the channel.
+    /// Pushes to all and waits for its end; gives what stood in the file by then, and what became of it on
+    /// the channel.
     func push() throws -> (words: [String], results: JSONValue?) {
       let body =
         #"{"platform":"all","audience":"all","notification":{"alert":"hello"},"options":{"time_to_live":60}}"#

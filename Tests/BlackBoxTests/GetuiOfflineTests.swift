@@ -3,8 +3,8 @@ import Model
 import PushTesting
 import Testing
 
-/// Pushes of Getui's API to devices that are away: their maker's service brings `push_channel`, and the direct connection brings
-/// `push_message` to all others. From outside, with each maker's service.
+/// Pushes of Getui's API to devices that are away: their maker's service brings `push_channel`, and the
+/// direct connection brings `push_message` to all others. From outside, with each maker's service.
 @Suite struct GetuiOfflineTests {
   private static let secret: JSONValue = "simulator-secret"
 

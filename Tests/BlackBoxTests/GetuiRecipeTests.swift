@@ -2,7 +2,8 @@ import BorealisBase
 import PushTesting
 import Testing
 
-/// The recipe of Docs/migrating-from-getui.md for the time in which two platforms push: an app of the same server plays Getui.
+/// The recipe of Docs/migrating-from-getui.md for the time in which two platforms push: an app of the same
+/// server plays Getui.
 @Suite struct GetuiRecipeTests {
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 

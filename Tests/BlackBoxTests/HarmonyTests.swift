@@ -63,7 +63,8 @@ import Testing
       #expect(recall["request"]?["token"] == ["kai"] && recall["request"]?["notifyId"]?.int64 == number)
     }
     #expect(recalls.last?["code"] == "80000000")
-    // A push that takes another's place has its number: only where it comes another way the other is taken back.
+    // A push that takes another's place has its number: only where it comes another way the other is taken
+    // back.
     let first = try world.push(["alert": "one"])
     #expect(try world.results(of: first, 1) == ["delivered": 1])
     let second = try world.push(["alert": "two"], options: ["override_msg_id": .string(first)])

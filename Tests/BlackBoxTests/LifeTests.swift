@@ -82,7 +82,8 @@ import Testing
     #expect(try again.arrival().id == next.document?["msg_id"]?.string)
   }
 
-  /// More than the kernel reports at a time are in time for their logins, and are held up by the server alone.
+  /// More than the kernel reports at a time are in time for their logins, and are held up by the server
+  /// alone.
   @Test func `While the server is stopped nobody is late`() throws {
     let server = try TestServer(data: data, ["--loops", "1"])
     let app = try server.makeApp()

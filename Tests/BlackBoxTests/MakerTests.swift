@@ -191,7 +191,8 @@ import Testing
     #expect(calls.first?["call"] == "saveListPayload" && calls.first?["request"]?["classification"] == 0)
     #expect(calls.filter { $0["call"] == "saveListPayload" }.count == 1)
     #expect(lists.count == 1 && lists.first?["request"]?["regIds"]?.array?.count == 12)
-    // A revoked token of access is renewed once, and a busy service is asked again, whichever call it refuses.
+    // A revoked token of access is renewed once, and a busy service is asked again, whichever call it
+    // refuses.
     try world.order("DELETE", "access")
     #expect(
       try world.results(of: try world.push(["alert": "x"]), 12) == ["InvalidUser2": 1, "delivered": 11])

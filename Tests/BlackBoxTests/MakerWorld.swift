@@ -19,8 +19,8 @@ final class MakerWorld {
   static let site = "https://push.example.com"
   private let site: String
 
-  /// `others` are more channels of the app, with the fields of their credentials. The environment says where the server keeps what it
-  /// stores.
+  /// `others` are more channels of the app, with the fields of their credentials. The environment says where
+  /// the server keeps what it stores.
   init(
     _ channel: String, _ fields: JSONValue, others: [String: JSONValue] = [:], callback: String? = nil,
     site: String = MakerWorld.site, environment: [String: String] = [:]
@@ -198,7 +198,8 @@ final class MakerWorld {
 
   func log(_ kind: String = "send") throws -> [JSONValue] { try makers.log(kind) }
 
-  /// Until midnight in China nothing more is sent once a code has said that the quota is used up, and that is said.
+  /// Until midnight in China nothing more is sent once a code has said that the quota is used up, and that is
+  /// said.
   func stopsWhenUsedUp(_ code: String, asks device: TestDevice.Identity) throws {
     try order("POST", "script", ["rules": [["status": 200, "code": .string(code)]]])
     _ = try push(["alert": "x"])

@@ -2,7 +2,8 @@ import BorealisBase
 import PushTesting
 import Testing
 
-/// The recipe of Docs/migrating-from-jpush.md for the time in which two platforms push: an app of the same server plays JPush.
+/// The recipe of Docs/migrating-from-jpush.md for the time in which two platforms push: an app of the same
+/// server plays JPush.
 @Suite struct MigrationRecipeTests {
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 

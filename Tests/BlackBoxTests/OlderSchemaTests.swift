@@ -5,7 +5,8 @@ import Testing
 
 @testable import Storage
 
-/// Commands beside a database of an older version, whose server may have stopped for a moment only: they leave it as it is.
+/// Commands beside a database of an older version, whose server may have stopped for a moment only: they
+/// leave it as it is.
 @Suite struct OlderSchemaTests {
   private static let commands = [
     ["app", "list"], ["app", "create", "A"], ["account", "list"],

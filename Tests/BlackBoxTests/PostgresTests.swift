@@ -110,7 +110,8 @@ import Testing
     #expect(try server.call("GET", "/readyz").status == 200)
   }
 
-  /// As when the machine of the server before has lost its power: PostgreSQL knows that only after some seconds.
+  /// As when the machine of the server before has lost its power: PostgreSQL knows that only after some
+  /// seconds.
   @Test func `A server waits for the connection of one that is gone`() throws {
     _ = try TestServer.makeApp(data: data, environment: environment)
     let gone = try PostgresSession(cluster, in: database)
@@ -305,9 +306,8 @@ import Testing
       "\(newer.1)")
   }
 
-  /// Pushes that were answered with 200 arrive, and no others, although the database crashes under the server, which becomes ready
-  /// again by itself.
-  /// It would otherwise try for ten seconds, and fail.
+  /// Pushes that were answered with 200 arrive, and no others, although the database crashes under the
+  /// server, which becomes ready again by itself. It would otherwise try for ten seconds, and fail.
   @Test func `A server that waits for its database can be stopped`() throws {
     let silent = cl_listen("127.0.0.1", 0, 16, 0)
     try #require(silent >= 0)
@@ -354,7 +354,8 @@ import Testing
       #expect(answer.head.lowercased().contains("retry-after: "), "\(answer.head)")
     }
     #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 503 })
-    // Whichever transaction is the first to fail says so, also one that was under way when the database stopped.
+    // Whichever transaction is the first to fail says so, also one that was under way when the database
+    // stopped.
     let told = server.program.errors.split(separator: "\n").dropFirst(before)
     #expect(told.count { $0.contains("transaction failed") } == 1, "\(told)")
     // Others that look each second say once that they cannot.

@@ -3,8 +3,8 @@ import Testing
 
 /// A device client and an app server that share no code with the server: Tests/PythonClient.
 ///
-/// `make test` makes the Python environment that holds JPush's own client; without it the system's Python runs the
-/// same tests with requests of its own.
+/// `make test` makes the Python environment that holds JPush's own client; without it the system's Python
+/// runs the same tests with requests of its own.
 @Suite(.enabled(if: PythonClient.canRun, "python3 is missing or older than 3.11"))
 struct PythonClientTests {
   @Test func `The second codec agrees with every golden vector`() throws {

@@ -1,7 +1,8 @@
 import PushTesting
 import Testing
 
-/// Nodes are started again one after the other, under pushes of all kinds: with another setting, or as an upgrade of the program does.
+/// Nodes are started again one after the other, under pushes of all kinds: with another setting, or as an
+/// upgrade of the program does.
 @Suite(.serialized) struct RollingChangeTests {
   private static let all = FaultWorld.names
 
@@ -47,7 +48,8 @@ import Testing
     try world.check()
   }
 
-  /// The schema is set back by a step: nodes that run go on with what they found, as those of an older version do.
+  /// The schema is set back by a step: nodes that run go on with what they found, as those of an older
+  /// version do.
   @Test func `A newer version migrates the database once the last older node has stopped`() throws {
     let world = try FaultWorld(isDivided: true)
     try world.cluster.cluster.sql(

@@ -2,8 +2,8 @@ import BorealisBase
 import PushTesting
 import Testing
 
-/// Which way a push takes to an iPhone, by what its app does meanwhile: with a real server, real devices and a
-/// simulator in Apple's place.
+/// Which way a push takes to an iPhone, by what its app does meanwhile: with a real server, real devices and
+/// a simulator in Apple's place.
 @Suite struct RoutingCasesTests {
   // MARK: Getui's numbered cases
 

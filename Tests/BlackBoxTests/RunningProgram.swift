@@ -67,14 +67,16 @@ final class RunningProgram: Sendable {
 
   private var errorFile: String { folder.path + "/errors" }
 
-  /// Starts the program, or another one that drives it. Of the test's own environment only what is given here is
-  /// passed on, and what a sanitizer needs. `errors` is where standard error leads instead of `errors`. Without `input`, what `write` is given is its standard input, which does not end.
+  /// Starts the program, or another one that drives it. Of the test's own environment only what is given here
+  /// is passed on, and what a sanitizer needs. `errors` is where standard error leads instead of `errors`.
+  /// Without `input`, what `write` is given is its standard input, which does not end.
   init(
     _ arguments: [String], of program: String = path, environment: [String: String] = [:],
     input: String? = "", errors: ChildProcess.Stream? = nil
   ) throws {
     var pipes: [Int32] = [-1, -1]
-    // Children started at the same time by other tests must not inherit an end: it would never read as closed.
+    // Children started at the same time by other tests must not inherit an end: it would never read as
+    // closed.
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &pipes) == 0 else { throw Failure(description: "no pipe") }
     let inputFile = folder.path + "/input"
@@ -139,7 +141,8 @@ final class RunningProgram: Sendable {
   /// The next line of standard output, which must be JSON.
   func document() throws -> JSONValue { try parseJSON(Array(try line().utf8)) }
 
-  /// Sends a signal. After SIGSTOP no thread of the process runs any more, which takes a while on a busy machine.
+  /// Sends a signal. After SIGSTOP no thread of the process runs any more, which takes a while on a busy
+  /// machine.
   func signal(_ number: Int32) {
     kill(processID, number)
     guard number == SIGSTOP else { return }
@@ -181,7 +184,8 @@ final class RunningProgram: Sendable {
     return found
   }()
 
-  /// Instead of a file in the folder that the program is given, a database of PostgreSQL, if tests run on that.
+  /// Instead of a file in the folder that the program is given, a database of PostgreSQL, if tests run on
+  /// that.
   private static func store(
     of arguments: [String], _ environment: [String: String]
   ) throws -> [String: String] {

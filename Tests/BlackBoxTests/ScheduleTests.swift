@@ -14,7 +14,8 @@ import Testing
     try TestServer(data: folder.path + "/data", ["--time-zone", "America/New_York", "--schedules", "1000"])
   }
 
-  /// A time by the clocks of New York, as the C library of the test's process cannot tell it: from the server's answers.
+  /// A time by the clocks of New York, as the C library of the test's process cannot tell it: from the
+  /// server's answers.
   private struct Clock {
     /// Seconds by which these clocks are ahead of UTC.
     let offset: Int64
@@ -68,8 +69,8 @@ import Testing
     #expect(try messages(of: id, server, app) == [arrival.id])
   }
 
-  /// Some schedules are due in each of some seconds, and the server is killed around these moments: nothing is pushed twice,
-  /// and nothing is left out.
+  /// Some schedules are due in each of some seconds, and the server is killed around these moments: nothing
+  /// is pushed twice, and nothing is left out.
   @Test func `However often the server is killed, every schedule fires once`() throws {
     var server = try server()
     let app = try server.makeApp()

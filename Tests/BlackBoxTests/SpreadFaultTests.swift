@@ -2,8 +2,8 @@ import Glibc
 import PushTesting
 import Testing
 
-/// What a cluster promises whatever fails, where each app has a home of its own: "a" of the first one and of what belongs to no app, "b"
-/// of the second one, "c" of none.
+/// What a cluster promises whatever fails, where each app has a home of its own: "a" of the first one and of
+/// what belongs to no app, "b" of the second one, "c" of none.
 @Suite(.serialized) struct SpreadFaultTests {
   private static let all = FaultWorld.names
 

@@ -206,7 +206,8 @@ import Testing
       let old = path.replacing("\(app.key)-", with: "")
       #expect(old != path)
       for name in names {
-        // Whoever has the address asks for the signature. What nobody had a moment ago is looked for again a little later.
+        // Whoever has the address asks for the signature. What nobody had a moment ago is looked for again a
+        // little later.
         for path in [path, old] {
           #expect(try RunningProgram.eventually { try status(path, at: name) == 401 }, "\(path) at \(name)")
         }

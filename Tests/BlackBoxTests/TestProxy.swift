@@ -2,7 +2,8 @@ import BorealisBase
 import Glibc
 import Synchronization
 
-/// Stands between a program and a server that it connects to, and passes everything on until it is told not to. It ends with this object.
+/// Stands between a program and a server that it connects to, and passes everything on until it is told not
+/// to. It ends with this object.
 final class TestProxy: Sendable {
   enum Way: Sendable {
     case open

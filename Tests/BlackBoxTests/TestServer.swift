@@ -77,7 +77,8 @@ final class TestServer: Sendable {
     return try HTTPCall(method, path, at: http, login: app, headers: headers, body: text)
   }
 
-  /// Waits until the server has seen that no device is there. The device API says so only after ten minutes, as JPush's.
+  /// Waits until the server has seen that no device is there. The device API says so only after ten minutes,
+  /// as JPush's.
   func waitUntilAway() throws {
     let isAway = try RunningProgram.eventually {
       try call("GET", "/metrics").body.contains("\nborealis_device_open_connections 0")

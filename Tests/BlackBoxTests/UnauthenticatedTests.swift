@@ -16,7 +16,8 @@ import Testing
     return try #require(Double(line.split(separator: " ")[1]).map { Int($0) })
   }
 
-  /// Sends, on many connections, the head of a request and all of its body but one byte, as far as the server takes it.
+  /// Sends, on many connections, the head of a request and all of its body but one byte, as far as the server
+  /// takes it.
   private func beginBodies(
     _ count: Int, _ path: String, at address: String, login: TestServer.App? = nil
   ) throws -> [TestSocket] {

@@ -26,7 +26,8 @@ import Testing
         "notification": ["alert": "Hello", "title": "Shop", "extras": ["order": 77], "priority": -1],
       ])
 
-    // The notification does not come again on the connection, and one for a page that is there comes only there.
+    // The notification does not come again on the connection, and one for a page that is there comes only
+    // there.
     let online = try TestDevice.login(world.server.device, app: world.app.key, page)
     let next = try world.push(to: [page])
     // Those that were sent before the key was in use come first.
@@ -90,7 +91,8 @@ import Testing
     #expect(answer.body.contains("token must be a subscription"), "\(answer.body)")
   }
 
-  /// A subscription belongs to the key that it was made with. One of another key is taken away after a minute, unless there are many.
+  /// A subscription belongs to the key that it was made with. One of another key is taken away after a
+  /// minute, unless there are many.
   @Test func `A key stays when the contact changes, and a subscription of another key is told apart`() throws
   {
     let world = try WebPushWorld()

@@ -3,7 +3,8 @@ import BorealisProtocol
 import PushTesting
 import Testing
 
-/// A server with the simulator of channels in the place of a browser's push service, and an app with a key for Web Push.
+/// A server with the simulator of channels in the place of a browser's push service, and an app with a key
+/// for Web Push.
 final class WebPushWorld {
   let server: TestServer
   let app: TestServer.App

@@ -99,7 +99,8 @@ import Testing
     #expect(wait <= 2000)
   }
 
-  /// Whatever a server sends, and whenever: no trap, at most one connection, and a next step unless it is over.
+  /// Whatever a server sends, and whenever: no trap, at most one connection, and a next step unless it is
+  /// over.
   @Test(arguments: 0..<40 as Range<UInt64>) func hostileBytes(seed: UInt64) {
     var random = seed
     func next(_ limit: UInt64) -> UInt64 {

@@ -137,7 +137,8 @@ import Testing
     #expect(run.results.first?.code == .requestInvalid)
   }
 
-  /// A new registration starts without alias and tags: they are set again, before what the app asked for meanwhile.
+  /// A new registration starts without alias and tags: they are set again, before what the app asked for
+  /// meanwhile.
   @Test func aliasAndTagsAreSetAgainAfterANewRegistration() {
     var run = CoreRun(identity: nil, wishes: DeviceWishes(alias: "a", tags: ["y", "x"]))
     run.start()

@@ -57,8 +57,8 @@ import Testing
       ring.read(Array(#"{"message":{"encrypted":7}}"#.utf8)) == .failed(ContentKeyID(0), .malformed))
   }
 
-  /// Cut off anywhere, with any byte changed, or in another's place: a code, and never a content. Of the size of the one record,
-  /// bytes 16 to 19, nothing depends.
+  /// Cut off anywhere, with any byte changed, or in another's place: a code, and never a content. Of the size
+  /// of the one record, bytes 16 to 19, nothing depends.
   @Test(arguments: DeviceKeyKind.allCases, [false, true])
   func hostileContents(kind: DeviceKeyKind, isShared: Bool) throws {
     var ring = try Self.ring(kind)
@@ -146,7 +146,8 @@ import Testing
     #expect(!isOnlyOneGone)
   }
 
-  /// The bytes of a key that is gone leave the file, which is never without the keys that stay, also if the rewriting is late.
+  /// The bytes of a key that is gone leave the file, which is never without the keys that stay, also if the
+  /// rewriting is late.
   @Test(arguments: [true, false]) func bytesOfOldKeysLeaveTheFile(isRewritten: Bool) throws {
     let folder = TemporaryFolder()
     let path = folder.file("state")

@@ -32,7 +32,8 @@ import Testing
     return ServerFrame.encodePush(messageID: MessageID(id), offline: false, content: Array(content.utf8))
   }
 
-  /// A push that waits for a key is left to the channel that brings its notification, at the moment from which on it does.
+  /// A push that waits for a key is left to the channel that brings its notification, at the moment from
+  /// which on it does.
   @Test func tooLateForItsKey() async throws {
     let device = try device()
     device.start()
@@ -68,7 +69,8 @@ import Testing
     _ = await isSignalled
   }
 
-  /// Without another login the key is told again; a rotation that is refused changes nothing, and leaves nothing in the file.
+  /// Without another login the key is told again; a rotation that is refused changes nothing, and leaves
+  /// nothing in the file.
   @Test func refusalsOfKeys() async throws {
     let device = try device()
     device.start()

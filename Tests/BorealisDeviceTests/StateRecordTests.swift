@@ -54,7 +54,8 @@ import Testing
     }
   }
 
-  /// Payloads that this version does not write are no records of it, even under a right checksum: they are passed over.
+  /// Payloads that this version does not write are no records of it, even under a right checksum: they are
+  /// passed over.
   @Test(
     arguments: [
       (0, []), (8, []), (8, Array(repeating: 1, count: 88)), (9, Array(repeating: 1, count: 8)), (10, []),

@@ -8,11 +8,11 @@ import Testing
 
 @testable import Console
 
-/// What removes, revokes or resets something asks first. Every page that a test of the console opens is checked (`SentForm.check`);
-/// here are all pages, so that each form is among them.
+/// What removes, revokes or resets something asks first. Every page that a test of the console opens is
+/// checked (`SentForm.check`); here are all pages, so that each form is among them.
 @Suite struct AskingTests {
-  /// Addresses that no form of these pages has: those of scripts and of older versions, and the check of a credential that can be
-  /// checked, which tests of credentials see.
+  /// Addresses that no form of these pages has: those of scripts and of older versions, and the check of a
+  /// credential that can be checked, which tests of credentials see.
   private static let withoutForm: Set<String> = [
     "/console/apps/{app}/push/audience", "/console/apps/{app}/settings/credentials/{channel}/{id}/check",
     "/console/apps/{app}/settings/{channel}/{form}",
@@ -42,7 +42,8 @@ import Testing
     return (all, asking)
   }
 
-  /// Gives the app two secrets, Getui's API, callbacks with two secrets and encryption; pauses its credential and turns TOTP on.
+  /// Gives the app two secrets, Getui's API, callbacks with two secrets and encryption; pauses its credential
+  /// and turns TOTP on.
   private func setUp(_ estate: Estate, _ boss: Browser) async throws {
     let settings = "/console/apps/\(estate.app.key.text)/settings"
     _ = await boss.open("/console/me")

@@ -59,7 +59,8 @@ import Testing
     writer.row(["=1+1", "+4", "-4", "@x", "\tx", "\"=\"", ""])
     // Where a semicolon stands between fields, a spreadsheet sees others than we do.
     writer.row(["x;=1+1", "a-b", "x; =1", "\t=1", "x\n@y"])
-    // It takes a quotation mark behind a semicolon for the frame of a field, and signs in full width for others.
+    // It takes a quotation mark behind a semicolon for the frame of a field, and signs in full width for
+    // others.
     writer.row(["x;\"=1+1;", "x;\"\"@y", "\u{ff1d}1", "\u{ff0b}1", "\u{ff0d}1", "\u{ff20}1"])
     #expect(Array(writer.bytes.prefix(3)) == [0xef, 0xbb, 0xbf])
     #expect(

@@ -131,7 +131,8 @@ final class ConsoleWorld: Sendable {
 
   static let password = "correct horse battery"
 
-  /// Somebody with this password. Hundreds log in: their hash is good, and quicker than one for storing may be.
+  /// Somebody with this password. Hundreds log in: their hash is good, and quicker than one for storing may
+  /// be.
   private static func person(_ address: String, _ name: String, isOperator: Bool) -> NewPerson {
     NewPerson(
       email: "\(address)@example.com", name: name,

@@ -9,8 +9,8 @@ import Testing
 @testable import Console
 @testable import Storage
 
-/// What is done for one device, one push or one page costs the database the same however many devices an app has. The steps of
-/// SQLite's machine are counted, which no load of the computer changes.
+/// What is done for one device, one push or one page costs the database the same however many devices an app
+/// has. The steps of SQLite's machine are counted, which no load of the computer changes.
 @Suite struct GrowthTests {
   /// What may take more than twice the steps with a hundred times the devices, and how many at most.
   private static let bounds: [String: Int] = [:]

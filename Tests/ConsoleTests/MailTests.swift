@@ -192,7 +192,8 @@ import Testing
 }
 
 extension ConsoleWorld {
-  /// Waits for what a request does behind its answer: a look at the database by the only reader, and then a change of it.
+  /// Waits for what a request does behind its answer: a look at the database by the only reader, and then a
+  /// change of it.
   func settled() async throws {
     _ = try await awaitCallback { done in
       store.read { transaction throws(StorageError) in

@@ -9,7 +9,8 @@ import Testing
 
 @testable import Console
 
-/// Credentials of a channel of which the console knows nothing: one file of `PushTesting` has its form, its words and its checks.
+/// Credentials of a channel of which the console knows nothing: one file of `PushTesting` has its form, its
+/// words and its checks.
 @Suite struct PluggedCredentialTests {
   private struct Scene {
     let world: ConsoleWorld

@@ -53,8 +53,8 @@ struct SentForm {
 
   // MARK: The rule
 
-  /// Forms that act at one click, and why none of them has to ask first: they take nothing away. Behind the question mark is a field
-  /// that the form must have.
+  /// Forms that act at one click, and why none of them has to ask first: they take nothing away. Behind the
+  /// question mark is a field that the form must have.
   private static let atOnce: [String: String] = [
     "/console/logout": "one logs in again",
     "/console/me/language": "one changes it back",

@@ -6,7 +6,8 @@ import Storage
 import Testing
 
 @Suite struct AcceptTests {
-  /// An online device gets a push at once, an offline one has it kept; an acknowledgement ends it, also in the database.
+  /// An online device gets a push at once, an offline one has it kept; an acknowledgement ends it, also in
+  /// the database.
   @Test func singles() async throws {
     let world = try await TestWorld()
     let (here, away) = (try await world.register(), try await world.register())
@@ -24,8 +25,8 @@ import Testing
     #expect(try await world.outcome(of: second) == nil)
   }
 
-  /// A push to a few goes to each who is connected, in one row; it ends with the last acknowledgement, before or after a
-  /// restart.
+  /// A push to a few goes to each who is connected, in one row; it ends with the last acknowledgement, before
+  /// or after a restart.
   @Test(arguments: [2, 64, 65, 200])
   func several(count: Int) async throws {
     let world = try await TestWorld()
@@ -50,8 +51,8 @@ import Testing
     #expect(try await world.outcome(of: id)?.status == .delivered)
   }
 
-  /// Between two ticks only full batches are stored, the oldest ends first: what a server that is killed again and again
-  /// sends once more must not always be the same.
+  /// Between two ticks only full batches are stored, the oldest ends first: what a server that is killed
+  /// again and again sends once more must not always be the same.
   @Test func oldestEndsAreStoredFirst() async throws {
     let world = try await TestWorld()
     let device = try await world.register()
@@ -64,8 +65,8 @@ import Testing
     #expect(world.pending(device) == Array(ids[100...]))
   }
 
-  /// A connection hears that its acknowledgements are stored, for those that were awaited, once they are, and not while the
-  /// database refuses them.
+  /// A connection hears that its acknowledgements are stored, for those that were awaited, once they are, and
+  /// not while the database refuses them.
   @Test func storedAcknowledgements() async throws {
     let world = try await TestWorld()
     let devices = try await world.registerMany(100)
@@ -133,8 +134,8 @@ import Testing
     #expect(try await world.outcome(of: id)?.status == .expired)
   }
 
-  /// Fifty concurrent requests with one `cid` make one push and get one answer, also when the audience is gone later and
-  /// after a restart; another app may use the same name.
+  /// Fifty concurrent requests with one `cid` make one push and get one answer, also when the audience is
+  /// gone later and after a restart; another app may use the same name.
   @Test func repeatedRequests() async throws {
     let world = try await TestWorld()
     let device = try await world.register(fingerprint: [1])
@@ -178,8 +179,8 @@ import Testing
     #expect(try await last < world.push())
   }
 
-  /// Over the bound the oldest push to the device alone makes room. What was sent to several, or to all, neither counts nor
-  /// makes room, whatever it came by and however few they are, also after a restart.
+  /// Over the bound the oldest push to the device alone makes room. What was sent to several, or to all,
+  /// neither counts nor makes room, whatever it came by and however few they are, also after a restart.
   @Test(arguments: [false, true]) func fullLists(isRestarted: Bool) async throws {
     var options = RouterOptions()
     options.pending.perDevice = 3

@@ -149,7 +149,8 @@ import Testing
     #expect(directory.expireGroups(at: 60).map(\.id) == [.init(2)])
   }
 
-  /// Removing a registration closes its connection and releases what waited, and numbers it never had are harmless.
+  /// Removing a registration closes its connection and releases what waited, and numbers it never had are
+  /// harmless.
   @Test func replacedRegistrationIsGone() {
     _ = login(1, place(9))
     _ = directory.open(.init(4), .few([.init(1)], expires: 100))

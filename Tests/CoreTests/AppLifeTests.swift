@@ -69,7 +69,8 @@ import Testing
       try await world.store.look { t throws(StorageError) in try t.pushes.find(id: last)?.app } == other.id)
   }
 
-  /// Another process deletes an app: the server learns it and does the work, also if it was stopped in between.
+  /// Another process deletes an app: the server learns it and does the work, also if it was stopped in
+  /// between.
   @Test func deletionElsewhere() async throws {
     let world = try await TestWorld()
     let device = try await world.register()

@@ -7,8 +7,9 @@ import Testing
 
 @testable import Core
 
-/// One truth for each target (Docs/decisions/0029): whatever the order of acknowledgement, Apple's answer, receipts, recall
-/// or override, the end of the push's time, and restarts between them, every reader says the same of each device.
+/// One truth for each target (Docs/decisions/0029): whatever the order of acknowledgement, Apple's answer,
+/// receipts, recall or override, the end of the push's time, and restarts between them, every reader says the
+/// same of each device.
 @Suite struct DeliveryTruthTests {
   /// Orders that went wrong: words of devices after the push was given up, and around that.
   @Test(arguments: [1, 2, 70])
@@ -34,8 +35,8 @@ import Testing
     }
   }
 
-  /// With `isFalling`, what Apple refuses waits at our connection, and others acknowledge or it is recalled while that is
-  /// being stored.
+  /// With `isFalling`, what Apple refuses waits at our connection, and others acknowledge or it is recalled
+  /// while that is being stored.
   @Test(arguments: 0..<15, [false, true]) func anyOrder(seed: Int, isFalling: Bool) async throws {
     var random = SeededRandom(seed: UInt64(seed) &* 7919 &+ 3)
     let shapes = [(1, 0), (0, 1), (1, 1), (3, 3), (40, 40)]
@@ -69,7 +70,8 @@ private struct TruthTarget {
   /// Apple refused it for a phone, for which it waits at our connection since.
   var hasFallen = false
 
-  /// Android has all parts from us; a phone has the notification from Apple, unless Apple refused it, and the message from us.
+  /// Android has all parts from us; a phone has the notification from Apple, unless Apple refused it, and the
+  /// message from us.
   var hasOurNotification: Bool { !isPhone || hasFallen }
   var hasOwn: Bool { hasAcknowledged || hasOurNotification && (wasShown || wasTapped) }
   var hasApple: Bool { isTaken || !hasOurNotification && (wasShown || wasTapped) }
@@ -179,7 +181,8 @@ private struct TruthRun {
     if !isFalling || targets[place].hasOurNotification { targets[place].hasAcknowledged = true }
   }
 
-  /// Apple refuses it for a phone. Before memory knows that it waits at our connection since, all kinds of things happen.
+  /// Apple refuses it for a phone. Before memory knows that it waits at our connection since, all kinds of
+  /// things happen.
   private mutating func fall(_ place: Int) async throws {
     guard !isWithdrawn, !isOver else { return }
     // What was said before counts by what was true then.

@@ -7,7 +7,8 @@ import Testing
 
 @testable import Core
 
-/// What devices say of pushes besides acknowledging them in time: anybody can say anything, as often as they like.
+/// What devices say of pushes besides acknowledging them in time: anybody can say anything, as often as they
+/// like.
 @Suite struct DeviceReportsTests {
   private let world: TestWorld
   private let device, other: TestDevice
@@ -34,8 +35,8 @@ import Testing
     #expect(try await world.targets(of: id)?.acknowledged.members() == [device.number])
   }
 
-  /// What one device makes up takes its own receipts' room and nobody else's, and goes with the next flush. For a minute it is
-  /// believed only about pushes that are known.
+  /// What one device makes up takes its own receipts' room and nobody else's, and goes with the next flush.
+  /// For a minute it is believed only about pushes that are known.
   @Test func deviceHasAShare() async throws {
     let id = try await world.push(to: [device, other])
     let invented = (1...3000).map { MessageID(id.rawValue - $0) }
@@ -72,7 +73,8 @@ import Testing
     }
   }
 
-  /// Many registrations make up pushes together: words about those that are known in memory have room all the same.
+  /// Many registrations make up pushes together: words about those that are known in memory have room all the
+  /// same.
   @Test func crowdLosesNobodysReceipts() async throws {
     let id = try await world.push(to: [device, other])
     let crowd = (0..<30).map { RegistrationNumber(10_000 + $0) }
@@ -116,7 +118,8 @@ import Testing
     #expect(rest == [100, 100, 20, 0] && waiting.wordCount == 0)
   }
 
-  /// A receipt that is stored between an acknowledgement's coming and its being noted does not hide the delivery.
+  /// A receipt that is stored between an acknowledgement's coming and its being noted does not hide the
+  /// delivery.
   @Test func deliveryIsToldOnce() async throws {
     let last = try await world.register()
     let told = ToldDeliveries()

@@ -8,8 +8,8 @@ import Testing
 @testable import Storage
 
 @Suite struct DeviceTests {
-  /// A device that comes back as new, by its mark or by Apple's token, takes its old registration's place: alias, tags and
-  /// token are free, the old connection ends, and what waited for it is handed to nobody.
+  /// A device that comes back as new, by its mark or by Apple's token, takes its old registration's place:
+  /// alias, tags and token are free, the old connection ends, and what waited for it is handed to nobody.
   @Test(arguments: [true, false])
   func reinstall(byToken: Bool) async throws {
     let world = try await TestWorld()
@@ -43,7 +43,8 @@ import Testing
     }
   }
 
-  /// A push whose only registration is replaced while it is being stored, or whose end a crash took away, is settled.
+  /// A push whose only registration is replaced while it is being stored, or whose end a crash took away, is
+  /// settled.
   @Test func orphans() async throws {
     let world = try await TestWorld()
     let old = try await world.register(fingerprint: [1])
@@ -74,7 +75,8 @@ import Testing
     #expect(try await world.outcome(of: accepted.id)?.status == .replaced)
   }
 
-  /// Fifty registrations race for the ten places of an alias: exactly ten get it, in memory and in the database.
+  /// Fifty registrations race for the ten places of an alias: exactly ten get it, in memory and in the
+  /// database.
   @Test func aliasRace() async throws {
     let world = try await TestWorld()
     let devices = try await world.registerMany(50)
@@ -205,7 +207,8 @@ import Testing
     #expect(world.app.directory.presence(device.number)?.lastSeen == UInt32(start + 11_204))
   }
 
-  /// What the operator changes in another process takes effect: a disabled app's devices are sent away, a new secret holds.
+  /// What the operator changes in another process takes effect: a disabled app's devices are sent away, a new
+  /// secret holds.
   @Test func operatorsChanges() async throws {
     let world = try await TestWorld()
     let devices = try await world.registerMany(3)

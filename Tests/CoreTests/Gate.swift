@@ -10,8 +10,8 @@ final class Gate: Sendable {
     semaphore.signal()
   }
 
-  /// Keeps the writer waiting until it is open; returns once the writer waits. What comes after that makes no part of its
-  /// transaction.
+  /// Keeps the writer waiting until it is open; returns once the writer waits. What comes after that makes no
+  /// part of its transaction.
   func hold(_ store: Store) {
     let isHeld = Gate()
     store.write { _ in

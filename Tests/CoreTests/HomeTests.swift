@@ -43,9 +43,9 @@ import Testing
     let seconds: Int
     let end: EndReason?
 
-    /// The connections are given by loop and by how many their gateway had accepted before, nil if it does not say;
-    /// then comes how many seconds after the first the second logs in, and how the first is ended, nil if the second is
-    /// refused.
+    /// The connections are given by loop and by how many their gateway had accepted before, nil if it does
+    /// not say; then comes how many seconds after the first the second logs in, and how the first is ended,
+    /// nil if the second is refused.
     init(_ first: Place, _ second: Place, after seconds: Int, _ end: EndReason?) {
       (self.first, self.second, self.seconds, self.end) = (first, second, seconds, end)
     }

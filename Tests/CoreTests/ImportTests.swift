@@ -133,7 +133,8 @@ import Testing
     #expect(world.app.directory.registrationCount == 2)
   }
 
-  /// Tokens of other channels than APNs stand in another table: a running server learns of both, and so does one that starts later.
+  /// Tokens of other channels than APNs stand in another table: a running server learns of both, and so does
+  /// one that starts later.
   @Test func tokensOfAnyChannelAreLearned() async throws {
     let world = try await TestWorld()
     let words = TokenSlot(ChannelID(rawValue: 200), kind: 1)
@@ -222,7 +223,8 @@ import Testing
     }
   }
 
-  /// A later table updates what its columns have, as long as the device has not come; a running server learns of it.
+  /// A later table updates what its columns have, as long as the device has not come; a running server learns
+  /// of it.
   @Test func `Importing again updates`() async throws {
     let world = try await TestWorld()
     let words = TokenSlot(ChannelID(rawValue: 200), kind: 1)
@@ -265,8 +267,8 @@ import Testing
     #expect(aliasHolders(world, "bert") == [id(1)])
   }
 
-  /// An import without adoption by ID is repaired by another one: for devices that have not come, and for those that have come as new
-  /// ones.
+  /// An import without adoption by ID is repaired by another one: for devices that have not come, and for
+  /// those that have come as new ones.
   @Test(arguments: [false, true])
   func `Importing again repairs what was imported without adoption by ID`(isAfterRestart: Bool) async throws {
     let world = try await TestWorld()
@@ -307,7 +309,8 @@ import Testing
     #expect(third.id == id(3))
   }
 
-  /// A device that has come before the import gets what the file has of it; several that name the same ID get nothing.
+  /// A device that has come before the import gets what the file has of it; several that name the same ID get
+  /// nothing.
   @Test func `Devices may come before the import`() async throws {
     let world = try await TestWorld()
     let named = try await register(world, .android, fingerprint: "jpush:\(id(1).text)")
@@ -357,8 +360,8 @@ import Testing
     #expect(aliasHolders(world, "a") == [])
   }
 
-  /// A device that names the ID becomes that registration, once, if the import allowed it. Many know an ID: whoever else
-  /// names it changes nothing.
+  /// A device that names the ID becomes that registration, once, if the import allowed it. Many know an ID:
+  /// whoever else names it changes nothing.
   @Test func adoptionByID() async throws {
     let world = try await TestWorld()
     let old = ImportedID.registrationID("0207870f1b8", in: world.app.key)
@@ -384,8 +387,8 @@ import Testing
     #expect(world.app.directory.registrationCount == 8)
   }
 
-  /// A device whose connection ends before the answer to its REGISTER sends that again, perhaps without its token or with
-  /// another one, and perhaps to a server that has started anew.
+  /// A device whose connection ends before the answer to its REGISTER sends that again, perhaps without its
+  /// token or with another one, and perhaps to a server that has started anew.
   @Test(arguments: [false, true])
   func `A lost answer costs nothing`(isAfterRestart: Bool) async throws {
     let world = try await TestWorld()
@@ -422,7 +425,8 @@ import Testing
       #expect(world.pending(known) == [push.id] && world.app.directory.hasTag("t", number))
       #expect(aliasHolders(world, "a\(index)") == [device.id])
     }
-    // Each has logged in: who comes with the same now is another install, or the same one that lost what it had.
+    // Each has logged in: who comes with the same now is another install, or the same one that lost what it
+    // had.
     if isAfterRestart { try await world.restart(isOrderly: false) }
     for (index, one) in again.enumerated() {
       let other = try await register(world, .ios, fingerprint: one.fingerprint, token: one.token)
@@ -432,8 +436,8 @@ import Testing
     for alias in ["a1", "a2", "a3"] { #expect(aliasHolders(world, alias) == []) }
   }
 
-  /// Whoever pushes through two platforms for a while must not reach anybody twice: what was pushed before a device came is not
-  /// brought when it comes.
+  /// Whoever pushes through two platforms for a while must not reach anybody twice: what was pushed before a
+  /// device came is not brought when it comes.
   @Test(arguments: [false, true])
   func `Pushes from before its device comes are not brought later`(isAfterRestart: Bool) async throws {
     let world = try await TestWorld()
@@ -526,7 +530,8 @@ import Testing
     #expect(world.app.directory.onlineCount == 1)
   }
 
-  /// One transaction may import more than a server learns in one step; numbers have no gaps where lines are refused.
+  /// One transaction may import more than a server learns in one step; numbers have no gaps where lines are
+  /// refused.
   @Test func manyAreLearnedPieceByPiece() async throws {
     let world = try await TestWorld()
     let app = world.app.id

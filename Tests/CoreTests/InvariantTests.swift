@@ -5,7 +5,8 @@ import Testing
 
 @testable import Core
 
-/// What the delivery state relies on: each test breaks it, and a precondition or an assertion stops the process.
+/// What the delivery state relies on: each test breaks it, and a precondition or an assertion stops the
+/// process.
 @Suite(.timeLimit(.minutes(1))) struct InvariantTests {
   @Test func `A push that is twice in one list stops the process`() async {
     let end = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -5,7 +5,8 @@ import Testing
 @testable import Core
 
 @Suite struct MessageIDTests {
-  /// Homes with clocks that differ and jump, of which each takes over what another has stored, as when an app moves.
+  /// Homes with clocks that differ and jump, of which each takes over what another has stored, as when an app
+  /// moves.
   @Test(arguments: 0..<20)
   func `Homes never give the same ID, and those of each grow`(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)

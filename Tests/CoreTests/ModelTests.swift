@@ -65,9 +65,9 @@ private struct Client {
   private static let tags = ["red", "green", "blue"]
   private static let aliases = ["ann", "bob"]
 
-  /// Random registrations, names, pushes, recalls, acknowledgements, disconnections, crashes and expiries agree with the
-  /// model at every step: each device shows each push that was for it once, in the order of the IDs, and nothing else. In half of
-  /// the runs the body of each write runs twice.
+  /// Random registrations, names, pushes, recalls, acknowledgements, disconnections, crashes and expiries
+  /// agree with the model at every step: each device shows each push that was for it once, in the order of
+  /// the IDs, and nothing else. In half of the runs the body of each write runs twice.
   @Test(arguments: 0..<12) func agreesWithTheModel(seed: Int) async throws {
     var random = SeededRandom(seed: UInt64(seed) &* 7919)
     let world = try await TestWorld(rehearses: !seed.isMultiple(of: 2))
@@ -115,7 +115,8 @@ private struct Client {
     }
   }
 
-  /// How many still wait for a push; nil where a sweep may not have come to it, or a set may name who was replaced.
+  /// How many still wait for a push; nil where a sweep may not have come to it, or a set may name who was
+  /// replaced.
   private func waitingFor(_ push: Model.Push, _ model: Model, _ world: TestWorld) -> Int? {
     if push.isWithdrawn { return 0 }
     guard world.clock.seconds < push.expires,

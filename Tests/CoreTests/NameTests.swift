@@ -68,7 +68,8 @@ import Testing
 
 /// What devices tell of their tokens.
 @Suite struct TokenKindTests {
-  /// The ordinary token of APNs stands in another table than its others: memory and both tables agree on who has it as what.
+  /// The ordinary token of APNs stands in another table than its others: memory and both tables agree on who
+  /// has it as what.
   @Test func `A token that is told as another kind is no longer what it was`() async throws {
     let world = try await TestWorld()
     let (first, second) = (

@@ -26,7 +26,8 @@ private func numbers(_ values: [UInt32]) -> [RegistrationNumber] { values.map { 
     #expect(either.members(from: .init(range / 2), limit: 7).count <= 7)
   }
 
-  /// Sets with few members agree with Swift's own sets, whether they once had more or not, and leave copies alone.
+  /// Sets with few members agree with Swift's own sets, whether they once had more or not, and leave copies
+  /// alone.
   @Test(arguments: 0..<200) func fewMembers(seed: Int) {
     var random = SeededRandom(seed: UInt64(seed))
     // Two neighbours, and one in another container.
@@ -93,8 +94,9 @@ private func numbers(_ values: [UInt32]) -> [RegistrationNumber] { values.map { 
     [1, 65_537, 131_073, 196_609, 262_145] + Array(300_000..<300_500),
   ]
 
-  /// Each bit of small sets is turned, and many of large ones: the bytes are refused or are another good set. Without
-  /// the check the library takes members out of order and wrong counts, and then writes out of bounds.
+  /// Each bit of small sets is turned, and many of large ones: the bytes are refused or are another good set.
+  /// Without the check the library takes members out of order and wrong counts, and then writes out of
+  /// bounds.
   @Test(arguments: shapes.indices) func damagedBytes(shape: Int) {
     let values = Self.shapes[shape]
     var random = SeededRandom(seed: UInt64(values.count))

@@ -15,7 +15,8 @@ import Testing
 
   private static let many = DeliveryLedger.listedTargets + 1
 
-  /// The oldest push to many is dropped for those who do not have it; who has it is told apart, also after a restart.
+  /// The oldest push to many is dropped for those who do not have it; who has it is told apart, also after a
+  /// restart.
   @Test(arguments: [false, true]) func oldestPushToManyMakesRoom(isRestarted: Bool) async throws {
     let world = try await Self.world { $0.toMany = 3 }
     let devices = try await world.registerMany(Self.many)
@@ -55,7 +56,8 @@ import Testing
     #expect(try await world.outcome(of: ids[2])?.status == .delivered)
   }
 
-  /// A push that all acknowledged in the same second, before it ended, ends as delivered when it has to make room.
+  /// A push that all acknowledged in the same second, before it ended, ends as delivered when it has to make
+  /// room.
   @Test func whatAllHaveIsDelivered() async throws {
     let world = try await Self.world { $0.toMany = 1 }
     let devices = try await world.registerMany(Self.many)
@@ -69,7 +71,8 @@ import Testing
     #expect(world.pending(devices[0]) == [second])
   }
 
-  /// The bytes of their sets count, of pushes to few as of those to many; pushes to one device and the newest stay.
+  /// The bytes of their sets count, of pushes to few as of those to many; pushes to one device and the newest
+  /// stay.
   @Test func bytesAreBounded() async throws {
     let world = try await Self.world { limits in
       (limits.bytes, limits.bytesPerRegistration) = (2000, 0)

@@ -6,7 +6,8 @@ import Testing
 
 @testable import Core
 
-/// What reports say of each part of a push: who gets the notification over our connection, and who gets only the message there.
+/// What reports say of each part of a push: who gets the notification over our connection, and who gets only
+/// the message there.
 @Suite struct PartFunnelTests {
   private static func members(_ devices: TestDevice...) -> [RegistrationNumber] {
     devices.map(\.number).sorted()

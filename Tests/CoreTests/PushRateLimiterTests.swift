@@ -58,7 +58,8 @@ import Testing
     #expect(pools.waiting == 0)
   }
 
-  /// A push to very many goes at once and is paid for by those after it; a full bucket holds a second's speed.
+  /// A push to very many goes at once and is paid for by those after it; a full bucket holds a second's
+  /// speed.
   @Test func debt() {
     let plan = PlanRow(name: "paid", speed: 100)
     #expect(admit("x", 1000, app: 1, plan: plan, at: 0) == .now)

@@ -41,8 +41,8 @@ import Testing
     #expect(try await world.storedPending() == [id])
   }
 
-  /// Overriding takes the undelivered rest of the old push back, in one commit with the new one, which says what it
-  /// replaces, live and when it was kept.
+  /// Overriding takes the undelivered rest of the old push back, in one commit with the new one, which says
+  /// what it replaces, live and when it was kept.
   @Test func override() async throws {
     let world = try await TestWorld()
     let devices = try await world.registerMany(2)
@@ -61,7 +61,8 @@ import Testing
     #expect(try await world.storedPending() == [new])
   }
 
-  /// Only a push of the same app, at most a day old and not overridden before can be overridden, delivered or not.
+  /// Only a push of the same app, at most a day old and not overridden before can be overridden, delivered or
+  /// not.
   @Test func overrideRules() async throws {
     let world = try await TestWorld()
     let device = try await world.register()

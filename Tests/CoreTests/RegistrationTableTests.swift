@@ -5,7 +5,8 @@ import Testing
 
 @testable import Core
 
-/// Forty registrations: platform, tags and alias follow from the number, so that a slow filter can say who is meant.
+/// Forty registrations: platform, tags and alias follow from the number, so that a slow filter can say who is
+/// meant.
 private struct Fixture {
   var table = RegistrationTable()
   let names = ["red", "green", "blue"]
@@ -119,7 +120,8 @@ private struct Fixture {
     #expect(!fixture.table.tags.first(100).contains("lone"))
   }
 
-  /// A tag is listed as long as somebody has it, however it came and went, and whether its name came first or its members.
+  /// A tag is listed as long as somebody has it, however it came and went, and whether its name came first or
+  /// its members.
   @Test func `The first tags in use are listed in order`() {
     var fixture = Fixture()
     #expect(fixture.table.tags.first(100) == ["blue", "green", "red"])

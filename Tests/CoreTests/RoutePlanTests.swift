@@ -121,7 +121,8 @@ import Testing
     #expect(plan() == (true, false))
   }
 
-  /// Calls go to those with a token for them, whatever becomes of the rest; only a strategy without Apple drops them.
+  /// Calls go to those with a token for them, whatever becomes of the rest; only a strategy without Apple
+  /// drops them.
   @Test(arguments: Strategy.Rule.allCases.map({ Strategy($0) }), [1, 100])
   func callsHaveTokensOfTheirOwn(strategy: Strategy, copies: UInt32) throws {
     let directory = AppDirectory(app: AppID(1))
@@ -154,7 +155,8 @@ import Testing
     }
   }
 
-  /// Beside a part for Android, a call is all that there is for iPhones, with a credential for Apple or without.
+  /// Beside a part for Android, a call is all that there is for iPhones, with a credential for Apple or
+  /// without.
   @Test(arguments: Strategy.Rule.allCases.map({ Strategy($0) }), [1, 100])
   func `Phones that are only called wait for nothing else`(strategy: Strategy, copies: UInt32) throws {
     let directory = AppDirectory(app: AppID(1))
@@ -208,7 +210,8 @@ import Testing
     #expect(plan[offers[1].leg].numbers.members() == [RegistrationNumber(1)])
   }
 
-  /// The sender may choose a way for each channel: it is that of the devices with a token for the channel, and of no others.
+  /// The sender may choose a way for each channel: it is that of the devices with a token for the channel,
+  /// and of no others.
   @Test(arguments: [0, 70])
   func `Each channel has the way that was chosen for it`(more: UInt32) throws {
     let directory = AppDirectory(app: AppID(1))

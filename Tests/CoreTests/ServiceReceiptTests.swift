@@ -7,7 +7,8 @@ import Testing
 
 @testable import Core
 
-/// Receipts of channels' services: what becomes of targets that a service took a push for, whatever the order.
+/// Receipts of channels' services: what becomes of targets that a service took a push for, whatever the
+/// order.
 @Suite struct ServiceReceiptTests {
   private let world: TestWorld
   private let told = ToldReceipts()

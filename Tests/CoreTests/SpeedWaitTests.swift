@@ -7,8 +7,8 @@ import Testing
 
 @testable import Core
 
-/// Pushes of an app whose plan has a speed: what is repeated costs nothing, and what waits is for those who are meant when
-/// it goes.
+/// Pushes of an app whose plan has a speed: what is repeated costs nothing, and what waits is for those who
+/// are meant when it goes.
 @Suite struct SpeedWaitTests {
   private static func world(speed: Int) async throws -> TestWorld {
     let world = try await TestWorld()

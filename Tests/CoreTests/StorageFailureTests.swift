@@ -6,8 +6,8 @@ import Storage
 import Testing
 
 @Suite struct StorageFailureTests {
-  /// While nothing can be written, everything is refused and memory stays as the database is; afterwards all goes on, and
-  /// what was acknowledged meanwhile is settled.
+  /// While nothing can be written, everything is refused and memory stays as the database is; afterwards all
+  /// goes on, and what was acknowledged meanwhile is settled.
   @Test(arguments: TestWorld.Fault.allCases)
   func nothingCanBeWritten(fault: TestWorld.Fault) async throws {
     let isFull = fault == .full

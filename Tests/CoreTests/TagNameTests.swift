@@ -6,7 +6,8 @@ import Testing
 @testable import Core
 @testable import Storage
 
-/// An app has so many names of tags. Devices cannot take all of them away, and those that nobody uses come back.
+/// An app has so many names of tags. Devices cannot take all of them away, and those that nobody uses come
+/// back.
 @Suite struct TagNameTests {
   private static let keptSeconds = RegistrationLimits.unusedTagSeconds
 

@@ -64,7 +64,8 @@ import Testing
     let number = RegistrationNumber(1)
     table.define("a", 0)
     _ = table.takeUnused(for: 0, at: 1, limit: 9)
-    // The deletion and the new number are in one commit: memory learns of the deletion first, or of the new number.
+    // The deletion and the new number are in one commit: memory learns of the deletion first, or of the new
+    // number.
     table.define("a", 1)
     table.add(1, to: number)
     table.endRemoval(of: [0], removed: [0])

@@ -87,7 +87,8 @@ import Testing
       targets.failed.mapValues { $0.members() } == ["Replaced": [other.number, android.number].sorted()])
   }
 
-  /// A restart knows what Apple brings of a push to several of whom only one waits for the rest over our connection.
+  /// A restart knows what Apple brings of a push to several of whom only one waits for the rest over our
+  /// connection.
   @Test func restartKnowsWhatAppleBrings() async throws {
     let other = try await world.register(token: [2], platform: .ios)
     _ = world.login(phone)
@@ -113,7 +114,8 @@ import Testing
     return try await world.accept(request).get().id
   }
 
-  /// Has something happen between the asking for a take-back and the job that stores it; tells whether it was stored.
+  /// Has something happen between the asking for a take-back and the job that stores it; tells whether it was
+  /// stored.
   private func withdraw(
     _ id: MessageID, for numbers: [RegistrationNumber], whileWaiting event: () -> Void
   ) async throws -> Bool {
@@ -131,8 +133,8 @@ import Testing
     return answer == true
   }
 
-  /// The last of the others acknowledges after the take-back was asked for and before memory knows of it: the end for the
-  /// others is not the end for the phone.
+  /// The last of the others acknowledges after the take-back was asked for and before memory knows of it: the
+  /// end for the others is not the end for the phone.
   @Test(arguments: [false, true]) func lastAcknowledgementMeanwhile(isTakenBackTwice: Bool) async throws {
     let android = try await world.register()
     let (router, app) = (world.router, world.app)

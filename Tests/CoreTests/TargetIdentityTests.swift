@@ -65,9 +65,10 @@ private struct Counts: Equatable, CustomStringConvertible {
   var description: String { "\(delivered) \(expired) \(recalled) \(pending) \(failed)" }
 }
 
-/// target = delivered + expired + recalled + failed + pending, for every push at every moment, and each term as a plain
-/// model of single devices has it: over random pushes to one, some and many by every strategy, acknowledgements, Apple's
-/// answers, recalls, overrides, the passing of time, full lists, reinstalls, and restarts orderly or not.
+/// target = delivered + expired + recalled + failed + pending, for every push at every moment, and each term
+/// as a plain model of single devices has it: over random pushes to one, some and many by every strategy,
+/// acknowledgements, Apple's answers, recalls, overrides, the passing of time, full lists, reinstalls, and
+/// restarts orderly or not.
 @Suite struct TargetIdentityTests {
   @Test(arguments: 0..<16) func identity(seed: Int) async throws {
     var run = try await IdentityRun(seed: seed)

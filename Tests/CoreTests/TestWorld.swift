@@ -254,8 +254,8 @@ extension Audience {
   }
 }
 
-/// The writer's own connection, for tests that take away what it needs. To be used only while the writer has nothing to
-/// do: its queue orders what both threads do.
+/// The writer's own connection, for tests that take away what it needs. To be used only while the writer has
+/// nothing to do: its queue orders what both threads do.
 final class WriterConnection: @unchecked Sendable {
   fileprivate(set) var database: Database?
 }

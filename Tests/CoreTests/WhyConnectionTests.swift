@@ -5,7 +5,8 @@ import Testing
 
 @testable import Core
 
-/// What is known of a device's connections, also after a restart, and what a push that did not arrive is said to have met.
+/// What is known of a device's connections, also after a restart, and what a push that did not arrive is said
+/// to have met.
 @Suite struct WhyConnectionTests {
   private static func cause(
     _ id: MessageID, _ device: TestDevice, in world: TestWorld

@@ -11,8 +11,8 @@ import Testing
 
 /// What is written late is written in its order.
 @Suite struct WriteBehindTests {
-  /// One thread has taken an acknowledgement to write it, and another writes the push's end meanwhile: whoever acknowledged is
-  /// told of first.
+  /// One thread has taken an acknowledgement to write it, and another writes the push's end meanwhile:
+  /// whoever acknowledged is told of first.
   @Test func acknowledgementsComeBeforeTheEnd() async throws {
     let world = try await TestWorld()
     let devices = try await world.registerMany(2)

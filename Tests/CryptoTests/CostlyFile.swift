@@ -2,7 +2,8 @@ import Foundation
 
 /// PKCS #12 files that take long to open. Each is a bag with a key, whose encryption is all there is to it.
 enum CostlyFile {
-  /// 20,000,000 rounds for 3DES. The file's length is written with four bytes, of which OpenSSL skips the leading zeros.
+  /// 20,000,000 rounds for 3DES. The file's length is written with four bytes, of which OpenSSL skips the
+  /// leading zeros.
   static let paddedLength = bytes(
     """
     MIQAAAELAgEDMIIBBAYJKoZIhvcNAQcBoIH2BIHzMIHwMIHtBgkqhkiG9w0BBwGggd8EgdwwgdkwgdYGCyqGSIb3DQEMCgECoIHG

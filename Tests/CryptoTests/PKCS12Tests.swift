@@ -62,7 +62,8 @@ import Testing
     #expect(throws: CredentialFileError.wrongPassword) { try PKCS12.parse(bytes, password: "two words") }
   }
 
-  /// Where the legacy provider is not installed, the password is not blamed; files that need no RC2 still work.
+  /// Where the legacy provider is not installed, the password is not blamed; files that need no RC2 still
+  /// work.
   @Test func missingProviderIsNamed() throws {
     try tool.makeCertificate()
     try tool.run(
@@ -178,8 +179,8 @@ import Testing
     #expect(throws: CredentialFileError.noCertificate) { try PKCS12.parse(bytes, password: "x") }
   }
 
-  /// 20 million rounds in a file whose length is written with leading zeros; scrypt, whose first number says little; and a
-  /// derivation that nobody knows.
+  /// 20 million rounds in a file whose length is written with leading zeros; scrypt, whose first number says
+  /// little; and a derivation that nobody knows.
   @Test(arguments: [
     CostlyFile.paddedLength, CostlyFile.scrypt,
     CostlyFile.scrypt.map { $0 == 0x47 ? 0x48 : $0 },

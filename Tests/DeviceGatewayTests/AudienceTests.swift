@@ -7,8 +7,8 @@ import Storage
 import Testing
 
 @Suite struct AudienceTests {
-  /// A push to more devices than are listed one by one goes over both loops to each of them once, with those before and
-  /// after it in order; its recall reaches those who got it.
+  /// A push to more devices than are listed one by one goes over both loops to each of them once, with those
+  /// before and after it in order; its recall reaches those who got it.
   @Test func pushToManyAndItsRecall() throws {
     let server = try TestServer()
     let devices = try (0..<80).map { _ in try server.device() }

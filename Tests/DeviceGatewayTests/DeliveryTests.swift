@@ -92,7 +92,8 @@ import Testing
     #expect(try server.back(identity).pushes(1).map(\.id) == [id])
   }
 
-  /// Of pushes to many a login counts the newest. An older one that waits comes with this login, not with the one after it.
+  /// Of pushes to many a login counts the newest. An older one that waits comes with this login, not with the
+  /// one after it.
   @Test func whatIsTooOldToBeCountedComesWithTheLogin() throws {
     let server = try TestServer()
     let (first, identity) = try server.device()

@@ -161,7 +161,8 @@ import Testing
     return session
   }
 
-  /// What comes of WebSocket frames (opcode with the final bit, content), and whether ours stays for the peer's Close.
+  /// What comes of WebSocket frames (opcode with the final bit, content), and whether ours stays for the
+  /// peer's Close.
   @Test func `What each WebSocket frame means`() throws {
     let ping = try #require(Self.frames()["ping"])
     let half = Array(ping.prefix(1))
@@ -209,8 +210,8 @@ import Testing
     #expect(isBounded == [true, true, true, true, false])
   }
 
-  /// Frames, whole or damaged, in pieces of any size, plain or in WebSocket fragments of any size: the session says the same as to each
-  /// whole frame, and holds no more than one frame.
+  /// Frames, whole or damaged, in pieces of any size, plain or in WebSocket fragments of any size: the
+  /// session says the same as to each whole frame, and holds no more than one frame.
   @Test(arguments: 0..<300) func `Any bytes in any pieces`(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let frames = try Self.frames().sorted { $0.key < $1.key }.map(\.value)
@@ -362,9 +363,9 @@ import Testing
     #expect(session.extras == nil)
   }
 
-  /// Whatever happens in whatever order: every push that is not taken back reaches the device once, those of their turn in order, and
-  /// never are more on their way than the window allows. What is taken back before it was sent never comes, and the device is told of the
-  /// others.
+  /// Whatever happens in whatever order: every push that is not taken back reaches the device once, those of
+  /// their turn in order, and never are more on their way than the window allows. What is taken back before
+  /// it was sent never comes, and the device is told of the others.
   @Test(arguments: 0..<400) func `Every push is sent once and in order`(seed: UInt64) {
     var world = DeliveryWorld(seed)
     for _ in 0..<400 { world.step() }

@@ -145,7 +145,8 @@ import Testing
     }
   }
 
-  /// A flood of young silent connections takes all places: who comes from elsewhere gets one of theirs, the flood itself none.
+  /// A flood of young silent connections takes all places: who comes from elsewhere gets one of theirs, the
+  /// flood itself none.
   @Test func `A network with over twice as many as others makes room at once`() throws {
     var limits = PassthroughLimits()
     limits.connections = 4
@@ -165,7 +166,8 @@ import Testing
     }
     // The oldest of them.
     #expect(try crowd[0].next() == .end)
-    // Nothing came of it; another takes the place, and the two that are left of the crowd are not clearly more than one.
+    // Nothing came of it; another takes the place, and the two that are left of the crowd are not clearly
+    // more than one.
     let (other, _) = try server.device()
     server.onEachServer { server in
       #expect(server.connectionCount == 4)
@@ -273,7 +275,8 @@ import Testing
     for device in devices {
       try device.write([0xe0, 0xd4, 0x03, 0x33] + [UInt8](repeating: 0, count: 50_000))
     }
-    // Which two are cut off depends on the order in which their bytes are read. Answers to another device pass the time.
+    // Which two are cut off depends on the order in which their bytes are read. Answers to another device
+    // pass the time.
     let other = try server.device().0
     for _ in 0..<100_000 where server.app.directory.onlineCount > 3 {
       try other.send(.ping)

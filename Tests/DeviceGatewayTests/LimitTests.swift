@@ -176,7 +176,8 @@ import Testing
       try device.write(half + [UInt8](repeating: 0, count: 26_000))
     }
     server.pass(seconds: 3, on: clock)
-    // Honest devices whose frames come in two halves, the one from elsewhere, the other in the attackers' own network.
+    // Honest devices whose frames come in two halves, the one from elsewhere, the other in the attackers' own
+    // network.
     var tags: [UInt8] = []
     ClientFrame.operation(sequence: 7, .deleteTags((0..<900).map { "tag_\($0)_of_a_device_with_many" }))
       .encode(into: &tags)
@@ -266,7 +267,8 @@ import Testing
 
   @Test func `Those who share network and app with most of it go first, then those who held it longest`() {
     var frames = HeldMemory()
-    // Slots below 50 are a crowd of one network and app; 60 has just begun, in another, with more than each of them.
+    // Slots below 50 are a crowd of one network and app; 60 has just begun, in another, with more than each
+    // of them.
     for slot in 0..<50 as Range<UInt32> {
       frames.note(slot, cost: 20_128, since: slot == 7 ? 2 : 10)
     }

@@ -28,7 +28,8 @@ import Testing
     }
   }
 
-  /// Devices' sessions are visited a slice at a time: what comes in between must not make a broadcast look sent.
+  /// Devices' sessions are visited a slice at a time: what comes in between must not make a broadcast look
+  /// sent.
   @Test func `A push to one device does not overtake a broadcast that is on its way`() throws {
     let server = try TestServer(loops: 1)
     let (device, identity) = try server.device()
@@ -112,7 +113,8 @@ import Testing
     }
   }
 
-  /// On their way with others: one that is recalled stays away from those it has not come to, and the others go on.
+  /// On their way with others: one that is recalled stays away from those it has not come to, and the others
+  /// go on.
   @Test(arguments: [1, 64]) func `A recalled broadcast comes to nobody any more`(slice: Int) throws {
     var limits = PassthroughLimits()
     limits.fanOutSlice = slice
@@ -190,8 +192,8 @@ import Testing
     #expect(try device.pushes(2).map(\.id) == [ids[0], ids[2]])
   }
 
-  /// After a walk that served one broadcast the next begins at once; after one that served several it waits for as many, but
-  /// not for longer than two walks.
+  /// After a walk that served one broadcast the next begins at once; after one that served several it waits
+  /// for as many, but not for longer than two walks.
   @Test func `Walks wait for as many broadcasts as the one before had`() {
     var pace = WalkPace()
     func begins(_ count: Int, _ now: UInt64) -> Bool {

@@ -9,7 +9,8 @@ import Testing
 
 /// What a frame costs that comes in pieces. Nothing here depends on time: it is counted how often bytes move.
 @Suite struct UnfinishedFrameTests {
-  /// A frame of the largest kind without its end. Its type is unknown, so that the last byte ends the session.
+  /// A frame of the largest kind without its end. Its type is unknown, so that the last byte ends the
+  /// session.
   private static let start: [UInt8] = [0xfa, 0xff, 0x03, 0x33] + [UInt8](repeating: 0, count: 65_528)
 
   /// The one session that is logged in.

@@ -2,8 +2,8 @@ import BorealisBase
 import Channels
 import Model
 
-/// Apple's answers, or those of whoever sits in its place: a byte chooses the status, one what is known of the attempt,
-/// the rest is the body.
+/// Apple's answers, or those of whoever sits in its place: a byte chooses the status, one what is known of
+/// the attempt, the rest is the body.
 @Sendable func fuzzAPNsAnswers(_ bytes: [UInt8]) {
   guard bytes.count >= 2 else { return }
   let statuses = [200, 400, 401, 403, 404, 405, 410, 413, 429, 500, 502, 503, 0, -1, 99, 600]

@@ -1,8 +1,8 @@
 import BorealisBase
 import BorealisCrypto
 
-/// Certificates: PEM text as it is, anything else as the DER form inside an envelope, so that libFuzzer's changes
-/// reach what lies under Base64.
+/// Certificates: PEM text as it is, anything else as the DER form inside an envelope, so that libFuzzer's
+/// changes reach what lies under Base64.
 @Sendable func fuzzCertificate(_ bytes: [UInt8]) {
   let text = String(decoding: bytes, as: UTF8.self)
   let pem =

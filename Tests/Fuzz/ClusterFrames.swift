@@ -2,7 +2,8 @@ import Cluster
 
 private let cluster = ClusterName("test")
 
-/// Frames between nodes: what decodes must decode to the same when it is encoded again, and what is sent to a node never traps.
+/// Frames between nodes: what decodes must decode to the same when it is encoded again, and what is sent to a
+/// node never traps.
 @Sendable func fuzzClusterFrames(_ bytes: [UInt8]) {
   guard let cluster else { return }
   if let frame = try? ClusterFrame(bytes, cluster: cluster) {

@@ -1,6 +1,7 @@
 import BorealisBase
 
-/// Base64, hexadecimal digits and the identifiers made of them: both ways must agree, and one value has one text.
+/// Base64, hexadecimal digits and the identifiers made of them: both ways must agree, and one value has one
+/// text.
 @Sendable func fuzzCodings(_ bytes: [UInt8]) {
   check(Base64.decode(Base64.encode(bytes).utf8) == bytes, "Base64 gives the bytes back")
   check(Hex.decode(Hex.encode(bytes)) == bytes, "hexadecimal digits give the bytes back")

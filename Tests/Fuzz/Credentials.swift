@@ -12,7 +12,8 @@ import BorealisCrypto
   check(CertificateTopic.list(extension: wrapped) == topics, "a wrapper changes nothing")
 }
 
-/// PKCS #12 files; the password of those in the corpus is `x`. What reads must read again as a pair of PEM files.
+/// PKCS #12 files; the password of those in the corpus is `x`. What reads must read again as a pair of PEM
+/// files.
 @Sendable func fuzzPKCS12(_ bytes: [UInt8]) {
   do throws(CredentialFileError) {
     let pair = try PKCS12.parse(bytes, password: "x")

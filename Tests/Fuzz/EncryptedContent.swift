@@ -4,7 +4,8 @@ import BorealisCrypto
 private let fuzzedDevice = DeviceKeyKind.allCases.compactMap { try? DevicePrivateKey($0) }
 private let fuzzedKey = ContentKey()
 
-/// The coding of contents that only devices read: what is not ours is refused, and what we seal is read again.
+/// The coding of contents that only devices read: what is not ours is refused, and what we seal is read
+/// again.
 @Sendable func fuzzEncryptedContent(_ bytes: [UInt8]) {
   for cipher in ContentCipher.allCases {
     let coding = ContentCoding(cipher)

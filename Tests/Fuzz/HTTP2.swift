@@ -1,7 +1,7 @@
 import HTTP
 
-/// HTTP/2 frames behind a proper preface, on both sides: pieces of any size must come to the same, and what a session
-/// holds stays within its limits.
+/// HTTP/2 frames behind a proper preface, on both sides: pieces of any size must come to the same, and what a
+/// session holds stays within its limits.
 @Sendable func fuzzHTTP2(_ bytes: [UInt8]) {
   let heads = continuationHeads(bytes)
   for role in [HTTP2Session.Role.server, .client] {
@@ -16,8 +16,9 @@ import HTTP
   }
 }
 
-/// The places inside the heads of frames that have to be a CONTINUATION (RFC 9113 section 6.10). nghttp2 takes eight of
-/// them for a block, and counts each piece of a head as one (its issue 2817, mended in July 2026).
+/// The places inside the heads of frames that have to be a CONTINUATION (RFC 9113 section 6.10). nghttp2
+/// takes eight of them for a block, and counts each piece of a head as one (its issue 2817, mended in July
+/// 2026).
 private func continuationHeads(_ bytes: [UInt8]) -> Set<Int> {
   let (headers, pushPromise, continuation, endHeaders) = (1 as UInt8, 5 as UInt8, 9 as UInt8, 4 as UInt8)
   var places: Set<Int> = []

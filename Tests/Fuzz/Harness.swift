@@ -49,8 +49,8 @@ func check(_ holds: Bool, _ claim: StaticString) {
   if !holds { fatalError("does not hold: \(claim)") }
 }
 
-/// Where to cut the bytes into pieces: ascending places that depend on the bytes only, so that a finding can be
-/// repeated. About every `stride` bytes.
+/// Where to cut the bytes into pieces: ascending places that depend on the bytes only, so that a finding can
+/// be repeated. About every `stride` bytes.
 func cuts(_ bytes: [UInt8], stride: UInt64) -> [Int] {
   // FNV-1a gives the seed and xorshift the sequence.
   var state = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } | 1

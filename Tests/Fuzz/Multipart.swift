@@ -1,7 +1,7 @@
 import HTTP
 
-/// Forms: the first line is the content type, the rest the body. What is read must be in the body, and written down it
-/// must read as itself.
+/// Forms: the first line is the content type, the rest the body. What is read must be in the body, and
+/// written down it must read as itself.
 @Sendable func fuzzMultipart(_ bytes: [UInt8]) {
   let end = bytes.firstIndex(of: 10) ?? bytes.count
   let type = String(decoding: bytes[..<end], as: UTF8.self)

@@ -1,8 +1,8 @@
 import BorealisBase
 import Model
 
-/// The body of `POST` and `PUT /v3/schedules`: what is accepted has an order of times that ends, and comes back from the
-/// database as it was.
+/// The body of `POST` and `PUT /v3/schedules`: what is accepted has an order of times that ends, and comes
+/// back from the database as it was.
 @Sendable func fuzzSchedule(_ bytes: [UInt8]) {
   guard let json = try? parseJSON(bytes) else { return }
   do throws(APIError) {

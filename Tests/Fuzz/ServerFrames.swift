@@ -1,7 +1,8 @@
 import BorealisBase
 import BorealisProtocol
 
-/// Frames from a server: what decodes must encode to the bytes it came from, and so must the payloads of results.
+/// Frames from a server: what decodes must encode to the bytes it came from, and so must the payloads of
+/// results.
 @Sendable func fuzzServerFrames(_ bytes: [UInt8]) {
   forEachFrame(in: bytes) { type, body, whole in
     guard let frame = try? ServerFrame(type: type, body: body, in: bytes.span) else { return }

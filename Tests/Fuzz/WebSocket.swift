@@ -1,6 +1,7 @@
 import HTTP
 
-/// WebSocket frames of a client: pieces of any size must come to the same, and nothing over the limit is told.
+/// WebSocket frames of a client: pieces of any size must come to the same, and nothing over the limit is
+/// told.
 @Sendable func fuzzWebSocket(_ bytes: [UInt8]) {
   for limit in [16, 65_539] {
     let whole = read(bytes, cuts: [], limit)

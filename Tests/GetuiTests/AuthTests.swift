@@ -34,7 +34,8 @@ import Testing
     #expect(await !isGood(token, world))
   }
 
-  /// Whether a token opens a call: `DELETE /auth` shows it without a side effect when it is asked about by `check`.
+  /// Whether a token opens a call: `DELETE /auth` shows it without a side effect when it is asked about by
+  /// `check`.
   private func isGood(_ token: String, _ world: GetuiWorld, by api: GetuiAPI? = nil) async -> Bool {
     await awaitCallback { done in
       (api ?? world.api).tokens.check(token, of: world.app) {

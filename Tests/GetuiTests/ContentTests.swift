@@ -8,7 +8,8 @@ import Testing
 @testable import API
 @testable import Storage
 
-/// What a push says: what devices get of it, what is checked for channels that are not there, and taking it back.
+/// What a push says: what devices get of it, what is checked for channels that are not there, and taking it
+/// back.
 @Suite(.timeLimit(.minutes(1))) struct GetuiContentTests {
   private static func body(_ rest: String, _ id: String = "request-0001", audience: String = #""all""#)
     -> String
@@ -362,7 +363,8 @@ import Testing
     #expect(answer.code == 20001 && answer.message.contains(expected), "\(answer.message)")
   }
 
-  /// As the official PHP client writes it: `createListMsg` of an object that is filled as in the client's example.
+  /// As the official PHP client writes it: `createListMsg` of an object that is filled as in the client's
+  /// example.
   @Test func `A message from Getui's PHP client is stored`() async throws {
     let world = try await GetuiWorld()
     let id = try await world.register()

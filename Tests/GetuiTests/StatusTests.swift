@@ -25,8 +25,8 @@ import Testing
     let phone, pad, away, android: RegistrationID
   }
 
-  /// An iPhone with a token and one without, whose apps are in the foreground, an iPhone with a token that is away, and an Android
-  /// phone that is online.
+  /// An iPhone with a token and one without, whose apps are in the foreground, an iPhone with a token that is
+  /// away, and an Android phone that is online.
   private func devices(_ world: GetuiWorld) async throws -> Devices {
     func make(_ platform: Platform, _ token: UInt8?, isOnline: Bool = true) async throws -> RegistrationID {
       let device = try await world.router.newDevice(

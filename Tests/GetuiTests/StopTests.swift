@@ -53,7 +53,8 @@ import Testing
     func take() -> [MessageID] { told.withLock { $0 } }
   }
 
-  /// Whoever stops a wrong message hours later does not want it on phones. Those that may still arrive come first.
+  /// Whoever stops a wrong message hours later does not want it on phones. Those that may still arrive come
+  /// first.
   @Test func `Devices are told of pushes whose time to live is over too`() async throws {
     let world = try await GetuiWorld()
     let connections = Connections()

@@ -25,7 +25,8 @@ import Testing
     response.headers[IgnoredMembers.header.lowercased()]
   }
 
-  /// The answers of calls that succeed, and of those with a member that is spelled almost like one that is obeyed.
+  /// The answers of calls that succeed, and of those with a member that is spelled almost like one that is
+  /// obeyed.
   @Test func `Members without effect are named and misspelled ones refused`() async throws {
     let world = try await GetuiWorld()
     let cid = try await world.register(platform: .ios).text

@@ -2,7 +2,8 @@ import BorealisBase
 import Model
 import Testing
 
-/// What nobody obeys: accepted if it asks for nothing, ignored and named if it only affects looks or makers, else refused.
+/// What nobody obeys: accepted if it asks for nothing, ignored and named if it only affects looks or makers,
+/// else refused.
 @Suite struct IgnoredMemberTests {
   private static let withChannel: PushRules = {
     var rules = PushRules()
@@ -126,7 +127,8 @@ import Testing
     #expect((IgnoredMembers.headerValue(many.names) ?? "").utf8.count < 8000)
   }
 
-  /// What official clients send with every push: Java `jpush-client` 3.7.8, Node `jpush-async` 4.2.0 with its random label, and PHP.
+  /// What official clients send with every push: Java `jpush-client` 3.7.8, Node `jpush-async` 4.2.0 with its
+  /// random label, and PHP.
   @Test(arguments: [
     #"{"platform":"all","audience":"all","notification":{"ai_opportunity":false,"alert":"Hi"},"#
       + #""options":{"sendno":421,"apns_production":false,"classification":0}}"#,

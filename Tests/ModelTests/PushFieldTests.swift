@@ -138,7 +138,8 @@ import Testing
     return rules
   }()
 
-  /// What a channel is told is stored with the notification for it alone; the push's classification has the last word.
+  /// What a channel is told is stored with the notification for it alone; the push's classification has the
+  /// last word.
   @Test(arguments: [
     (#""third_party_channel":{"maker":{"level":2,"distribution":"ospush"}}"#, #"{"level":2,"way":5}"#),
     (

@@ -2,8 +2,9 @@ import BorealisBase
 import Model
 import Testing
 
-/// Every documented member of the push object against every JSON type: what is not of its type is refused, and the message
-/// names the member. What is passed over for its content (Docs/api/jpush.md: "no effect") is of its type all the same.
+/// Every documented member of the push object against every JSON type: what is not of its type is refused,
+/// and the message names the member. What is passed over for its content (Docs/api/jpush.md: "no effect") is
+/// of its type all the same.
 @Suite struct PushTypeTests {
   /// One value of each JSON type; an empty array and null count as absent everywhere.
   private static let samples: [(type: Character, value: JSONValue)] = [
@@ -11,8 +12,8 @@ import Testing
     ("a", [.array([])]), ("o", ["a": 7]),
   ]
 
-  /// What a member may be: letters of `samples`. Values of the right type that break a rule of the member are refused too,
-  /// so that nothing is said of types that are allowed.
+  /// What a member may be: letters of `samples`. Values of the right type that break a rule of the member are
+  /// refused too, so that nothing is said of types that are allowed.
   private static let members: [(path: String, allowed: String)] =
     [
       ("platform", "sa"), ("audience", "so"), ("notification", "o"), ("message", "o"), ("options", "o"),

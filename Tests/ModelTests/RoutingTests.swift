@@ -16,8 +16,8 @@ struct RouteRule: Sendable {
 
 @Suite struct RoutingTests {
   /// j is JPush, the digits are Getui's strategies; N is the notification, M the message. Expected: what goes
-  /// to the vendor (`A:`), over the direct connection (`P:`), over the direct connection if the vendor refuses (`R:`), what is kept
-  /// (`K:`), why dropped (`!`).
+  /// to the vendor (`A:`), over the direct connection (`P:`), over the direct connection if the vendor
+  /// refuses (`R:`), what is kept (`K:`), why dropped (`!`).
   static let rules: [RouteRule] = [
     // Everything but iOS, in reach: the direct connection first.
     rule(false, "j13", "N", true, nil, nil, "P:N"), rule(false, "j134", "M", true, nil, nil, "P:M"),
@@ -36,7 +36,8 @@ struct RouteRule: Sendable {
     rule(false, "j", "N", false, true, nil, "A:N R:N"), rule(false, "145", "N", false, true, nil, "A:N"),
     rule(false, "j145", "NM", false, true, false, "A:N K:M"),
     rule(false, "j145", "NM", false, true, true, "A:N !offline"),
-    // JPush's `ospush`, here 5: the vendor's channel also in reach; where there is none, the direct connection.
+    // JPush's `ospush`, here 5: the vendor's channel also in reach; where there is none, the direct
+    // connection.
     rule(false, "5", "N", true, true, nil, "A:N"), rule(false, "5", "NM", true, true, nil, "A:N P:M"),
     rule(false, "5", "N", true, false, nil, "P:N"), rule(false, "5", "NM", true, false, nil, "P:NM"),
     rule(false, "5", "M", true, nil, nil, "P:M"), rule(false, "5", "M", false, nil, false, "K:M"),

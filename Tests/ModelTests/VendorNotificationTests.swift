@@ -4,8 +4,8 @@ import Testing
 
 /// Pushes that have another notification for vendors' channels than for the direct connection.
 @Suite struct VendorNotificationTests {
-  /// What becomes of a push whose own content is `own`: in reach and away, with a vendor's channel and without one. `!` is in place
-  /// of what is kept if the push is only for devices that are online.
+  /// What becomes of a push whose own content is `own`: in reach and away, with a vendor's channel and
+  /// without one. `!` is in place of what is kept if the push is only for devices that are online.
   private static let table: [(Strategy, online: (String, String), away: (String, String))] = [
     (.jpush, online: ("P:own", "P:own"), away: ("A:N R:own", "K:own")),
     (.ownThenVendor, online: ("P:own", "P:own"), away: ("A:N R:own", "K:own")),

@@ -2,8 +2,8 @@ import BorealisNet
 import Testing
 
 @Suite struct DeadlineHeapTests {
-  /// Whatever the order of adding, what was added comes up in the order of the deadlines, first come first for equal ones,
-  /// and never too early.
+  /// Whatever the order of adding, what was added comes up in the order of the deadlines, first come first
+  /// for equal ones, and never too early.
   @Test(arguments: 0..<20 as Range<UInt64>) func earliestFirst(seed: UInt64) {
     var state = seed
     var heap = DeadlineHeap<Int>()

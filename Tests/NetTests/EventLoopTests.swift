@@ -59,7 +59,8 @@ private final class EchoDriver: LoopDriver {
 }
 
 @Suite struct EventLoopTests {
-  /// Several connections to one loop each get their own bytes back, mail arrives in order, and stop ends the thread.
+  /// Several connections to one loop each get their own bytes back, mail arrives in order, and stop ends the
+  /// thread.
   @Test func echoesAndTakesMail() async throws {
     let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 16, 1), "listen")
     let port = try SystemError.check(cl_local_port(listener), "getsockname")
@@ -87,7 +88,8 @@ private final class EchoDriver: LoopDriver {
     for await _ in mail {}
   }
 
-  /// What another thread did before a peer wrote is known before the peer's bytes are read, however late the loop comes.
+  /// What another thread did before a peer wrote is known before the peer's bytes are read, however late the
+  /// loop comes.
   @Test func mailComesBeforeWhatIsReadAfterIt() async throws {
     final class Recorder: LoopDriver {
       let mailbox: Mailbox<String>

@@ -5,7 +5,8 @@ import Testing
 
 /// Peers that mean harm, or have bad luck.
 @Suite struct HTTPHostilePeerTests {
-  /// What two readers might frame differently is answered once, with an error, and nothing behind it is looked at.
+  /// What two readers might frame differently is answered once, with an error, and nothing behind it is
+  /// looked at.
   @Test(arguments: [
     ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nContent-Length: 0\r\n\r\nabcd", 400),
@@ -110,8 +111,8 @@ import Testing
     #expect(server.metric("borealis_http_lost_answers_total") == 1)
   }
 
-  /// A client that asks forever and does not read gets what the kernel holds and a bounded queue; others are served
-  /// meanwhile. If it reads at last it gets everything, else it is closed.
+  /// A client that asks forever and does not read gets what the kernel holds and a bounded queue; others are
+  /// served meanwhile. If it reads at last it gets everything, else it is closed.
   @Test(arguments: [true, false]) func boundsWhatWaitsForPeersThatDoNotRead(readsLater: Bool) throws {
     var limits = HTTPServerLimits()
     limits.outboundBytes = 1 << 16
@@ -135,7 +136,8 @@ import Testing
     }
   }
 
-  /// Whoever takes a little of an answer now and then does not hold the rest of it forever; who is quick enough gets it whole.
+  /// Whoever takes a little of an answer now and then does not hold the rest of it forever; who is quick
+  /// enough gets it whole.
   @Test(arguments: [1 << 30, 1]) func closesPeersThatReadTooSlowly(bytesPerSecond: Int) throws {
     var limits = HTTPServerLimits()
     (limits.writeSeconds, limits.writeBytesPerSecond) = (1, bytesPerSecond)
@@ -167,7 +169,8 @@ import Testing
     }
   }
 
-  /// Empty lines before a request are no request: they do not extend the time in which one has to come, and are few.
+  /// Empty lines before a request are no request: they do not extend the time in which one has to come, and
+  /// are few.
   @Test func closesPeersThatSendEmptyLines() throws {
     var limits = HTTPServerLimits()
     limits.idleSeconds = 1
@@ -194,7 +197,8 @@ import Testing
     #expect(try many.rest().hasPrefix("HTTP/1.1 400 "))
   }
 
-  /// Whoever does not read gets what the kernel takes before there is room on the other side: little of it waits there.
+  /// Whoever does not read gets what the kernel takes before there is room on the other side: little of it
+  /// waits there.
   @Test func boundsWhatTheKernelHolds() throws {
     let server = try HTTPTestServer()
     let client = try HTTPTestClient(server, receiveBytes: 4096)

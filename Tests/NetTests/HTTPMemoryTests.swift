@@ -83,7 +83,8 @@ import Testing
     #expect(try held.body() == "held 0")
   }
 
-  /// Unauthenticated clients that hold their part do not stop known callers, nor another's client behind a proxy, also if a body comes in one read.
+  /// Unauthenticated clients that hold their part do not stop known callers, nor another's client behind a
+  /// proxy, also if a body comes in one read.
   @Test func wholeBodiesCountForTheirSenders() throws {
     let memory = HTTPMemory(bytes: 1 << 20, step: 1 << 10)
     let server = try server(memory)

@@ -55,7 +55,8 @@ import Testing
     #expect(evicted(server) == 2)
   }
 
-  /// Who has shown who he is keeps his connection while there is a outsider's, and whoever is being answered keeps it in any case.
+  /// Who has shown who he is keeps his connection while there is a outsider's, and whoever is being answered
+  /// keeps it in any case.
   @Test func workGoesBeforeSilence() throws {
     let server = try server(3)
     let known = try client(server, "/known")
@@ -100,7 +101,8 @@ import Testing
     #expect(evicted(server) == 0)
   }
 
-  /// A network that has its share makes room by itself; others, and those behind whom others stand, are not touched.
+  /// A network that has its share makes room by itself; others, and those behind whom others stand, are not
+  /// touched.
   @Test func networksHaveShares() throws {
     let server = try server(100, share: 2, exempt: [IPNetwork("127.0.0.9")].compactMap { $0 })
     let other = try client(server, from: "127.0.0.2")

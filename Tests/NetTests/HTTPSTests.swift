@@ -37,12 +37,14 @@ import Testing
     for _ in 0..<5 { #expect(try client.response()?.body.count == 3_000_000) }
   }
 
-  /// Bytes that TLS has decrypted and the server had no room for are not forgotten, though the socket is empty.
+  /// Bytes that TLS has decrypted and the server had no room for are not forgotten, though the socket is
+  /// empty.
   @Test func readsWhatTheSocketDoesNotTellOf() throws {
     let server = try HTTPTestServer(tls: files.server())
     let client = try HTTPTestClient(server, tls: trust)
     let other = try HTTPTestClient(server, tls: trust)
-    // With a request behind the one that is held the server stops to read, and what follows gathers in the socket.
+    // With a request behind the one that is held the server stops to read, and what follows gathers in the
+    // socket.
     try client.send("GET /held HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
     for _ in 0..<3 { #expect(try other.get("/") == "GET / ") }
     // Seven records, the last of which does not fit into the server's buffer of 64 KiB.
@@ -91,7 +93,8 @@ import Testing
     #expect(server.metric("borealis_http_failed_handshakes_total") == 2)
   }
 
-  /// Whoever is in the middle of a handshake has asked for nothing yet; whoever is in the middle of a request gets its answer.
+  /// Whoever is in the middle of a handshake has asked for nothing yet; whoever is in the middle of a request
+  /// gets its answer.
   @Test func drains() async throws {
     let server = try HTTPTestServer(tls: files.server())
     let shaking = try HTTPTestClient(server)

@@ -47,8 +47,8 @@ import Testing
     }
   }
 
-  /// A request that is turned away is answered before its body; what follows is no request. A small one is turned away
-  /// only if its client waits for leave.
+  /// A request that is turned away is answered before its body; what follows is no request. A small one is
+  /// turned away only if its client waits for leave.
   @Test(
     arguments: [
       ("Content-Length: 40\r\n", "", 3), ("Transfer-Encoding: chunked\r\n", "28\r\n", 3),

@@ -10,7 +10,8 @@ final class HTTPTestClient {
   private var parser = HTTPResponseParser()
   private var unread: [UInt8] = []
 
-  /// Connects from an address of this machine. `receiveBytes` bounds what the kernel takes for it without a reader.
+  /// Connects from an address of this machine. `receiveBytes` bounds what the kernel takes for it without a
+  /// reader.
   init(
     _ server: HTTPTestServer, from address: String = "127.0.0.1", receiveBytes: Int32 = 0,
     tls context: TLSContext? = nil

@@ -8,10 +8,12 @@ import Synchronization
 
 /// An HTTP server on a loop and a port of its own, gone with the object.
 ///
-/// It answers by itself: `/drain` begins a drain, `/later` is answered from another thread, `/held` when `/release`
-/// comes, with its number among those that were ever held, `/barred` with 403 before its body, `/twice` two times, `/never` and `/forgotten` not at all, `/async` by a function that may wait, `/big?N`
-/// with N bytes, `/static` with a document, `/known` as to somebody known, and everything else with the method, the target and the body. `/away` takes the connection away and gives
-/// back what was read behind it; `/stay` refuses to.
+/// It answers by itself: `/drain` begins a drain, `/later` is answered from another thread, `/held` when
+/// `/release` comes, with its number among those that were ever held, `/barred` with 403 before its body,
+/// `/twice` two times, `/never` and `/forgotten` not at all, `/async` by a function that may wait, `/big?N`
+/// with N bytes, `/static` with a document, `/known` as to somebody known, and everything else with the
+/// method, the target and the body. `/away` takes the connection away and gives back what was read behind it;
+/// `/stay` refuses to.
 final class HTTPTestServer: Sendable {
   let port: UInt16
   let metrics = Metrics()

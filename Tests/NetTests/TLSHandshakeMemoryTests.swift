@@ -26,7 +26,8 @@ import Testing
 
   private func counted(_ content: [UInt8], _ bytes: Int) -> [UInt8] { number(content.count, bytes) + content }
 
-  /// A ClientHello of TLS 1.3 without a share, for one group, as a handshake message (RFC 8446 section 4.1.2).
+  /// A ClientHello of TLS 1.3 without a share, for one group, as a handshake message (RFC 8446 section
+  /// 4.1.2).
   private func hello(group: Int, padding: Int = 0) -> [UInt8] {
     func field(_ kind: Int, _ content: [UInt8]) -> [UInt8] { number(kind, 2) + counted(content, 2) }
     let extensions =
@@ -81,8 +82,8 @@ import Testing
     #expect(try many.rest() == "")
   }
 
-  /// After a request for another share the second hello is bounded like the first, also behind the change of ciphers that
-  /// middleboxes want to see.
+  /// After a request for another share the second hello is bounded like the first, also behind the change of
+  /// ciphers that middleboxes want to see.
   @Test(arguments: [[], [20, 3, 3, 0, 1, 1]] as [[UInt8]])
   func secondHellos(between: [UInt8]) throws {
     let client = try HTTPTestClient(server)
@@ -114,7 +115,8 @@ import Testing
     #expect(try HTTPTestClient(server, tls: old).get("/") == "GET / ")
   }
 
-  /// Over TLS browsers are told to stay there; not for a name that means another machine for each of them (RFC 6797).
+  /// Over TLS browsers are told to stay there; not for a name that means another machine for each of them
+  /// (RFC 6797).
   @Test func strictTransport() throws {
     func field(_ server: HTTPTestServer, _ tls: TLSContext?, _ fields: String, _ start: String = "GET /")
       throws -> String?

@@ -1,8 +1,8 @@
 import BorealisBase
 import Synchronization
 
-/// Collects the answers to one request: whoever asks must answer it once. It is told to be over when nobody is left who could
-/// give another.
+/// Collects the answers to one request: whoever asks must answer it once. It is told to be over when nobody
+/// is left who could give another.
 package final class Answers: Sendable {
   private let statuses = Mutex<[Int]>([])
   private let done: @Sendable ([Int]) -> Void

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Starts programs for tests. Foundation's `Process` reads past a directory entry when it looks for open files, which
-/// AddressSanitizer does not let pass.
+/// Starts programs for tests. Foundation's `Process` reads past a directory entry when it looks for open
+/// files, which AddressSanitizer does not let pass.
 package enum ChildProcess {
   /// A program did not start.
   package struct Failure: Error, CustomStringConvertible {
@@ -21,8 +21,9 @@ package enum ChildProcess {
     case appending(String)
   }
 
-  /// Starts a program, given by its path or by a name that is looked for in `PATH`, in a folder and with an environment, both
-  /// the test's own unless given. Descriptors that are open without `O_CLOEXEC` are open in it, too. The caller waits for it.
+  /// Starts a program, given by its path or by a name that is looked for in `PATH`, in a folder and with an
+  /// environment, both the test's own unless given. Descriptors that are open without `O_CLOEXEC` are open in
+  /// it, too. The caller waits for it.
   package static func start(
     _ program: String, _ arguments: [String], in folder: String? = nil, environment: [String: String]? = nil,
     input: Stream = .inherited, output: Stream = .inherited, errors: Stream = .inherited
@@ -55,8 +56,8 @@ package enum ChildProcess {
     return spawned
   }
 
-  /// Waits for the end of a process; its exit status, or 128 and the number of the signal that killed it. Nil if there is no such
-  /// process any more.
+  /// Waits for the end of a process; its exit status, or 128 and the number of the signal that killed it. Nil
+  /// if there is no such process any more.
   @discardableResult
   package static func wait(for process: pid_t) -> Int32? {
     var status: Int32 = 0

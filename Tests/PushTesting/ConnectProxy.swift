@@ -35,7 +35,8 @@ package final class ConnectProxy: Sendable {
   /// What it was asked, each with all its fields.
   package var requests: [String] { state.withLock { $0.requests } }
 
-  /// Gives an answer instead of tunnels from now on, and closes the connection; or makes tunnels, without one.
+  /// Gives an answer instead of tunnels from now on, and closes the connection; or makes tunnels, without
+  /// one.
   package func answer(_ answer: String?) { state.withLock { $0.answer = answer } }
 
   /// Makes no more tunnels.

@@ -1,8 +1,9 @@
 import Glibc
 import Synchronization
 
-/// One end of a stream in a kernel that does what a script says: short reads, a full socket, interrupted calls, a reset. Whoever gets
-/// its descriptor takes it for a socket's: all of the product's calls on connections come here, OpenSSL's among them.
+/// One end of a stream in a kernel that does what a script says: short reads, a full socket, interrupted
+/// calls, a reset. Whoever gets its descriptor takes it for a socket's: all of the product's calls on
+/// connections come here, OpenSSL's among them.
 package final class FakeSocket: Sendable {
   /// What happens to one call.
   package enum Step: Sendable {

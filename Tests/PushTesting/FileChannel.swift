@@ -7,9 +7,10 @@ import Model
 import Storage
 import Synchronization
 
-/// A whole channel: a file to which notifications for Android devices are appended, `MSG_ID TOKEN` a line. A device's token is the
-/// word that stands for it in the file. The file has room for `capacity` lines, and knows no token that begins with `gone`.
-/// If it `takesCredentials`, an app says which file, with a secret: nothing is written without that. They are kept in memory.
+/// A whole channel: a file to which notifications for Android devices are appended, `MSG_ID TOKEN` a line. A
+/// device's token is the word that stands for it in the file. The file has room for `capacity` lines, and
+/// knows no token that begins with `gone`. If it `takesCredentials`, an app says which file, with a secret:
+/// nothing is written without that. They are kept in memory.
 package final class FileChannel: QueuedChannel {
   /// What it is.
   package let info = ChannelInfo(
@@ -29,8 +30,8 @@ package final class FileChannel: QueuedChannel {
   private let queues = Mutex<[AppID: ChannelQueue]>([:])
   private let files = Mutex<[AppID: [FileCredential]]>([:])
 
-  /// Writes to a file, which is made; nothing as long as the channel lives if it `isStopped`. With `fallsBack` the direct connection
-  /// brings what the file refuses, as far as the way of a push says so.
+  /// Writes to a file, which is made; nothing as long as the channel lives if it `isStopped`. With
+  /// `fallsBack` the direct connection brings what the file refuses, as far as the way of a push says so.
   package init(
     _ router: Router, _ store: Store, path: String, capacity: Int = .max, isStopped: Bool = false,
     takesCredentials: Bool = false, fallsBack: Bool = false, time: any TimeSource = SystemTime()

@@ -1,7 +1,8 @@
 import BorealisBase
 import Synchronization
 
-/// Something that happens once in the middle of what is tested, when that asks for something that the test provides.
+/// Something that happens once in the middle of what is tested, when that asks for something that the test
+/// provides.
 package final class Interruption: Sendable {
   private let action = Mutex<(@Sendable () -> Void)?>(nil)
   private let over = Semaphore()
@@ -19,8 +20,8 @@ package final class Interruption: Sendable {
     }
   }
 
-  /// Has another thread do something at the next `occur`. That goes on when it is done, or after a while: then it may be waiting for
-  /// what is interrupted.
+  /// Has another thread do something at the next `occur`. That goes on when it is done, or after a while:
+  /// then it may be waiting for what is interrupted.
   package func prepareBeside(_ body: @escaping @Sendable () -> Void) {
     action.withLock { action in
       action = { [over] in

@@ -91,7 +91,8 @@ package final class NATSServer {
     }
   }
 
-  /// $1 is the folder. The end of the orders is the order to end. Debian has the server where only administrators look.
+  /// $1 is the folder. The end of the orders is the order to end. Debian has the server where only
+  /// administrators look.
   private static let script = #"""
     PATH=$PATH:/usr/sbin
     rm -f "$1"/*.ports

@@ -1,5 +1,5 @@
-/// A numbered case of Getui's report on what an iPhone gets of a push with a notification for Apple and a message for the app
-/// (getui.md 6.4), whichever API sends it.
+/// A numbered case of Getui's report on what an iPhone gets of a push with a notification for Apple and a
+/// message for the app (getui.md 6.4), whichever API sends it.
 package struct NumberedCase: Sendable, CustomStringConvertible {
   /// Where the app is when the push is sent.
   package enum App: CaseIterable, Sendable {
@@ -44,8 +44,8 @@ package struct NumberedCase: Sendable, CustomStringConvertible {
   /// The report's number.
   package var description: String { name }
 
-  /// The table. A notification is tapped as it comes (`C3`) or later in the list of notifications (`C4`), which is the same
-  /// to the app and the server.
+  /// The table. A notification is tapped as it comes (`C3`) or later in the list of notifications (`C4`),
+  /// which is the same to the app and the server.
   package static let all: [NumberedCase] = [
     //           name  app at sending  task                     opened by  message, notification
     NumberedCase("C1", .foreground, isStopped: false, .none, true, false),

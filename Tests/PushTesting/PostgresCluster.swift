@@ -3,7 +3,8 @@ import Glibc
 import Storage
 import Synchronization
 
-/// PostgreSQL in a folder of its own, for the tests of one process. It ends with the process, however that ends.
+/// PostgreSQL in a folder of its own, for the tests of one process. It ends with the process, however that
+/// ends.
 package final class PostgresCluster: Sendable {
   /// Why it does not do what it is asked for.
   package struct Failure: Error, CustomStringConvertible {
@@ -117,8 +118,8 @@ package final class PostgresCluster: Sendable {
     try databases.withLock { databases in try makeFromTemplate(&databases) }
   }
 
-  /// The database that belongs to a folder, made at the first call; its URL. It goes some time after the folder, or after the one
-  /// that is given as its owner.
+  /// The database that belongs to a folder, made at the first call; its URL. It goes some time after the
+  /// folder, or after the one that is given as its owner.
   package func url(ofFolder folder: String, in owner: String? = nil) throws -> String {
     try databases.withLock { databases in
       if let known = databases.ofFolders[folder] { return url(of: known.name) }
@@ -159,8 +160,8 @@ package final class PostgresCluster: Sendable {
     return try session.sql(text)
   }
 
-  /// $1 is the folder, $2 the folder of the socket of another one that is followed, or empty. Not as root, which PostgreSQL refuses: as
-  /// "nobody", who may still pass through the folders above.
+  /// $1 is the folder, $2 the folder of the socket of another one that is followed, or empty. Not as root,
+  /// which PostgreSQL refuses: as "nobody", who may still pass through the folders above.
   private static let script = #"""
     folder=$1
     bin=$(pg_config --bindir 2>/dev/null) || bin=

@@ -1,4 +1,5 @@
-/// Numbers that look random and are the same in every run with the same seed: SplitMix64 (Steele, Lea and Flood, 2014).
+/// Numbers that look random and are the same in every run with the same seed: SplitMix64 (Steele, Lea and
+/// Flood, 2014).
 package struct SeededRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

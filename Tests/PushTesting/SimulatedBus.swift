@@ -1,8 +1,8 @@
 import Cluster
 import Synchronization
 
-/// A bus between nodes of one process that loses, repeats, delays and reorders frames as a seed says. Its time is what the test says it
-/// is: nanoseconds that only go forward. Everything in it is bounded.
+/// A bus between nodes of one process that loses, repeats, delays and reorders frames as a seed says. Its
+/// time is what the test says it is: nanoseconds that only go forward. Everything in it is bounded.
 package final class SimulatedNetwork: Sendable {
   /// What happens to frames.
   package struct Faults: Sendable {

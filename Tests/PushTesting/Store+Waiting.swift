@@ -2,7 +2,8 @@ import BorealisBase
 import Storage
 
 extension Store {
-  /// Writes and waits for the commit; with `lowPriority` also for all that waited before it until nobody else had something to write.
+  /// Writes and waits for the commit; with `lowPriority` also for all that waited before it until nobody else
+  /// had something to write.
   package func change<Value: Sendable>(
     single: Bool = false, lowPriority: Bool = false,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value

@@ -10,7 +10,8 @@ package final class TestDatabase: Sendable {
   /// The database.
   package let store: Store
 
-  /// How it is opened. With `BOREALIS_TEST_WRITES=twice` whatever is written is written, undone, and written again.
+  /// How it is opened. With `BOREALIS_TEST_WRITES=twice` whatever is written is written, undone, and written
+  /// again.
   package static var options: Store.Options {
     var options = Store.Options()
     options.rehearses = getenv("BOREALIS_TEST_WRITES").map { String(cString: $0) } == "twice"
@@ -31,7 +32,8 @@ package final class TestDatabase: Sendable {
   }
 
   deinit {
-    // A completion may hold on to what its test has let go. None of the store's own threads can wait for its end.
+    // A completion may hold on to what its test has let go. None of the store's own threads can wait for its
+    // end.
     guard TemporaryFolder.read("/proc/thread-self/comm").hasPrefix("db-") else { return store.close() }
     DispatchQueue.global().async { [store, folder] in
       store.close()

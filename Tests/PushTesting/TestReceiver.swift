@@ -2,7 +2,8 @@ import BorealisBase
 import Glibc
 import Synchronization
 
-/// A server that is asked: answers each request as its script says, and keeps what it got. Every connection has a thread.
+/// A server that is asked: answers each request as its script says, and keeps what it got. Every connection
+/// has a thread.
 package final class TestReceiver: Sendable {
   /// What to do with a request.
   package enum Act: Sendable {

@@ -198,8 +198,8 @@ import Testing
       }
       steps += 1
     }
-    // 25 registrations, 2 tags, a request name, an open push to Apple, a credential, a count of broadcasts; and 12 periods that are
-    // looked at, whosever rows are in them.
+    // 25 registrations, 2 tags, a request name, an open push to Apple, a credential, a count of broadcasts;
+    // and 12 periods that are looked at, whosever rows are in them.
     #expect(steps == 5)
     var place = MessageID(0)
     var seen: [[UInt64]] = []
@@ -254,7 +254,8 @@ import Testing
     #expect(try Store.check(folder.store()).problems == [])
   }
 
-  /// A table that names an app or a push must be emptied when an app is deleted: whoever adds one adds it there too.
+  /// A table that names an app or a push must be emptied when an app is deleted: whoever adds one adds it
+  /// there too.
   @Test(.onSQLite) func purgeKnowsEveryTable() throws {
     let database = try Database(path: folder.database, mode: .create)
     try Migrator.migrate(database, to: embeddedMigrations, at: .start)
@@ -265,7 +266,8 @@ import Testing
       """
     ) { $0.text() }
     let statements = Self.purges.map { "\($0)" } + PushDeletions.all.map { "\($0)" }
-    // An app has a home until all else is gone; what a group was answered is the group's, and swept with its pushes.
+    // An app has a home until all else is gone; what a group was answered is the group's, and swept with its
+    // pushes.
     for table in tables where !["home", "group_push_member"].contains(table) {
       #expect(statements.contains { $0.hasPrefix("DELETE FROM \(table) ") }, "\(table)")
     }
@@ -283,7 +285,8 @@ import Testing
     [PurgeStatements.file] + PurgeStatements.byApp + PurgeStatements.callbacks
     + PeriodTable.allCases.map(\.deletion)
 
-  /// Each step of a deletion holds the writer: none may look at what others have in a table that grows with use.
+  /// Each step of a deletion holds the writer: none may look at what others have in a table that grows with
+  /// use.
   @Test(.onSQLite) func purgeSearchesByIndex() throws {
     let database = try Database(path: folder.database, mode: .create)
     try Migrator.migrate(database, to: embeddedMigrations, at: .start)

@@ -8,7 +8,8 @@ import Testing
 @Suite(.onSQLite) struct BackupTests {
   let folder = TemporaryFolder()
 
-  /// A copy made while writes go on is sound, holds a prefix of the commits, is one file of its owner's, and serves.
+  /// A copy made while writes go on is sound, holds a prefix of the commits, is one file of its owner's, and
+  /// serves.
   @Test func backupWhileServing() async throws {
     let store = try Store.testing(folder)
     let app = try await store.addApp()
@@ -60,7 +61,8 @@ import Testing
     #expect(access(folder.path + "/other", F_OK) != 0 && access(folder.path + "/missing", F_OK) != 0)
   }
 
-  /// What a backup leaves that is killed has a name of its own; these are of an older version, which had one for all.
+  /// What a backup leaves that is killed has a name of its own; these are of an older version, which had one
+  /// for all.
   @Test func `A backup that was interrupted keeps none from being made`() throws {
     let store = try Store.testing(folder)
     defer { store.close() }

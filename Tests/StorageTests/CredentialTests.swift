@@ -63,7 +63,8 @@ import Testing
     #expect(own[0].keyID == "K7Q2M9X4TB" && own[0].teamID == "T5Z8W1R6PD")
   }
 
-  /// The next one for the same environment makes those before it retire; taking it away brings the last one back.
+  /// The next one for the same environment makes those before it retire; taking it away brings the last one
+  /// back.
   @Test func replacingAndTakingBack() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }

@@ -41,8 +41,8 @@ import Testing
     AssignedApps(home: 71, node: 1, slot: .first), AssignedApps(home: 72, node: 1, slot: .first)
   )
 
-  /// A database with rows of three apps in every table that is swept. The home 71 has the app 1 and what belongs to none, the home 72
-  /// the others. All numbers of an app's rows begin with its own.
+  /// A database with rows of three apps in every table that is swept. The home 71 has the app 1 and what
+  /// belongs to none, the home 72 the others. All numbers of an app's rows begin with its own.
   private func makeDatabase(_ cluster: PostgresCluster) throws -> String {
     let name = try cluster.make()
     var script = "INSERT INTO home VALUES (0, 1, 1, 71), (1, 1, 1, 71), (2, 2, 1, 72), (3, 2, 1, 72);"

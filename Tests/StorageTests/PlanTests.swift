@@ -4,8 +4,8 @@ import Testing
 
 @testable import Storage
 
-/// What each statement of the store reads, in an app with a million registrations and in a new database: the writer, and whoever waits for
-/// it, cannot afford one that reads a table that grows.
+/// What each statement of the store reads, in an app with a million registrations and in a new database: the
+/// writer, and whoever waits for it, cannot afford one that reads a table that grows.
 @Suite struct PlanTests {
   /// Whose rows a statement goes over: everybody's, one app's, those of a home of some apps.
   private static let rows: [AppRows] = [.all, .of(AppID(1)), AppRows(kind: .home(1))]
@@ -54,7 +54,8 @@ import Testing
     let tables = Set(try session.sql(names).map { $0[0] })
     let check = PlanCheck(allowed: PlanRules.allowed + (hasStatistics ? [] : PlanRules.allowedForAMinute))
     for statement in try SourceStatements().all where !PlanRules.isOfSQLite(statement.sql) {
-      // As long as nothing is known of its rows, a table is small, and a list or a step of a sweep may read it as a whole.
+      // As long as nothing is known of its rows, a table is small, and a list or a step of a sweep may read
+      // it as a whole.
       guard hasStatistics || !statement.sql.contains("LIMIT") else { continue }
       for rows in Self.rows where rows.isAll || statement.sql.contains("/* own") {
         do {
@@ -67,8 +68,9 @@ import Testing
 }
 
 extension PostgresSession {
-  /// The lines in which PostgreSQL says how it goes about a statement: whatever its parameters are, or in an app that has everything,
-  /// for a few rows, if that is what it is asked for. For such statements it makes a plan of their own each time.
+  /// The lines in which PostgreSQL says how it goes about a statement: whatever its parameters are, or in an
+  /// app that has everything, for a few rows, if that is what it is asked for. For such statements it makes a
+  /// plan of their own each time.
   fileprivate func plan(of sql: String) throws -> [String] {
     let isLimited = sql.contains(/(?:LIMIT|OFFSET) \$/)
     try self.sql(

@@ -41,7 +41,8 @@ import Testing
     }
   }
 
-  /// A file with two rows in each table, the second with NULL wherever that may be, and with what is large or odd.
+  /// A file with two rows in each table, the second with NULL wherever that may be, and with what is large or
+  /// odd.
   private func makeFile() throws -> String {
     let path = folder.path + "/borealis.sqlite"
     try Store.make(path: path)

@@ -30,8 +30,8 @@ import Testing
       .map { $0[0] }
   }
 
-  /// Adds pushes until the commit of one waits for the standby, which takes some time to begin: the number of that one, how it ends,
-  /// and the process that waits.
+  /// Adds pushes until the commit of one waits for the standby, which takes some time to begin: the number of
+  /// that one, how it ends, and the process that waits.
   private func addHeld(
     to store: Store, app: AppID
   ) throws -> (id: UInt64, ended: Journal<StorageError.Kind?>, process: String) {
@@ -67,7 +67,8 @@ import Testing
     #expect(lines.all.count { $0.contains("it is known what became of the transaction") } == 1)
   }
 
-  /// What came too early, or too late, is refused at once: nobody carries it out when those who asked for it have asked again.
+  /// What came too early, or too late, is refused at once: nobody carries it out when those who asked for it
+  /// have asked again.
   @Test func `Nothing waits for a doubt to end`() async throws {
     let store = try Store.open(.postgres(url: cluster.url(of: name)), readers: 1, log: .silent)
     defer { store.close() }
@@ -100,7 +101,8 @@ import Testing
         == [["\(id)"], ["\(id + 4)"]])
   }
 
-  /// The start of a server deletes what was there of the one before the last: that nothing is left says nothing.
+  /// The start of a server deletes what was there of the one before the last: that nothing is left says
+  /// nothing.
   @Test func `After two starts of other servers nobody says that a commit has failed`() async throws {
     try cluster.sql("CREATE ROLE ann SUPERUSER LOGIN")
     let url = cluster.url(of: name)
@@ -144,7 +146,8 @@ import Testing
     let (id, ended, first) = try addHeld(to: store, app: app)
     let process = try #require(Int32(first))
     kill(process, SIGSTOP)
-    // Longer than anybody waits for a commit; the server is stopped, so that the process that finds out waits for its lock.
+    // Longer than anybody waits for a commit; the server is stopped, so that the process that finds out waits
+    // for its lock.
     #expect(try eventually { store.failure } == .io)
     #expect(ended.all.isEmpty)
     kill(process, SIGCONT)
@@ -154,8 +157,8 @@ import Testing
     #expect(try cluster.sql("SELECT count(*) FROM push WHERE msg_id = \(id)", in: name) == [["1"]])
   }
 
-  /// The server is stopped without notice, again and again, while pushes are written: those that were stored are there, and those that
-  /// were refused are not.
+  /// The server is stopped without notice, again and again, while pushes are written: those that were stored
+  /// are there, and those that were refused are not.
   @Test func `What was accepted outlives the database's crashes`() async throws {
     let store = try Store.open(.postgres(url: cluster.url(of: name)), readers: 1, log: .silent)
     defer { store.close() }

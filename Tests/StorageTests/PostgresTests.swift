@@ -212,7 +212,8 @@ import Testing
     #expect(throws: StorageError.self) { try database.first("SELECT 1 AS one") { $0.count("two") } }
   }
 
-  /// Rows of a large result come piece by piece, other statements run in between, and whoever has enough stops.
+  /// Rows of a large result come piece by piece, other statements run in between, and whoever has enough
+  /// stops.
   @Test func `Large results are read in pieces`() throws {
     let database = Database(try PostgresConnection(url: cluster.url(of: name), role: .reader, .init()))
     try database.begin(.reading)
@@ -495,7 +496,8 @@ import Testing
     unlink(socket)
   }
 
-  /// Passwords with signs that mean something in a URL are refused, or taken for what they are; they are never shown.
+  /// Passwords with signs that mean something in a URL are refused, or taken for what they are; they are
+  /// never shown.
   @Test(arguments: [
     "postgres://ann:%@127.0.0.1:1/x", "postgresql://ann:%@/x?host=/nonexistent", "postgres://:%@127.0.0.1:1",
     "postgres://ann:%@127.0.0.1:1,[::1]:1/x", "postgres://ann:%@[::1]:1/x?sslmode=disable",

@@ -48,7 +48,8 @@ enum PretendedRows {
     try database.run(script: "ANALYZE sqlite_schema")
   }
 
-  /// The same for a database of PostgreSQL, where a few rows stand for all; or these rows alone, of which it knows nothing.
+  /// The same for a database of PostgreSQL, where a few rows stand for all; or these rows alone, of which it
+  /// knows nothing.
   static func add(to cluster: PostgresCluster, _ name: String, isAnalyzed: Bool) throws {
     let columns = try cluster.sql(
       """

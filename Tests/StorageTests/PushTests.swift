@@ -148,8 +148,8 @@ import Testing
     #expect(swept == [1, 1, 0, 0])
   }
 
-  /// Sweeping goes in small steps, oldest first, and spares what is pending or new enough. A step looks at no more pushes than its
-  /// limit, whatever of them is pending; what is left of pushes that are gone goes too.
+  /// Sweeping goes in small steps, oldest first, and spares what is pending or new enough. A step looks at no
+  /// more pushes than its limit, whatever of them is pending; what is left of pushes that are gone goes too.
   @Test func sweep() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }

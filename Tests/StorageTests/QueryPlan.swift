@@ -3,7 +3,8 @@ import CSQLite
 
 @testable import Storage
 
-/// How many steps SQLite's machine takes for a statement, over a connection of its own. Parameters `?1` and so on are given as text.
+/// How many steps SQLite's machine takes for a statement, over a connection of its own. Parameters `?1` and
+/// so on are given as text.
 func machineSteps(of sql: String, _ parameters: [String], in path: String) throws -> Int32 {
   let text = parameters.enumerated().reduce(sql) {
     $0.replacing("?\($1.offset + 1)", with: $1.element)

@@ -8,7 +8,8 @@ import Testing
 @Suite struct RegistrationTests {
   let folder = TemporaryFolder()
 
-  /// Fifty registrations race for ten places of one alias: exactly ten get it, and a place becomes free again.
+  /// Fifty registrations race for ten places of one alias: exactly ten get it, and a place becomes free
+  /// again.
   @Test func aliasLimit() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }
@@ -69,7 +70,8 @@ import Testing
     #expect(known == [true, true, false, false, false, false, false])
   }
 
-  /// The same fingerprint or token replaces the old registration of that app only; numbers are not used again.
+  /// The same fingerprint or token replaces the old registration of that app only; numbers are not used
+  /// again.
   @Test func replacement() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }

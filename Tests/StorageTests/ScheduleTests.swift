@@ -21,7 +21,8 @@ import Testing
 
   private static func time(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: seconds * 1000) }
 
-  /// What is due comes in order of time and as it was written; what is disabled, over or of the future does not.
+  /// What is due comes in order of time and as it was written; what is disabled, over or of the future does
+  /// not.
   @Test func dueSchedules() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }

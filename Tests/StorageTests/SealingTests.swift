@@ -147,7 +147,8 @@ import Testing
     return work.resealed
   }
 
-  /// How many values of all columns are sealed, and with how many of these another key than the first of the file opens them.
+  /// How many values of all columns are sealed, and with how many of these another key than the first of the
+  /// file opens them.
   private func sealedRows() throws -> (all: Int, old: Int) {
     let heads = try folder.store().openToRead().all(Self.columns) { Array($0.blob("bytes").prefix(10)) }
       .filter { $0.first == ContentVault.mark }
@@ -188,7 +189,8 @@ import Testing
     for each in [store, command] { each.close() }
   }
 
-  /// Such as a damaged content that could not be sealed anew: it must not stop those who read it among others.
+  /// Such as a damaged content that could not be sealed anew: it must not stop those who read it among
+  /// others.
   @Test func `What names a key that nothing counts on is damaged`() async throws {
     let store = try open()
     let app = try await store.addApp(registrations: 2)
@@ -294,8 +296,8 @@ import Testing
     again.close()
   }
 
-  /// A large installation: no step writes much more than a megabyte, others write between reading and storing one, and what they
-  /// change stays as they left it.
+  /// A large installation: no step writes much more than a megabyte, others write between reading and storing
+  /// one, and what they change stays as they left it.
   @Test func `Contents are sealed anew in small steps beside others who write`() async throws {
     let store = try open()
     let app = try await store.addApp(registrations: 2)
@@ -389,7 +391,8 @@ import Testing
     try await fill(store, other, from: 20)
     store.close()
     let database = try Database(path: folder.database, mode: .create)
-    // One app's content in the place of another's, an object in the place of a content, a byte that is another.
+    // One app's content in the place of another's, an object in the place of a content, a byte that is
+    // another.
     try database.run(
       "UPDATE push SET content = (SELECT content FROM push WHERE msg_id = 10) WHERE msg_id = 20")
     try database.run("UPDATE push SET object = content WHERE msg_id = 10")

@@ -19,8 +19,8 @@ import Testing
     try #require(APNsTokenSlot(.liveActivity, name: name))
   }
 
-  /// Numbers for icons ascend with the pushes, and asking again for the same push takes no other one; with the end of the
-  /// push's way to Apple nothing is left of it.
+  /// Numbers for icons ascend with the pushes, and asking again for the same push takes no other one; with
+  /// the end of the push's way to Apple nothing is left of it.
   @Test func `A push takes a number for an icon once`() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }

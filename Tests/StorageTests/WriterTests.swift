@@ -9,8 +9,8 @@ import Testing
 @Suite struct WriterTests {
   let folder = TemporaryFolder()
 
-  /// Completions come in the order of the calls, every second job fails, and only the good ones leave their rows,
-  /// although all share commits.
+  /// Completions come in the order of the calls, every second job fails, and only the good ones leave their
+  /// rows, although all share commits.
   @Test(arguments: [true, false])
   func orderAndIsolation(single: Bool) async throws {
     let store = try Store.testing(folder)
@@ -45,7 +45,8 @@ import Testing
     #expect(statistics.commits < 1002, "jobs share commits")
   }
 
-  /// What a body does besides its transaction waits for the commit, and is done once even if the body runs twice.
+  /// What a body does besides its transaction waits for the commit, and is done once even if the body runs
+  /// twice.
   @Test(arguments: [false, true]) func whatFollowsACommit(rehearses: Bool) async throws {
     var options = Store.Options()
     options.rehearses = rehearses
@@ -69,7 +70,8 @@ import Testing
       journal.all == ["stored 0", "told 0", "stored 1", "told 1", "failed 2", "stored 3", "told 3"])
   }
 
-  /// Readers and the checkpointer may end in any order; the last connection to close is one that removes the log.
+  /// Readers and the checkpointer may end in any order; the last connection to close is one that removes the
+  /// log.
   @Test(.onSQLite) func `Nothing is left of the log once the store is closed`() async throws {
     for _ in 0..<20 {
       let store = try Store.testing(folder)
@@ -99,7 +101,8 @@ import Testing
         == nil)
   }
 
-  /// A job that fails undoes its own changes alone, wherever it stands in its transaction: the first has no savepoint.
+  /// A job that fails undoes its own changes alone, wherever it stands in its transaction: the first has no
+  /// savepoint.
   @Test func failuresInOneTransaction() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }
@@ -170,8 +173,8 @@ import Testing
     #expect(stored.0.allSatisfy { $0?.content == content } && stored.1.allSatisfy { $0 == nil })
   }
 
-  /// More jobs than the queue takes are refused at once; those taken are done before `close` returns, which leaves
-  /// an empty log, and later ones are refused as closed.
+  /// More jobs than the queue takes are refused at once; those taken are done before `close` returns, which
+  /// leaves an empty log, and later ones are refused as closed.
   @Test func limitsAndClose() async throws {
     var options = Store.Options()
     options.writeQueue = 10
@@ -226,8 +229,8 @@ import Testing
           .single(number, app: app, target: 0, content: Array(repeating: 1, count: 3000)))
       }
     }
-    // However late the checkpointer is, the writer insists after 16 times as many pages, at its next look, 4 times as many
-    // later at most; without checkpoints there would be more than two pages for each commit.
+    // However late the checkpointer is, the writer insists after 16 times as many pages, at its next look, 4
+    // times as many later at most; without checkpoints there would be more than two pages for each commit.
     #expect(pages.all.max() ?? 0 < 450)
     #expect(pages.all.contains { $0 > 20 }, "the test reaches the mark at all")
     #expect(commits.all.reduce(0, +) >= 400)

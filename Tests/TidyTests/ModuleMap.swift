@@ -1,5 +1,5 @@
-/// What Package.swift says about targets, read as text: a package cannot ask SwiftPM about itself while SwiftPM runs
-/// its tests.
+/// What Package.swift says about targets, read as text: a package cannot ask SwiftPM about itself while
+/// SwiftPM runs its tests.
 struct ModuleMap {
   /// A target with the names of those it may import.
   struct Target {
@@ -12,7 +12,8 @@ struct ModuleMap {
   /// The targets in the order of the file.
   let targets: [Target]
 
-  /// Reads every `module(…)`, `library(…)`, `tests(…)`, `.target(…)`, `.executableTarget(…)` and `.plugin(…)`.
+  /// Reads every `module(…)`, `library(…)`, `tests(…)`, `.target(…)`, `.executableTarget(…)` and
+  /// `.plugin(…)`.
   init(_ manifest: String) {
     let entry =
       #/

@@ -37,7 +37,8 @@ import Testing
     }
   }
 
-  /// What a newcomer sees at a glance. A module of one kind of thing, such as the device protocol, needs no folders inside.
+  /// What a newcomer sees at a glance. A module of one kind of thing, such as the device protocol, needs no
+  /// folders inside.
   @Test func noFolderIsCrowded() throws {
     var counts: [Substring: Int] = [:]
     for path in try Repository.files(under: "Sources", ending: ".swift") {
@@ -59,8 +60,8 @@ import Testing
     }
   }
 
-  /// Only Storage knows which database there is. Benchmarks open files of their own, and `borealis` tells people the
-  /// name of the file.
+  /// Only Storage knows which database there is. Benchmarks open files of their own, and `borealis` tells
+  /// people the name of the file.
   @Test func onlyStorageKnowsTheDatabase() throws {
     let exempt: Set = ["CSQLite", "Storage", "DevTools", "borealis", "StorageTests", "ConsoleTests"]
     for target in map.targets where !exempt.contains(target.name) {
@@ -82,8 +83,8 @@ import Testing
     }
   }
 
-  /// Files and folders of `Sources` that may name APNs or Apple: its channel and the tools for it; the device protocol and the APIs
-  /// of JPush and Getui, which speak of it and are older than other channels.
+  /// Files and folders of `Sources` that may name APNs or Apple: its channel and the tools for it; the device
+  /// protocol and the APIs of JPush and Getui, which speak of it and are older than other channels.
   private static let namingAPNs = [
     "Channels/APNs/", "DevTools/APNsSimulator/", "DevTools/Bench/", "borealis/",
     "BorealisDevice/", "Base/Identifiers/APNsTokenSlot.swift", "Base/Identifiers/Identifiers.swift",
@@ -95,7 +96,8 @@ import Testing
     "API/Getui/PushContentReader.swift", "API/Getui/TaskFigures.swift",
   ]
 
-  /// The same of Google's service: its channel and the simulator, and names of fields in JPush's and Getui's APIs.
+  /// The same of Google's service: its channel and the simulator, and names of fields in JPush's and Getui's
+  /// APIs.
   private static let namingFCM = [
     "DevTools/ChannelSimulator/", "DevTools/Bench/", "Model/Push/ChannelWishes.swift", "Channels/FCM/",
     "borealis/Server/Vendors.swift",

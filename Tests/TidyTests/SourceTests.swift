@@ -7,31 +7,14 @@ import Testing
     #expect(try #require(Self.sources).contains("Sources/Base/Text/Hex.swift"))
   }
 
-  @Test func noFileIsLong() throws {
-    for path in try #require(Self.sources) {
-      let lines = try Repository.text(path).utf8.count { $0 == UInt8(ascii: "\n") }
-      #expect(lines <= 400, "\(path)")
-    }
-  }
-
-  /// Types with more lines than others may have, all their extensions included; the comment of each says why.
-  private static let longTypes: Set<String> = ["AppDirectory", "DeviceCore", "Words"]
-
-  @Test func noTypeIsLong() throws {
-    var lines: [String: Int] = [:]
-    for path in try #require(Self.sources) {
-      var current: String?
-      for line in try Repository.text(path).split(separator: "\n", omittingEmptySubsequences: false) {
-        let start =
-          /^(?:(?:public|package|private|fileprivate|final|indirect|@\w+(?:\(.*?\))?) )*(?:class|struct|enum|actor|protocol|extension) (?<name>[\w.]+)/
-        if current == nil, let name = try start.prefixMatch(in: line)?.name { current = String(name) }
-        if let current { lines[current, default: 0] += 1 }
-        if line == "}" || (line.first != " " && line.hasSuffix("}")) { current = nil }
+  /// The formatter breaks code, but not comments.
+  @Test func commentsFitTheColumns() throws {
+    for path in try #require(Self.sources) + Repository.files(under: "Tests", ending: ".swift") {
+      let long = try Repository.text(path).split(separator: "\n").filter {
+        $0.drop(while: { $0 == " " }).hasPrefix("//") && $0.count > 110
       }
+      #expect(long.isEmpty, "\(path): \(long)")
     }
-    #expect(try #require(lines["AppDirectory"]) > 300, "the search finds types")
-    let long = lines.filter { $0.value > 600 }
-    #expect(Set(long.keys) == Self.longTypes, "\(long)")
   }
 
   /// Whoever reads or searches for a type means one.
@@ -90,7 +73,8 @@ import Testing
     }
   }
 
-  /// Whatever may block says so, and traps in debug builds on an event loop. Programs beside the server may wait.
+  /// Whatever may block says so, and traps in debug builds on an event loop. Programs beside the server may
+  /// wait.
   @Test func blockingCallsAreChecked() throws {
     let others = [
       "DevTools/", "EmbedFiles/", "BorealisDevice/",

@@ -11,7 +11,8 @@ enum Wording {
     }
   }
 
-  /// Parts of identifiers and file names, in camel case: `DeviceDoor` also bans `DeviceDoors` but not `Device`.
+  /// Parts of identifiers and file names, in camel case: `DeviceDoor` also bans `DeviceDoors` but not
+  /// `Device`.
   static let names = [
     Rule("BulkTeller", "BulkNotifier"),
     Rule("CallbackLane", "CallbackDestination"),

@@ -61,8 +61,8 @@ import Testing
   }
 }
 
-/// Finds names and phrases in text. Identifiers are split where their parts begin, so that a name is found inside longer
-/// ones; a phrase may go over lines of a comment.
+/// Finds names and phrases in text. Identifiers are split where their parts begin, so that a name is found
+/// inside longer ones; a phrase may go over lines of a comment.
 struct WordSearch {
   private typealias Entry = (parts: [String], rule: Wording.Rule)
 
@@ -111,7 +111,8 @@ struct WordSearch {
     text.utf8.split { !isPart($0) }.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The parts of an identifier in lower case: a part begins with a capital behind a small letter, or behind `_`.
+  /// The parts of an identifier in lower case: a part begins with a capital behind a small letter, or behind
+  /// `_`.
   private static func parts(of word: String) -> [String] {
     var parts: [[UInt8]] = [[]]
     var wasSmall = false

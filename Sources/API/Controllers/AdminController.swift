@@ -59,7 +59,8 @@ struct AdminController: GatewayController {
     }
   }
 
-  /// Another account's app looks like an unknown one, and violations of business rules have status 200 in this API.
+  /// Another account's app looks like an unknown one, and violations of business rules have status 200 in
+  /// this API.
   private static func error(_ failure: AppFailure) -> APIError {
     switch failure {
     case .unknown: .adminNotPermitted

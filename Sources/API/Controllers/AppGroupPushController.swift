@@ -4,7 +4,8 @@ import HTTP
 import Model
 import Storage
 
-/// Pushes to all apps of a group (JPush REST v3, "group push"). The user name of a group is `group-` and its key.
+/// Pushes to all apps of a group (JPush REST v3, "group push"). The user name of a group is `group-` and its
+/// key.
 struct AppGroupPushController: GatewayController {
   let gateway: Gateway
 

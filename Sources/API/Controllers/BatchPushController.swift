@@ -18,8 +18,8 @@ struct BatchPushController: GatewayController {
   /// Most pushes in one request.
   static let batchEntries = 1000
 
-  /// `POST /v3/push/batch/…/single`: `key` is the member of the audience for the `target`. An app's batches are taken one after the
-  /// other, so that the writer has one of them between pushes of others.
+  /// `POST /v3/push/batch/…/single`: `key` is the member of the audience for the `target`. An app's batches
+  /// are taken one after the other, so that the writer has one of them between pushes of others.
   private func pushBatch(_ call: GatewayCall, by key: String) {
     guard let app = call.app else { return }
     let hasPlace = gateway.batches.run(for: app.id) { [self] done in

@@ -174,7 +174,8 @@ struct DeviceController: GatewayController {
       members.map { RegistrationChange($0.number, goes) }, in: app, passingOverUnknown: true, for: call)
   }
 
-  /// `POST /v3/aliases/{alias}`: removes the alias from some registrations; that one does not have it is no error.
+  /// `POST /v3/aliases/{alias}`: removes the alias from some registrations; that one does not have it is no
+  /// error.
   private func updateAlias(_ call: GatewayCall) {
     guard let app = call.app, let (alias, members) = aliasMembers(call), let json = call.body() else {
       return
@@ -241,7 +242,8 @@ struct DeviceController: GatewayController {
     change(changes, in: app, for: call)
   }
 
-  /// The registrations behind some IDs; answers the call itself if one is unknown, or if it names malformed ones too.
+  /// The registrations behind some IDs; answers the call itself if one is unknown, or if it names malformed
+  /// ones too.
   private func registrations(
     _ ids: [RegistrationID], beside malformed: [String], _ call: GatewayCall
   ) -> [RegistrationNumber]? {
@@ -269,8 +271,8 @@ struct DeviceController: GatewayController {
     removeTag(tag, from: members, startingAt: RegistrationNumber(0), in: app, for: call)
   }
 
-  /// Removes a tag from some members and then continues with the next, so that a tag of a million devices fills neither
-  /// the memory nor the writer's queue.
+  /// Removes a tag from some members and then continues with the next, so that a tag of a million devices
+  /// fills neither the memory nor the writer's queue.
   private func removeTag(
     _ tag: String, from members: NumberSet, startingAt start: RegistrationNumber, in app: App,
     for call: GatewayCall
@@ -301,7 +303,8 @@ struct DeviceController: GatewayController {
   /// Devices that lose a tag in one commit.
   private static let batch = 200
 
-  /// Makes up to some thousand changes in one commit: all of them, or none. An error names the devices that caused it.
+  /// Makes up to some thousand changes in one commit: all of them, or none. An error names the devices that
+  /// caused it.
   private func change(
     _ changes: [RegistrationChange], in app: App, passingOverUnknown: Bool = false, for call: GatewayCall
   ) {

@@ -3,8 +3,8 @@ import Core
 import HTTP
 import Model
 
-/// Receipts without a connection: an iOS notification service extension has a few seconds to report that a notification
-/// has arrived.
+/// Receipts without a connection: an iOS notification service extension has a few seconds to report that a
+/// notification has arrived.
 struct DeviceReceiptController: GatewayController {
   let gateway: Gateway
 

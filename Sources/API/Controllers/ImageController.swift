@@ -1,7 +1,7 @@
 import Model
 
-/// JPush's image API. It serves vendor channels, which Borealis does not have: a push contains the URL of a picture,
-/// which each device fetches itself. Media IDs would have no effect, so the calls are refused.
+/// JPush's image API. It serves vendor channels, which Borealis does not have: a push contains the URL of a
+/// picture, which each device fetches itself. Media IDs would have no effect, so the calls are refused.
 struct ImageController: GatewayController {
   let gateway: Gateway
 

@@ -119,7 +119,8 @@ struct MessageReportController: GatewayController {
     return (id, texts)
   }
 
-  /// JPush's numbers: 0 delivered, 1 not delivered, 2 not a registration of this app, 3 not a target of this push.
+  /// JPush's numbers: 0 delivered, 1 not delivered, 2 not a registration of this app, 3 not a target of this
+  /// push.
   private static func status(of device: String, _ report: PushReport?, _ app: App) -> Int64 {
     guard let number = RegistrationID(device).flatMap({ app.directory.find($0) }) else { return 2 }
     guard let targets = report?.targets, targets.all.contains(number) else { return 3 }

@@ -14,7 +14,8 @@ struct PushController: GatewayController {
     route(.push, "DELETE", "/v3/push/{msg_id}") { $0.recall($1) },
   ]
 
-  /// `POST /v3/push` and, with `isReal` false, `POST /v3/push/validate`; with the audience in a file `POST /v3/push/file`.
+  /// `POST /v3/push` and, with `isReal` false, `POST /v3/push/validate`; with the audience in a file `POST
+  /// /v3/push/file`.
   private func push(_ call: GatewayCall, isReal: Bool, audience: AudienceKind = .named) {
     guard let app = call.app, let json = call.body() else {
       gateway.refused.add()

@@ -17,8 +17,8 @@ struct PushPlanController: GatewayController {
     route(.push, "POST", "/v3/push/template/schedule") { $0.refuseTemplate($1) },
   ]
 
-  /// `GET /v3/push/quota`: what vendors' services have said today of the quota that marketing counts against; -1 for what they have
-  /// not said.
+  /// `GET /v3/push/quota`: what vendors' services have said today of the quota that marketing counts against;
+  /// -1 for what they have not said.
   private func showQuota(_ call: GatewayCall) {
     guard let app = call.app else { return }
     let known = Self.vendors.map { router.channels.quota(of: app, on: $0) }

@@ -4,7 +4,8 @@ import HTTP
 import Model
 import Storage
 
-/// Test devices (JPush REST v3): a push with `options.test_model` goes only to the test devices in its audience.
+/// Test devices (JPush REST v3): a push with `options.test_model` goes only to the test devices in its
+/// audience.
 struct TestDeviceController: GatewayController {
   let gateway: Gateway
 

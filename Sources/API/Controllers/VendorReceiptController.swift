@@ -4,8 +4,8 @@ import HTTP
 import Model
 import Storage
 
-/// Receipts of makers' services, at addresses that only they were told. A request to any other address is refused before its body
-/// is read.
+/// Receipts of makers' services, at addresses that only they were told. A request to any other address is
+/// refused before its body is read.
 struct VendorReceiptController: GatewayController {
   let gateway: Gateway
 
@@ -55,7 +55,8 @@ struct VendorReceiptController: GatewayController {
     }
   }
 
-  /// Passes a request to an address in the old form, which does not say whose it is, on to the home of the app that has it.
+  /// Passes a request to an address in the old form, which does not say whose it is, on to the home of the
+  /// app that has it.
   private func passOn(
     _ call: GatewayCall, _ code: String, _ channel: any ChannelReceipts,
     _ refuse: @escaping @Sendable () -> Void

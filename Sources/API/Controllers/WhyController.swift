@@ -12,7 +12,8 @@ struct WhyController: GatewayController {
   /// The most devices of one alias.
   private static let namedDevices = 10
 
-  /// `GET /v1/pushes/{msg_id}/why?registration_id=…`: the device by its registration ID, its alias or a push token.
+  /// `GET /v1/pushes/{msg_id}/why?registration_id=…`: the device by its registration ID, its alias or a push
+  /// token.
   private func showWhy(_ call: GatewayCall) {
     guard let app = call.app else { return }
     guard let id = MessageID(decimal: Array((call.captures["msg_id"] ?? "").utf8)) else {

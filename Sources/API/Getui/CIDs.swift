@@ -27,7 +27,8 @@ extension App {
   func isReachable(_ number: RegistrationNumber) -> Bool { directory.isReachable(number) }
 }
 
-/// The names of devices in answers: the CID that a device had at Getui, if it was imported from there, else its registration ID.
+/// The names of devices in answers: the CID that a device had at Getui, if it was imported from there, else
+/// its registration ID.
 struct CIDs: Sendable {
   private let app: App
   private let former: [RegistrationNumber: String]

@@ -2,8 +2,8 @@ import BorealisBase
 import Core
 import Storage
 
-/// Adds up the figures of all pushes of tasks or groups, a page of pushes at a time: neither memory nor other apps' turns
-/// depend on how many there are.
+/// Adds up the figures of all pushes of tasks or groups, a page of pushes at a time: neither memory nor other
+/// apps' turns depend on how many there are.
 struct FigureSums: Sendable {
   /// What a sum is of.
   enum Source: Sendable {
@@ -30,8 +30,8 @@ struct FigureSums: Sendable {
   let oldest: MessageID
   let sources: [Source]
 
-  /// Gives the sum of each source, in their order; nil for one without a push. 20001 with the name of a parameter for too many pushes,
-  /// 30019 if reading fails.
+  /// Gives the sum of each source, in their order; nil for one without a push. 20001 with the name of a
+  /// parameter for too many pushes, 30019 if reading fails.
   func read(
     _ parameter: String, done: @escaping @Sendable (Result<[TaskFigures?], GetuiError>) -> Void
   ) {

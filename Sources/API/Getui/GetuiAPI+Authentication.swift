@@ -2,7 +2,8 @@ import BorealisBase
 import Core
 import HTTP
 
-/// Authenticates calls in the order of Getui's checks: token, app and address, budget of calls, and then the body.
+/// Authenticates calls in the order of Getui's checks: token, app and address, budget of calls, and then the
+/// body.
 extension GetuiAPI {
   /// Returns what memory alone tells about the caller, without waiting for the database.
   func status(of call: GetuiCall) -> CallerStatus<GetuiError> {

@@ -119,7 +119,8 @@ extension GetuiAPI {
         switch result {
         case .failure(let error): done(.failure(error))
         case .success(let pushes):
-          // The name is claimed first, since another request may have it. A repeated request completes what the first began.
+          // The name is claimed first, since another request may have it. A repeated request completes what
+          // the first began.
           claim(id, origin, in: app) { [self] result in
             guard case .success(let claim) = result, !claim.isIgnored else { return done(result) }
             recall(pushes, in: app) { done($0.map { _ in claim }) }
@@ -161,7 +162,8 @@ extension GetuiAPI {
     fileprivate static let ignored: Int64 = 1
   }
 
-  /// Returns the task of the first request of a name with the same digest; nil if there was none. 20001 for another digest.
+  /// Returns the task of the first request of a name with the same digest; nil if there was none. 20001 for
+  /// another digest.
   func findClaim(
     _ requestID: String, _ origin: GetuiOrigin, in app: App,
     done: @escaping @Sendable (Result<Claim?, GetuiError>) -> Void
@@ -209,9 +211,10 @@ extension GetuiAPI {
   /// The most pushes of a task that one request revokes, by itself and as one of a batch.
   private static let (mostRevoked, mostRevokedInBatch) = (2000, 10)
 
-  /// Finds the pushes of a task that went to nobody outside an audience: a push can only be recalled for all its devices.
-  /// 20001 if there is none, or if the task has more than `most`. For a repeated request it finds, among the pushes that
-  /// existed at the first one, those left, which may be none; 20001 if another request has its name.
+  /// Finds the pushes of a task that went to nobody outside an audience: a push can only be recalled for all
+  /// its devices. 20001 if there is none, or if the task has more than `most`. For a repeated request it
+  /// finds, among the pushes that existed at the first one, those left, which may be none; 20001 if another
+  /// request has its name.
   func findRevocable(
     _ task: GetuiTaskID, at target: PushTarget, in app: App,
     for request: (id: String, digest: RequestDigest?)? = nil, most: Int = mostRevoked,
@@ -273,9 +276,9 @@ extension GetuiAPI {
   /// Pushes of a task that are read at a time.
   private static let recallsInPage = 2000
 
-  /// Recalls all pushes of a stopped task, to which no more come: first those that devices may still get, then those whose time to live
-  /// is over, which devices may still show. A repetition goes on where an error ended the first. Gives the number of nodes that have
-  /// not confirmed it, at most of one push.
+  /// Recalls all pushes of a stopped task, to which no more come: first those that devices may still get,
+  /// then those whose time to live is over, which devices may still show. A repetition goes on where an error
+  /// ended the first. Gives the number of nodes that have not confirmed it, at most of one push.
   func recallAll(
     ofTask task: MessageID, in app: App, done: @escaping @Sendable (Result<Int, GetuiError>) -> Void
   ) {

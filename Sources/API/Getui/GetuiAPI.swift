@@ -4,8 +4,9 @@ import HTTP
 import Model
 import Storage
 
-/// Serves Getui's REST API v2 with Getui's JSON and return codes, so that an app server only changes its base URL. It converts
-/// requests and passes them to the same services as JPush's API. Safe to use from any thread.
+/// Serves Getui's REST API v2 with Getui's JSON and return codes, so that an app server only changes its base
+/// URL. It converts requests and passes them to the same services as JPush's API. Safe to use from any
+/// thread.
 package final class GetuiAPI: Sendable {
   /// The limit for the body of a request.
   enum BodySize: Sendable {
@@ -49,7 +50,8 @@ package final class GetuiAPI: Sendable {
   /// Limits the calls of `POST /auth`.
   let authCalls = RateLimiter()
   let tagRates = TagRates()
-  /// Runs requests that would block an event loop. The queue has a limit for each app, so that one app cannot fill it.
+  /// Runs requests that would block an event loop. The queue has a limit for each app, so that one app cannot
+  /// fill it.
   let background = BackgroundWork("borealis.getui", limit: 64, limitOfEach: 8)
 
   private let table: RouteTable<Route>
@@ -62,7 +64,8 @@ package final class GetuiAPI: Sendable {
     AliasController.self, TagController.self, UserController.self, ReportController.self,
   ]
 
-  /// Makes the API beside a gateway, whose budgets and rules it shares. `keys` opens the sealed master secrets.
+  /// Makes the API beside a gateway, whose budgets and rules it shares. `keys` opens the sealed master
+  /// secrets.
   package init(
     router: Router, store: Store, gateway: Gateway, keys: GetuiKeys, log: Log,
     time: any TimeSource = SystemTime()

@@ -31,8 +31,8 @@ struct GetuiCall: Sendable {
     return call
   }
 
-  /// Answers `{"code":0,"msg":"success"}`, with the member `data` if a closure is given that writes it, and on request with the
-  /// number of nodes that have not confirmed a recall.
+  /// Answers `{"code":0,"msg":"success"}`, with the member `data` if a closure is given that writes it, and
+  /// on request with the number of nodes that have not confirmed a recall.
   func answer(unconfirmedNodes: Int = 0, _ data: ((inout JSONWriter) -> Void)? = nil) {
     var writer = JSONWriter()
     writer.beginObject()

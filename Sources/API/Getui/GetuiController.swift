@@ -11,7 +11,8 @@ protocol GetuiController: Sendable {
 }
 
 extension GetuiController {
-  /// Makes a route for a method on a path below `/v2/{appId}`. Its calls count in the app's budget for `budget`.
+  /// Makes a route for a method on a path below `/v2/{appId}`. Its calls count in the app's budget for
+  /// `budget`.
   static func route(
     _ budget: Gateway.API, _ method: String, _ path: String, body: GetuiAPI.BodySize = .ordinary,
     _ handle: @escaping @Sendable (Self, GetuiCall, App) -> Void
@@ -31,7 +32,8 @@ extension GetuiController {
 
   var router: Router { api.router }
 
-  /// Runs the work of a call that pushes. An error that it throws is the answer, and counts as a refused push.
+  /// Runs the work of a call that pushes. An error that it throws is the answer, and counts as a refused
+  /// push.
   func attemptPush(_ call: GetuiCall, _ work: () throws(GetuiError) -> Void) {
     do throws(GetuiError) { try work() } catch {
       api.gateway.notePush(isAccepted: false)

@@ -1,8 +1,8 @@
 import BorealisBase
 import HTTP
 
-/// An error of Getui's API: a code, its HTTP status, and a message that names the field. Getui's clients read the body only
-/// for the statuses 200, 400, 401 and 403.
+/// An error of Getui's API: a code, its HTTP status, and a message that names the field. Getui's clients read
+/// the body only for the statuses 200, 400, 401 and 403.
 struct GetuiError: Error, Equatable, Sendable {
   let code: Int
   let httpStatus: Int

@@ -1,9 +1,9 @@
 import BorealisBase
 import Model
 
-/// Converts the notifications of `push_channel.android` and `push_channel.harmony`, which vendors' channels bring in place of
-/// `push_message`. The rest is checked and has no effect, but for the `options` (`VendorOptions`). The limits
-/// of single makers are not checked.
+/// Converts the notifications of `push_channel.android` and `push_channel.harmony`, which vendors' channels
+/// bring in place of `push_message`. The rest is checked and has no effect, but for the `options`
+/// (`VendorOptions`). The limits of single makers are not checked.
 struct GetuiVendorContent {
   /// The notification for Android, as `notification_3rd.android` has it; nil if there is none.
   private(set) var android: JSONObject?
@@ -125,7 +125,8 @@ struct GetuiVendorContent {
     }
   }
 
-  /// Checks `custom`: an object for each type, as the official Java client sends it, or one object with the member `type`.
+  /// Checks `custom`: an object for each type, as the official Java client sends it, or one object with the
+  /// member `type`.
   private static func checkCustom(_ custom: GetuiFields) throws(GetuiError) {
     if let type = try custom.text("type") {
       try custom.ignoreOthers(than: ["type", "payload"])

@@ -17,7 +17,8 @@ struct OwnNotification {
     ("redisplay_freq", 0...3), ("redisplay_duration", 0...24),
   ]
 
-  /// Returns the objects for Android and HarmonyOS. Members without a counterpart stand in `extras`, for the app.
+  /// Returns the objects for Android and HarmonyOS. Members without a counterpart stand in `extras`, for the
+  /// app.
   func objects(_ zone: any Zone) throws(GetuiError) -> (android: JSONObject, harmony: JSONObject) {
     try fields.ignoreOthers(
       than: ["title", "body", "click_type", "want"] + Self.limits.map(\.key) + Self.numbers.map(\.key))

@@ -3,8 +3,8 @@ import Core
 import Model
 import Storage
 
-/// A push body of Getui's API, converted to JPush's push object, which all other parts of the server understand. It refuses
-/// members that the server does not support; the error names the member.
+/// A push body of Getui's API, converted to JPush's push object, which all other parts of the server
+/// understand. It refuses members that the server does not support; the error names the member.
 struct PushBody: Sendable {
   /// The action that a body asks for.
   enum Content: Sendable {
@@ -23,15 +23,16 @@ struct PushBody: Sendable {
   /// When to send the push; nil for now.
   let moment: Timestamp?
   let content: Content
-  /// Whether the server checks each device of the audience, which would block an event loop if the audience is large.
+  /// Whether the server checks each device of the audience, which would block an event loop if the audience
+  /// is large.
   let isCostly: Bool
 
   private static let members = [
     "request_id", "group_name", "task_name", "settings", "audience", "push_message", "push_channel",
   ]
 
-  /// Reads the body of a call that creates tasks of a kind. `longestLife` are the seconds that the app's plan allows, nil for any;
-  /// `zone` is the server's time zone; `digest` computes a digest.
+  /// Reads the body of a call that creates tasks of a kind. `longestLife` are the seconds that the app's plan
+  /// allows, nil for any; `zone` is the server's time zone; `digest` computes a digest.
   init(
     _ body: GetuiFields, as kind: GetuiTaskID.Kind, longestLife: Int?, zone: any Zone,
     digest: ([UInt8]) -> RequestDigest?
@@ -61,7 +62,8 @@ struct PushBody: Sendable {
     isCostly = kind == .app && !settings.activity.isEmpty
     content = try PushContentReader(body, settings, zone: zone).content()
     if case .revoke = content { try settings.checkRevoke() }
-    // White space does not count: some clients repeat a request with other white space. The order of the members counts.
+    // White space does not count: some clients repeat a request with other white space. The order of the
+    // members counts.
     guard
       let digest = digest(Array(kind.rawValue.utf8) + JSONWriter.serialize(.object(body.object)))
     else { throw .busy }
@@ -92,8 +94,8 @@ extension PushBody.Content {
 
 /// The member `settings` of a push body.
 struct PushSettings {
-  /// How long the push is kept for offline devices, in seconds; 0 reaches only devices that can be reached now. Nil leaves it to the
-  /// app's plan when the push is made.
+  /// How long the push is kept for offline devices, in seconds; 0 reaches only devices that can be reached
+  /// now. Nil leaves it to the app's plan when the push is made.
   private(set) var timeToLive: Int64?
   private(set) var strategy: Int64 = 1
   private(set) var iosStrategy: Int64?

@@ -59,7 +59,8 @@ struct PushContentReader {
 
   /// What devices show, but for iOS.
   private struct Shown {
-    /// The objects of `notification`, which the direct connection brings, and vendors' channels without objects of their own.
+    /// The objects of `notification`, which the direct connection brings, and vendors' channels without
+    /// objects of their own.
     private(set) var notification = JSONObject()
     /// The objects of `notification_3rd`, which only vendors' channels bring.
     private(set) var forVendors = JSONObject()

@@ -1,8 +1,8 @@
 import BorealisBase
 import Model
 
-/// Conditions on tags and platforms, of `POST /push/tag` and `POST /user/count`. All conditions are combined by AND, also
-/// those with the same key.
+/// Conditions on tags and platforms, of `POST /push/tag` and `POST /user/count`. All conditions are combined
+/// by AND, also those with the same key.
 struct TagConditions {
   /// The devices that meet them.
   let target: PushTarget

@@ -3,9 +3,9 @@ import Core
 import Model
 import Synchronization
 
-/// Limits the calls about tags as Getui does: an app may set all tags of a CID once a day, and add a tag, remove a tag and
-/// query the tags of a CID 100 times a minute and 10,000 times a day each. Days are those of the server's time zone. The
-/// counts start at zero when the server starts.
+/// Limits the calls about tags as Getui does: an app may set all tags of a CID once a day, and add a tag,
+/// remove a tag and query the tags of a CID 100 times a minute and 10,000 times a day each. Days are those of
+/// the server's time zone. The counts start at zero when the server starts.
 final class TagRates: Sendable {
   /// The kinds of calls that are counted separately.
   enum Call: UInt8, Sendable {

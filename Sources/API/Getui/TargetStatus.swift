@@ -32,7 +32,8 @@ struct TargetStatus: Sendable {
   /// The devices whose CIDs the request does not name.
   var unnamed: [RegistrationNumber] { kind == .alias ? devices.flatMap(\.value) : [] }
 
-  /// Writes `{cid:status}` for the devices of names. A CID is named as the request named it; unknown ones are left out.
+  /// Writes `{cid:status}` for the devices of names. A CID is named as the request named it; unknown ones are
+  /// left out.
   func write(_ names: [String], _ cids: CIDs, to writer: inout JSONWriter) {
     writer.beginObject()
     for name in names {

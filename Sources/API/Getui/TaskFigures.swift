@@ -186,8 +186,8 @@ private enum Loss: Hashable, Sendable {
 }
 
 extension PluggedChannels {
-  /// What Getui's reports call a channel: their names are a part of its API, and those of losses differ. Other channels have the
-  /// names that they have everywhere.
+  /// What Getui's reports call a channel: their names are a part of its API, and those of losses differ.
+  /// Other channels have the names that they have everywhere.
   func getuiName(_ channel: ChannelID, ofLosses: Bool = false) -> String {
     switch channel {
     case .passthrough: "gt"

@@ -4,10 +4,10 @@ import Core
 import Storage
 import Synchronization
 
-/// Issues and checks the tokens of Getui's API. A token consists of the time when it expires, ten random bytes and an
-/// authentication code (HMAC-SHA-256 with a key derived from the app's master secret). The server therefore stores no tokens;
-/// they survive a restart and become invalid with their secret. It stores only tokens that were revoked, until they expire:
-/// at most as many as `POST /auth` issues in a day.
+/// Issues and checks the tokens of Getui's API. A token consists of the time when it expires, ten random
+/// bytes and an authentication code (HMAC-SHA-256 with a key derived from the app's master secret). The
+/// server therefore stores no tokens; they survive a restart and become invalid with their secret. It stores
+/// only tokens that were revoked, until they expire: at most as many as `POST /auth` issues in a day.
 final class Tokens: Sendable {
   /// The lifetime of a token, in seconds.
   static let lifetime: Int64 = 86_400
@@ -20,14 +20,16 @@ final class Tokens: Sendable {
     let sealed: [UInt8]
     let secret: [UInt8]
     let key: [UInt8]
-    /// Keys for the digests of requests, derived from the server's secret keys; that of the current one first.
+    /// Keys for the digests of requests, derived from the server's secret keys; that of the current one
+    /// first.
     let digestKeys: [[UInt8]]
     /// When the database was read, on the monotonic clock.
     var readAt: UInt64
     var revoked: Set<[UInt8]>
   }
 
-  /// The server reads the database again after this time, in nanoseconds, since another process may have changed the secret.
+  /// The server reads the database again after this time, in nanoseconds, since another process may have
+  /// changed the secret.
   private static let freshness: UInt64 = 2_000_000_000
   private static let idSize = 16
   private static let size = 32
@@ -72,8 +74,9 @@ final class Tokens: Sendable {
   /// The first byte of a digest with a key. Earlier versions stored the 32 bytes of a SHA-256 alone.
   private static let keyed: UInt8 = 1
 
-  /// Computes the digest of a request: the HMAC-SHA-256 of its SHA-256, so that nobody can confirm a guessed request without
-  /// the server's secret key. Nil if the app's access is not loaded; checking a token loads it.
+  /// Computes the digest of a request: the HMAC-SHA-256 of its SHA-256, so that nobody can confirm a guessed
+  /// request without the server's secret key. Nil if the app's access is not loaded; checking a token loads
+  /// it.
   func digest(of request: [UInt8], for app: App) -> RequestDigest? {
     guard let keys = apps.withLock({ $0[app.id]?.digestKeys }) else { return nil }
     let plain = SHA256.digest(request)

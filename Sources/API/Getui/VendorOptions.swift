@@ -1,9 +1,9 @@
 import BorealisBase
 
-/// Converts `push_channel.android.ups.options` and `push_channel.harmony.options`: what single makers' services are told beyond the
-/// notification. Keys that begin with `/` are paths in the maker's own request; others are names that Getui's
-/// own libraries have. A key without a counterpart here has no effect, and the sender sees its name; one that
-/// would change whom a request is for, or when, is refused.
+/// Converts `push_channel.android.ups.options` and `push_channel.harmony.options`: what single makers'
+/// services are told beyond the notification. Keys that begin with `/` are paths in the maker's own request;
+/// others are names that Getui's own libraries have. A key without a counterpart here has no effect, and the
+/// sender sees its name; one that would change whom a request is for, or when, is refused.
 struct VendorOptions {
   /// What the value of a key may be.
   private enum Kind {

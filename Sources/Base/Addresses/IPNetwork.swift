@@ -1,6 +1,7 @@
 import Glibc
 
-/// An IPv4 or IPv6 address. An IPv4 address and the same one mapped into IPv6 (RFC 4291 section 2.5.5.2) are equal.
+/// An IPv4 or IPv6 address. An IPv4 address and the same one mapped into IPv6 (RFC 4291 section 2.5.5.2) are
+/// equal.
 public struct IPAddress: Hashable, Sendable {
   /// The first eight bytes, of an IPv4 address those of its mapped form: zero.
   public let high: UInt64
@@ -38,8 +39,8 @@ public struct IPAddress: Hashable, Sendable {
     self.init(high: UInt64(bigEndian: halves.0), low: UInt64(bigEndian: halves.1))
   }
 
-  /// What limits count as one: an IPv4 address itself, and of an IPv6 address the /64, which is what one household or host
-  /// is given (RFC 6177).
+  /// What limits count as one: an IPv4 address itself, and of an IPv6 address the /64, which is what one
+  /// household or host is given (RFC 6177).
   public var network: IPAddress { isV4 ? self : IPAddress(high: high, low: 0) }
 
   /// The /48 of an IPv6 address, which is what one site may be given (RFC 6177); nil for IPv4.
@@ -59,11 +60,12 @@ public struct IPAddress: Hashable, Sendable {
 public struct IPNetwork: Hashable, Sendable {
   /// Its first address.
   public let address: IPAddress
-  /// Leading bits that an address in it shares, 0 to 128; those of an IPv4 network count the 96 of the mapped form.
+  /// Leading bits that an address in it shares, 0 to 128; those of an IPv4 network count the 96 of the mapped
+  /// form.
   public let prefix: Int
 
-  /// Reads `10.0.0.0/8`, `2001:db8::/32` or a single address. Nil for anything else, and if bits behind the prefix are
-  /// set, since that is probably a mistake.
+  /// Reads `10.0.0.0/8`, `2001:db8::/32` or a single address. Nil for anything else, and if bits behind the
+  /// prefix are set, since that is probably a mistake.
   public init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first, let address = IPAddress(first) else { return nil }

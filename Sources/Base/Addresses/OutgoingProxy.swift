@@ -1,4 +1,5 @@
-/// An HTTP proxy through which connections to other servers go, each in a tunnel of its own (`CONNECT`, RFC 9110 section 9.3.6).
+/// An HTTP proxy through which connections to other servers go, each in a tunnel of its own (`CONNECT`, RFC
+/// 9110 section 9.3.6).
 public struct OutgoingProxy: Equatable, Sendable {
   /// Its name or address.
   public let host: String
@@ -16,8 +17,8 @@ public struct OutgoingProxy: Equatable, Sendable {
     case network(IPNetwork)
   }
 
-  /// Connections to `exceptions` do not go through it: names, domains that begin with a dot, addresses and networks. Nil if one of them
-  /// is something else.
+  /// Connections to `exceptions` do not go through it: names, domains that begin with a dot, addresses and
+  /// networks. Nil if one of them is something else.
   public init?(host: String, port: UInt16, credentials: String? = nil, exceptions: [String] = []) {
     self.host = host
     self.port = port

@@ -5,9 +5,9 @@ public struct URLAuthority: Hashable, Sendable {
   /// The port, from 1, or nil if none is given.
   public let port: UInt16?
 
-  /// Reads `HOST` or `HOST:PORT`, in lower case. It is nil for anything but a name of letters, digits, `-`, `.` and `_`
-  /// of up to 253 bytes or an address in brackets, and for a port that is not from 1 to 65535. A colon without digits
-  /// means no port (RFC 3986, section 3.2.3).
+  /// Reads `HOST` or `HOST:PORT`, in lower case. It is nil for anything but a name of letters, digits, `-`,
+  /// `.` and `_` of up to 253 bytes or an address in brackets, and for a port that is not from 1 to 65535. A
+  /// colon without digits means no port (RFC 3986, section 3.2.3).
   public init?(_ text: some StringProtocol) {
     let text = text.lowercased()
     let hostEnd: String.Index

@@ -1,5 +1,5 @@
-/// The source of a token; APNs rejects a push to a token of another kind. The raw values are used on the wire and in the
-/// database.
+/// The source of a token; APNs rejects a push to a token of another kind. The raw values are used on the wire
+/// and in the database.
 public enum APNsTokenKind: UInt8, CaseIterable, Sendable {
   /// From registering for remote notifications: the ordinary token.
   case device = 1
@@ -13,8 +13,8 @@ public enum APNsTokenKind: UInt8, CaseIterable, Sendable {
   /// Whether tokens of the kind have names.
   public var isNamed: Bool { self == .liveActivity || self == .liveActivityStart }
 
-  /// Whether requests to it are sent at most once, since a second one would ring or show again: VoIP pushes and starts of
-  /// Live Activities.
+  /// Whether requests to it are sent at most once, since a second one would ring or show again: VoIP pushes
+  /// and starts of Live Activities.
   public var isTriedOnce: Bool { self == .voip || self == .liveActivityStart }
 }
 
@@ -22,7 +22,8 @@ public enum APNsTokenKind: UInt8, CaseIterable, Sendable {
 public struct APNsTokenSlot: Hashable, Sendable {
   /// The source of the token.
   public let kind: APNsTokenKind
-  /// The app's own name of a Live Activity, or the name of the type of its attributes; empty for the other kinds.
+  /// The app's own name of a Live Activity, or the name of the type of its attributes; empty for the other
+  /// kinds.
   public let name: String
 
   /// Most bytes of a name, in UTF-8.

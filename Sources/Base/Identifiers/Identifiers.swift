@@ -52,8 +52,8 @@ public struct AppKey: Hashable, Sendable {
   public var text: String { Hex.digits(high, count: 16) + Hex.digits(UInt64(low), count: 8) }
 }
 
-/// Names one install of one app on one device: 19 lower-case hexadecimal digits (76 bits), as JPush issues them.
-/// Opaque and random; unique over the whole installation.
+/// Names one install of one app on one device: 19 lower-case hexadecimal digits (76 bits), as JPush issues
+/// them. Opaque and random; unique over the whole installation.
 public struct RegistrationID: Hashable, Sendable {
   /// The first 16 digits.
   public let high: UInt64
@@ -66,8 +66,8 @@ public struct RegistrationID: Hashable, Sendable {
     self.low = low & 0xfff
   }
 
-  /// Reads 19 hexadecimal digits, or the 11 of JPush's oldest IDs, in either case; anything else gives nil. Lists of a
-  /// thousand are read for a push.
+  /// Reads 19 hexadecimal digits, or the 11 of JPush's oldest IDs, in either case; anything else gives nil.
+  /// Lists of a thousand are read for a push.
   public init?(_ text: String) {
     let bytes = text.utf8.span
     guard bytes.count == 19 || bytes.count == Self.shortLength else { return nil }
@@ -90,8 +90,8 @@ public struct RegistrationID: Hashable, Sendable {
   }
 }
 
-/// Compact number of a registration within its app: counts up from 0 and is never reused, so that audiences are
-/// sets of small integers. Never leaves the server.
+/// Compact number of a registration within its app: counts up from 0 and is never reused, so that audiences
+/// are sets of small integers. Never leaves the server.
 public struct RegistrationNumber: Hashable, Comparable, Sendable {
   /// The number.
   public let rawValue: UInt32
@@ -103,8 +103,8 @@ public struct RegistrationNumber: Hashable, Comparable, Sendable {
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Names one accepted push. Grows with time over the whole installation and stays below 2^53, so that it survives
-/// JSON numbers in JavaScript and Java's `long`.
+/// Names one accepted push. Grows with time over the whole installation and stays below 2^53, so that it
+/// survives JSON numbers in JavaScript and Java's `long`.
 public struct MessageID: Hashable, Comparable, Sendable {
   /// The number.
   public let rawValue: UInt64
@@ -115,8 +115,8 @@ public struct MessageID: Hashable, Comparable, Sendable {
   /// 2024-01-01T00:00:00Z in Unix milliseconds: where the time part of an ID starts counting.
   public static let epochMilliseconds: Int64 = 1_704_067_200_000
 
-  /// The smallest ID that a push accepted at the given time can have: 41 bits of milliseconds, 12 bits of counter. Of the counter,
-  /// seven bits are a slot where several processes give IDs.
+  /// The smallest ID that a push accepted at the given time can have: 41 bits of milliseconds, 12 bits of
+  /// counter. Of the counter, seven bits are a slot where several processes give IDs.
   public init(firstAt time: Timestamp) {
     rawValue = UInt64(max(0, time.milliseconds - Self.epochMilliseconds)) << 12
   }
@@ -126,7 +126,8 @@ public struct MessageID: Hashable, Comparable, Sendable {
     Timestamp(milliseconds: Int64(rawValue >> 12) + Self.epochMilliseconds)
   }
 
-  /// The ID after this one, never earlier than the given time: strictly growing even when the clock jumps back.
+  /// The ID after this one, never earlier than the given time: strictly growing even when the clock jumps
+  /// back.
   public func next(at time: Timestamp) -> MessageID {
     MessageID(max(rawValue + 1, MessageID(firstAt: time).rawValue))
   }
@@ -143,8 +144,8 @@ public struct MessageID: Hashable, Comparable, Sendable {
     self.init(value)
   }
 
-  /// The same among the IDs of a slot. Those of two slots are never equal; those of one follow in steps of 128, 32 in a
-  /// millisecond: more run ahead of the clock.
+  /// The same among the IDs of a slot. Those of two slots are never equal; those of one follow in steps of
+  /// 128, 32 in a millisecond: more run ahead of the clock.
   public func next(at time: Timestamp, in slot: MessageSlot) -> MessageID {
     let first = next(at: time).rawValue
     let own = first & ~MessageSlot.mask | UInt64(slot.rawValue)

@@ -1,5 +1,5 @@
-/// The members of a JSON object in the order of the document. No key occurs twice: keys that differ in bytes stay apart, or two
-/// parties read two things in one document.
+/// The members of a JSON object in the order of the document. No key occurs twice: keys that differ in bytes
+/// stay apart, or two parties read two things in one document.
 public struct JSONObject: Sendable, Equatable {
   /// A name and its value.
   public struct Member: Sendable, Equatable {

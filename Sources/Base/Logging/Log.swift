@@ -150,7 +150,8 @@ public struct Log: Sendable {
     for unit in String(scalar).utf16 { out += "\\u" + Hex.digits(UInt64(unit), count: 4) }
   }
 
-  /// Whether a terminal interprets a character, or hides or reorders text because of it, instead of showing it.
+  /// Whether a terminal interprets a character, or hides or reorders text because of it, instead of showing
+  /// it.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: true

@@ -29,7 +29,8 @@ public final class Gauge: Sendable {
   public var value: Int64 { number.load(ordering: .relaxed) }
 }
 
-/// Durations in fixed buckets, in seconds when exported (Prometheus' convention). Safe to use from any thread.
+/// Durations in fixed buckets, in seconds when exported (Prometheus' convention). Safe to use from any
+/// thread.
 public final class Histogram: Sendable {
   /// Upper bounds in microseconds; a last bucket without bound follows.
   public static let bounds: [UInt64] = [
@@ -104,8 +105,8 @@ public final class Metrics: Sendable {
     return histogram
   }
 
-  /// Registers a gauge, or a counter that somebody else keeps, whose value is asked for when the metrics are read; it must
-  /// answer fast, on any thread.
+  /// Registers a gauge, or a counter that somebody else keeps, whose value is asked for when the metrics are
+  /// read; it must answer fast, on any thread.
   public func computed(
     _ name: String, _ help: String, labels: String = "", isCounter: Bool = false,
     _ value: @escaping @Sendable () -> Double
@@ -114,8 +115,9 @@ public final class Metrics: Sendable {
       Entry(name: name, help: help, labels: labels, value: .computed(value, isCounter: isCounter)))
   }
 
-  /// Registers a gauge or a counter for things that come and go: a value for each, with Prometheus' text between the braces, asked for
-  /// when the metrics are read. The answer must come fast, on any thread, and hold no labels twice.
+  /// Registers a gauge or a counter for things that come and go: a value for each, with Prometheus' text
+  /// between the braces, asked for when the metrics are read. The answer must come fast, on any thread, and
+  /// hold no labels twice.
   public func computed(
     _ name: String, _ help: String, isCounter: Bool = false,
     rows: @escaping @Sendable () -> [(labels: String, value: Double)]

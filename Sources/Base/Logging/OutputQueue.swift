@@ -1,9 +1,9 @@
 import Glibc
 import Synchronization
 
-/// Lines for a descriptor whose reader may be slow or may have stopped reading: a terminal after Ctrl-S, a log driver that hangs. Once its
-/// thread runs, `write` waits for nobody: a line without room is dropped and counted. Before that, and in programs that serve nobody,
-/// each line is written at once.
+/// Lines for a descriptor whose reader may be slow or may have stopped reading: a terminal after Ctrl-S, a
+/// log driver that hangs. Once its thread runs, `write` waits for nobody: a line without room is dropped and
+/// counted. Before that, and in programs that serve nobody, each line is written at once.
 public final class OutputQueue: Sendable {
   /// Standard output.
   public static let standardOutput = OutputQueue(STDOUT_FILENO)
@@ -69,7 +69,8 @@ public final class OutputQueue: Sendable {
     }
   }
 
-  /// Waits until everything before is written, at most until a moment of `SystemTime.monotonic`; false if it is not.
+  /// Waits until everything before is written, at most until a moment of `SystemTime.monotonic`; false if it
+  /// is not.
   @discardableResult
   public func flush(until deadline: UInt64) -> Bool {
     let written = Semaphore()

@@ -4,14 +4,14 @@ public struct SettingsError: Error, Equatable, CustomStringConvertible {
   public let description: String
 }
 
-/// The settings of one subcommand: a flag overrides the environment, which overrides the configuration file, which
-/// overrides the default. Every value was checked against its kind.
+/// The settings of one subcommand: a flag overrides the environment, which overrides the configuration file,
+/// which overrides the default. Every value was checked against its kind.
 public struct Settings: Sendable {
   private var values: [String: String] = [:]
 
   /// Reads flags (`--name value`, `--name=value`), `BOREALIS_*` variables and the text of a configuration
-  /// file. `readFile` returns a secret's file, nil if it cannot be read. Variables outside `definitions` belong to other
-  /// subcommands and are ignored; unknown flags and unknown names in the file are errors.
+  /// file. `readFile` returns a secret's file, nil if it cannot be read. Variables outside `definitions`
+  /// belong to other subcommands and are ignored; unknown flags and unknown names in the file are errors.
   public init(
     _ definitions: [SettingDefinition], arguments: [String], environment: [String: String],
     file: (name: String, text: String)?, readFile: (String) -> String?

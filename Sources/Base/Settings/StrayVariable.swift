@@ -5,8 +5,8 @@ public struct StrayVariable: Equatable, Sendable {
   /// A setting's variable with nearly the same name, if there is one.
   public let near: String?
 
-  /// Those among the names of variables, in alphabetical order. Variables that Kubernetes makes for a service named `borealis` are left
-  /// out. `definitions` are the settings of all subcommands.
+  /// Those among the names of variables, in alphabetical order. Variables that Kubernetes makes for a service
+  /// named `borealis` are left out. `definitions` are the settings of all subcommands.
   public static func all(in names: [String], _ definitions: [SettingDefinition]) -> [StrayVariable] {
     let known = Set(definitions.flatMap(\.variables)).sorted()
     let strays = Set(names).subtracting(known).filter { $0.hasPrefix(SettingDefinition.prefix) }

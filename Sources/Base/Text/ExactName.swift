@@ -1,5 +1,6 @@
-/// A name that counts byte for byte: the key of tables in memory that have to agree with the database, which compares bytes.
-/// Swift's own comparison takes canonically equivalent texts for equal, such as é as one scalar and as two.
+/// A name that counts byte for byte: the key of tables in memory that have to agree with the database, which
+/// compares bytes. Swift's own comparison takes canonically equivalent texts for equal, such as é as one
+/// scalar and as two.
 public struct ExactName: Hashable, Sendable {
   /// The name.
   public let text: String

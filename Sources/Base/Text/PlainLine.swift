@@ -1,6 +1,6 @@
 extension StringProtocol {
-  /// Whether the text fits into a header, or a line of mail or of the log: it has no control characters (C0, DEL, C1) or
-  /// Unicode line or paragraph separators.
+  /// Whether the text fits into a header, or a line of mail or of the log: it has no control characters (C0,
+  /// DEL, C1) or Unicode line or paragraph separators.
   public var isPlainLine: Bool {
     unicodeScalars.allSatisfy { scalar in
       switch scalar.value {

@@ -1,13 +1,15 @@
 import CLinux
 import Synchronization
 
-/// A thread for work that would block an event loop, with a bounded queue. The owners of jobs take turns, so that a job waits for
-/// the running one and for one of each other owner at most, however many they have queued. Safe to use from any thread.
+/// A thread for work that would block an event loop, with a bounded queue. The owners of jobs take turns, so
+/// that a job waits for the running one and for one of each other owner at most, however many they have
+/// queued. Safe to use from any thread.
 public final class BackgroundWork: Sendable {
   private let line: Line
 
-  /// Makes a queue. Its thread starts with the first job and does one job after the other; at most `limit` jobs may wait,
-  /// including the running one, and `limitOfEach` of one owner. With a niceness (1 to 19, nice(2)) it yields to other threads.
+  /// Makes a queue. Its thread starts with the first job and does one job after the other; at most `limit`
+  /// jobs may wait, including the running one, and `limitOfEach` of one owner. With a niceness (1 to 19,
+  /// nice(2)) it yields to other threads.
   public init(_ name: String, limit: Int, limitOfEach: Int = .max, niceness: Int32 = 0) {
     line = Line(name, limit: limit, limitOfEach: limitOfEach, niceness)
   }
@@ -15,14 +17,14 @@ public final class BackgroundWork: Sendable {
   /// Waiting jobs are still done.
   deinit { line.end() }
 
-  /// Queues a job of an owner, behind the owner's other jobs; false if the queue is full or too many jobs of the owner wait,
-  /// and then it is never done.
+  /// Queues a job of an owner, behind the owner's other jobs; false if the queue is full or too many jobs of
+  /// the owner wait, and then it is never done.
   public func run(for owner: UInt32, _ body: @escaping @Sendable () -> Void) -> Bool {
     line.add(body, of: owner)
   }
 
-  /// Queues a job without an owner; false if the queue is full, and then it is never done. All such jobs share one turn, and
-  /// are done in the order in which they came.
+  /// Queues a job without an owner; false if the queue is full, and then it is never done. All such jobs
+  /// share one turn, and are done in the order in which they came.
   public func run(_ body: @escaping @Sendable () -> Void) -> Bool { line.add(body, of: nil) }
 }
 

@@ -9,7 +9,8 @@
   }()
 #endif
 
-/// Calls that wait for another process, a disk or another thread. Event loops make none: everybody else waits for them.
+/// Calls that wait for another process, a disk or another thread. Event loops make none: everybody else waits
+/// for them.
 public enum BlockingCall {
   /// Lets `assertAllowed` trap on the calling thread from now on, or no more.
   public static func forbid(_ isForbidden: Bool = true) {
@@ -18,7 +19,8 @@ public enum BlockingCall {
     #endif
   }
 
-  /// Traps in a debug build where nothing may block. What may block says so with it; release builds do nothing here.
+  /// Traps in a debug build where nothing may block. What may block says so with it; release builds do
+  /// nothing here.
   public static func assertAllowed(_ call: StaticString = #function) {
     #if DEBUG
       assert(pthread_getspecific(heldUpByNothing) == nil, "\(call) would block an event loop")

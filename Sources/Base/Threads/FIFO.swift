@@ -1,5 +1,5 @@
-/// A queue: first in, first out. Elements that come back go to the front. No element is moved often, and an emptied queue
-/// keeps its capacity.
+/// A queue: first in, first out. Elements that come back go to the front. No element is moved often, and an
+/// emptied queue keeps its capacity.
 @frozen
 public struct FIFO<Element: Sendable>: Sendable {
   @usableFromInline

@@ -19,7 +19,8 @@ public enum LockRank: UInt, Sendable {
   /// Held for microseconds around plain state: code inside takes no lock and passes no work on.
   case leaf = 2
 
-  /// Traps in a debug build if this thread holds a lock of this rank or a higher one. Does nothing in release builds.
+  /// Traps in a debug build if this thread holds a lock of this rank or a higher one. Does nothing in release
+  /// builds.
   @inlinable
   public func assertFree() {
     #if DEBUG

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A counting semaphore at which threads wait: the one way in which a thread of ours sleeps until another one is done. Never on
-/// an event loop. `@unchecked Sendable`: the count is touched only while `lock` is held, and both pthread objects keep their
-/// address for life.
+/// A counting semaphore at which threads wait: the one way in which a thread of ours sleeps until another one
+/// is done. Never on an event loop. `@unchecked Sendable`: the count is touched only while `lock` is held,
+/// and both pthread objects keep their address for life.
 public final class Semaphore: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let raised: UnsafeMutablePointer<pthread_cond_t>
@@ -46,8 +46,8 @@ public final class Semaphore: @unchecked Sendable {
     pthread_mutex_unlock(lock)
   }
 
-  /// The same until a moment of `SystemTime.monotonic`, in nanoseconds; false if no signal came. A signal that is there is taken
-  /// also after that moment.
+  /// The same until a moment of `SystemTime.monotonic`, in nanoseconds; false if no signal came. A signal
+  /// that is there is taken also after that moment.
   public func wait(until deadline: UInt64) -> Bool {
     BlockingCall.assertAllowed()
     var moment = timespec(

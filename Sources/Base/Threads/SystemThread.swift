@@ -1,7 +1,7 @@
 import CLinux
 
-/// Starts all threads of the process. Each has a name and one closure, which it alone owns; blocking work goes to a
-/// `BackgroundWork`.
+/// Starts all threads of the process. Each has a name and one closure, which it alone owns; blocking work
+/// goes to a `BackgroundWork`.
 public enum SystemThread {
   /// The system cannot start another thread; with the errno.
   public struct Failure: Error, Equatable {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Work of several owners, of whom each has one piece under way at a time: however much of it one asks for at once, others wait for no
-/// more than that piece of it.
+/// Work of several owners, of whom each has one piece under way at a time: however much of it one asks for at
+/// once, others wait for no more than that piece of it.
 public final class Turns<Owner: Hashable & Sendable>: Sendable {
   /// A piece of work; it calls `done` once at its end, on any thread. The next one begins there.
   public typealias Work = @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
@@ -40,9 +40,9 @@ public final class Turns<Owner: Hashable & Sendable>: Sendable {
   /// Pieces of work of an owner that may wait, if nothing else is said.
   public static var mostWaiting: Int { 64 }
 
-  /// Begins a piece of work, at once or when those before it are done; false, and nothing happens, if `limit` pieces of the owner
-  /// that are `alone` as this one, or not, wait. One that need not be `alone` does not keep others waiting, whenever it is done, but it
-  /// goes behind those that came before it.
+  /// Begins a piece of work, at once or when those before it are done; false, and nothing happens, if `limit`
+  /// pieces of the owner that are `alone` as this one, or not, wait. One that need not be `alone` does not
+  /// keep others waiting, whenever it is done, but it goes behind those that came before it.
   public func run(
     for owner: Owner, alone: Bool = true, waiting limit: Int = Turns.mostWaiting, _ work: @escaping Work
   ) -> Bool {
@@ -61,8 +61,8 @@ public final class Turns<Owner: Hashable & Sendable>: Sendable {
     return true
   }
 
-  /// Begins a piece, and those behind it up to one that is not done when its work returns. A loop: thousands that are done at once
-  /// would take more than a thread's stack if each began the next.
+  /// Begins a piece, and those behind it up to one that is not done when its work returns. A loop: thousands
+  /// that are done at once would take more than a thread's stack if each began the next.
   private func begin(_ first: Piece, of owner: Owner) {
     var next: Piece? = first
     while let piece = next {
@@ -89,7 +89,8 @@ public final class Turns<Owner: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// The work of a piece has returned, and it is done: whichever comes second, maybe on another thread, goes on.
+  /// The work of a piece has returned, and it is done: whichever comes second, maybe on another thread, goes
+  /// on.
   private final class End: Sendable {
     private let hasFirst = Atomic<Bool>(false)
 

@@ -1,5 +1,5 @@
-/// A day of the proleptic Gregorian calendar. Days can be counted, compared and split into year, month and day without a
-/// zone.
+/// A day of the proleptic Gregorian calendar. Days can be counted, compared and split into year, month and
+/// day without a zone.
 public struct LocalDate: Hashable, Comparable, Sendable {
   /// Days since 1970-01-01; negative before.
   public let dayNumber: Int64

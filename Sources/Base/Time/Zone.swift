@@ -2,7 +2,8 @@ import CLinux
 
 /// The local time of a region. Calendar arithmetic needs only its offset.
 public protocol Zone: Sendable {
-  /// Seconds by which the region's clocks are ahead of UTC at a moment, given in seconds since 1970-01-01T00:00:00Z.
+  /// Seconds by which the region's clocks are ahead of UTC at a moment, given in seconds since
+  /// 1970-01-01T00:00:00Z.
   func offset(at second: Int64) -> Int64
 }
 
@@ -20,8 +21,8 @@ extension Zone {
     return "\(minutes < 0 ? "-" : "+")\(digits(hours)):\(digits(rest))"
   }
 
-  /// The moment at which the clocks show a time. The first of two if they are set back over it; if they are set forward
-  /// over it and never show it, the first moment after that.
+  /// The moment at which the clocks show a time. The first of two if they are set back over it; if they are
+  /// set forward over it and never show it, the first moment after that.
   public func moment(of time: LocalTime) -> Timestamp {
     let count = time.count
     // Clocks are never set twice within two days.
@@ -64,8 +65,8 @@ public struct ProcessZone: Zone {
   /// The zone that was set, or UTC.
   public init() {}
 
-  /// Sets the zone of the whole process to one such as `Asia/Shanghai`. Before the first thread starts: the C library
-  /// reads the environment. Nil if the system has no such zone.
+  /// Sets the zone of the whole process to one such as `Asia/Shanghai`. Before the first thread starts: the C
+  /// library reads the environment. Nil if the system has no such zone.
   public init?(settingTo name: String) {
     let isPlain = name.utf8.allSatisfy {
       switch $0 {

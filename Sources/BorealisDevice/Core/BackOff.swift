@@ -1,12 +1,12 @@
-/// Decides how long to wait before the next connection, by the rules of Docs/protocol.md section 6. Times are in
-/// milliseconds. The same seed gives the same waits.
+/// Decides how long to wait before the next connection, by the rules of Docs/protocol.md section 6. Times are
+/// in milliseconds. The same seed gives the same waits.
 public struct BackOff: Sendable {
   /// The longest random wait after a failure, in milliseconds; the server's `retryAfter` is added.
   public static let longestWait: UInt64 = 300_000
   /// A session counts as a success once it has lasted this long, in milliseconds.
   public static let successAfter: UInt64 = 60_000
-  /// This many consecutive connections may end with "at once" before back-off is used instead: a server that always sends
-  /// "at once" must not cause a busy loop.
+  /// This many consecutive connections may end with "at once" before back-off is used instead: a server that
+  /// always sends "at once" must not cause a busy loop.
   public static let mostAtOnce = 5
 
   /// Failures since the last session that counted as a success.
@@ -30,7 +30,8 @@ public struct BackOff: Sendable {
     return random(upTo: min(most, Self.longestWait)) + UInt64(retryAfter)
   }
 
-  /// A wait of one to two times `retryAfter`, without counting a failure, unless that happened too many times in a row.
+  /// A wait of one to two times `retryAfter`, without counting a failure, unless that happened too many times
+  /// in a row.
   public mutating func atOnce(retryAfter: UInt32 = 0) -> UInt64 {
     atOnceInRow = min(atOnceInRow + 1, 1000)
     guard atOnceInRow <= Self.mostAtOnce else { return afterFailure(retryAfter: retryAfter) }

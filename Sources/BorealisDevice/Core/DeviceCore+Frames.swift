@@ -111,9 +111,9 @@ extension DeviceCore {
 
 // MARK: - Pushes
 extension DeviceCore {
-  /// The app has handled a push: it can be acknowledged. The caller has recorded that before, so that no later run passes
-  /// the push to the app again if the acknowledgement is lost. If recording failed, the push is acknowledged
-  /// nevertheless, since it is still recorded as in hand and would be marked as redelivered.
+  /// The app has handled a push: it can be acknowledged. The caller has recorded that before, so that no
+  /// later run passes the push to the app again if the acknowledgement is lost. If recording failed, the push
+  /// is acknowledged nevertheless, since it is still recorded as in hand and would be marked as redelivered.
   public mutating func pushHandled(_ id: MessageID, at now: UInt64) -> [DeviceAction] {
     let came = inHand.removeValue(forKey: id)
     inHandEarlier.remove(id)
@@ -130,7 +130,8 @@ extension DeviceCore {
     } else if inHand[push.messageID] == nil {
       let content = Array(buffer[push.content])
       if let end = Self.showBefore(content) {
-        // Neither shown nor acknowledged: the server has another channel bring it, and sends again what is left.
+        // Neither shown nor acknowledged: the server has another channel bring it, and sends again what is
+        // left.
         if isOver(end) { return actions.append(.event(.leftToChannel(push.messageID))) }
         urgent[push.messageID] = end
       }
@@ -145,7 +146,8 @@ extension DeviceCore {
   /// What a content begins with whose notification another channel may bring.
   private static let showBeforeMember = Array("{\"show_before\":".utf8)
 
-  /// The server's time from which on another channel brings a push's notification, in milliseconds; nil if none does.
+  /// The server's time from which on another channel brings a push's notification, in milliseconds; nil if
+  /// none does.
   private static func showBefore(_ content: [UInt8]) -> Int64? {
     guard content.starts(with: showBeforeMember) else { return nil }
     let digits = content.dropFirst(showBeforeMember.count).prefix { (48...57).contains($0) }
@@ -163,11 +165,12 @@ extension DeviceCore {
     }
   }
 
-  /// The milliseconds for which the app may still get a push in hand; nil if no other channel brings its notification.
+  /// The milliseconds for which the app may still get a push in hand; nil if no other channel brings its
+  /// notification.
   func timeToShow(_ id: MessageID) -> UInt64? { urgent[id].flatMap { timeUntil($0) } }
 
-  /// Leaves a push in hand, which the app has not got, to the channel that brings its notification: true if it is too late for
-  /// the app to get it. It is as if it had not come: what is left of it comes again.
+  /// Leaves a push in hand, which the app has not got, to the channel that brings its notification: true if
+  /// it is too late for the app to get it. It is as if it had not come: what is left of it comes again.
   mutating func leaveToChannel(_ id: MessageID) -> Bool {
     guard timeToShow(id) == 0 else { return false }
     urgent[id] = nil

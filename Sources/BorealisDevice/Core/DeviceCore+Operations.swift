@@ -11,8 +11,8 @@ struct PendingOperation: Sendable {
 }
 
 extension DeviceCore {
-  /// Submits an operation; it is sent now or after the next login, and again after a lost connection, until its result or
-  /// its timeout. The result is an event with the returned number.
+  /// Submits an operation; it is sent now or after the next login, and again after a lost connection, until
+  /// its result or its timeout. The result is an event with the returned number.
   public mutating func submit(
     _ operation: Operation, at now: UInt64
   ) -> (sequence: UInt32, actions: [DeviceAction]) {
@@ -239,8 +239,8 @@ extension DeviceCore {
     if pongDue == nil { pongDue = now &+ Self.pongTime }
   }
 
-  /// The process was stopped or the machine suspended, for a time that `now` does not count: the connection may be dead,
-  /// so a PING is sent immediately.
+  /// The process was stopped or the machine suspended, for a time that `now` does not count: the connection
+  /// may be dead, so a PING is sent immediately.
   public mutating func resumed(at now: UInt64) -> [DeviceAction] {
     clockSince = now &+ 1
     if phase == .session { ping(at: now) }

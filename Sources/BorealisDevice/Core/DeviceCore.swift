@@ -1,12 +1,12 @@
 import BorealisBase
 import BorealisProtocol
 
-/// The device's side of the protocol as a state machine without I/O, clock or randomness of its own. The caller passes in
-/// events with a monotonic time in milliseconds and carries out the returned actions. It never requests more than one
-/// connection at a time.
+/// The device's side of the protocol as a state machine without I/O, clock or randomness of its own. The
+/// caller passes in events with a monotonic time in milliseconds and carries out the returned actions. It
+/// never requests more than one connection at a time.
 ///
-/// It is over 600 lines long because a session is one machine: operations, receipts, keys and held pushes are types of their own,
-/// and each event has to change several of them together.
+/// A session is one machine: operations, receipts, keys and held pushes are
+/// types of their own, and each event has to change several of them together.
 public struct DeviceCore: Sendable {
   enum Phase: Equatable {
     /// No connection is wanted; operations fail with this code.
@@ -48,11 +48,11 @@ public struct DeviceCore: Sendable {
   var inHand: [MessageID: UInt64] = [:]
   /// Since when the clock has run without a pause: it stops while the process is stopped.
   var clockSince: UInt64 = 0
-  /// Pushes in hand whose acknowledgements must not wait, with the server's time, in milliseconds, from which on another
-  /// channel brings their notification.
+  /// Pushes in hand whose acknowledgements must not wait, with the server's time, in milliseconds, from which
+  /// on another channel brings their notification.
   var urgent: [MessageID: Int64] = [:]
-  /// Milliseconds on a clock that goes on while the process is stopped or the machine suspended; the caller sets it
-  /// before it passes bytes in.
+  /// Milliseconds on a clock that goes on while the process is stopped or the machine suspended; the caller
+  /// sets it before it passes bytes in.
   public var steady: UInt64 = 0
   /// That clock when HELLO was sent, and how much the server's time may be ahead of it.
   var helloSent: UInt64 = 0
@@ -92,8 +92,8 @@ public struct DeviceCore: Sendable {
   var receipts: [Receipt] = []
   var sequence: UInt32 = 0
 
-  /// Makes a machine that is not started. `fingerprint` is stored already: 1 to 64 bytes; the rest was stored by an
-  /// earlier run. The same seed gives the same waits.
+  /// Makes a machine that is not started. `fingerprint` is stored already: 1 to 64 bytes; the rest was stored
+  /// by an earlier run. The same seed gives the same waits.
   public init(
     server: ServerAddress, profile: DeviceProfile, fingerprint: [UInt8], identity: DeviceIdentity? = nil,
     wishes: DeviceWishes = DeviceWishes(), handled: RecentMessages = RecentMessages(),
@@ -140,7 +140,8 @@ extension DeviceCore {
     return takeActions()
   }
 
-  /// The network has changed: does not wait any longer, and asks with a PING whether a session's connection still works.
+  /// The network has changed: does not wait any longer, and asks with a PING whether a session's connection
+  /// still works.
   public mutating func networkChanged(at now: UInt64) -> [DeviceAction] {
     switch phase {
     case .waiting: connect(at: now)
@@ -182,8 +183,8 @@ extension DeviceCore {
     return takeActions()
   }
 
-  /// A registration could not be stored, or these pushes could not be recorded: the app does not have them, and the
-  /// server must send them again.
+  /// A registration could not be stored, or these pushes could not be recorded: the app does not have them,
+  /// and the server must send them again.
   public mutating func storageFailed(notTaken ids: [MessageID] = [], at now: UInt64) -> [DeviceAction] {
     for id in ids {
       inHand[id] = nil
@@ -226,8 +227,8 @@ extension DeviceCore {
     actions.append(.send(bytes))
   }
 
-  /// Ends the connection, if there is one, and decides what follows. `isOpen` says whether to close it; waiting
-  /// operations end with `code` when nothing follows.
+  /// Ends the connection, if there is one, and decides what follows. `isOpen` says whether to close it;
+  /// waiting operations end with `code` when nothing follows.
   mutating func end(
     _ reason: DisconnectReason, _ rule: ReconnectRule, retryAfter: UInt32 = 0, isOpen: Bool? = nil,
     failing code: ResultCode = .stopped, at now: UInt64

@@ -7,11 +7,12 @@ public struct DevicePush: Hashable, Sendable {
   public let messageID: MessageID
   /// Whether it was accepted while the device was offline. A hint for the display only.
   public let isOffline: Bool
-  /// Whether an earlier run of the program had this push in hand when it ended: the app may have handled it already.
-  /// False means that it certainly has not.
+  /// Whether an earlier run of the program had this push in hand when it ended: the app may have handled it
+  /// already. False means that it certainly has not.
   public let isRedelivered: Bool
-  /// On iOS, whether the app already had the notification of this push through APNs: `handleRemoteNotification` was
-  /// called for it. The push's message is new; do not show its notification, if the content has one, again.
+  /// On iOS, whether the app already had the notification of this push through APNs:
+  /// `handleRemoteNotification` was called for it. The push's message is new; do not show its notification,
+  /// if the content has one, again.
   public let notificationWasShown: Bool
   /// A JSON object in UTF-8, as in Docs/protocol.md section 3; encrypted parts are decrypted.
   public let content: [UInt8]
@@ -74,8 +75,8 @@ public struct OperationResult: Hashable, Sendable {
   public let sequence: UInt32
   /// The operation.
   public let operation: Operation
-  /// `ok`, the server's code, or one that the library makes: 6002 without a response in time, 6012 when the device is
-  /// stopped or logged out, 6011 when too many operations wait.
+  /// `ok`, the server's code, or one that the library makes: 6002 without a response in time, 6012 when the
+  /// device is stopped or logged out, 6011 when too many operations wait.
   public let code: ResultCode
   /// The result of a successful query, otherwise `none`.
   public let value: ResultPayload
@@ -95,23 +96,24 @@ public enum DeviceEvent: Hashable, Sendable {
   case registered(RegistrationID)
   /// A session has started; about this many stored pushes follow.
   case loggedIn(pending: UInt32)
-  /// The session, or an attempt, has ended. The next attempt follows after this many milliseconds; none when nil.
+  /// The session, or an attempt, has ended. The next attempt follows after this many milliseconds; none when
+  /// nil.
   case disconnected(DisconnectReason, retryIn: UInt64?)
   /// A push to show or process; the app calls `handled` afterwards.
   case push(DevicePush)
-  /// A push, or the key for its content, came so late that another channel brings its notification, as its sender asked
-  /// for: there is nothing to show or to handle.
+  /// A push, or the key for its content, came so late that another channel brings its notification, as its
+  /// sender asked for: there is nothing to show or to handle.
   case leftToChannel(MessageID)
   /// The content of a push cannot be deciphered and never will be: 6040 the device's key is gone, or a
   /// shared one did not come while the push was kept, 6041 it is not of the
   /// coding's form, 6042 it was changed or made for another key. There is nothing to show or to handle.
   case unreadable(MessageID, key: ContentKeyID, code: ResultCode)
-  /// Pushes wait for a key that is shared with other devices: 6040 the server does not have it yet, 6042 its copy is not
-  /// for this device. The library keeps requesting it.
+  /// Pushes wait for a key that is shared with other devices: 6040 the server does not have it yet, 6042 its
+  /// copy is not for this device. The library keeps requesting it.
   case keyMissing(ContentKeyID, code: ResultCode)
   /// The sender recalled a push: remove its notification if it is shown.
   case recalled(MessageID)
-  /// An operation has ended: one of the app's, or one with which the library set alias or tags again after a new
-  /// registration.
+  /// An operation has ended: one of the app's, or one with which the library set alias or tags again after a
+  /// new registration.
   case operationResult(OperationResult)
 }

@@ -43,7 +43,8 @@ final class DeviceState: Sendable {
   /// Stores a key durably.
   func store(_ key: KeyRecord) -> Bool { store.append([.key(key)], for: number, durable: true) }
 
-  /// Takes keys out of the file, with their bytes. False if that failed: they may still be there, and are not used.
+  /// Takes keys out of the file, with their bytes. False if that failed: they may still be there, and are not
+  /// used.
   func drop(_ keys: [ContentKeyID]) -> Bool { store.drop(keys, for: number) }
 
   /// Stores a registration durably, or that there is none.
@@ -66,8 +67,8 @@ extension DeviceState {
     notifications.withLock { _ = $0.inHand.insert(id) }
   }
 
-  /// Records that a notification is shown, or need not be. False if that was recorded before, or if the app has the
-  /// notification in hand.
+  /// Records that a notification is shown, or need not be. False if that was recorded before, or if the app
+  /// has the notification in hand.
   @discardableResult
   func settle(_ id: MessageID) -> Bool {
     let (isNew, isInHand) = notifications.withLock { ($0.settled.insert(id), $0.inHand.contains(id)) }

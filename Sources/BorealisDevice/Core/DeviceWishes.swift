@@ -1,13 +1,14 @@
 import BorealisProtocol
 
-/// The alias and the tags that the app has set through this device, stored so that they can be set again when the install
-/// gets a new registration, which starts without them.
+/// The alias and the tags that the app has set through this device, stored so that they can be set again when
+/// the install gets a new registration, which starts without them.
 public struct DeviceWishes: Hashable, Sendable {
   /// The alias; nil for none.
   public var alias: String?
   /// The tags.
   public var tags: Set<String>
-  /// Whether the server has confirmed them for the current registration. If not, they are sent after the next login.
+  /// Whether the server has confirmed them for the current registration. If not, they are sent after the next
+  /// login.
   public var areKnownToServer: Bool
 
   /// Makes the state; empty by default.

@@ -1,6 +1,7 @@
 import BorealisBase
 
-/// Pushes whose content waits for a key, and when to request the key again. Milliseconds are those of the caller's clock.
+/// Pushes whose content waits for a key, and when to request the key again. Milliseconds are those of the
+/// caller's clock.
 struct HeldPushes: Sendable {
   /// Milliseconds until a key is first requested again; doubles each time.
   static let firstWait: UInt64 = 5000
@@ -41,7 +42,8 @@ struct HeldPushes: Sendable {
     return isNew
   }
 
-  /// The pushes that have waited for as long as they are kept, each with the key that did not come: they wait no longer.
+  /// The pushes that have waited for as long as they are kept, each with the key that did not come: they wait
+  /// no longer.
   mutating func ended(at now: UInt64) -> [(id: MessageID, key: ContentKeyID)] {
     var ended: [(id: MessageID, key: ContentKeyID)] = []
     for (key, wait) in waits where wait.pushes.contains(where: { $0.end <= now }) {

@@ -1,4 +1,5 @@
-/// When the server is told the device's key again, after it was not taken. Milliseconds are those of the caller's clock.
+/// When the server is told the device's key again, after it was not taken. Milliseconds are those of the
+/// caller's clock.
 struct KeyTelling: Sendable {
   /// Milliseconds until the first time; each time after that twice as long.
   static let firstWait: UInt64 = 5000

@@ -47,7 +47,8 @@ final class DeviceDriver: LoopDriver {
   /// Milliseconds on the loop's clock.
   var now: UInt64 { loop.now / 1_000_000 }
 
-  /// Milliseconds since the machine was started: unlike the loop's clock it counts time in which the process was stopped.
+  /// Milliseconds since the machine was started: unlike the loop's clock it counts time in which the process
+  /// was stopped.
   var steady: UInt64 { loop.sinceBoot / 1_000_000 }
 
   func ready(_ token: ConnectionToken, _ readiness: Readiness) {

@@ -7,8 +7,8 @@ import Glibc
 extension DeviceRunner {
   private var now: Int64 { Int64(time(nil)) }
 
-  /// Decrypts a push before the app gets it. One whose key may still arrive waits; one that cannot be decrypted at all is
-  /// reported, and acknowledged, since decryption would not succeed later either.
+  /// Decrypts a push before the app gets it. One whose key may still arrive waits; one that cannot be
+  /// decrypted at all is reported, and acknowledged, since decryption would not succeed later either.
   func read(_ push: DevicePush) {
     switch keys?.read(push.content) {
     case nil, .plain: handOver(push)
@@ -23,8 +23,8 @@ extension DeviceRunner {
     }
   }
 
-  /// Milliseconds for which a push is still kept. Its ID says when it was accepted; a clock by which it could not have come
-  /// any more is wrong, and counts for nothing.
+  /// Milliseconds for which a push is still kept. Its ID says when it was accepted; a clock by which it could
+  /// not have come any more is wrong, and counts for nothing.
   static func life(of id: MessageID, _ seconds: Int64, at now: Int64) -> UInt64 {
     let age = now - id.time.seconds
     let rest = age >= 0 && age < seconds ? seconds - age : seconds
@@ -62,7 +62,8 @@ extension DeviceRunner {
     return held.ids.compactMap { core.timeToShow($0) }.min().map { driver.now &+ min($0, 1 << 40) }
   }
 
-  /// Forgets old keys that no push needs any more, with their bytes. If that fails, the bytes go when the file is next rewritten.
+  /// Forgets old keys that no push needs any more, with their bytes. If that fails, the bytes go when the
+  /// file is next rewritten.
   private func dropOldKeys() {
     let ended = keys?.dropOld(at: now) ?? []
     if !ended.isEmpty { _ = state.drop(ended) }

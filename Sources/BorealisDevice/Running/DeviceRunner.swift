@@ -2,8 +2,8 @@ import BorealisBase
 import BorealisNet
 import BorealisProtocol
 
-/// One device on its loop: carries out the actions of the state machine and passes events to it. Belongs to the loop's
-/// thread.
+/// One device on its loop: carries out the actions of the state machine and passes events to it. Belongs to
+/// the loop's thread.
 final class DeviceRunner {
   typealias Completion = @Sendable (OperationResult) -> Void
 

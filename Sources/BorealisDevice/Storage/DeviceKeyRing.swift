@@ -1,8 +1,8 @@
 import BorealisBase
 import BorealisCrypto
 
-/// The keys of one device for end-to-end encryption (Docs/encryption.md). It has no clock and no storage: the caller
-/// passes Unix seconds in and stores new keys.
+/// The keys of one device for end-to-end encryption (Docs/encryption.md). It has no clock and no storage: the
+/// caller passes Unix seconds in and stores new keys.
 struct DeviceKeyRing: Sendable {
   /// Seconds for which an old key still decrypts pushes: no push is kept for longer than ten days.
   static let oldKeyLife: Int64 = 11 * 86_400
@@ -64,8 +64,9 @@ struct DeviceKeyRing: Sendable {
     return .own(kind, key.bytes, since: now)
   }
 
-  /// An old key ends some time after the server knew a later one: no push that is kept needs it then. The key that the server
-  /// knows never ends, since app servers still encrypt for it. Returns the IDs of those that end now.
+  /// An old key ends some time after the server knew a later one: no push that is kept needs it then. The key
+  /// that the server knows never ends, since app servers still encrypt for it. Returns the IDs of those that
+  /// end now.
   @discardableResult
   mutating func dropOld(at now: Int64) -> [ContentKeyID] {
     var ended: [ContentKeyID] = []
@@ -82,7 +83,8 @@ struct DeviceKeyRing: Sendable {
     return true
   }
 
-  /// Records that the server has the last key for a registration: from now on those before it are old. Returns what to store.
+  /// Records that the server has the last key for a registration: from now on those before it are old.
+  /// Returns what to store.
   mutating func noteTold(to registration: String, at now: Int64) -> [KeyRecord] {
     let news = (toldIndex.map { $0 + 1 } ?? 0)..<own.count
     for index in news { own[index] = Own(key: own[index].key, since: now) }
@@ -97,7 +99,8 @@ struct DeviceKeyRing: Sendable {
     "\(registration) \(key?.id.text ?? "")"
   }
 
-  /// Adds a shared key from the server, encrypted for one of the device's keys. Nil if it is for none of them.
+  /// Adds a shared key from the server, encrypted for one of the device's keys. Nil if it is for none of
+  /// them.
   mutating func take(_ id: ContentKeyID, sealed: [UInt8]) -> KeyRecord? {
     for own in own.reversed() {
       if let bytes = try? own.key.open(sealed), let key = ContentKey(id: id, bytes: bytes) {
@@ -146,8 +149,8 @@ extension DeviceKeyRing {
     case plain
     /// Its content, and the key that decrypted it.
     case opened([UInt8], ContentKeyID)
-    /// The key that it needs is shared with others and not there yet; with the seconds for which the server keeps the push,
-    /// counted from its acceptance.
+    /// The key that it needs is shared with others and not there yet; with the seconds for which the server
+    /// keeps the push, counted from its acceptance.
     case missing(ContentKeyID, seconds: Int64)
     /// It will never be read.
     case failed(ContentKeyID, ContentError)

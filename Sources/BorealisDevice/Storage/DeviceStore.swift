@@ -2,12 +2,14 @@ import BorealisBase
 import BorealisProtocol
 import Synchronization
 
-/// The state file, which devices keep across restarts. One file may hold many devices, each with its own number.
+/// The state file, which devices keep across restarts. One file may hold many devices, each with its own
+/// number.
 ///
-/// It holds the registration and its secret, the fingerprint of the install, alias and tags, and which pushes the app got
-/// and handled. It grows by records with a checksum and is rewritten (to a file beside it, synced, then renamed) when it
-/// becomes too long. A record that a crash cut off is dropped at the next start, and one that is damaged is passed over. Records
-/// that only another version of the library knows are kept. Only one store can have a file open; only its owner may read it.
+/// It holds the registration and its secret, the fingerprint of the install, alias and tags, and which pushes
+/// the app got and handled. It grows by records with a checksum and is rewritten (to a file beside it,
+/// synced, then renamed) when it becomes too long. A record that a crash cut off is dropped at the next
+/// start, and one that is damaged is passed over. Records that only another version of the library knows are
+/// kept. Only one store can have a file open; only its owner may read it.
 ///
 /// ## Each push once
 /// A push passes four steps, in this order:
@@ -17,17 +19,17 @@ import Synchronization
 /// 3. the app reports that, and it is recorded as *handled*;
 /// 4. the acknowledgement is sent.
 ///
-/// A record is one write(2): from then on it survives the process, even if that is killed. There is no fsync, since only
-/// a crash of the whole system could undo it. If the process dies
+/// A record is one write(2): from then on it survives the process, even if that is killed. There is no fsync,
+/// since only a crash of the whole system could undo it. If the process dies
 ///
 /// * before 1, the server sends the push again, and the app has not seen it;
-/// * between 1 and 3, the server sends it again, and the app gets it with `isRedelivered` set: it may or may not have been
-///   shown, which the library cannot know, since showing it and recording that are two calls;
+/// * between 1 and 3, the server sends it again, and the app gets it with `isRedelivered` set: it may or may
+///   not have been shown, which the library cannot know, since showing it and recording that are two calls;
 /// * after 3, the server may send it again, and it is acknowledged and dropped.
 ///
-/// So no push is lost, and one without the mark is new. In normal operation only pushes between 1 and 3 at the moment of
-/// a kill are marked. An app that remembers the message IDs it has seen and drops pushes that are marked and known gets
-/// each push exactly once.
+/// So no push is lost, and one without the mark is new. In normal operation only pushes between 1 and 3 at
+/// the moment of a kill are marked. An app that remembers the message IDs it has seen and drops pushes that
+/// are marked and known gets each push exactly once.
 public final class DeviceStore: Sendable {
   /// A file below this size is never rewritten, in bytes.
   static let smallSize = 64 * 1024
@@ -73,8 +75,8 @@ public final class DeviceStore: Sendable {
     }
   }
 
-  /// The stored state of a device, which gets a fingerprint if it has none: one with its former registration ID, if it
-  /// had one on another platform. Call once for each device.
+  /// The stored state of a device, which gets a fingerprint if it has none: one with its former registration
+  /// ID, if it had one on another platform. Call once for each device.
   func load(_ device: UInt32, former: String? = nil) -> StoredDevice {
     var stored = content.withLock { $0.stored.removeValue(forKey: device) } ?? StoredDevice()
     if stored.fingerprint.isEmpty {
@@ -87,7 +89,8 @@ public final class DeviceStore: Sendable {
     return stored
   }
 
-  /// Adds records for a device; with `durable` they survive a crash of the system too. False when nothing was added.
+  /// Adds records for a device; with `durable` they survive a crash of the system too. False when nothing was
+  /// added.
   @discardableResult
   func append(_ records: [StateRecord], for device: UInt32, durable: Bool = false) -> Bool {
     var bytes: [UInt8] = []
@@ -100,8 +103,8 @@ public final class DeviceStore: Sendable {
     }
   }
 
-  /// Takes key pairs out of the file: a note that they are gone, and then the file is written anew without their bytes. False if
-  /// either failed.
+  /// Takes key pairs out of the file: a note that they are gone, and then the file is written anew without
+  /// their bytes. False if either failed.
   func drop(_ keys: [ContentKeyID], for device: UInt32) -> Bool {
     var bytes: [UInt8] = []
     StateRecord.key(.dropped(keys)).encode(device: device, into: &bytes)

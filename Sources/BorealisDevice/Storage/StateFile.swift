@@ -1,7 +1,7 @@
 import Glibc
 
-/// A file that grows by complete records, and is replaced when it becomes too long. Locked against other processes while
-/// it is open, readable by its owner only. Not thread-safe.
+/// A file that grows by complete records, and is replaced when it becomes too long. Locked against other
+/// processes while it is open, readable by its owner only. Not thread-safe.
 struct StateFile: ~Copyable {
   /// Every state file starts with this; the last byte is the version of the format.
   static let header: [UInt8] = Array("BRLSDEV".utf8) + [1]
@@ -41,8 +41,8 @@ struct StateFile: ~Copyable {
     _ = ftruncate(descriptor.raw, off_t(size))
   }
 
-  /// Adds records. When this returns true they survive the process, however it ends; with `durable` they survive a crash
-  /// of the system as well. When it returns false nothing was added.
+  /// Adds records. When this returns true they survive the process, however it ends; with `durable` they
+  /// survive a crash of the system as well. When it returns false nothing was added.
   mutating func append(_ bytes: [UInt8], durable: Bool) -> Bool {
     guard Self.write(bytes, to: descriptor.raw, at: size), !durable || fdatasync(descriptor.raw) == 0 else {
       // A part may have been written: it must not remain between this record and the next.

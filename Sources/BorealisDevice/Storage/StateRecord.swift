@@ -15,8 +15,8 @@ enum StateRecord: Hashable, Sendable {
   case inHand([MessageID])
   /// Pushes that the app has handled, or that were recalled before they came.
   case handled([MessageID])
-  /// Pushes whose notification was shown, whatever the channel, or must not be shown any more. Only on iOS. Files of
-  /// versions without APNs support have none.
+  /// Pushes whose notification was shown, whatever the channel, or must not be shown any more. Only on iOS.
+  /// Files of versions without APNs support have none.
   case notified([MessageID])
   /// A key for end-to-end encryption. Only on devices with such keys.
   case key(KeyRecord)
@@ -36,8 +36,8 @@ enum StateRecord: Hashable, Sendable {
     output.append(contentsOf: writer.bytes)
   }
 
-  /// Reads the record that starts at `start` and moves `start` past it. A record that only other versions know is nil. Nil for
-  /// all, without moving `start`, when there is no complete and undamaged record.
+  /// Reads the record that starts at `start` and moves `start` past it. A record that only other versions
+  /// know is nil. Nil for all, without moving `start`, when there is no complete and undamaged record.
   static func decode(_ bytes: [UInt8], at start: inout Int) -> (device: UInt32, record: StateRecord?)? {
     guard bytes.count - start >= headBytes + checkBytes else { return nil }
     var head = ByteReader(Array(bytes[start..<start + headBytes]))

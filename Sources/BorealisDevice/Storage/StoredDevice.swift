@@ -3,7 +3,8 @@ import BorealisProtocol
 
 /// The state of one device in a state file: the sum of its records.
 struct StoredDevice: Sendable {
-  /// How many pushes in hand are remembered, the newest ones: more than a server sends without acknowledgements.
+  /// How many pushes in hand are remembered, the newest ones: more than a server sends without
+  /// acknowledgements.
   static let mostInHand = 2048
 
   /// Records of keys that are kept before they are summed up.

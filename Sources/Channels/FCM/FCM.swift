@@ -46,7 +46,8 @@ package struct FCM: Vendor {
   /// Where notifications go.
   package var slot: TokenSlot { TokenSlot(.fcm, kind: 1) }
 
-  /// Whether a token is the ID of a Firebase installation: 22 characters of base64url, where registration tokens are longer.
+  /// Whether a token is the ID of a Firebase installation: 22 characters of base64url, where registration
+  /// tokens are longer.
   static func isInstallationID(_ token: [UInt8]) -> Bool {
     token.count == 22
       && token.allSatisfy { byte in

@@ -2,7 +2,8 @@ import BorealisBase
 import Core
 import Model
 
-/// A push as a message of FCM (HTTP v1), rendered once; only what differs from device to device is put in for each request.
+/// A push as a message of FCM (HTTP v1), rendered once; only what differs from device to device is put in for
+/// each request.
 package final class FCMContent: VendorContent {
   /// The most bytes of a message that FCM takes, without the token.
   static let limit = 4096
@@ -18,8 +19,8 @@ package final class FCMContent: VendorContent {
   /// From behind the number on the icon to the end.
   private let rest: [UInt8]
 
-  /// Renders an Android notification as a push object has it. `replaces` is the push whose banner it takes; `notifyID` is the
-  /// sender's own number for the banner.
+  /// Renders an Android notification as a push object has it. `replaces` is the push whose banner it takes;
+  /// `notifyID` is the sender's own number for the banner.
   init(_ android: JSONObject, push: MessageID, replaces: MessageID? = nil, notifyID: Int64? = nil) {
     badge =
       if let number = android["badge_set_num"]?.int64 {

@@ -19,8 +19,8 @@ package struct ServiceAccount: Sendable {
   /// Seconds for which an assertion is good: the most that Google takes.
   private static let lifetime: Int64 = 3600
 
-  /// Reads the file as Google issues it. `tokenURL` is where tokens are asked for: files that name another address are not taken,
-  /// since what is signed for that address could be used there.
+  /// Reads the file as Google issues it. `tokenURL` is where tokens are asked for: files that name another
+  /// address are not taken, since what is signed for that address could be used there.
   init(file bytes: [UInt8], tokenURL: String) throws(Problem) {
     guard bytes.count <= Self.longestFile else { throw .notAccount }
     guard let object = (try? parseJSON(bytes.withoutByteOrderMark))?.object,

@@ -56,7 +56,8 @@ package struct Harmony: Vendor {
       none: Phrase("no key of a service account", "未配置服务账号密钥"))
   }
 
-  /// The file with the key of a service account, the app's client ID for recalls, and what receipts are signed with.
+  /// The file with the key of a service account, the app's client ID for recalls, and what receipts are
+  /// signed with.
   package var form: CredentialForm {
     CredentialForm(
       "harmony", title: Phrase("Upload a service account key (.json)", "上传服务账号密钥（.json）"),

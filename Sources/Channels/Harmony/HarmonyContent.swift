@@ -2,7 +2,8 @@ import BorealisBase
 import Core
 import Model
 
-/// A push as requests of Push Kit's version 3 hold it, rendered once; tokens and the time to live are put in for each request.
+/// A push as requests of Push Kit's version 3 hold it, rendered once; tokens and the time to live are put in
+/// for each request.
 package final class HarmonyContent: VendorContent {
   /// What a request is about, by Push Kit's numbers in the header `push-type`.
   enum Kind: Int64, CaseIterable {
@@ -138,7 +139,8 @@ package final class HarmonyContent: VendorContent {
     return object
   }
 
-  /// JPush's addresses: `action.system.home` opens the app, one with a scheme a page, and all else is an action.
+  /// JPush's addresses: `action.system.home` opens the app, one with a scheme a page, and all else is an
+  /// action.
   private static func click(_ shown: AndroidNotification) -> JSONObject {
     var click = JSONObject()
     let url = shown.android["intent"]?.object?["url"]?.string ?? ""

@@ -4,8 +4,9 @@ import HTTP
 import Model
 
 extension Honor {
-  /// Reads Honor's answer. Its codes are those of HTTP in some reports and like Huawei's in others. Only a code that is known
-  /// to mean success counts as such: a push with an unknown code waits, and the operator sees the code.
+  /// Reads Honor's answer. Its codes are those of HTTP in some reports and like Huawei's in others. Only a
+  /// code that is known to mean success counts as such: a push with an unknown code waits, and the operator
+  /// sees the code.
   package func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
     let reply = VendorReply(answer, of: "Honor", texts: ["message"])
     let text = reply.text

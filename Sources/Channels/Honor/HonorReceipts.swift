@@ -2,8 +2,9 @@ import BorealisBase
 import Core
 import Storage
 
-/// Receipts of Honor's service: Huawei's older form without a signature. What its numbers mean is not documented where this
-/// server's authors could read it: 0 and 40000002, which other programs take for "arrived", are; nothing follows from others.
+/// Receipts of Honor's service: Huawei's older form without a signature. What its numbers mean is not
+/// documented where this server's authors could read it: 0 and 40000002, which other programs take for
+/// "arrived", are; nothing follows from others.
 struct HonorReceipts: ReceiptFormat {
   var answer: [UInt8] { Array(#"{"code":0,"message":"success"}"#.utf8) }
 

@@ -3,8 +3,9 @@ import BorealisCrypto
 import Core
 import Storage
 
-/// Receipts of Huawei's Push Kit: for Android, and version 2 of those for HarmonyOS (developer.huawei.com, push-msg-receipt). A
-/// request has at most 100 statuses, and is signed if its receiver has set a user name and a secret.
+/// Receipts of Huawei's Push Kit: for Android, and version 2 of those for HarmonyOS (developer.huawei.com,
+/// push-msg-receipt). A request has at most 100 statuses, and is signed if its receiver has set a user name
+/// and a secret.
 struct HuaweiReceipts: ReceiptFormat {
   /// How old a signature may be, and how far ahead, in milliseconds.
   static let window: Int64 = 300_000

@@ -2,8 +2,8 @@ import BorealisBase
 import Core
 import Model
 
-/// A notification for Android, or for HarmonyOS, whose members mostly have the same names, with what the sender wishes of one
-/// channel, in the words that makers' services share.
+/// A notification for Android, or for HarmonyOS, whose members mostly have the same names, with what the
+/// sender wishes of one channel, in the words that makers' services share.
 struct AndroidNotification {
   /// What a tap does.
   enum Tap: Equatable {
@@ -69,7 +69,8 @@ struct AndroidNotification {
   func value(_ name: String) -> JSONValue? { wishes[name] ?? android[name] }
 
   var body: String { android["alert"]?.string ?? "" }
-  /// The body if it fits, or else the shorter one that the sender has for this channel under a name, cut if it has to be.
+  /// The body if it fits, or else the shorter one that the sender has for this channel under a name, cut if
+  /// it has to be.
   func body(or short: String, fit: (String) -> String) -> String {
     let whole = fit(body)
     return whole == body ? whole : fit(text(short) ?? body)

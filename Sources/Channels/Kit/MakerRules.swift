@@ -1,8 +1,8 @@
 import BorealisBase
 import Model
 
-/// What a maker's service allows, each value with the page and the date that it is from. Requests are built by these rules, and
-/// senders see them before a push is sent.
+/// What a maker's service allows, each value with the page and the date that it is from. Requests are built
+/// by these rules, and senders see them before a push is sent.
 package struct MakerRules: Sendable {
   /// A value and where it is from.
   struct Rule<Value: Sendable>: Sendable {
@@ -46,7 +46,8 @@ package struct MakerRules: Sendable {
     var withoutChannel: Int?
   }
 
-  /// The hours of the day in China in which a maker shows no notifications, or none for marketing. They may span midnight.
+  /// The hours of the day in China in which a maker shows no notifications, or none for marketing. They may
+  /// span midnight.
   struct QuietHours: Sendable {
     let from, to: Int
     let isForAll: Bool
@@ -62,9 +63,11 @@ package struct MakerRules: Sendable {
   var title, text, longText: Rule<TextLimit>?
   /// The most bytes of a request without tokens.
   var body: Rule<Int>?
-  /// The most of what the app gets, and of the address that a tap opens; bytes, or characters where the maker counts those.
+  /// The most of what the app gets, and of the address that a tap opens; bytes, or characters where the maker
+  /// counts those.
   var data, address: Rule<Int>?
-  /// Seconds for which the service keeps a message. What is good for a shorter time is for devices that are online.
+  /// Seconds for which the service keeps a message. What is good for a shorter time is for devices that are
+  /// online.
   var life: Rule<ClosedRange<Int64>>
   /// The most seconds for marketing, where they are fewer.
   var marketingLife: Rule<Int64>?

@@ -2,7 +2,8 @@ import BorealisBase
 import Core
 import Model
 
-/// A maker's service to which an app proves itself with a few IDs and a secret, as the maker's console shows them.
+/// A maker's service to which an app proves itself with a few IDs and a secret, as the maker's console shows
+/// them.
 package protocol MakerVendor: Vendor where Credential == VendorFields {
   /// What a credential is made of.
   var maker: MakerCredential { get }

@@ -1,7 +1,7 @@
 import Model
 
-/// The class of a notification as OPPO and vivo know it: whether it is a service message, and of which category. Both share the
-/// categories of China's Unified Push Alliance.
+/// The class of a notification as OPPO and vivo know it: whether it is a service message, and of which
+/// category. Both share the categories of China's Unified Push Alliance.
 struct MessageClass: Equatable {
   /// Categories of service messages, which the makers permit to apps one by one.
   static let service = ["IM", "ACCOUNT", "DEVICE_REMINDER", "ORDER", "TODO", "SUBSCRIPTION"]

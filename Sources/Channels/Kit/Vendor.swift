@@ -3,8 +3,9 @@ import Core
 import HTTP
 import Model
 
-/// The service of a phone's maker or of a platform, over HTTPS: what differs from vendor to vendor. `VendorChannel` makes a channel
-/// of it. All of it is pure: bytes in, bytes out, except that signing takes random numbers.
+/// The service of a phone's maker or of a platform, over HTTPS: what differs from vendor to vendor.
+/// `VendorChannel` makes a channel of it. All of it is pure: bytes in, bytes out, except that signing takes
+/// random numbers.
 package protocol Vendor: Sendable {
   /// What an app proves itself with, ready for use.
   associatedtype Credential: Sendable
@@ -22,7 +23,8 @@ package protocol Vendor: Sendable {
   /// Which of a device's tokens notifications go to.
   var slot: TokenSlot { get }
 
-  /// The services that its tokens belong to, if a vendor stands for several: each rests on its own when it fails.
+  /// The services that its tokens belong to, if a vendor stands for several: each rests on its own when it
+  /// fails.
   var serviceIDs: [ServiceID] { get }
   /// The service of a token.
   func service(of token: [UInt8]) -> ServiceID
@@ -61,10 +63,11 @@ package protocol Vendor: Sendable {
   func request(
     _ content: Content, to target: VendorTarget, with credential: Credential, access: AccessToken
   ) -> VendorRequest
-  /// A request that no device gets, whose answer shows whether the service takes the credential; nil if there is none.
+  /// A request that no device gets, whose answer shows whether the service takes the credential; nil if there
+  /// is none.
   func probe(_ credential: Credential, access: AccessToken) -> HTTPPost?
-  /// What the answer to a request that prepares a push says (`VendorRequest.first`). If it is `accepted`, the content has what
-  /// requests for devices need.
+  /// What the answer to a request that prepares a push says (`VendorRequest.first`). If it is `accepted`, the
+  /// content has what requests for devices need.
   func prepared(_ answer: HTTPAnswer, _ content: Content, with credential: Credential) -> VendorOutcome
   /// What the answer to a request or a probe says; it has a status.
   func interpret(_ answer: HTTPAnswer) -> VendorOutcome
@@ -91,7 +94,8 @@ package protocol Vendor: Sendable {
 
   /// How its service tells what became of pushes; nil if it does not.
   var receipts: (any ReceiptFormat)? { get }
-  /// Whether the service is told with each push where its receipts go (`ReceiptPassing.address`), and not in its console.
+  /// Whether the service is told with each push where its receipts go (`ReceiptPassing.address`), and not in
+  /// its console.
   var isToldOfReceipts: Bool { get }
   /// Whether the address of receipts is entered in the service's console, which may be needed in either case.
   var isReceiptAddressEntered: Bool { get }
@@ -309,20 +313,21 @@ package struct VendorAnswer: Sendable, Equatable {
 package enum VendorOutcome: Sendable, Equatable {
   /// The service took the push.
   case accepted
-  /// The token is dead, for this reason of the service, and no wrong credential can be the cause: those get another answer.
+  /// The token is dead, for this reason of the service, and no wrong credential can be the cause: those get
+  /// another answer.
   case dropDeadToken(String)
-  /// The token is dead, for this reason of the service, or the credential is another app's. Said of a request for several tokens it
-  /// costs none of them.
+  /// The token is dead, for this reason of the service, or the credential is another app's. Said of a request
+  /// for several tokens it costs none of them.
   case dropToken(String)
-  /// The token belongs to another project, or the credential does: many of them mean the credential. Said of a request for several
-  /// tokens it may be about one of them: smaller requests show which.
+  /// The token belongs to another project, or the credential does: many of them mean the credential. Said of
+  /// a request for several tokens it may be about one of them: smaller requests show which.
   case dropForeignToken(String)
   /// Token or content is wrong: the token, if the service took the same content for another device.
   case suspectToken(String)
   /// The token of access is not accepted: it is renewed, once for each request.
   case refreshAuthOnce(String)
-  /// Try again after the seconds that the service asks for, or else by a schedule; with `rests` nothing of the app is sent until
-  /// then.
+  /// Try again after the seconds that the service asks for, or else by a schedule; with `rests` nothing of
+  /// the app is sent until then.
   case retryAfter(RetrySchedule, seconds: Int64?, rests: Bool, String)
   /// Nothing can be sent before midnight in China, when quotas are counted anew.
   case stopUntilQuotaReset(String)

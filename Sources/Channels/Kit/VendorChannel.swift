@@ -4,8 +4,8 @@ import Model
 import Storage
 import Synchronization
 
-/// A channel to a vendor's service: a queue for each app in the database, and a dispatcher for each app with a credential. Safe to
-/// use from any thread.
+/// A channel to a vendor's service: a queue for each app in the database, and a dispatcher for each app with
+/// a credential. Safe to use from any thread.
 package final class VendorChannel<V: Vendor>: QueuedChannel {
   private struct State {
     var queues: [AppID: ChannelQueue] = [:]
@@ -14,7 +14,8 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
     /// Those that are no longer used, and may have requests under way.
     var former: [VendorDispatcher<V>] = []
     var isClosed = false
-    /// Whether the credentials of the start have been taken over: what comes later is new, and the service is asked about it.
+    /// Whether the credentials of the start have been taken over: what comes later is new, and the service is
+    /// asked about it.
     var isStarted = false
 
     var allDispatchers: [VendorDispatcher<V>] { dispatchers.values.flatMap(\.values) }
@@ -30,7 +31,8 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
   /// What its service tells afterwards; nil if it does not.
   let receiver: VendorReceipts<V>?
   private let state = Mutex(State())
-  /// Whether apps have a credential, usable or not, as far as their queues know. Beside `State`, whose type is looked up at each use.
+  /// Whether apps have a credential, usable or not, as far as their queues know. Beside `State`, whose type
+  /// is looked up at each use.
   private let served = Mutex<[AppID: Bool]>([:])
 
   /// Makes the channel; call `start` next.
@@ -157,7 +159,8 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
   /// Asks the credentials themselves for an app that has just come.
   private func serves(_ app: App) -> Bool { served.withLock { $0[app.id] } ?? table.has(app.id) }
 
-  /// Whether something can be sent, or perhaps within minutes: another credential may come for one that was removed.
+  /// Whether something can be sent, or perhaps within minutes: another credential may come for one that was
+  /// removed.
   private func maySend(_ app: App) -> Bool { serves(app) || known(app)?.awaitsCredential == true }
 
   private func replace(
@@ -169,8 +172,8 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
     state.former += old.values
   }
 
-  /// Of several services one that rests keeps nothing ready, which would take the places of the others: its deliveries wait as they
-  /// do for a paused credential.
+  /// Of several services one that rests keeps nothing ready, which would take the places of the others: its
+  /// deliveries wait as they do for a paused credential.
   private func restChanged(_ dispatcher: VendorDispatcher<V>, of app: App) {
     guard vendor.serviceIDs.count > 1 else { return }
     changes.inTurn {
@@ -235,8 +238,8 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
     return [ChannelOffer(DeliveryLeg(info.id), to: vendor.slot, on: info.platforms)]
   }
 
-  /// A notification that is too large, for apps that send over the vendor: rendered as it will be when it is sent, with an ID as long
-  /// as IDs become.
+  /// A notification that is too large, for apps that send over the vendor: rendered as it will be when it is
+  /// sent, with an ID as long as IDs become.
   package func fault(_ content: PushContent, _ strategy: Strategy, in app: App) -> APIError? {
     guard serves(app), vendor.carries(content) else { return nil }
     let own = content.strategy(of: info.id, else: strategy)

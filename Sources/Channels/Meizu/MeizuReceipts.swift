@@ -3,8 +3,9 @@ import Core
 import HTTP
 import Storage
 
-/// Receipts of Meizu's service: a form whose field `cb` is JSON by message and kind (github.com/MEIZUPUSH/PushAPI). How its
-/// `access_token` is made is not documented, so that it proves nothing here.
+/// Receipts of Meizu's service: a form whose field `cb` is JSON by message and kind
+/// (github.com/MEIZUPUSH/PushAPI). How its `access_token` is made is not documented, so that it proves
+/// nothing here.
 struct MeizuReceipts: ReceiptFormat {
   /// The kinds that this server wants (`callback.type`): arrived and tapped.
   static let wanted = 3

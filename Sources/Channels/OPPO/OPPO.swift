@@ -26,7 +26,8 @@ extension ChannelInfo {
       ], hasClasses: true))
 }
 
-/// OPPO PUSH, by `POST /server/v1/message/notification/unicast_batch` (open.oppomobile.com, documents 11234 to 11236).
+/// OPPO PUSH, by `POST /server/v1/message/notification/unicast_batch` (open.oppomobile.com, documents 11234
+/// to 11236).
 package struct OPPO: MakerVendor {
   /// What requests are posted to, without the path.
   package struct Endpoint: Sendable, Equatable {

@@ -7,7 +7,8 @@ extension ChannelQueue {
     time.now().seconds - Int64(clamping: time.monotonic() / 1_000_000_000)
   }
 
-  /// By how many seconds the wall clock was set back since the last tick. It may be set forward: what was to wait is due then.
+  /// By how many seconds the wall clock was set back since the last tick. It may be set forward: what was to
+  /// wait is due then.
   func jumpBack() -> Int64 {
     let now = Self.lead(of: time)
     return lead.withLock { last in

@@ -76,8 +76,8 @@ extension ChannelQueue {
     }
   }
 
-  /// Stores attempts of deliveries that are sent at most once before they are sent: whatever happens then, they are not
-  /// sent again.
+  /// Stores attempts of deliveries that are sent at most once before they are sent: whatever happens then,
+  /// they are not sent again.
   private func arm(_ deliveries: [Delivery]) {
     let id = app.id
     // A leg goes to one slot.
@@ -282,7 +282,8 @@ extension ChannelQueue {
   /// Saves results of unfinished pushes, so that a restart does not repeat their requests.
   private func saveProgress() {
     let dirty = state.withLock { state in
-      // Otherwise a restart would count devices as done whose fallback to the direct connection is not stored.
+      // Otherwise a restart would count devices as done whose fallback to the direct connection is not
+      // stored.
       let dirty = state.open.values.filter { !$0.news.isEmpty && state.failed.mayEnd($0.id) }
       for push in dirty { state.open[push.key]?.news = [:] }
       return dirty.map { [channel] in ChannelAnswers($0.id, of: channel, [$0], isFinal: false) }

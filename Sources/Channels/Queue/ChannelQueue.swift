@@ -4,12 +4,12 @@ import Model
 import Storage
 import Synchronization
 
-/// One app's queue to one channel. The database is the queue: memory has only the part in progress, so it stays constant
-/// however much waits. Safe to use from any thread.
+/// One app's queue to one channel. The database is the queue: memory has only the part in progress, so it
+/// stays constant however much waits. Safe to use from any thread.
 ///
-/// The channel divides a push into parts (`QueuedPart`) and sets the targets of requests (`ServiceTarget`); it takes
-/// ready deliveries, makes requests of them, and evaluates the responses. The queue keeps the order, reads tokens,
-/// retries, ends expired pushes, and stores results.
+/// The channel divides a push into parts (`QueuedPart`) and sets the targets of requests (`ServiceTarget`);
+/// it takes ready deliveries, makes requests of them, and evaluates the responses. The queue keeps the order,
+/// reads tokens, retries, ends expired pushes, and stores results.
 package final class ChannelQueue: Sendable {
   /// Divides a push into the parts that the channel delivers; empty if it is not for the channel.
   package typealias Parts = @Sendable (ChannelPush) -> [QueuedPart]
@@ -60,8 +60,8 @@ package final class ChannelQueue: Sendable {
   /// How far the wall clock was ahead of the one that nobody sets, in seconds, at the last tick.
   let lead: Mutex<Int64>
 
-  /// Makes a queue; nothing moves before `credentialsAreSet`. `triedOnce` are the kinds of the channel's tokens to which parts
-  /// may go that are sent at most once.
+  /// Makes a queue; nothing moves before `credentialsAreSet`. `triedOnce` are the kinds of the channel's
+  /// tokens to which parts may go that are sent at most once.
   package init(
     of channel: ChannelID, app: App, store: Store, deliveries: Deliveries, time: any TimeSource, log: Log,
     triedOnce: Set<UInt8> = [], parts: @escaping Parts
@@ -118,8 +118,8 @@ package final class ChannelQueue: Sendable {
       if state.isReadingPushes { state.withdrawn.insert(id) }
       return state.withdraw(id)
     }
-    // The service may have responded since results were last saved. The end itself is stored already, unless requests
-    // were in flight then.
+    // The service may have responded since results were last saved. The end itself is stored already, unless
+    // requests were in flight then.
     if wasAsked || over.contains(where: { !$0.news.isEmpty }), !over.isEmpty {
       let answers = ChannelAnswers(id, of: channel, over, isFinal: true)
       deliveries.store(answers, of: app) { [self] isStored in
@@ -144,15 +144,15 @@ package final class ChannelQueue: Sendable {
     state.withLock { $0.held.resume(id, by: holder) }
   }
 
-  /// Registrations have other tokens than before, or were removed. Their tokens are read again; requests that were not
-  /// sent yet come back for that.
+  /// Registrations have other tokens than before, or were removed. Their tokens are read again; requests that
+  /// were not sent yet come back for that.
   package func tokensChanged(of numbers: [RegistrationNumber]) {
     let recalled = state.withLock { $0.tokensChanged(of: numbers) }
     for (target, tags) in recalled { target.recall(tags) }
   }
 
-  /// A device can be reached over the direct connection: what has waited for its service for some seconds goes there, where the
-  /// strategy lets that connection bring what a service refuses.
+  /// A device can be reached over the direct connection: what has waited for its service for some seconds
+  /// goes there, where the strategy lets that connection bring what a service refuses.
   package func reached(_ number: RegistrationNumber) {
     let moment = time.now().adding(seconds: -Bounds.patience)
     let hasFailed = state.withLock { state in
@@ -166,8 +166,9 @@ package final class ChannelQueue: Sendable {
 
   // MARK: Credentials
 
-  /// Sets the target of a service's requests; nil with `isStopped` when they have to wait, nil without it when there is
-  /// no credential: then its deliveries end, those of a credential that was just removed after ten minutes without another one.
+  /// Sets the target of a service's requests; nil with `isStopped` when they have to wait, nil without it
+  /// when there is no credential: then its deliveries end, those of a credential that was just removed after
+  /// ten minutes without another one.
   package func set(_ target: (any ServiceTarget)?, isStopped: Bool, for service: ServiceID) {
     let now = time.now().seconds
     let targets = state.withLock { state in
@@ -194,8 +195,8 @@ package final class ChannelQueue: Sendable {
 
   // MARK: Requests and answers
 
-  /// At most this many deliveries to a service, to be sent now with `authorization`; of at most so many pushes, for channels whose
-  /// requests bring a push to several devices.
+  /// At most this many deliveries to a service, to be sent now with `authorization`; of at most so many
+  /// pushes, for channels whose requests bring a push to several devices.
   package func take(
     _ service: ServiceID, upTo count: Int, ofPushes pushes: Int = .max,
     authorization: (any AnyObject & Sendable)? = nil
@@ -209,8 +210,9 @@ package final class ChannelQueue: Sendable {
     return taken
   }
 
-  /// Handles requests that have their results: `tag` and whether the service has accepted the push. `judge` is called for
-  /// each known one, with its index in `results`, under the queue's lock: it must not call the queue.
+  /// Handles requests that have their results: `tag` and whether the service has accepted the push. `judge`
+  /// is called for each known one, with its index in `results`, under the queue's lock: it must not call the
+  /// queue.
   package func complete(
     _ results: [(tag: UInt64, isTaken: Bool)], judge: (Int, inout CompletedRequest) -> DeliveryVerdict
   ) {
@@ -230,7 +232,8 @@ package final class ChannelQueue: Sendable {
         if verdict == .unsent || verdict == .resend { woken.insert(completed.delivery.service) }
         state.settle(completed.delivery, verdict, at: now)
       }
-      // In reverse, since each goes to the front: in the end they are in the order in which they left the queue.
+      // In reverse, since each goes to the front: in the end they are in the order in which they left the
+      // queue.
       for (_, delivery) in unsent.sorted(by: { $0.tag > $1.tag }) { state.prepare(delivery, atFront: true) }
       return woken.compactMap { state.targets[$0] }
     }

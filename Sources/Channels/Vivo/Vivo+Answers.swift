@@ -46,7 +46,8 @@ extension Vivo {
       guard let token = user["userid"]?.string, let status = VendorReply.number(user["status"]) else {
         continue
       }
-      // 1 is unknown. 2 (removed, or notifications are off), 3 (not online for months) and 4 (no test device) may change.
+      // 1 is unknown. 2 (removed, or notifications are off), 3 (not online for months) and 4 (no test device)
+      // may change.
       let reason = "InvalidUser\(status)"
       exceptions[Array(token.utf8)] = status == 1 ? .dropToken(reason) : .rejectContent(reason)
     }

@@ -24,7 +24,8 @@ extension ChannelInfo {
       ], hasClasses: true))
 }
 
-/// vivo's VPush, by `POST /message/send`, and `/message/pushToList` for many devices (dev.vivo.com.cn, document 362).
+/// vivo's VPush, by `POST /message/send`, and `/message/pushToList` for many devices (dev.vivo.com.cn,
+/// document 362).
 package struct Vivo: MakerVendor {
   /// What requests are posted to, without the path.
   package struct Endpoint: Sendable, Equatable {
@@ -37,7 +38,8 @@ package struct Vivo: MakerVendor {
     package static func simulator(_ url: String) -> Endpoint { Endpoint(address: url + "/vivo") }
   }
 
-  /// Seconds for which a token of access is used: it is good for a day, and vivo asks to renew it every two hours at the latest.
+  /// Seconds for which a token of access is used: it is good for a day, and vivo asks to renew it every two
+  /// hours at the latest.
   static let accessLife: Int64 = 7200
   private let endpoint: Endpoint
 
@@ -121,7 +123,8 @@ package struct Vivo: MakerVendor {
     }
   }
 
-  /// Posts a message to a device, or has vivo send one that it has already to several. For them the message comes first.
+  /// Posts a message to a device, or has vivo send one that it has already to several. For them the message
+  /// comes first.
   package func request(
     _ content: VivoContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
   ) -> VendorRequest {

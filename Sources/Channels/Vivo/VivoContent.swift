@@ -18,7 +18,8 @@ package final class VivoContent: VendorContent {
     var secondsToLive: Int64
   }
 
-  /// By how many seconds a list may outlive the push: more than a call takes, or a slow vivo would never get one.
+  /// By how many seconds a list may outlive the push: more than a call takes, or a slow vivo would never get
+  /// one.
   static let slack: Int64 = 30
 
   init(_ shown: AndroidNotification) {

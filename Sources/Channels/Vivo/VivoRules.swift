@@ -1,5 +1,6 @@
 extension MakerRules {
-  /// Of vivo's VPush. Chinese characters count 2; newer descriptions count all characters alike, and these limits are right by both.
+  /// Of vivo's VPush. Chinese characters count 2; newer descriptions count all characters alike, and these
+  /// limits are right by both.
   static let vivo = MakerRules(
     title: Rule(TextLimit(40, .halfWidth), "dev.vivo.com.cn, document 362", "2026-11"),
     text: Rule(TextLimit(100, .halfWidth), "dev.vivo.com.cn, document 362", "2026-11"),

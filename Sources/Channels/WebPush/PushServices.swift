@@ -1,8 +1,9 @@
 import BorealisBase
 import Model
 
-/// The push services of browsers that subscriptions may name. A subscription's address is chosen by whoever tells it, so only known
-/// services are sent to: each is trusted not to hold requests up, and each rests on its own when it fails.
+/// The push services of browsers that subscriptions may name. A subscription's address is chosen by whoever
+/// tells it, so only known services are sent to: each is trusted not to hold requests up, and each rests on
+/// its own when it fails.
 package struct PushServices: Sendable {
   /// A service, and the hosts of its addresses: names, or `*.` and a domain.
   struct Service: Sendable {
@@ -11,8 +12,8 @@ package struct PushServices: Sendable {
     let hosts: [String]
   }
 
-  /// Those of Chrome and others that use Google's; of Firefox, Safari and Edge on Windows; and of Chromium as Linux distributions build
-  /// it.
+  /// Those of Chrome and others that use Google's; of Firefox, Safari and Edge on Windows; and of Chromium as
+  /// Linux distributions build it.
   package static let usual = [
     "fcm.googleapis.com", "*.push.services.mozilla.com", "*.push.apple.com", "*.notify.windows.com",
     "jmt17.google.com",
@@ -61,7 +62,8 @@ struct WebPushAddress: Sendable, Equatable {
   static let longest = 1024
 
   let url: String
-  /// Scheme, host and port as the audience of a token names them (RFC 6454): in lower case, the port only where it is not the usual one.
+  /// Scheme, host and port as the audience of a token names them (RFC 6454): in lower case, the port only
+  /// where it is not the usual one.
   let origin: String
   let host: String
   let isSecure: Bool

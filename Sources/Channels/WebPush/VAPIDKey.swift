@@ -53,8 +53,8 @@ package final class VAPIDKey: Sendable {
   /// The same key with another contact.
   func with(contact: String) throws(CryptoError) -> VAPIDKey { try VAPIDKey(key, contact: contact) }
 
-  /// Whether push services believe that somebody can be reached there. Apple's answers 403 BadJwtToken to hosts without a public domain,
-  /// as of a company's own network.
+  /// Whether push services believe that somebody can be reached there. Apple's answers 403 BadJwtToken to
+  /// hosts without a public domain, as of a company's own network.
   static func isContact(_ text: String) -> Bool {
     guard text.isVisibleASCII, text.utf8.count <= 300 else { return false }
     if text.hasPrefix("mailto:") {
@@ -70,7 +70,8 @@ package final class VAPIDKey: Sendable {
   /// What would make an address another one, or more than an address.
   private static let strange = Set("<>()[],;:\"\\?&".utf8)
 
-  /// Whether a host has a name of the Internet: not an address, and not one that RFC 6761 and others set apart.
+  /// Whether a host has a name of the Internet: not an address, and not one that RFC 6761 and others set
+  /// apart.
   private static func isPublicName(_ host: String) -> Bool {
     guard let authority = URLAuthority(host), authority.port == nil, !authority.host.hasPrefix("[") else {
       return false

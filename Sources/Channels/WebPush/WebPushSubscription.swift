@@ -1,13 +1,15 @@
 import BorealisBase
 import BorealisCrypto
 
-/// A browser's subscription (Push API): where its push service takes messages, and the keys for which they are sealed.
+/// A browser's subscription (Push API): where its push service takes messages, and the keys for which they
+/// are sealed.
 struct WebPushSubscription: Sendable, Equatable {
   let address: WebPushAddress
   let key: DevicePublicKey
 
-  /// Reads what `JSON.stringify` makes of a `PushSubscription`, or what servers store of it: with keys in either alphabet of base64,
-  /// padded or not. Nil if it is none. Whether the point is on its curve is checked by `isUsable`.
+  /// Reads what `JSON.stringify` makes of a `PushSubscription`, or what servers store of it: with keys in
+  /// either alphabet of base64, padded or not. Nil if it is none. Whether the point is on its curve is
+  /// checked by `isUsable`.
   init?(_ token: [UInt8]) {
     guard let object = (try? parseJSON(token))?.object, let keys = object["keys"]?.object,
       let address = object["endpoint"]?.string.flatMap({ WebPushAddress($0) }),

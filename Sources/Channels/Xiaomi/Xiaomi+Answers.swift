@@ -4,8 +4,8 @@ import HTTP
 import Model
 
 extension Xiaomi {
-  /// Reads Mi Push's answer. The codes are those of dev.mi.com, documentation pId=1560, of 2024-10-18. A push with a code that is
-  /// not listed waits, and the operator sees the code.
+  /// Reads Mi Push's answer. The codes are those of dev.mi.com, documentation pId=1560, of 2024-10-18. A push
+  /// with a code that is not listed waits, and the operator sees the code.
   package func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
     let reply = VendorReply(answer, of: "Xiaomi", texts: ["reason", "description"])
     let text = reply.text
@@ -39,8 +39,8 @@ extension Xiaomi {
     return (total, used)
   }
 
-  /// The tokens that Mi Push calls bad in a request that it took otherwise. With several tokens "no valid target" is told of
-  /// all of them.
+  /// The tokens that Mi Push calls bad in a request that it took otherwise. With several tokens "no valid
+  /// target" is told of all of them.
   package func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
     // The app is invalid, or a token is another app's.
     let code = VendorReply(answer, of: "Xiaomi", texts: []).code

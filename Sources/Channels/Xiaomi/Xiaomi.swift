@@ -83,7 +83,8 @@ package struct Xiaomi: MakerVendor {
     AndroidNotification(push, for: .xiaomi).map { Self.content($0) }
   }
 
-  /// The channel that the app has registered decides the class; without one it is Xiaomi's own, for marketing.
+  /// The channel that the app has registered decides the class; without one it is Xiaomi's own, for
+  /// marketing.
   package func preview(_ content: PushContent, app: String) -> ChannelPreview? {
     AndroidNotification(content, for: .xiaomi, app: app).map { shown in
       let channel = XiaomiChannel(shown)

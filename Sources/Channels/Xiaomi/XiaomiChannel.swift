@@ -1,8 +1,8 @@
 import BorealisBase
 import Model
 
-/// The kind of channel that a message goes over at Xiaomi, as far as the push says: the ID of a channel does not say whether the app
-/// registered it as public or as private.
+/// The kind of channel that a message goes over at Xiaomi, as far as the push says: the ID of a channel does
+/// not say whether the app registered it as public or as private.
 enum XiaomiChannel {
   /// Xiaomi's own, for marketing.
   case ofXiaomi

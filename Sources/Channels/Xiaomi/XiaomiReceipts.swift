@@ -3,10 +3,11 @@ import Core
 import HTTP
 import Storage
 
-/// Receipts of Mi Push: a form whose field `data` is JSON by message (dev.mi.com, server API). Without a signature.
+/// Receipts of Mi Push: a form whose field `data` is JSON by message (dev.mi.com, server API). Without a
+/// signature.
 struct XiaomiReceipts: ReceiptFormat {
-  /// The kinds that this server wants (`extra.callback.type`): arrived, tapped, invalid target, switched off, filtered, quota of
-  /// the device, expired.
+  /// The kinds that this server wants (`extra.callback.type`): arrived, tapped, invalid target, switched off,
+  /// filtered, quota of the device, expired.
   static let wanted = 1 + 2 + 16 + 32 + 64 + 128 + 1024
 
   func read(_ request: ReceiptRequest) -> [ReceiptItem]? {

@@ -20,7 +20,8 @@ package enum BusEvent: Hashable, Sendable {
   case unsealed
 }
 
-/// What a bus has met since it started. None of it is an error by itself: a bus may lose, repeat, delay and mix up anything.
+/// What a bus has met since it started. None of it is an error by itself: a bus may lose, repeat, delay and
+/// mix up anything.
 package struct BusCounts: Hashable, Sendable {
   /// Frames handed to the bus.
   package var published: UInt64 = 0
@@ -41,11 +42,11 @@ package struct BusCounts: Hashable, Sendable {
   package init() {}
 }
 
-/// Carries frames from node to node, without promises: it may lose, repeat, delay and reorder them, and it never blocks who calls it.
-/// Everything in it is bounded.
+/// Carries frames from node to node, without promises: it may lose, repeat, delay and reorder them, and it
+/// never blocks who calls it. Everything in it is bounded.
 package protocol Bus: AnyObject, Sendable {
-  /// Publishes a frame of at most `ClusterLimits.maxSealedFrame` bytes. False if it is refused at once, which counts as lost. Called from
-  /// one thread.
+  /// Publishes a frame of at most `ClusterLimits.maxSealedFrame` bytes. False if it is refused at once, which
+  /// counts as lost. Called from one thread.
   @discardableResult
   func publish(_ frame: [UInt8], to target: BusTarget) -> Bool
   /// The frames and events that have come since the last call, each in order.

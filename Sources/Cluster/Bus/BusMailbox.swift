@@ -1,8 +1,8 @@
 import BorealisBase
 import Synchronization
 
-/// What has come from a bus and waits for its reader: any thread adds, one takes. Bounded; when it is full, the newest is dropped and
-/// counted, since the sequence numbers of frames tell the reader what is missing.
+/// What has come from a bus and waits for its reader: any thread adds, one takes. Bounded; when it is full,
+/// the newest is dropped and counted, since the sequence numbers of frames tell the reader what is missing.
 package final class BusMailbox: Sendable {
   private struct State {
     var frames: [[UInt8]] = []

@@ -44,8 +44,9 @@ package struct BusSettings: Hashable, Sendable {
   /// Nil for connections without TLS.
   package let tls: TLS?
 
-  /// Reads `nats://[user:password@]host[:port][,host[:port]...]`, also with `tls://`. One name without a password is a token. Options
-  /// follow behind `?`: `credentials=FILE`, and for TLS `ca=FILE`, `cert=FILE` and `key=FILE`.
+  /// Reads `nats://[user:password@]host[:port][,host[:port]...]`, also with `tls://`. One name without a
+  /// password is a token. Options follow behind `?`: `credentials=FILE`, and for TLS `ca=FILE`, `cert=FILE`
+  /// and `key=FILE`.
   package init(_ url: String) throws(Problem) {
     let isTLS = url.hasPrefix("tls://")
     guard isTLS || url.hasPrefix("nats://") else { throw .scheme }

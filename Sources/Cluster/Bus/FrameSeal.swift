@@ -1,7 +1,8 @@
 import BorealisBase
 import BorealisCrypto
 
-/// Keys that frames are sealed with: derived from the installation's secret keys, so that only its nodes have them.
+/// Keys that frames are sealed with: derived from the installation's secret keys, so that only its nodes have
+/// them.
 package struct FrameKeys: Sendable {
   /// The IDs of the secret keys, 8 bytes each, that of the current one first.
   let ids: [[UInt8]]
@@ -17,9 +18,9 @@ package struct FrameKeys: Sendable {
 
 /// Seals frames of one process, and opens those of others: AES-256-GCM. Not for several threads.
 ///
-/// A sealed frame is a byte that begins no other frame, a version, the ID of the secret key, a salt, a number and the
-/// ciphertext with its tag. The salt is random and the process's own, and so is the key that comes from both: no
-/// number is used twice with a key. Whoever repeats a frame does what a bus may do.
+/// A sealed frame is a byte that begins no other frame, a version, the ID of the secret key, a salt, a number
+/// and the ciphertext with its tag. The salt is random and the process's own, and so is the key that comes
+/// from both: no number is used twice with a key. Whoever repeats a frame does what a bus may do.
 struct FrameSeal {
   /// Why a frame is not opened.
   enum Refusal: Error {

@@ -3,14 +3,15 @@ import CNATS
 import Glibc
 import Synchronization
 
-/// An attempt to connect to servers of NATS, on a thread of its own, with a limit of time that libnats 3.4.1 has not: it waits for the
-/// rest of a TLS handshake for ever, and when the answer to its PING does not come in time, it asks for it again and again without a
-/// pause and with a byte more of memory each time (`_readProto` in its conn.c; a later version has mended that). Neither can be called
-/// off, but both end when the socket does. So this one shuts down what this process has connected to those servers.
+/// An attempt to connect to servers of NATS, on a thread of its own, with a limit of time that libnats 3.4.1
+/// has not: it waits for the rest of a TLS handshake for ever, and when the answer to its PING does not come
+/// in time, it asks for it again and again without a pause and with a byte more of memory each time
+/// (`_readProto` in its conn.c; a later version has mended that). Neither can be called off, but both end
+/// when the socket does. So this one shuts down what this process has connected to those servers.
 ///
-/// A TLS record between the handshake and that answer that OpenSSL cannot read, as only a damaged stream has, is the same to libnats as
-/// an answer that does not come, and OpenSSL does not look at the socket again. So each session that the attempt has made is told that its
-/// peer has ended it, which a read does notice.
+/// A TLS record between the handshake and that answer that OpenSSL cannot read, as only a damaged stream has,
+/// is the same to libnats as an answer that does not come, and OpenSSL does not look at the socket again. So
+/// each session that the attempt has made is told that its peer has ended it, which a read does notice.
 final class NATSAttempt: Sendable {
   typealias Outcome = Result<NATSConnection, NATSConnection.Failure>
 
@@ -65,8 +66,8 @@ final class NATSAttempt: Sendable {
   /// When to look after it.
   var deadline: UInt64 { state.withLock { $0.deadline } }
 
-  /// Cuts it off if it takes too long; true if it does so. If there are more servers, it goes on with the next one, which gets as much
-  /// time.
+  /// Cuts it off if it takes too long; true if it does so. If there are more servers, it goes on with the
+  /// next one, which gets as much time.
   func look(at now: UInt64) -> Bool {
     guard now >= deadline else { return false }
     cut()

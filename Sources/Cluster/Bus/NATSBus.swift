@@ -2,8 +2,8 @@ import BorealisBase
 import CNATS
 import Synchronization
 
-/// The bus over NATS. One thread publishes, since a publication may wait for the socket. When there is no connection, it has one made by
-/// another thread, since that may take long; libnats makes none by itself.
+/// The bus over NATS. One thread publishes, since a publication may wait for the socket. When there is no
+/// connection, it has one made by another thread, since that may take long; libnats makes none by itself.
 package final class NATSBus: Bus {
   private struct Outbox {
     var waiting = FIFO<(subject: String, frame: [UInt8])>()
@@ -33,8 +33,8 @@ package final class NATSBus: Bus {
   private let disconnections: Counter
   private let errors: Counter
 
-  /// Starts to connect on a thread of its own; `connected` is the first event. `wake` is called on any thread when there is something to
-  /// take; it must not block.
+  /// Starts to connect on a thread of its own; `connected` is the first event. `wake` is called on any thread
+  /// when there is something to take; it must not block.
   package init(
     _ settings: BusSettings, cluster: ClusterName, incarnation: Incarnation,
     wake: @escaping @Sendable () -> Void
@@ -92,8 +92,8 @@ package final class NATSBus: Bus {
     return counts
   }
 
-  /// Ends the connection and its thread. Waits for them for four seconds at most; if libnats does not come back by then, the thread ends
-  /// later, as soon as it does.
+  /// Ends the connection and its thread. Waits for them for four seconds at most; if libnats does not come
+  /// back by then, the thread ends later, as soon as it does.
   package func close() {
     let isFirst = outbox.withLock { outbox in
       defer {

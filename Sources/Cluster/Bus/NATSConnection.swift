@@ -3,11 +3,13 @@ import CNATS
 import Glibc
 import Synchronization
 
-/// A connection of libnats with its two subscriptions: the C edge. `@unchecked Sendable`: all calls but those of libnats itself come from
-/// one thread at a time, first from the one that connects and then from the one that publishes.
+/// A connection of libnats with its two subscriptions: the C edge. `@unchecked Sendable`: all calls but those
+/// of libnats itself come from one thread at a time, first from the one that connects and then from the one
+/// that publishes.
 ///
-/// libnats has threads of its own: one reads, and each subscription has one that hands over messages. What they call gets an `Observer`,
-/// which outlives the connection: libnats still calls for a while after it was closed, and says when it has called for the last time.
+/// libnats has threads of its own: one reads, and each subscription has one that hands over messages. What
+/// they call gets an `Observer`, which outlives the connection: libnats still calls for a while after it was
+/// closed, and says when it has called for the last time.
 final class NATSConnection: @unchecked Sendable {
   /// What libnats tells, on threads of its own.
   final class Observer: Sendable {
@@ -90,8 +92,8 @@ final class NATSConnection: @unchecked Sendable {
   private var connection: OpaquePointer?
   private var subscriptions: [OpaquePointer] = []
 
-  /// Connects. Takes two seconds at most for each server, but without a limit at one that greets it and then says nothing:
-  /// `NATSAttempt` sets the limit.
+  /// Connects. Takes two seconds at most for each server, but without a limit at one that greets it and then
+  /// says nothing: `NATSAttempt` sets the limit.
   init(_ settings: BusSettings, name: String, subjects: [String], _ observer: Observer) throws(Failure) {
     self.observer = observer
     var made: OpaquePointer?

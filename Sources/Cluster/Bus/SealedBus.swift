@@ -1,10 +1,11 @@
 import BorealisBase
 import Synchronization
 
-/// What a bus is given and takes: sealed frames, so that it need not be trusted. One for a process, for any thread.
+/// What a bus is given and takes: sealed frames, so that it need not be trusted. One for a process, for any
+/// thread.
 ///
-/// Nodes of the version before neither seal nor open. As long as there is one of them, frames go out plain, and
-/// plain ones are taken; those of newer nodes are opened anyway.
+/// Nodes of the version before neither seal nor open. As long as there is one of them, frames go out plain,
+/// and plain ones are taken; those of newer nodes are opened anyway.
 package final class FrameSealing: Sendable {
   private struct State: Sendable {
     var seal: FrameSeal
@@ -27,7 +28,8 @@ package final class FrameSealing: Sendable {
   private let time: any TimeSource
   private let state: Mutex<State>
 
-  /// `keys` reads the secret keys; it is called again when a frame needs another one, and returns nil if that fails.
+  /// `keys` reads the secret keys; it is called again when a frame needs another one, and returns nil if that
+  /// fails.
   package init(
     _ first: FrameKeys, time: any TimeSource = SystemTime(), keys: @escaping @Sendable () -> FrameKeys?
   ) {
@@ -35,8 +37,8 @@ package final class FrameSealing: Sendable {
     state = Mutex(State(seal: FrameSeal(first), readAt: time.monotonic()))
   }
 
-  /// Whether all nodes that there are open sealed frames. To be said each second: plain ones are taken until all nodes can
-  /// have heard that.
+  /// Whether all nodes that there are open sealed frames. To be said each second: plain ones are taken until
+  /// all nodes can have heard that.
   package func follow(allOpen: Bool) {
     let now = time.monotonic()
     state.withLock { state in

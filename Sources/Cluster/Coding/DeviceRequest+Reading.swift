@@ -2,7 +2,8 @@ import BorealisBase
 import Core
 
 extension DeviceRequest {
-  /// What a home is asked by a message of a type for a session, at a moment of this node's clock; nil if the bytes are none.
+  /// What a home is asked by a message of a type for a session, at a moment of this node's clock; nil if the
+  /// bytes are none.
   func message(_ type: MessageType, of session: BoundSession, askedAt: UInt64) -> GatewayMessage? {
     switch type {
     case .operation:

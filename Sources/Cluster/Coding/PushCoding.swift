@@ -4,7 +4,8 @@ import Model
 
 /// A push as nodes tell it: what its devices need of it, without what other channels get.
 enum PushCoding {
-  /// Nanoseconds after which a push that was on its way may have ended or been recalled: sessions ask the home instead.
+  /// Nanoseconds after which a push that was on its way may have ended or been recalled: sessions ask the
+  /// home instead.
   static let longestWay: UInt64 = 3_000_000_000
 
   /// Bytes for some targets, whose notification another channel may carry; nil if there are too many.
@@ -28,8 +29,8 @@ enum PushCoding {
     return writer.bytes
   }
 
-  /// Reads a push; nil if the bytes are none. `waited` must not show its notification from a moment on, in Unix milliseconds; 0 for no
-  /// such moment.
+  /// Reads a push; nil if the bytes are none. `waited` must not show its notification from a moment on, in
+  /// Unix milliseconds; 0 for no such moment.
   static func decode(_ bytes: [UInt8], showBefore: UInt64 = 0, waited: NumberSet? = nil) -> StoredPush? {
     guard let push = decodePlain(bytes) else { return nil }
     guard let waited, let moment = Int64(exactly: showBefore), moment > 0 else { return push }
@@ -104,7 +105,8 @@ enum PushCoding {
       showBefore: showBefore(pushes, outcome, for: number))
   }
 
-  /// A broadcast for the targets at a node: it goes there once, or in a few parts if its targets do not fit a frame.
+  /// A broadcast for the targets at a node: it goes there once, or in a few parts if its targets do not fit a
+  /// frame.
   static func parts(_ push: LivePush, _ numbers: NumberSet, now: Timestamp) -> [FanOutMessage] {
     let parts = parts(push.push, numbers)
     let moment = push.push.fallback.map { UInt64(clamping: $0.showBefore.milliseconds) } ?? 0
@@ -135,7 +137,8 @@ enum PushCoding {
     return parts(push, NumberSet(members[..<half])) + parts(push, NumberSet(members[half...]))
   }
 
-  /// Of what is told of what waits for a registration the moments from which on it must not show notifications.
+  /// Of what is told of what waits for a registration the moments from which on it must not show
+  /// notifications.
   static func showBefore(
     _ pushes: PulledPushes, _ outcome: PulledPart.Outcome, for number: RegistrationNumber
   ) -> [MessageID: UInt64] {
@@ -169,7 +172,8 @@ enum PushCoding {
     return .pushes(parts, through: through)
   }
 
-  /// What a home has answered of a registration's stored pushes. One that this version cannot read is as good as none.
+  /// What a home has answered of a registration's stored pushes. One that this version cannot read is as good
+  /// as none.
   static func pushes(of answer: PulledPart, for number: RegistrationNumber?) -> PulledPushes {
     switch answer.outcome {
     case .nothing: return .nothing

@@ -10,7 +10,8 @@ final class ForwardConnection {
   /// The request that it carries; nil while it is idle or not yet open.
   var job: ForwardJob?
   var parser: HTTPResponseParser
-  /// When connecting, sending or the answer has taken too long; for an idle one, when it is closed. By the loop's clock.
+  /// When connecting, sending or the answer has taken too long; for an idle one, when it is closed. By the
+  /// loop's clock.
   var deadline: UInt64
   /// When the last byte of the request went to the kernel; nil before: then the home cannot have all of it.
   var sentAt: UInt64?
@@ -53,7 +54,8 @@ enum ForwardLimits {
   static let connecting: UInt64 = 2_000_000_000
   /// Nanoseconds in which the home takes nothing of a request.
   static let sending: UInt64 = 10_000_000_000
-  /// Nanoseconds after which an idle connection is closed: before the home closes it, so that no request meets that.
+  /// Nanoseconds after which an idle connection is closed: before the home closes it, so that no request
+  /// meets that.
   static let idle: UInt64 = 30_000_000_000
   /// Connections that are being opened at a time.
   static let opening = 8

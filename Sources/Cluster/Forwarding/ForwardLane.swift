@@ -1,7 +1,9 @@
-/// What one loop has for one home: the requests that wait for it, and how connections to it stand. Belongs to the loop's thread.
+/// What one loop has for one home: the requests that wait for it, and how connections to it stand. Belongs to
+/// the loop's thread.
 final class ForwardLane {
   let home: RequestHomes.Home
-  /// The addresses of the home's host, best first; none while it is looked up, and where no connection is needed.
+  /// The addresses of the home's host, best first; none while it is looked up, and where no connection is
+  /// needed.
   var addresses: [String] = []
   /// Idle connections, the one used last at the end.
   var idle: [ForwardConnection] = []

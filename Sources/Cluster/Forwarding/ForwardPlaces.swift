@@ -1,8 +1,9 @@
 /// How a loop's places for connections are divided among homes.
 ///
-/// Half of them are kept for homes in equal parts, so that one that stands still with all its connections under way leaves the
-/// others theirs. The other half is for whoever comes first. An idle connection keeps no place that a request of another
-/// home needs, unless it is among those kept for its own. Belongs to the loop's thread.
+/// Half of them are kept for homes in equal parts, so that one that stands still with all its connections
+/// under way leaves the others theirs. The other half is for whoever comes first. An idle connection keeps no
+/// place that a request of another home needs, unless it is among those kept for its own. Belongs to the
+/// loop's thread.
 struct ForwardPlaces {
   /// Places in all.
   let all: Int
@@ -12,8 +13,8 @@ struct ForwardPlaces {
   /// Places that are kept for each home.
   private var kept: Int { max(1, all / (2 * max(1, homes))) }
 
-  /// The connections that there may be in all if one more is for a lane: what others have not taken of their kept places is left to
-  /// them.
+  /// The connections that there may be in all if one more is for a lane: what others have not taken of their
+  /// kept places is left to them.
   func limit(for lane: ForwardLane, among lanes: some Collection<ForwardLane>) -> Int {
     let kept = kept
     guard lane.connections >= kept else { return all }
@@ -22,7 +23,8 @@ struct ForwardPlaces {
     return all - max(0, missing)
   }
 
-  /// The idle connection that makes room for one of a lane: the longest idle one of the lane that has most connections.
+  /// The idle connection that makes room for one of a lane: the longest idle one of the lane that has most
+  /// connections.
   func idle(for lane: ForwardLane, among lanes: some Collection<ForwardLane>) -> ForwardConnection? {
     let kept = kept
     var richest: ForwardLane?
@@ -34,8 +36,9 @@ struct ForwardPlaces {
     return richest?.idle.first
   }
 
-  /// The lane that is to have the place of a connection that has become idle, though requests wait for it as well: the one with the
-  /// fewest connections that gets no place otherwise, if that makes the two more alike. `used` are the places that are taken.
+  /// The lane that is to have the place of a connection that has become idle, though requests wait for it as
+  /// well: the one with the fewest connections that gets no place otherwise, if that makes the two more
+  /// alike. `used` are the places that are taken.
   func poorer(
     than lane: ForwardLane, among lanes: some Collection<ForwardLane>, used: Int, at now: UInt64
   ) -> ForwardLane? {

@@ -3,9 +3,9 @@ import HTTP
 
 /// A request as it goes from the node that took it to the home, and what it says about its client.
 ///
-/// The home's handlers get the request that they would have got from the client itself: all fields in order but those
-/// that belong to a connection (RFC 9110 section 7.6.1). What the home must know besides is in fields of its own, whose
-/// names no request of a client keeps.
+/// The home's handlers get the request that they would have got from the client itself: all fields in order
+/// but those that belong to a connection (RFC 9110 section 7.6.1). What the home must know besides is in
+/// fields of its own, whose names no request of a client keeps.
 struct ForwardedRequest: Equatable {
   /// What the home is asked for.
   enum Purpose: Equatable {
@@ -22,7 +22,8 @@ struct ForwardedRequest: Equatable {
   var client: IPAddress?
   var isSecure: Bool
   var purpose = Purpose.serving
-  /// The app that it names, if the node that took it has looked: the home may have to know before the body has come.
+  /// The app that it names, if the node that took it has looked: the home may have to know before the body
+  /// has come.
   var app: AppKey?
 
   private static let own = "borealis-node-"
@@ -36,8 +37,8 @@ struct ForwardedRequest: Equatable {
   private static let helloName = "borealis-node-hello"
   private static let noLength = "none"
 
-  /// The first request on a connection, which is answered once the home has accepted the node's certificate: with TLS 1.3 the
-  /// one who connects cannot tell that from the handshake.
+  /// The first request on a connection, which is answered once the home has accepted the node's certificate:
+  /// with TLS 1.3 the one who connects cannot tell that from the handshake.
   static let hello = Array(
     "GET / HTTP/1.1\r\n\(versionName): \(version)\r\n\(helloName): 1\r\nhost: \r\n\r\n".utf8)
 
@@ -123,8 +124,8 @@ struct ForwardedRequest: Equatable {
     self.purpose = purpose
   }
 
-  /// The names of the fields that are for the next hop alone (RFC 9110 section 7.6.1), and of those about how the body
-  /// comes, which is complete by now. `Host` and `Content-Length` describe the request itself.
+  /// The names of the fields that are for the next hop alone (RFC 9110 section 7.6.1), and of those about how
+  /// the body comes, which is complete by now. `Host` and `Content-Length` describe the request itself.
   static func connectionFields(of headers: HTTPHeaders) -> Set<String> {
     var names: Set<String> = [
       "connection", "proxy-connection", "keep-alive", "te", "transfer-encoding", "upgrade", "expect",

@@ -65,8 +65,8 @@ extension ForwardingLoop {
 
   // MARK: Sending
 
-  /// A connection that is ready for a request. Those that the home has closed meanwhile are found out before anything is
-  /// sent.
+  /// A connection that is ready for a request. Those that the home has closed meanwhile are found out before
+  /// anything is sent.
   func takeIdle(of lane: ForwardLane) -> ForwardConnection? {
     guard lane.pausedUntil <= loop.now else { return nil }
     while let connection = lane.idle.popLast() {
@@ -166,7 +166,8 @@ extension ForwardingLoop {
     failed(connection.lane, connection.home, reason)
   }
 
-  /// A connection is idle: it takes the next request, or waits for one, unless another home is to have its place.
+  /// A connection is idle: it takes the next request, or waits for one, unless another home is to have its
+  /// place.
   private func rest(_ connection: ForwardConnection) {
     let poorer = places.poorer(
       than: connection.lane, among: lanes.values, used: sockets.count, at: loop.now)
@@ -296,7 +297,8 @@ extension ForwardingLoop {
     }
   }
 
-  /// Ends all connections to a node that is dead. What waits again is not sent yet: it would be over the next of them.
+  /// Ends all connections to a node that is dead. What waits again is not sent yet: it would be over the next
+  /// of them.
   func cut(allTo node: NodeAddress) {
     for connection in all where connection.home == node {
       if connection.isOpening { connection.lane.opening -= 1 }

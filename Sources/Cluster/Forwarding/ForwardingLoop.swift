@@ -2,12 +2,13 @@ import BorealisBase
 import BorealisNet
 import HTTP
 
-/// Passes the requests of one loop on. Made on the loop's thread and never leaves it; every call comes from there.
+/// Passes the requests of one loop on. Made on the loop's thread and never leaves it; every call comes from
+/// there.
 ///
-/// A request goes to an idle connection to its home at once. If there is none it waits in order until one is there, or a home is, and
-/// no longer than its deadline. After a failure it waits again if it was certainly not carried out: nothing answered, the
-/// connection ended before all of it was given to the kernel, or the node says that it is not the home. Otherwise its
-/// client is told that it may have been carried out.
+/// A request goes to an idle connection to its home at once. If there is none it waits in order until one is
+/// there, or a home is, and no longer than its deadline. After a failure it waits again if it was certainly
+/// not carried out: nothing answered, the connection ended before all of it was given to the kernel, or the
+/// node says that it is not the home. Otherwise its client is told that it may have been carried out.
 package final class ForwardingLoop: LoopDriver {
   let forwarder: RequestForwarder
   unowned let loop: EventLoop
@@ -49,7 +50,8 @@ package final class ForwardingLoop: LoopDriver {
 
   // MARK: Requests
 
-  /// Serves a complete request in this process if it is the home, else passes it on. `isSecure` says that the client used TLS.
+  /// Serves a complete request in this process if it is the home, else passes it on. `isSecure` says that the
+  /// client used TLS.
   package func handle(_ request: HTTPRequest, _ exchange: HTTPExchange, isSecure: Bool) {
     // Found once: it may be in the body.
     let app = app(of: request)
@@ -61,7 +63,8 @@ package final class ForwardingLoop: LoopDriver {
     start(ForwardJob(forwarded, of: app, for: .client(exchange), deadline: deadline))
   }
 
-  /// Asks the home whether the body of a request may come, for `HTTPServer.inquire`; false if this process is to say so.
+  /// Asks the home whether the body of a request may come, for `HTTPServer.inquire`; false if this process is
+  /// to say so.
   package func screen(
     _ head: HTTPRequest, requestID: String, peer: IPAddress?, isSecure: Bool, _ inquiry: HTTPInquiry
   ) -> Bool {
@@ -82,7 +85,8 @@ package final class ForwardingLoop: LoopDriver {
     return true
   }
 
-  /// What serves a request in this process; nil if it is not its home. `app` was found by the node that passes it on.
+  /// What serves a request in this process; nil if it is not its home. `app` was found by the node that
+  /// passes it on.
   package func handlers(for request: HTTPRequest, naming app: AppKey?) -> RequestHandlers? {
     handlers(for: app.map { .some($0) } ?? self.app(of: request))
   }
@@ -113,7 +117,8 @@ package final class ForwardingLoop: LoopDriver {
     lane(of: job).prepend(job)
   }
 
-  /// Tries a request again after a while that a home of others did not take: its app has another home, which nobody here knows yet.
+  /// Tries a request again after a while that a home of others did not take: its app has another home, which
+  /// nobody here knows yet.
   func postpone(_ job: ForwardJob) {
     guard job.deadline > loop.now, forwarder.hold(job) else { return forwarder.refuse(job) }
     let moment = min(loop.now &+ ForwardLimits.pause, job.deadline)
@@ -168,8 +173,8 @@ package final class ForwardingLoop: LoopDriver {
 
   func pumpAll() { for lane in lanes.values { pump(lane) } }
 
-  /// Answers requests that have waited long enough. They stand in the order of their deadlines, but for those that were put
-  /// back, which come first.
+  /// Answers requests that have waited long enough. They stand in the order of their deadlines, but for those
+  /// that were put back, which come first.
   private func expire() {
     for lane in lanes.values {
       while let first = lane.first, first.deadline <= loop.now, let job = takeFirst(of: lane) {
@@ -236,7 +241,8 @@ package final class ForwardingLoop: LoopDriver {
     pumpAll()
   }
 
-  /// The process has stood still: the clients of requests that wait may have given up, and asked for something else elsewhere.
+  /// The process has stood still: the clients of requests that wait may have given up, and asked for
+  /// something else elsewhere.
   package func stoodStill() {
     let waiting = deferred.map(\.job) + lanes.values.flatMap { $0.takeOthers { _ in false } }
     deferred = []

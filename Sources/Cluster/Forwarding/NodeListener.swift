@@ -2,11 +2,12 @@ import BorealisBase
 import BorealisNet
 import HTTP
 
-/// Takes the requests of other nodes on one loop. Made on the loop's thread, for the loop's whole life; every call comes
-/// from there.
+/// Takes the requests of other nodes on one loop. Made on the loop's thread, for the loop's whole life; every
+/// call comes from there.
 ///
-/// Each request is for this process alone: while it is not its home it answers 421 (RFC 9110 section 15.5.20), which
-/// `RequestForwarder` understands as "not carried out". Nothing is passed on a second time, so no request goes in a circle.
+/// Each request is for this process alone: while it is not its home it answers 421 (RFC 9110 section
+/// 15.5.20), which `RequestForwarder` understands as "not carried out". Nothing is passed on a second time,
+/// so no request goes in a circle.
 package final class NodeListener {
   private let server: HTTPServer
   private let tls: NodeTLS?
@@ -14,9 +15,10 @@ package final class NodeListener {
   /// Connections of nodes that a loop has.
   private static let connections = 4096
 
-  /// `memory` and `peers` are those of the servers for clients, since requests count for their clients; `nodes` returns
-  /// the names that the certificates of peers may carry; `handlers` is asked for each request, with the app that the peer says it
-  /// names, and returns nil if this process is not its home. Without TLS it may be on a loopback address only.
+  /// `memory` and `peers` are those of the servers for clients, since requests count for their clients;
+  /// `nodes` returns the names that the certificates of peers may carry; `handlers` is asked for each
+  /// request, with the app that the peer says it names, and returns nil if this process is not its home.
+  /// Without TLS it may be on a loopback address only.
   package init(
     loop: EventLoop, tls: NodeTLS?, limits: HTTPServerLimits, peers: HTTPPeerLimit, memory: HTTPMemory,
     time: any TimeSource = SystemTime(), nodes: @escaping @Sendable () -> [String],
@@ -53,8 +55,8 @@ package final class NodeListener {
     server.accept(descriptor)
   }
 
-  /// Ends all connections when their requests are answered, and calls `whenEmpty` then. Other nodes should know another
-  /// home first.
+  /// Ends all connections when their requests are answered, and calls `whenEmpty` then. Other nodes should
+  /// know another home first.
   package func beginDrain(whenEmpty: @escaping () -> Void) { server.beginDrain(whenEmpty: whenEmpty) }
 
   private static func serve(

@@ -2,8 +2,8 @@ import BorealisBase
 import BorealisNet
 import HTTP
 
-/// Asks the other nodes again and again whether they take requests of this one, over connections like those for requests.
-/// Made on a loop's thread and never leaves it.
+/// Asks the other nodes again and again whether they take requests of this one, over connections like those
+/// for requests. Made on a loop's thread and never leaves it.
 ///
 /// A connection is kept for some questions and then made anew: certificates and ports may have changed since.
 package final class NodeProbe: LoopDriver {

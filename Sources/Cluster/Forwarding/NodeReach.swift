@@ -2,8 +2,8 @@ import BorealisBase
 import BorealisNet
 import Synchronization
 
-/// Whom this node reaches for requests. One for a process; safe to use from any thread. A loop does the work, see
-/// `NodeProbe`.
+/// Whom this node reaches for requests. One for a process; safe to use from any thread. A loop does the work,
+/// see `NodeProbe`.
 package final class NodeReach: Sendable {
   /// A node that this one does not reach.
   package struct Problem: Sendable, Equatable {

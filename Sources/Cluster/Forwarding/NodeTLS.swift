@@ -1,7 +1,8 @@
 import BorealisNet
 import Synchronization
 
-/// TLS 1.3 between nodes: each shows the other a certificate of the same authority that carries its node's name.
+/// TLS 1.3 between nodes: each shows the other a certificate of the same authority that carries its node's
+/// name.
 package final class NodeTLS: Sendable {
   private struct Contexts: Sendable {
     let client: TLSContext
@@ -19,23 +20,23 @@ package final class NodeTLS: Sendable {
   private let key: String
   private let contexts: Mutex<Contexts>
 
-  /// Reads PEM files: the certificate of the authority, this node's chain with its own certificate first, and its key,
-  /// not encrypted.
+  /// Reads PEM files: the certificate of the authority, this node's chain with its own certificate first, and
+  /// its key, not encrypted.
   package init(authority: String, certificate: String, key: String) throws(TLSError) {
     (self.authority, self.certificate, self.key) = (authority, certificate, key)
     contexts = Mutex(try Self.read(authority, certificate, key))
   }
 
-  /// Reads the files again, for new connections of a node of this name; fails and changes nothing if other nodes would
-  /// refuse it with these.
+  /// Reads the files again, for new connections of a node of this name; fails and changes nothing if other
+  /// nodes would refuse it with these.
   package func reload(as name: String) throws {
     let new = try Self.read(authority, certificate, key)
     try Self.check(new, as: name, certificate)
     contexts.withLock { $0 = new }
   }
 
-  /// Fails if other nodes that have the same authority would refuse a node of this name: its certificate is of another
-  /// authority, for another name, not valid now, or not for servers and clients.
+  /// Fails if other nodes that have the same authority would refuse a node of this name: its certificate is
+  /// of another authority, for another name, not valid now, or not for servers and clients.
   package func check(as name: String) throws(Refusal) {
     try Self.check(contexts.withLock { $0 }, as: name, certificate)
   }

@@ -1,9 +1,9 @@
-/// What a node has found out about whom it reaches, without input or output. Moments are nanoseconds of a clock
-/// that never jumps.
+/// What a node has found out about whom it reaches, without input or output. Moments are nanoseconds of a
+/// clock that never jumps.
 ///
-/// A node is reached as long as it has answered a short while ago. One that answers late counts as out of reach
-/// too, since a home that slow keeps everybody waiting, unless most nodes answer late: then it is this node, or
-/// the whole network, that is slow.
+/// A node is reached as long as it has answered a short while ago. One that answers late counts as out of
+/// reach too, since a home that slow keeps everybody waiting, unless most nodes answer late: then it is this
+/// node, or the whole network, that is slow.
 struct ReachTable {
   /// Nanoseconds that an answer may take.
   static let late: UInt64 = 600_000_000
@@ -22,7 +22,8 @@ struct ReachTable {
 
   private var peers: [Int64: Peer] = [:]
 
-  /// Nanoseconds between two questions to a node: it asks at most eight nodes a second, however many there are.
+  /// Nanoseconds between two questions to a node: it asks at most eight nodes a second, however many there
+  /// are.
   var interval: UInt64 { max(1_000_000_000, UInt64(peers.count) * 1_000_000_000 / 8) }
 
   /// Forgets all nodes but these.

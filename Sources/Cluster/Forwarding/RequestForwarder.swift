@@ -3,8 +3,8 @@ import BorealisNet
 import HTTP
 import Synchronization
 
-/// Passes requests on to their homes, whichever nodes those are, and their answers back. One for a process; safe to use from
-/// any thread. The work is done on the event loops, see `ForwardingLoop`.
+/// Passes requests on to their homes, whichever nodes those are, and their answers back. One for a process;
+/// safe to use from any thread. The work is done on the event loops, see `ForwardingLoop`.
 package final class RequestForwarder: Sendable {
   /// What requests may cost and how long they may take.
   package struct Options: Sendable {
@@ -62,9 +62,9 @@ package final class RequestForwarder: Sendable {
   /// The homes that are out of reach, so that the log says so once.
   private let unreached = Mutex<Set<NodeAddress>>([])
 
-  /// `refusal` makes the answer of a request that is not served, in the form of the API that its target belongs to;
-  /// `memory` is that of the HTTP servers, for answers that come in; `app` finds the key of the app that a request names, nil if it names
-  /// none. Without TLS only homes on this machine are used.
+  /// `refusal` makes the answer of a request that is not served, in the form of the API that its target
+  /// belongs to; `memory` is that of the HTTP servers, for answers that come in; `app` finds the key of the
+  /// app that a request names, nil if it names none. Without TLS only homes on this machine are used.
   package init(
     tls: NodeTLS?, options: Options = Options(),
     refusal: @escaping @Sendable (HTTPFault, _ target: String) -> HTTPResponse,
@@ -81,8 +81,8 @@ package final class RequestForwarder: Sendable {
     self.log = log
   }
 
-  /// Passes requests on to this home of all apps from now on; nil while there is none: requests wait. What an earlier home has been
-  /// sent it may still answer.
+  /// Passes requests on to this home of all apps from now on; nil while there is none: requests wait. What an
+  /// earlier home has been sent it may still answer.
   package func follow(_ home: NodeAddress?) { follow(RequestHomes(home)) }
 
   /// Passes each request on to its home from now on. Those that wait go to the homes that they have now.
@@ -106,19 +106,21 @@ package final class RequestForwarder: Sendable {
   /// Gives requests that wait to handlers of this process that have come to be there.
   package func wake() { post(.changed) }
 
-  /// Treats a node as dead: requests that it has not answered get the answer of those that may have been carried out.
+  /// Treats a node as dead: requests that it has not answered get the answer of those that may have been
+  /// carried out.
   package func abandon(_ node: NodeAddress) { post(.abandoned(node)) }
 
-  /// Serves a loop, on its thread. `local` returns the handlers of this process if it is the home itself: then requests
-  /// that wait are theirs.
+  /// Serves a loop, on its thread. `local` returns the handlers of this process if it is the home itself:
+  /// then requests that wait are theirs.
   package func add(to loop: EventLoop, local: @escaping () -> RequestHandlers?) -> ForwardingLoop {
     let mailbox = Mailbox<Mail>(of: loop.handle)
     loops.withLock { $0.append(mailbox) }
     return ForwardingLoop(loop: loop, forwarder: self, mailbox: mailbox, local: local)
   }
 
-  /// Has a request served by the home of the app that it names, for an exchange that a handler of this process was given with a request
-  /// that named none. Whoever serves it must not do the same with it: it would go in a circle.
+  /// Has a request served by the home of the app that it names, for an exchange that a handler of this
+  /// process was given with a request that named none. Whoever serves it must not do the same with it: it
+  /// would go in a circle.
   package func passOn(_ request: HTTPRequest, _ exchange: HTTPExchange, isSecure: Bool) {
     loops.withLock(\.first)?.post(.passOn(request, exchange, isSecure: isSecure))
   }

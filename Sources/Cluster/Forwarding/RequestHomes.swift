@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// Where requests are served: all of them by one home; or those of each app by the app's home, those of a group of apps by the home that
-/// all of these have, and what names neither by that of the installation.
+/// Where requests are served: all of them by one home; or those of each app by the app's home, those of a
+/// group of apps by the home that all of these have, and what names neither by that of the installation.
 package struct RequestHomes: Sendable, Equatable {
   /// Who serves a request.
   package enum Home: Sendable, Hashable {
@@ -18,14 +18,16 @@ package struct RequestHomes: Sendable, Equatable {
   private var installation: Home
   private var apps: [AppKey: Home] = [:]
 
-  /// One home of all apps; nil while there is none. A process that is the home itself serves what waits in it, whatever is said here.
+  /// One home of all apps; nil while there is none. A process that is the home itself serves what waits in
+  /// it, whatever is said here.
   package init(_ home: NodeAddress?) {
     isDivided = false
     installation = home.map { .node($0) } ?? .nobody
   }
 
-  /// Homes of some apps each. What names no app, or an app that is not among these, is for the home of the installation. Requests of a
-  /// group wait as long as its apps, which `groups` has by their keys, have different homes.
+  /// Homes of some apps each. What names no app, or an app that is not among these, is for the home of the
+  /// installation. Requests of a group wait as long as its apps, which `groups` has by their keys, have
+  /// different homes.
   package init(installation: Home, apps: [AppKey: Home], groups: [AppKey: [AppKey]] = [:]) {
     isDivided = true
     (self.installation, self.apps) = (installation, apps)

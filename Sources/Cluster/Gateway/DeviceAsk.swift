@@ -7,7 +7,8 @@ enum DeviceAsk: Sendable {
   case registration(Location, AppKey)
   case receipts
 
-  /// What tells the device its result, and its loop; one that cannot be read is none. Nil if it waits for nothing.
+  /// What tells the device its result, and its loop; one that cannot be read is none. Nil if it waits for
+  /// nothing.
   func answer(_ body: [UInt8]) -> (message: HomeMessage, loop: UInt16)? {
     switch self {
     case .operation(let location, let sequence):

@@ -26,7 +26,8 @@ struct GatewayPeer: Sendable {
 
   /// Nanoseconds for which results are kept.
   private static let resultLifetime: UInt64 = 60_000_000_000
-  /// Results, and bytes of them, that are kept at most. One that is kept no more is made again if the gateway has to ask again.
+  /// Results, and bytes of them, that are kept at most. One that is kept no more is made again if the gateway
+  /// has to ask again.
   private static let mostResults = 65_536
   private static let mostResultBytes = 16 << 20
 
@@ -102,7 +103,8 @@ struct GatewayPeer: Sendable {
     questions.filter { $0.value.next <= now }.sorted { $0.key < $1.key }.map(\.value.app)
   }
 
-  /// A part of the answer to a question has come; if others do not, it is asked again. True if it was the last one.
+  /// A part of the answer to a question has come; if others do not, it is asked again. True if it was the
+  /// last one.
   mutating func note(_ list: SessionList, next: UInt64) -> Bool {
     guard questions[list.request]?.told.insert(list.index) != nil else { return false }
     questions[list.request]?.next = next
@@ -125,7 +127,8 @@ struct GatewayPeer: Sendable {
     questions = questions.filter { $0.value.app != app }
   }
 
-  /// The buckets of an app that differ from what the gateway says, and did so before: once may be a message under way.
+  /// The buckets of an app that differ from what the gateway says, and did so before: once may be a message
+  /// under way.
   mutating func compare(_ digest: DigestMessage, _ app: AppID) -> [UInt32] {
     let differing = table.digest(of: app).differing(from: digest)
     let range = digest.first...digest.last

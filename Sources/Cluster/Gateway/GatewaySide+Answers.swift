@@ -175,8 +175,8 @@ extension GatewaySide {
   }
 }
 
-/// An answer to WANT_SESSIONS, in parts that fit frames. Each part is made when it is sent, so that it is true at that place among the
-/// messages of the link.
+/// An answer to WANT_SESSIONS, in parts that fit frames. Each part is made when it is sent, so that it is
+/// true at that place among the messages of the link.
 struct SessionListing: Sendable {
   /// Lists that wait at most.
   static let most = 64

@@ -3,7 +3,8 @@ import Core
 
 /// Changes of who this node is.
 extension GatewaySide {
-  /// What no home has answered of an app, with nil of all, for a home in this process; nothing of it is kept here any more.
+  /// What no home has answered of an app, with nil of all, for a home in this process; nothing of it is kept
+  /// here any more.
   mutating func handOver(_ app: AppID? = nil) -> [GatewayMessage] {
     var messages: [GatewayMessage] = []
     for batch in batches.keys.sorted() {

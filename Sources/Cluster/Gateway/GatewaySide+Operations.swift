@@ -19,7 +19,8 @@ extension GatewaySide {
     return ask
   }
 
-  /// A connection has ended that waited for a login or a registration: its home is not asked any more, and what is on the way is void.
+  /// A connection has ended that waited for a login or a registration: its home is not asked any more, and
+  /// what is on the way is void.
   mutating func withdraw(_ location: Location, _ node: inout ClusterNode, now: UInt64) {
     if logins[location] != nil { return giveUp(loginAt: location, &node, now: now) }
     guard let number = asks.registration(at: location) else { return }
@@ -31,8 +32,8 @@ extension GatewaySide {
     send(home, .close(SessionClose(handle(location))), &node, now: now)
   }
 
-  /// A session ends: what was asked for on it is not repeated any more, since its device may say something else on its next
-  /// connection. What has not been sent is sent once.
+  /// A session ends: what was asked for on it is not repeated any more, since its device may say something
+  /// else on its next connection. What has not been sent is sent once.
   mutating func endOperations(of session: BoundSession, _ node: inout ClusterNode, now: UInt64) {
     for (index, number) in order.end(session.location).enumerated() {
       let key = RequestTable.Key.device(handle(session.location), sequence: number)

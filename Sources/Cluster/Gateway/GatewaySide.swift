@@ -2,8 +2,8 @@ import BorealisBase
 import Core
 import Model
 
-/// What a gateway keeps of the devices whose apps have their homes on other nodes: their sessions, and what those homes have not
-/// answered yet. Used on the link's thread only.
+/// What a gateway keeps of the devices whose apps have their homes on other nodes: their sessions, and what
+/// those homes have not answered yet. Used on the link's thread only.
 struct GatewaySide: Sendable {
   /// Most acknowledgements in a batch, for the size of a frame.
   static let mostInBatch = 4096
@@ -305,7 +305,8 @@ struct GatewaySide: Sendable {
   mutating func moved(_ apps: Set<AppID>, _ node: inout ClusterNode, now: UInt64) {
     listings.removeAll { apps.contains($0.app) }
     for app in apps {
-      // What the home before had for a session may not have come, and what comes now must not be sent before it.
+      // What the home before had for a session may not have come, and what comes now must not be sent before
+      // it.
       let hasSessions = homes[app] != nil && !table.numbers(of: app).isEmpty
       if hasSessions { replays.expect(app, now: now) } else { replays.forget(app) }
     }

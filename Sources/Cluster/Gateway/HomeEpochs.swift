@@ -1,6 +1,7 @@
 import BorealisBase
 
-/// What a node is the home of, and since which epoch: of everything since one; or of some apps since one each.
+/// What a node is the home of, and since which epoch: of everything since one; or of some apps since one
+/// each.
 struct HomeEpochs: Sendable {
   private let ofAll: Epoch?
   private var epochs: [AppID: Epoch] = [:]

@@ -2,7 +2,8 @@ import BorealisBase
 import Core
 import Synchronization
 
-/// The connections of all nodes for a router that leads: those of this process directly, those of others by the link's thread.
+/// The connections of all nodes for a router that leads: those of this process directly, those of others by
+/// the link's thread.
 final class LinkGateway: DeviceGateway {
   private let local: any DeviceGateway
   private let loops: UInt16

@@ -1,9 +1,10 @@
 import BorealisBase
 import Core
 
-/// How many logins a gateway has its home work on at a time; the others wait here. A home that cannot keep up answers late: with all of
-/// them it would be asked again for each, answer when nobody waits any more, and never catch up. What it answers in time lets more
-/// through; what has to be repeated halves their number. Moments are nanoseconds of the monotonic clock.
+/// How many logins a gateway has its home work on at a time; the others wait here. A home that cannot keep up
+/// answers late: with all of them it would be asked again for each, answer when nobody waits any more, and
+/// never catch up. What it answers in time lets more through; what has to be repeated halves their number.
+/// Moments are nanoseconds of the monotonic clock.
 struct LoginWindow: Sendable {
   /// Fewest and most logins that the home may have to answer.
   static let sizes = 16.0...4096.0
@@ -36,7 +37,8 @@ struct LoginWindow: Sendable {
   /// A new login, behind all others.
   mutating func add(_ location: Location, now: UInt64) { waiting.append((location, now)) }
 
-  /// The next one for the home, which counts as sent; nil if it has enough, or none waits. Those that are gone may be among them.
+  /// The next one for the home, which counts as sent; nil if it has enough, or none waits. Those that are
+  /// gone may be among them.
   mutating func next() -> Location? {
     guard hasRoom, let first = waiting.popFirst() else { return nil }
     sent.insert(first.location)
@@ -71,8 +73,8 @@ struct LoginWindow: Sendable {
   }
 }
 
-/// The logins of a gateway for all homes. Apps that are divided among homes have a window each, so that those of a home that is slow keep
-/// nobody else waiting.
+/// The logins of a gateway for all homes. Apps that are divided among homes have a window each, so that those
+/// of a home that is slow keep nobody else waiting.
 struct LoginWindows: Sendable {
   private var windows: [LoginWindow] = []
   private var places: [AppID: Int] = [:]

@@ -2,8 +2,8 @@ import BorealisBase
 import Core
 import Synchronization
 
-/// Numbers for the loops of other nodes: a router names a connection by a loop of its own process, so that each loop of another node
-/// gets a number above those.
+/// Numbers for the loops of other nodes: a router names a connection by a loop of its own process, so that
+/// each loop of another node gets a number above those.
 final class LoopDirectory: HomeRules {
   /// A loop of a node.
   struct Place: Hashable, Sendable {

@@ -2,8 +2,8 @@ import BorealisBase
 import Core
 import Synchronization
 
-/// The homes of apps as one loop sees them: this process, for the apps that it is the home of; else other nodes, which are reached over
-/// the bus and answer by mail.
+/// The homes of apps as one loop sees them: this process, for the apps that it is the home of; else other
+/// nodes, which are reached over the bus and answer by mail.
 final class LoopHome: AppHome {
   private struct Local {
     let home: LocalHome
@@ -71,8 +71,8 @@ struct OwnApps: Sendable {
     if let key = keys?.removeValue(forKey: app) { ids[key] = nil }
   }
 
-  /// Divides messages into those about these apps and those about others. A device that names its app by a key which is not among
-  /// these is one of another app.
+  /// Divides messages into those about these apps and those about others. A device that names its app by a
+  /// key which is not among these is one of another app.
   func divide(_ messages: [GatewayMessage]) -> (own: [GatewayMessage], others: [GatewayMessage]) {
     guard let keys else { return (messages, []) }
     return messages.divided { place in
@@ -110,7 +110,8 @@ extension GatewayMessage {
 }
 
 extension [GatewayMessage] {
-  /// The messages about apps for which `isOwn` is true, and those for which it is false; where it is nil both get the message.
+  /// The messages about apps for which `isOwn` is true, and those for which it is false; where it is nil both
+  /// get the message.
   func divided(_ isOwn: (AppReference) -> Bool?) -> (own: [GatewayMessage], others: [GatewayMessage]) {
     var (own, others): ([GatewayMessage], [GatewayMessage]) = ([], [])
     for message in self {

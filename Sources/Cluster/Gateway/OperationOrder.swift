@@ -1,7 +1,8 @@
 import Core
 
-/// The operations of each session that have no result, in the order in which they came. The home is asked for one of a session at a time:
-/// a later one may come there when an earlier one was lost, or get its result first and then not be repeated to the next home with that.
+/// The operations of each session that have no result, in the order in which they came. The home is asked for
+/// one of a session at a time: a later one may come there when an earlier one was lost, or get its result
+/// first and then not be repeated to the next home with that.
 struct OperationOrder: Sendable {
   private var numbers: [Location: [UInt32]] = [:]
 
@@ -14,7 +15,8 @@ struct OperationOrder: Sendable {
   /// Whether it is an operation's turn.
   func isNext(_ number: UInt32, of session: Location) -> Bool { numbers[session]?.first == number }
 
-  /// An operation has a result, or gets none any more; the one whose turn it is now, if it was another's before.
+  /// An operation has a result, or gets none any more; the one whose turn it is now, if it was another's
+  /// before.
   mutating func end(_ number: UInt32, of session: Location) -> UInt32? {
     guard let index = numbers[session]?.firstIndex(of: number) else { return nil }
     numbers[session]?.remove(at: index)

@@ -2,8 +2,8 @@ import BorealisBase
 import Core
 
 extension AppDirectory {
-  /// Makes a session that another home accepted its registration's, unless the one that this has `isNewer`. Also tells which session of
-  /// the registration it has replaced.
+  /// Makes a session that another home accepted its registration's, unless the one that this has `isNewer`.
+  /// Also tells which session of the registration it has replaced.
   func bind(
     _ id: RegistrationID, _ number: RegistrationNumber, at location: Location, isForeground: Bool,
     since seconds: UInt32, unless isNewer: (Location) -> Bool

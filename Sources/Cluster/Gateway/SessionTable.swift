@@ -28,7 +28,8 @@ extension NodeSession {
   }
 }
 
-/// The sessions of one gateway: the gateway keeps one of its own, the home one of each gateway, and both compare their digests.
+/// The sessions of one gateway: the gateway keeps one of its own, the home one of each gateway, and both
+/// compare their digests.
 struct SessionTable: Sendable {
   /// The sessions of one app.
   fileprivate struct AppSessions: Sendable {

@@ -25,8 +25,8 @@ struct FollowedHome: Equatable, Sendable {
   let epoch: Epoch
 }
 
-/// Which homes a gateway follows: one for all apps; or one for each app, once they are divided. An app of this node itself has none
-/// here.
+/// Which homes a gateway follows: one for all apps; or one for each app, once they are divided. An app of
+/// this node itself has none here.
 struct AppHomes: Sendable {
   private struct Place: Sendable {
     var epoch: Epoch

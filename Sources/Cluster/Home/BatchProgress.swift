@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// The batches of acknowledgements of a gateway on their way to the database. Each has a token, which stands for a connection: the router
-/// says how many acknowledgements of that are stored.
+/// The batches of acknowledgements of a gateway on their way to the database. Each has a token, which stands
+/// for a connection: the router says how many acknowledgements of that are stored.
 struct BatchProgress: Sendable {
   /// What is to be done with a batch.
   enum Beginning: Sendable {
@@ -45,7 +45,8 @@ struct BatchProgress: Sendable {
     }
   }
 
-  /// The router awaits more acknowledgements of a batch to be stored, or has stored some. The batch, if nothing of it is left.
+  /// The router awaits more acknowledgements of a batch to be stored, or has stored some. The batch, if
+  /// nothing of it is left.
   mutating func change(_ token: UInt32, awaited: Int, stored count: Int) -> Batch? {
     guard var batch = batches[token] else { return nil }
     batch.left += awaited - count

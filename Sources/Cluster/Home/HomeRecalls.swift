@@ -1,7 +1,8 @@
 import BorealisBase
 import Core
 
-/// The recalls of a home: gateways are told of them until they confirm, and calls wait for that. What it returns is to be sent in order.
+/// The recalls of a home: gateways are told of them until they confirm, and calls wait for that. What it
+/// returns is to be sent in order.
 struct HomeRecalls: Sendable {
   private var requests = RequestTable(mostBytes: 16 << 20)
   /// Who has not confirmed one.
@@ -10,7 +11,8 @@ struct HomeRecalls: Sendable {
   private var untold = RecentSet<RecallKey>(capacity: 1024)
   /// How many gateways that are taken for dead may have devices with a push.
   private var lost: [RecallKey: Int] = [:]
-  /// Gateways that have kept a call waiting in vain: no other call waits for them until they confirm something.
+  /// Gateways that have kept a call waiting in vain: no other call waits for them until they confirm
+  /// something.
   private var late: Set<Incarnation> = []
   private var waits = RecallWaits()
   private var recent = RecentRecalls()
@@ -25,8 +27,8 @@ struct HomeRecalls: Sendable {
   /// When `tick` has something to do.
   var deadline: UInt64 { min(requests.deadline ?? .max, waits.deadline) }
 
-  /// Tells gateways of a recall; without an audience, all devices of the app that have the push. So many others that have some of these
-  /// are lost.
+  /// Tells gateways of a recall; without an audience, all devices of the app that have the push. So many
+  /// others that have some of these are lost.
   mutating func tell(
     _ id: MessageID, _ app: AppID, _ audience: NumberSet?, to gateways: [Incarnation], lost: Int, now: UInt64
   ) -> [LinkAction] {

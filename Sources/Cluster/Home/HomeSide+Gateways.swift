@@ -185,8 +185,8 @@ extension HomeSide {
       remove(location, of: peer, .unknown, now: now)
     }
     guard !list.items.isEmpty else { return }
-    // What was pushed before these sessions were known did not go to them. Gateways ask for it behind the list, those of the version
-    // before wait for this.
+    // What was pushed before these sessions were known did not go to them. Gateways ask for it behind the
+    // list, those of the version before wait for this.
     output.append(.replayUnasked(app, loaded?.directory.newest ?? MessageID(0), to: peer))
   }
 
@@ -244,7 +244,8 @@ extension HomeSide {
     }
   }
 
-  /// The router awaits acknowledgements of a batch to be stored, or has stored some: tells the gateway if it has all.
+  /// The router awaits acknowledgements of a batch to be stored, or has stored some: tells the gateway if it
+  /// has all.
   mutating func settle(_ location: Location, awaited: Int = 0, stored count: Int = 0) {
     guard let peer = places.place(of: location.loop)?.incarnation,
       let batch = peers[peer]?.acknowledgements.change(

@@ -2,8 +2,8 @@ import BorealisBase
 import Core
 import Model
 
-/// What a home keeps of the gateways that are other nodes: it serves them from the same `LocalHome` as the loops of its own process.
-/// Used on the link's thread only.
+/// What a home keeps of the gateways that are other nodes: it serves them from the same `LocalHome` as the
+/// loops of its own process. Used on the link's thread only.
 struct HomeSide: Sendable {
   let own: Incarnation
   private(set) var epochs: HomeEpochs

@@ -32,7 +32,8 @@ struct RecallWaits: Sendable {
   /// Whether a call has waited long enough for a recall.
   func isDue(_ key: RecallKey, now: UInt64) -> Bool { waits[key]?.contains { $0.end <= now } == true }
 
-  /// So many gateways have not confirmed a recall yet: calls end when they have waited long enough, or if nothing is waited for.
+  /// So many gateways have not confirmed a recall yet: calls end when they have waited long enough, or if
+  /// nothing is waited for.
   mutating func settle(_ key: RecallKey, unconfirmed: Int, isOver: Bool, now: UInt64) {
     guard let known = waits[key] else { return }
     for wait in known where isOver || wait.end <= now { replies.append { wait.done(unconfirmed) } }
@@ -47,7 +48,8 @@ struct RecallWaits: Sendable {
   }
 }
 
-/// Recalls that a gateway has to hear of which comes later, as it was cut off for a while: its devices may have the pushes.
+/// Recalls that a gateway has to hear of which comes later, as it was cut off for a while: its devices may
+/// have the pushes.
 struct RecentRecalls: Sendable {
   struct Entry: Sendable {
     let key: RecallKey

@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// Apps whose sessions at a gateway may lack pushes: their home was told of them, and has not said since what they lack. A state machine
-/// without input or output.
+/// Apps whose sessions at a gateway may lack pushes: their home was told of them, and has not said since what
+/// they lack. A state machine without input or output.
 struct ReplayQuestions: Sendable {
   private struct Question: Sendable {
     /// When it is asked, or asked again.
@@ -25,14 +25,16 @@ struct ReplayQuestions: Sendable {
   /// A home will be told of an app's sessions: it is asked then, or after a while all the same.
   mutating func expect(_ app: AppID, now: UInt64) { open[app] = Question(due: now + Self.patience) }
 
-  /// A question for an app's home, behind the list of sessions, so that its answer is of a home that knows them.
+  /// A question for an app's home, behind the list of sessions, so that its answer is of a home that knows
+  /// them.
   mutating func ask(_ app: AppID, now: UInt64) -> ClusterMessage {
     last &+= 1
     open[app] = Question(due: now + Self.patience, number: last)
     return .replay(ReplayRequest(after: MessageID(0), number: last))
   }
 
-  /// A home has said that nothing is missing any more. It says which question it answers; one of the version before does not.
+  /// A home has said that nothing is missing any more. It says which question it answers; one of the version
+  /// before does not.
   mutating func take(_ end: ReplayEnd, of app: AppID) {
     guard let number = open[app]?.number, end.answers ?? number >= number else { return }
     open[app] = nil

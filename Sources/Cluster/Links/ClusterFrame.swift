@@ -105,11 +105,12 @@ package struct ClusterFrame: Hashable, Sendable {
   package let head: FrameHead
   /// The messages; none if this program does not know the type.
   package let entries: [ClusterEntry]
-  /// When the first of them was said, in milliseconds of the sender's clock since boot; 0 if the sender does not say it.
+  /// When the first of them was said, in milliseconds of the sender's clock since boot; 0 if the sender does
+  /// not say it.
   package let saidAt: UInt64
 
-  /// Reads a frame. Bytes behind the moment, and behind the fields of an entry that this program knows, come from a later version
-  /// and are skipped.
+  /// Reads a frame. Bytes behind the moment, and behind the fields of an entry that this program knows, come
+  /// from a later version and are skipped.
   package init(
     _ frame: [UInt8], cluster: ClusterName, versions: ClosedRange<UInt8> = ClusterLimits.versions
   ) throws(ClusterFrameError) {

@@ -4,7 +4,8 @@ package enum ClusterLimits {
   package static let versions: ClosedRange<UInt8> = 1...2
   /// The first version whose gateways ask with a number, right behind a list of sessions, what these lack.
   package static let asksBehindSessions: UInt8 = 2
-  /// Most bytes of a frame. NATS allows 1 MB; large messages hold up small ones on the connection between two of its servers.
+  /// Most bytes of a frame. NATS allows 1 MB; large messages hold up small ones on the connection between two
+  /// of its servers.
   package static let maxFrame = 256 << 10
   /// The same of a sealed one.
   package static let maxSealedFrame = maxFrame + FrameSeal.overhead
@@ -35,7 +36,8 @@ package enum ClusterLimits {
   package static let maxReorderBytes = 2 << 20
   /// Most frames that wait for a frame before them.
   package static let maxReorderFrames = 4096
-  /// Most bytes sent to a peer that it has not said to have applied; with more it is behind and gets no pushes.
+  /// Most bytes sent to a peer that it has not said to have applied; with more it is behind and gets no
+  /// pushes.
   package static let maxUnapplied = 8 << 20
   /// The bytes at which a peer is no longer behind.
   package static let resumeUnapplied = maxUnapplied / 2
@@ -47,7 +49,8 @@ package enum ClusterLimits {
   package static let appliedAfter = 1 << 20
   /// Nanoseconds between two POSITION and APPLIED.
   package static let positionInterval: UInt64 = 1_000_000_000
-  /// Nanoseconds for which a peer's numbers contradict what came from it before they are believed: longer than any message is late.
+  /// Nanoseconds for which a peer's numbers contradict what came from it before they are believed: longer
+  /// than any message is late.
   package static let resetDelay: UInt64 = 10_000_000_000
   /// POSITION in a row that have to say so.
   package static let resetPositions = 5

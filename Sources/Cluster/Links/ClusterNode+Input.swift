@@ -38,8 +38,9 @@ extension ClusterNode {
     }
   }
 
-  /// Whether one more node may be known: anybody on the bus can make senders up. One that says nothing gives its place away, first of all
-  /// one that never said who it is; what it is to the others has to be found out anew if it comes back.
+  /// Whether one more node may be known: anybody on the bus can make senders up. One that says nothing gives
+  /// its place away, first of all one that never said who it is; what it is to the others has to be found out
+  /// anew if it comes back.
   private mutating func makeRoom(now: UInt64) -> Bool {
     guard links.count >= ClusterLimits.maxLinks else { return true }
     let silent = links.values.filter { now >= $0.lastHeard + ClusterLimits.silence }

@@ -16,12 +16,13 @@ package enum ClusterOutput: Hashable, Sendable {
   case heard(Incarnation)
   /// A silent node has given its place to another one: it is known no more until it is heard.
   case dropped(Incarnation)
-  /// A message, in the order in which its sender sent it, and for how many nanoseconds it was on its way beyond what is usual. Pushes
-  /// come in the order of their stream and once.
+  /// A message, in the order in which its sender sent it, and for how many nanoseconds it was on its way
+  /// beyond what is usual. Pushes come in the order of their stream and once.
   case message(from: Incarnation, ClusterEntry, age: UInt64)
   /// Messages of a node were lost: what the receiver believes about it has to be compared.
   case gap(from: Incarnation)
-  /// A gateway is to get all open pushes of an app after one: the home answers with `replay`. Told again each second until then.
+  /// A gateway is to get all open pushes of an app after one: the home answers with `replay`. Told again each
+  /// second until then.
   case replay(AppID, to: Incarnation, after: MessageID)
   /// A node has seen a newer timeline of PostgreSQL than this one.
   case newerTimeline(UInt32)
@@ -63,8 +64,9 @@ package enum SendResult: Hashable, Sendable {
   case tooLarge
 }
 
-/// A node of a cluster, as a state machine without input or output: messages, frames and moments go in; frames to publish and events
-/// come out. It knows no bus, no database and no device. Moments are nanoseconds of a clock that never jumps.
+/// A node of a cluster, as a state machine without input or output: messages, frames and moments go in;
+/// frames to publish and events come out. It knows no bus, no database and no device. Moments are nanoseconds
+/// of a clock that never jumps.
 package struct ClusterNode: Sendable {
   package let cluster: ClusterName
   /// Which registration it is.
@@ -112,7 +114,8 @@ package struct ClusterNode: Sendable {
   /// When `tick` has something to do.
   package var deadline: UInt64 { links.values.reduce(nextHello) { min($0, $1.deadline) } }
 
-  /// Sends and gives up what is due. Call it after other calls, too: a node that has sent nothing lately sends at once.
+  /// Sends and gives up what is due. Call it after other calls, too: a node that has sent nothing lately
+  /// sends at once.
   package mutating func tick(now: UInt64) {
     if now >= nextHello {
       sayHello(to: .none, wantsAnswer: links.isEmpty || asksAll, now: now)
@@ -182,16 +185,19 @@ package struct ClusterNode: Sendable {
   /// The nodes that have said hello, oldest first.
   package var peers: [Incarnation] { links.values.filter { $0.hello != nil }.map(\.peer).sorted() }
 
-  /// Where the devices of this node may go when it ends: the addresses that other nodes have told, of those that are heard and stay.
+  /// Where the devices of this node may go when it ends: the addresses that other nodes have told, of those
+  /// that are heard and stay.
   package var deviceAddresses: [String] {
     links.values.filter { !$0.isSilent }.compactMap(\.hello).filter { !$0.isDraining }.map(\.deviceAddress)
       .filter { !$0.isEmpty }.sorted()
   }
 
-  /// The version that this node and another one speak with each other; nil before the other's first HELLO, and if there is none.
+  /// The version that this node and another one speak with each other; nil before the other's first HELLO,
+  /// and if there is none.
   package func version(with peer: Incarnation) -> UInt8? { links[peer]?.version }
 
-  /// A moment of another node's clock, in milliseconds, on this node's; nil if it is not known how they differ.
+  /// A moment of another node's clock, in milliseconds, on this node's; nil if it is not known how they
+  /// differ.
   package func moment(_ milliseconds: UInt64, of peer: Incarnation) -> UInt64? {
     links[peer]?.clock.moment(milliseconds)
   }
@@ -199,7 +205,8 @@ package struct ClusterNode: Sendable {
   /// What a node last said about itself.
   package func hello(of peer: Incarnation) -> NodeHello? { links[peer]?.hello }
 
-  /// A node is dead for the database: forgets it for good. Its sequence numbers would begin anew, which no receiver accepts.
+  /// A node is dead for the database: forgets it for good. Its sequence numbers would begin anew, which no
+  /// receiver accepts.
   package mutating func forget(_ peer: Incarnation) {
     links[peer] = nil
     // Numbers grow: with room for many restarts, those of long ago need not be known.
@@ -241,8 +248,8 @@ package struct ClusterNode: Sendable {
     for gateway in links.keys { links[gateway]?.closeStream(app) }
   }
 
-  /// Sends a push, which is newer than all before it for the app. False if the gateway gets it with a later `replay` instead: then
-  /// nothing is kept of it here. To the node's own gateway it comes back at once.
+  /// Sends a push, which is newer than all before it for the app. False if the gateway gets it with a later
+  /// `replay` instead: then nothing is kept of it here. To the node's own gateway it comes back at once.
   @discardableResult
   package mutating func deliver(_ app: AppID, _ message: ClusterMessage, to gateway: Incarnation, now: UInt64)
     -> Bool
@@ -257,8 +264,8 @@ package struct ClusterNode: Sendable {
     return isSent
   }
 
-  /// Answers `ClusterOutput.replay`: all open pushes of an app after one, oldest first, and up to which they are complete. If the
-  /// gateway falls behind on the way, the rest is asked for again.
+  /// Answers `ClusterOutput.replay`: all open pushes of an app after one, oldest first, and up to which they
+  /// are complete. If the gateway falls behind on the way, the rest is asked for again.
   package mutating func replay(
     _ app: AppID, to gateway: Incarnation, after id: MessageID, _ pushes: [ClusterMessage],
     through last: MessageID, now: UInt64

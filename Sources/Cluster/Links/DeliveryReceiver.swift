@@ -1,8 +1,8 @@
 import BorealisBase
 
-/// The pushes of one app at a gateway: in order and each once. At a gap it holds the stream and asks for a replay from the newest push
-/// that it has applied. IDs grow over all homes of an app, so that the position outlives an epoch. A state machine without input or
-/// output.
+/// The pushes of one app at a gateway: in order and each once. At a gap it holds the stream and asks for a
+/// replay from the newest push that it has applied. IDs grow over all homes of an app, so that the position
+/// outlives an epoch. A state machine without input or output.
 struct DeliveryReceiver {
   /// What is to be done with a message.
   enum Verdict: Equatable {

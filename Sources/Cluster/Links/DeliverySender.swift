@@ -1,8 +1,8 @@
 import BorealisBase
 
-/// The pushes of one app for one gateway, at the home: each says which one was before it, so that the gateway finds a gap. A gateway
-/// that is behind gets nothing; once there is room, it gets all open pushes after the last one it was sent. A state machine without
-/// input or output.
+/// The pushes of one app for one gateway, at the home: each says which one was before it, so that the gateway
+/// finds a gap. A gateway that is behind gets nothing; once there is room, it gets all open pushes after the
+/// last one it was sent. A state machine without input or output.
 struct DeliverySender {
   /// The epoch in which the home has the app.
   let epoch: Epoch
@@ -10,7 +10,8 @@ struct DeliverySender {
   private(set) var sent: MessageID
   /// The newest push that the gateway has applied.
   private(set) var applied: MessageID
-  /// Pushes after this one are to be replayed once there is room, or once the owner answers; nothing else is sent before.
+  /// Pushes after this one are to be replayed once there is room, or once the owner answers; nothing else is
+  /// sent before.
   private(set) var owed: MessageID?
   /// The newest question for a replay that the gateway has numbered; 0 for none.
   private(set) var asked: UInt32 = 0

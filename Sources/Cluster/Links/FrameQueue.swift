@@ -1,7 +1,8 @@
 import BorealisBase
 
-/// What one node has for another, in the order in which it was added, as a state machine without input or output. Messages of one
-/// type that follow each other share a frame. Moments are nanoseconds of the monotonic clock.
+/// What one node has for another, in the order in which it was added, as a state machine without input or
+/// output. Messages of one type that follow each other share a frame. Moments are nanoseconds of the
+/// monotonic clock.
 struct FrameQueue {
   /// Entries of one type, encoded.
   private struct Pending: Sendable {

@@ -1,7 +1,8 @@
 import BorealisBase
 import BorealisProtocol
 
-/// The name of a cluster: part of its subjects and of every frame, so that two clusters on one bus do not mix.
+/// The name of a cluster: part of its subjects and of every frame, so that two clusters on one bus do not
+/// mix.
 package struct ClusterName: Hashable, Sendable {
   /// 1 to 32 lower-case letters, digits, `-` and `_`.
   package let text: String
@@ -22,7 +23,8 @@ package struct ClusterName: Hashable, Sendable {
     (self.text, mark) = (text, text)
   }
 
-  /// The same name for the nodes of one database alone, which has an ID of at most 24 bytes; nil if that is longer.
+  /// The same name for the nodes of one database alone, which has an ID of at most 24 bytes; nil if that is
+  /// longer.
   package func inDatabase(_ id: String) -> ClusterName? {
     guard id.utf8.count <= ClusterLimits.maxDatabase else { return nil }
     var name = self
@@ -31,7 +33,8 @@ package struct ClusterName: Hashable, Sendable {
   }
 }
 
-/// One registration of a node in the database, never reused: a node that starts again, or that was fenced, has a new one.
+/// One registration of a node in the database, never reused: a node that starts again, or that was fenced,
+/// has a new one.
 package struct Incarnation: Hashable, Comparable, Sendable {
   /// The database's number, from 1.
   package let rawValue: UInt64

@@ -1,7 +1,8 @@
 import BorealisBase
 
-/// Puts the frames of one peer back into their order, as a state machine without input or output: repeats are dropped, and a frame
-/// that does not come in time is told as a gap. Whoever hears of a gap repairs it by comparing; nothing is sent twice for it here.
+/// Puts the frames of one peer back into their order, as a state machine without input or output: repeats are
+/// dropped, and a frame that does not come in time is told as a gap. Whoever hears of a gap repairs it by
+/// comparing; nothing is sent twice for it here.
 struct InboundOrder {
   /// What comes out, in order.
   enum Output: Equatable {
@@ -33,7 +34,8 @@ struct InboundOrder {
   private(set) var heldBytes = 0
   /// The peer says that it has sent this one, and when it first did.
   private var tail: (sequence: UInt64, heard: UInt64)?
-  /// The peer's numbers contradict what has come out up to `mark`: since when, how often, and the newest of them.
+  /// The peer's numbers contradict what has come out up to `mark`: since when, how often, and the newest of
+  /// them.
   private var doubt: (since: UInt64, mark: UInt64, count: Int, newest: UInt64)?
 
   /// Frames that wait.
@@ -70,8 +72,9 @@ struct InboundOrder {
 
   /// The peer says that it has sent all frames up to one. False if that cannot be.
   ///
-  /// A frame with a number that the peer never gave would end the order for good: all that really comes is a repeat from there on. So if
-  /// what the peer says fits nothing for as long as no message is late, it is the peer that is believed, and the order begins anew.
+  /// A frame with a number that the peer never gave would end the order for good: all that really comes is a
+  /// repeat from there on. So if what the peer says fits nothing for as long as no message is late, it is the
+  /// peer that is believed, and the order begins anew.
   mutating func note(sent sequence: UInt64, now: UInt64, _ output: inout [Output]) -> Bool {
     let isTooFar = sequence >= next && sequence - next > 2 * UInt64(ClusterLimits.maxUnappliedFrames)
     guard sequence < .max / 2 else { return false }

@@ -2,8 +2,8 @@ import COpenSSL
 import Glibc
 import Synchronization
 
-/// The TLS sessions that libnats makes on a thread and shows to nobody: OpenSSL tells of each session of the process when it is made, on
-/// the thread that makes it, and before it is freed.
+/// The TLS sessions that libnats makes on a thread and shows to nobody: OpenSSL tells of each session of the
+/// process when it is made, on the thread that makes it, and before it is freed.
 struct MadeSessions: Sendable {
   private static let sessions = Mutex<[pthread_t: Set<UInt>]>([:])
   private static let watchedThreads = Atomic<Int>(0)
@@ -31,8 +31,8 @@ struct MadeSessions: Sendable {
     Self.watchedThreads.subtract(1, ordering: .relaxed)
   }
 
-  /// Lets every further read from the thread's sessions find their end. Any thread: whoever reads at this moment may not notice, and has
-  /// to be told again.
+  /// Lets every further read from the thread's sessions find their end. Any thread: whoever reads at this
+  /// moment may not notice, and has to be told again.
   func finish() {
     Self.sessions.withLock { sessions in
       for session in sessions[thread] ?? [] {

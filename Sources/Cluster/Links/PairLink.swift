@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// What one node keeps about another: what it sends there, what it hears from there, and how far each side has come. A state machine
-/// without input or output; `ClusterNode` owns one for each node.
+/// What one node keeps about another: what it sends there, what it hears from there, and how far each side
+/// has come. A state machine without input or output; `ClusterNode` owns one for each node.
 struct PairLink {
   /// The other node.
   let peer: Incarnation

@@ -1,9 +1,11 @@
-/// How the clock of another node differs from this one's, and thereby how long what it says was on its way: nodes say when they said
-/// something, and of all that has come lately what was quickest shows the difference. What stood still on its way, at its sender, on the
-/// bus or here, is late against that. A state machine without input or output; moments are nanoseconds of this node's clock since boot,
-/// those of the other node milliseconds of its own.
+/// How the clock of another node differs from this one's, and thereby how long what it says was on its way:
+/// nodes say when they said something, and of all that has come lately what was quickest shows the
+/// difference. What stood still on its way, at its sender, on the bus or here, is late against that. A state
+/// machine without input or output; moments are nanoseconds of this node's clock since boot, those of the
+/// other node milliseconds of its own.
 package struct PeerClock: Sendable {
-  /// Nanoseconds for which the quickest counts at least, and half of what it counts at most: clocks run apart a little.
+  /// Nanoseconds for which the quickest counts at least, and half of what it counts at most: clocks run apart
+  /// a little.
   private static let window: UInt64 = 300_000_000_000
 
   /// This clock's reading less the other's, of the quickest of this window and of the one before.

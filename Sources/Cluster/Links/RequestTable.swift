@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// What a node keeps until another one has confirmed it, and sends again until then: to the next home if the app has moved. All of it
-/// may be repeated without harm. A state machine without input or output.
+/// What a node keeps until another one has confirmed it, and sends again until then: to the next home if the
+/// app has moved. All of it may be repeated without harm. A state machine without input or output.
 package struct RequestTable: Sendable {
   /// What confirms a request.
   package enum Key: Hashable, Sendable {
@@ -51,8 +51,8 @@ package struct RequestTable: Sendable {
   fileprivate enum Kind: Int, CaseIterable {
     case login, acks, device, receipts, pull, recall, endSession, late
 
-    /// Nanoseconds from one attempt to the next; the last of them holds from then on. Of logins there are most when a home has most to
-    /// do.
+    /// Nanoseconds from one attempt to the next; the last of them holds from then on. Of logins there are
+    /// most when a home has most to do.
     var intervals: [UInt64] {
       switch self {
       case .login: [300_000_000, 700_000_000, 1_500_000_000, 2_500_000_000]
@@ -96,8 +96,8 @@ package struct RequestTable: Sendable {
   package private(set) var bytes = 0
   private var shares: [AppID: Int] = [:]
 
-  /// Empty; takes requests of so many bytes. None is taken about an app that would have more of them than there is room left then: what
-  /// waits for the home of one app leaves room for others.
+  /// Empty; takes requests of so many bytes. None is taken about an app that would have more of them than
+  /// there is room left then: what waits for the home of one app leaves room for others.
   package init(mostBytes: Int = 64 << 20) { self.mostBytes = mostBytes }
 
   /// How many requests are not confirmed.
@@ -186,7 +186,8 @@ package struct RequestTable: Sendable {
     return (again, ended)
   }
 
-  /// An app, or with nil every app, has a new home: everything for its home is to be sent there at once, as it was added.
+  /// An app, or with nil every app, has a new home: everything for its home is to be sent there at once, as
+  /// it was added.
   package mutating func takeAll(_ app: AppID? = nil, now: UInt64) -> [Request] {
     takeAll(now: now) { (app ?? $0.app) == $0.app }
   }

@@ -1,8 +1,8 @@
 import BorealisBase
 
-/// The sessions of one app at one gateway in short, so that gateway and home find out what they do not agree about: for each 4096
-/// registration numbers the exclusive or of a hash of each session. Both keep one; the gateway sends its own as DIGEST, and the home
-/// asks for the sessions of the buckets that differ.
+/// The sessions of one app at one gateway in short, so that gateway and home find out what they do not agree
+/// about: for each 4096 registration numbers the exclusive or of a hash of each session. Both keep one; the
+/// gateway sends its own as DIGEST, and the home asks for the sessions of the buckets that differ.
 package struct SessionDigest: Sendable {
   private struct Bucket: Sendable {
     var hash: UInt64 = 0

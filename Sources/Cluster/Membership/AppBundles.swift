@@ -1,7 +1,8 @@
 import BorealisBase
 
-/// Which apps have to have the same home, because they share something that only one home keeps exact: a group, whose pushes are one
-/// commit, or the speed of a plan. Apps that share something with the same app belong together, too.
+/// Which apps have to have the same home, because they share something that only one home keeps exact: a
+/// group, whose pushes are one commit, or the speed of a plan. Apps that share something with the same app
+/// belong together, too.
 package struct AppBundles: Sendable, Equatable {
   /// All of a bundle by number, by each of its apps; an app alone has none.
   private var members: [AppID: [AppID]] = [:]

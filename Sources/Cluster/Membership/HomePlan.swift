@@ -20,8 +20,8 @@ package struct HomeCandidate: Sendable, Hashable {
   }
 }
 
-/// Which home each app is to have, among those that there are. All functions give the same answer to the same question. Bundles are not
-/// divided.
+/// Which home each app is to have, among those that there are. All functions give the same answer to the same
+/// question. Bundles are not divided.
 package enum HomePlan {
   /// Apps that go from one home to another.
   package struct Move: Sendable {
@@ -33,8 +33,9 @@ package enum HomePlan {
     package let to: HomeCandidate
   }
 
-  /// Where to give apps that have no home, by what they weigh: what belongs to a bundle to the home that has most of it; all else in
-  /// turn, the heaviest first, to the home that has least by then. Empty without candidates.
+  /// Where to give apps that have no home, by what they weigh: what belongs to a bundle to the home that has
+  /// most of it; all else in turn, the heaviest first, to the home that has least by then. Empty without
+  /// candidates.
   package static func place(
     _ apps: [AppID: Int], among candidates: [HomeCandidate], bundles: AppBundles = .none
   ) -> [(app: AppID, home: HomeCandidate)] {
@@ -56,9 +57,10 @@ package enum HomePlan {
     }
   }
 
-  /// The one move that is most useful, if there is one. A bundle that is divided comes first: a part of it goes to the home that has most of
-  /// it. Otherwise it is the move that makes a heavily loaded home and the least loaded one more alike, of what weighs next to half of
-  /// what they differ in. Asked again after each move it comes to an end.
+  /// The one move that is most useful, if there is one. A bundle that is divided comes first: a part of it
+  /// goes to the home that has most of it. Otherwise it is the move that makes a heavily loaded home and the
+  /// least loaded one more alike, of what weighs next to half of what they differ in. Asked again after each
+  /// move it comes to an end.
   package static func move(among candidates: [HomeCandidate], bundles: AppBundles = .none) -> Move? {
     reunion(among: candidates, bundles: bundles) ?? relief(among: candidates, bundles)
   }

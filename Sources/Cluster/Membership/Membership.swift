@@ -1,14 +1,16 @@
 import Storage
 
-/// What a node makes of its cluster: whom it follows, when it tries to become the home, and which nodes it takes for dead. Without
-/// input or output: what the database says and moments go in, actions come out. Moments are nanoseconds of a clock that counts while
-/// the machine is suspended. PostgreSQL is the arbiter: a wrong guess here costs time and nothing else.
+/// What a node makes of its cluster: whom it follows, when it tries to become the home, and which nodes it
+/// takes for dead. Without input or output: what the database says and moments go in, actions come out.
+/// Moments are nanoseconds of a clock that counts while the machine is suspended. PostgreSQL is the arbiter:
+/// a wrong guess here costs time and nothing else.
 package struct Membership: Sendable {
   /// What is to be done.
   package enum Action: Sendable, Hashable {
     /// Another node is the home, or nil: nobody is at the moment.
     case follow(NodeRow?, epoch: Int64)
-    /// Try to become the home; the server is dead that wrote behind the fence of `replacing`, if there is one.
+    /// Try to become the home; the server is dead that wrote behind the fence of `replacing`, if there is
+    /// one.
     case takeOver(replacing: HomeRow?)
     /// A node is dead: its beat stands still for so many nanoseconds.
     case remove(NodeRow, silent: UInt64)
@@ -26,7 +28,8 @@ package struct Membership: Sendable {
     package var lateAfter: UInt64 = 2_000_000_000
     /// Any node is dead after as much without a beat.
     package var deadAfter: UInt64 = NodeRegistry.deadAfter
-    /// Where apps are divided: a node without a connection to the database is dead after as much without a beat.
+    /// Where apps are divided: a node without a connection to the database is dead after as much without a
+    /// beat.
     package var lostAfter: UInt64?
     /// Without a look for as long, what was seen before says nothing about beats.
     package var gap: UInt64 = 2_500_000_000
@@ -136,7 +139,8 @@ package struct Membership: Sendable {
     followed = nil
   }
 
-  /// This node did not become the home, and may try again after a while; after a longer one each time if the reason lasts.
+  /// This node did not become the home, and may try again after a while; after a longer one each time if the
+  /// reason lasts.
   package mutating func giveUp(at now: UInt64, lasts: Bool = false) {
     isTakingOver = false
     let pause = min(timing.beat << min(vainAttempts, 16), timing.longestPause)

@@ -3,8 +3,8 @@ import CLinux
 import Storage
 import Synchronization
 
-/// Keeps a node's place in the database: a thread of its own shows each second that the node is alive, looks at the others, and tells
-/// what is to be done.
+/// Keeps a node's place in the database: a thread of its own shows each second that the node is alive, looks
+/// at the others, and tells what is to be done.
 package final class MembershipRunner: Sendable {
   /// The node.
   package let incarnation: Int64
@@ -25,7 +25,8 @@ package final class MembershipRunner: Sendable {
   private let work = Semaphore()
   private let ended = Semaphore()
 
-  /// Nanoseconds after the begin of its last beat for which a home answers: less than the others need to take it for dead.
+  /// Nanoseconds after the begin of its last beat for which a home answers: less than the others need to take
+  /// it for dead.
   package static let answersFor: UInt64 = 4_000_000_000
   /// Turns from one reading of dead nodes to the next.
   private static let turnsOfDead: UInt64 = 5
@@ -36,8 +37,8 @@ package final class MembershipRunner: Sendable {
   /// A clock that counts while the machine is suspended, in nanoseconds.
   package static func clock() -> UInt64 { cl_boottime_ns() }
 
-  /// A node that has just got its place. `act` is called on the runner's thread, which shows no sign of life meanwhile. `reaches`
-  /// returns the nodes that this one reaches, nil as long as it has not tried.
+  /// A node that has just got its place. `act` is called on the runner's thread, which shows no sign of life
+  /// meanwhile. `reaches` returns the nodes that this one reaches, nil as long as it has not tried.
   package init(
     _ registry: NodeRegistry, incarnation: Int64, timing: Membership.Timing, log: Log,
     reaches: @escaping @Sendable () -> Set<Int64>? = { nil },
@@ -73,8 +74,8 @@ package final class MembershipRunner: Sendable {
     return Self.clock() &- lastBeat.load(ordering: .relaxed) < limit
   }
 
-  /// False from a pause of the process on until the database has said that this node is still one: it may have been taken for dead
-  /// meanwhile, and its apps may have other homes. Any thread, often.
+  /// False from a pause of the process on until the database has said that this node is still one: it may
+  /// have been taken for dead meanwhile, and its apps may have other homes. Any thread, often.
   package var isCurrent: Bool {
     let now = Self.clock()
     let before = lastRun.exchange(now, ordering: .relaxed)

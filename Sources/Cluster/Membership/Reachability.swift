@@ -2,12 +2,12 @@ import Storage
 
 /// Which nodes may be homes, by what all of them tell about whom they reach for requests.
 ///
-/// A home serves the requests that other nodes took, so a majority of the live nodes has to reach it, and it has
-/// to reach them. Of two halves the one with the oldest node counts. If no node has a majority, nobody can say
-/// which nodes are to blame, and all of them may be homes: apps stay where they are.
+/// A home serves the requests that other nodes took, so a majority of the live nodes has to reach it, and it
+/// has to reach them. Of two halves the one with the oldest node counts. If no node has a majority, nobody
+/// can say which nodes are to blame, and all of them may be homes: apps stay where they are.
 ///
-/// A node that has not tried yet has no say, and is not a home beside nodes that have. Programs of the version
-/// before tell nothing: they may be homes, and have no say either.
+/// A node that has not tried yet has no say, and is not a home beside nodes that have. Programs of the
+/// version before tell nothing: they may be homes, and have no say either.
 package struct Reachability: Sendable, Equatable {
   /// The nodes that may be homes.
   package let homes: Set<Int64>

@@ -7,7 +7,8 @@ package struct AckBatch: MessageBody {
   package struct Arrival: Hashable, Sendable {
     /// The push.
     package let id: MessageID
-    /// How long ago it arrived when the batch was made, in milliseconds: the clocks of nodes are not compared.
+    /// How long ago it arrived when the batch was made, in milliseconds: the clocks of nodes are not
+    /// compared.
     package let age: UInt32
     /// The device said when.
     package let isExact: Bool
@@ -58,7 +59,8 @@ package struct AckBatch: MessageBody {
   package let batch: UInt64
   /// Connections wait until the acknowledgements so far are stored.
   package let isUrgent: Bool
-  /// How long the batch had been kept when it was sent, in milliseconds; the version before said so, this one makes `age` anew.
+  /// How long the batch had been kept when it was sent, in milliseconds; the version before said so, this one
+  /// makes `age` anew.
   package let held: UInt32
   /// Whose acknowledgements they are, one device after the other.
   package let senders: [Sender]

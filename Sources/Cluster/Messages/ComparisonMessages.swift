@@ -57,8 +57,8 @@ package struct DigestMessage: MessageBody {
   }
 }
 
-/// SESSIONS: the sessions of a gateway in a range of buckets of an app; answers WANT_SESSIONS. One that names no app and has no
-/// sessions only says how many there are.
+/// SESSIONS: the sessions of a gateway in a range of buckets of an app; answers WANT_SESSIONS. One that names
+/// no app and has no sessions only says how many there are.
 package struct SessionList: MessageBody {
   /// A session.
   package struct Item: Hashable, Sendable {

@@ -12,7 +12,8 @@ package struct SessionLogin: MessageBody {
   package let secretHigh, secretLow: UInt64
   /// Whether its app is in the foreground.
   package let isForeground: Bool
-  /// When the device asked, in milliseconds of the gateway's clock since boot; 0 if the gateway does not say it.
+  /// When the device asked, in milliseconds of the gateway's clock since boot; 0 if the gateway does not say
+  /// it.
   package let askedAt: UInt64
 
   package init(
@@ -111,8 +112,8 @@ package struct SessionState: MessageBody {
   }
 }
 
-/// OPERATION, REGISTER, RECEIPTS: a device asks or tells something. The type of the message says which; the same (handle, sequence)
-/// gets the same RESULT.
+/// OPERATION, REGISTER, RECEIPTS: a device asks or tells something. The type of the message says which; the
+/// same (handle, sequence) gets the same RESULT.
 package struct DeviceRequest: MessageBody {
   /// The session.
   package let handle: Handle
@@ -122,7 +123,8 @@ package struct DeviceRequest: MessageBody {
   package let number: RegistrationNumber
   /// What is asked or told.
   package let body: [UInt8]
-  /// When the device asked, in milliseconds of the gateway's clock since boot; 0 if the gateway does not say it.
+  /// When the device asked, in milliseconds of the gateway's clock since boot; 0 if the gateway does not say
+  /// it.
   package let askedAt: UInt64
 
   package init(
@@ -186,7 +188,8 @@ package struct PullRequest: MessageBody {
   }
 }
 
-/// RECOUNT: a session with a full window asks how many of the pushes sent to it still wait; answered by WAITING.
+/// RECOUNT: a session with a full window asks how many of the pushes sent to it still wait; answered by
+/// WAITING.
 package struct RecountRequest: MessageBody {
   /// The session.
   package let handle: Handle

@@ -7,7 +7,8 @@ package struct SessionLoginResult: MessageBody {
   package struct Accepted: Hashable, Sendable {
     /// The registration's number in this epoch.
     package let number: RegistrationNumber
-    /// The order of the login among all that any home has accepted: the highest is the registration's session.
+    /// The order of the login among all that any home has accepted: the highest is the registration's
+    /// session.
     package let order: UInt64
     /// Pushes up to this one were accepted before the login.
     package let newest: MessageID
@@ -112,7 +113,8 @@ package struct StateTaken: MessageBody {
 
 /// STORED: the database has acknowledgements.
 package struct AcksStored: MessageBody {
-  /// The batches that are committed. They are named one by one: a later batch may be committed while an earlier one was lost.
+  /// The batches that are committed. They are named one by one: a later batch may be committed while an
+  /// earlier one was lost.
   package let batches: [UInt64]
 
   /// The one field.

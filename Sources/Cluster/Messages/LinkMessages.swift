@@ -1,7 +1,8 @@
 import BorealisBase
 import BorealisProtocol
 
-/// HELLO: a node says who it is, to all nodes every two seconds, or to one that has just been heard of. Every version can read it.
+/// HELLO: a node says who it is, to all nodes every two seconds, or to one that has just been heard of. Every
+/// version can read it.
 package struct NodeHello: MessageBody {
   /// The frame versions that it speaks.
   package let versions: ClosedRange<UInt8>
@@ -95,8 +96,8 @@ package struct AppPosition: Hashable, Sendable {
 package struct LinkPosition: MessageBody {
   /// The sequence number of the newest frame.
   package let sequence: UInt64
-  /// The newest timeline of PostgreSQL that the sender has seen; who hears a higher one than its own stops committing until it
-  /// has connected anew.
+  /// The newest timeline of PostgreSQL that the sender has seen; who hears a higher one than its own stops
+  /// committing until it has connected anew.
   package let timeline: UInt32
   /// The newest pushes sent, of apps of which the receiver has not said to have applied them.
   package let apps: [AppPosition]

@@ -1,8 +1,9 @@
 import BorealisBase
 import BorealisProtocol
 
-/// The body of an entry. Fields are only ever added at its end: who knows fewer of them leaves the rest unread, and who knows more
-/// reads the values that a missing field stands for. The items of a list never change; a new list goes to the end.
+/// The body of an entry. Fields are only ever added at its end: who knows fewer of them leaves the rest
+/// unread, and who knows more reads the values that a missing field stands for. The items of a list never
+/// change; a new list goes to the end.
 protocol MessageBody: Hashable, Sendable {
   /// Appends the fields.
   func write(into output: inout [UInt8])
@@ -97,7 +98,8 @@ extension BodyReader {
     return bytes.array(try take(count))
   }
 
-  /// Reads a list whose items take `bytesEach` at least, so that a large count in a small body reserves no memory.
+  /// Reads a list whose items take `bytesEach` at least, so that a large count in a small body reserves no
+  /// memory.
   mutating func list<Item>(
     atMost limit: Int = .max, bytesEach: Int, in bytes: Span<UInt8>,
     _ read: (inout BodyReader) throws(FrameError) -> Item

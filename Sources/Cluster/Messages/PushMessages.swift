@@ -11,7 +11,8 @@ package struct SinglePush: MessageBody {
   package let handles: [Handle]
   /// What the devices get of it.
   package let content: [UInt8]
-  /// The moment from which on the devices must not show the notification, as Unix milliseconds; 0 for no such moment.
+  /// The moment from which on the devices must not show the notification, as Unix milliseconds; 0 for no such
+  /// moment.
   package let showBefore: UInt64
   /// Milliseconds until it ends, from when this was said; 0 if the home does not say it.
   package let endsIn: UInt64
@@ -46,8 +47,8 @@ package struct SinglePush: MessageBody {
   }
 }
 
-/// PUSH_MANY: a push for a set of registrations at a gateway. Targets that do not fit one frame come in several parts, each with the
-/// content, so that each has effect by itself.
+/// PUSH_MANY: a push for a set of registrations at a gateway. Targets that do not fit one frame come in
+/// several parts, each with the content, so that each has effect by itself.
 package struct FanOutMessage: MessageBody {
   /// The push before it for the same app and gateway.
   package internal(set) var previous = MessageID(0)
@@ -61,7 +62,8 @@ package struct FanOutMessage: MessageBody {
   package let content: [UInt8]
   /// Targets, as a serialized Roaring set.
   package let targets: [UInt8]
-  /// The moment from which on some of them must not show the notification, as Unix milliseconds; 0 for no such moment.
+  /// The moment from which on some of them must not show the notification, as Unix milliseconds; 0 for no
+  /// such moment.
   package let showBefore: UInt64
   /// These, as a serialized Roaring set.
   package let waited: [UInt8]
@@ -112,13 +114,15 @@ package struct FanOutMessage: MessageBody {
   }
 }
 
-/// REPLAYED: the open pushes up to one count as told; it stands in the stream like a push. Sessions ask by PULL for what they miss.
+/// REPLAYED: the open pushes up to one count as told; it stands in the stream like a push. Sessions ask by
+/// PULL for what they miss.
 package struct ReplayEnd: MessageBody {
   /// The push before it for the same app and gateway.
   package internal(set) var previous = MessageID(0)
   /// Nothing up to this one is missing.
   package let through: MessageID
-  /// The newest question of the gateway that it answers, 0 for none; nil if the home is of the version before, which does not say it.
+  /// The newest question of the gateway that it answers, 0 for none; nil if the home is of the version
+  /// before, which does not say it.
   package let answers: UInt32?
 
   /// The fields that the stream does not fill in.
@@ -140,8 +144,8 @@ package struct ReplayEnd: MessageBody {
   }
 }
 
-/// LATE: sessions get a push that may be older than what they have got, since another channel failed or its delivery is paced. Sent
-/// again until LATE_TAKEN.
+/// LATE: sessions get a push that may be older than what they have got, since another channel failed or its
+/// delivery is paced. Sent again until LATE_TAKEN.
 package struct LatePush: MessageBody {
   /// Grows from one LATE for the gateway to the next.
   package let counter: UInt64
@@ -206,7 +210,8 @@ package struct PulledPart: MessageBody {
   package let after: MessageID
   /// What there is.
   package let outcome: Outcome
-  /// Of some of these pushes the moment from which on the device must not show the notification, as Unix milliseconds.
+  /// Of some of these pushes the moment from which on the device must not show the notification, as Unix
+  /// milliseconds.
   package let showBefore: [MessageID: UInt64]
 
   package init(

@@ -9,7 +9,8 @@ enum LinkAction: Sendable {
   case open(AppID, Incarnation)
   /// The gateway's sessions of an app are to catch up with everything up to a push.
   case replay(AppID, MessageID, to: Incarnation)
-  /// The same for a gateway that has told sessions, and may be of the version that does not ask what they lack.
+  /// The same for a gateway that has told sessions, and may be of the version that does not ask what they
+  /// lack.
   case replayUnasked(AppID, MessageID, to: Incarnation)
 
   private var app: AppID {

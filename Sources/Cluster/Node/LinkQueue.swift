@@ -26,8 +26,9 @@ enum LinkItem: Sendable {
   }
 }
 
-/// The way to the thread of a link: any thread adds and never waits. When it is full, pushes are dropped, and the apps are remembered:
-/// their sessions catch up. Everything else is always taken; it is bounded where it comes from.
+/// The way to the thread of a link: any thread adds and never waits. When it is full, pushes are dropped, and
+/// the apps are remembered: their sessions catch up. Everything else is always taken; it is bounded where it
+/// comes from.
 final class LinkQueue: Sendable {
   private struct State {
     var items: [LinkItem] = []

@@ -2,7 +2,8 @@ import BorealisBase
 import Core
 import Model
 
-/// Apps that are divided among homes: this node is the home of some, and a gateway of the homes of all others.
+/// Apps that are divided among homes: this node is the home of some, and a gateway of the homes of all
+/// others.
 extension NodeEngine {
   /// From now on each app has a home of its own, and what a home of all apps still says has no effect.
   mutating func divide(now: UInt64) {
@@ -11,7 +12,8 @@ extension NodeEngine {
     gateway.homes.divide()
   }
 
-  /// This node can be the home of apps from now on, which are in the router's memory when they are opened. It has none yet.
+  /// This node can be the home of apps from now on, which are in the router's memory when they are opened. It
+  /// has none yet.
   mutating func serve(_ router: Router, mayDecide: @escaping @Sendable () -> Bool, now: UInt64) {
     divide(now: now)
     guard leadership == nil else { return }
@@ -32,7 +34,8 @@ extension NodeEngine {
     _ = gateway.homes.follow(app, nil, epoch: epoch)
     if let key = loaded?.key { gateway.homes.learn(key, of: app) }
     gateway.moved([app], &node, now: now)
-    // What was pushed since the last home was lost: from here on its sessions wait for it, before this home has anything for them.
+    // What was pushed since the last home was lost: from here on its sessions wait for it, before this home
+    // has anything for them.
     if loaded != nil { local.sendToAll(.missed(app)) }
     // Taken back: who went away meanwhile said so to nobody. Whom a gateway still has it tells now.
     if let loaded, released.remove(app) != nil { forgetConnections(of: loaded) }
@@ -45,7 +48,8 @@ extension NodeEngine {
     changeLoops(now: now)
   }
 
-  /// This node is about to hand an app over: its devices wait for the next home. What they have asked so far is still answered.
+  /// This node is about to hand an app over: its devices wait for the next home. What they have asked so far
+  /// is still answered.
   mutating func release(_ app: AppID, now: UInt64) {
     guard leadership?.side.epochs.isDivided == true, let epoch = leadership?.side.epochs[app] else {
       return
@@ -61,7 +65,8 @@ extension NodeEngine {
     _ = gateway.homes.follow(app, nil, epoch: epoch)
   }
 
-  /// This node is the home of no app any more, though nobody else is it yet. What its devices have asked is asked of the next homes.
+  /// This node is the home of no app any more, though nobody else is it yet. What its devices have asked is
+  /// asked of the next homes.
   mutating func resign(now: UInt64) {
     guard leadership?.side.epochs.isDivided == true else { return }
     takeQueue(now: now)
@@ -69,8 +74,8 @@ extension NodeEngine {
     released = []
   }
 
-  /// Whether the home of this process has let a device in by the key of an app that is not open here yet: it was made here a moment
-  /// ago, and no gateway knows the session.
+  /// Whether the home of this process has let a device in by the key of an app that is not open here yet: it
+  /// was made here a moment ago, and no gateway knows the session.
   func isOfNewApp(_ session: BoundSession) -> Bool {
     guard let side = leadership?.side, side.epochs.isDivided, !released.contains(session.app) else {
       return false
@@ -113,8 +118,9 @@ extension NodeEngine {
     if !moved.isEmpty { gateway.moved(moved, &node, now: now) }
   }
 
-  /// Whether the database has not heard of an app's newest epoch for so long that there is none: a home is in the database before it says
-  /// a word. Somebody has made it up, or the database has lost it; either way no home with a later one would be heard.
+  /// Whether the database has not heard of an app's newest epoch for so long that there is none: a home is in
+  /// the database before it says a word. Somebody has made it up, or the database has lost it; either way no
+  /// home with a later one would be heard.
   private mutating func isContradicted(_ place: AppPlace, now: UInt64) -> Bool {
     let heard = max(gateway.homes.epoch(of: place.app), node.epoch(of: place.app))
     guard heard > place.epoch, leadership?.side.epochs[place.app] == nil else {
@@ -126,7 +132,8 @@ extension NodeEngine {
     return now >= since + ClusterLimits.resetDelay
   }
 
-  /// A message that only an app's home sends: if it is of a newer epoch than any before, that one is followed from now on.
+  /// A message that only an app's home sends: if it is of a newer epoch than any before, that one is followed
+  /// from now on.
   mutating func hear(_ entry: ClusterEntry, from peer: Incarnation, now: UInt64) {
     var home = peer
     if case .home(let notice) = entry.message { home = notice.incarnation }

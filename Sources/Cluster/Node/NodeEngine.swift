@@ -232,7 +232,8 @@ struct NodeEngine: Sendable {
     takeQueue(now: now)
     (self.epoch, storedEpoch) = (epoch, epoch)
     gateway.follow(nil, &node, now: now)
-    // What was pushed since the last home was lost: from here on its sessions wait for it, before this home has anything for them.
+    // What was pushed since the last home was lost: from here on its sessions wait for it, before this home
+    // has anything for them.
     local.sendToAll(.missed(nil))
     let home = begin(router, HomeEpochs(ofAll: epoch), mayDecide: mayDecide, now: now)
     leadership?.side.adopt(gateway.table)
@@ -261,8 +262,8 @@ struct NodeEngine: Sendable {
     return home
   }
 
-  /// What was recalled before this node became the home, which some nodes may not know: the home before may have gone before they
-  /// confirmed it.
+  /// What was recalled before this node became the home, which some nodes may not know: the home before may
+  /// have gone before they confirmed it.
   mutating func repeatRecalls(_ recalls: [RecentRecall], of epoch: Epoch, now: UInt64) {
     guard let router = leadership?.side.router else { return }
     for recall in recalls where leadership?.side.epochs[recall.app] == epoch {

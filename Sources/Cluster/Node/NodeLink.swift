@@ -34,7 +34,8 @@ package struct NodeIdentity: Sendable {
 package enum NodeEvent: Sendable {
   /// A node said that it is the home in a newer epoch; it is followed.
   case home(Incarnation, Epoch)
-  /// A node said that it is the home of an app, with `.none` of what belongs to no app, in a newer epoch; it is followed.
+  /// A node said that it is the home of an app, with `.none` of what belongs to no app, in a newer epoch; it
+  /// is followed.
   case app(AppID, Incarnation, Epoch)
   /// A node was heard for the first time.
   case joined(Incarnation, NodeHello)
@@ -56,7 +57,8 @@ package enum NodeEvent: Sendable {
 
 /// How a node's links stand.
 package struct NodeLinkStatus: Sendable {
-  /// The home of all apps, or of what belongs to no app, that is followed; nil while this node is it, and while nobody is.
+  /// The home of all apps, or of what belongs to no app, that is followed; nil while this node is it, and
+  /// while nobody is.
   package let home: Incarnation?
   /// The newest epoch known.
   package let epoch: Epoch
@@ -75,8 +77,9 @@ package struct NodeLinkStatus: Sendable {
   package let isBusConnected: Bool
 }
 
-/// Connects the devices of this process with the homes of their apps, wherever those are, and, while this process is a home, the devices
-/// of all nodes with its router. One home has all apps, or each app has one of its own. Safe to use from any thread but its own; loops never wait for it.
+/// Connects the devices of this process with the homes of their apps, wherever those are, and, while this
+/// process is a home, the devices of all nodes with its router. One home has all apps, or each app has one of
+/// its own. Safe to use from any thread but its own; loops never wait for it.
 package final class NodeLink: Sendable {
   /// Makes the connection to the bus for a registration; `wake` is called when there is something to take.
   package typealias Connect =
@@ -101,8 +104,8 @@ package final class NodeLink: Sendable {
   private let isBusConnected = Atomic<Bool>(false)
   private let hasThread: Bool
 
-  /// Starts with nobody as the home. `gateway` are the connections of this process, which has so many loops. `events` is called on the
-  /// link's thread and must not block.
+  /// Starts with nobody as the home. `gateway` are the connections of this process, which has so many loops.
+  /// `events` is called on the link's thread and must not block.
   package convenience init(
     _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int,
     time: any TimeSource = SystemTime(),
@@ -201,21 +204,23 @@ package final class NodeLink: Sendable {
 
   // MARK: Homes
 
-  /// This node is a gateway of a home; with nil, nobody is home now. An epoch older than the newest known has no effect. If this node
-  /// was the home, it is none any more: its router reaches no device, and the devices stay.
+  /// This node is a gateway of a home; with nil, nobody is home now. An epoch older than the newest known has
+  /// no effect. If this node was the home, it is none any more: its router reaches no device, and the devices
+  /// stay.
   package func follow(_ home: Incarnation?, epoch: Epoch) {
     change { $0.followStored(home, epoch: epoch, now: $1) }
   }
 
-  /// The database has said a moment ago that this is the newest epoch of a home of all apps, and which node that is, nil for this one or
-  /// nobody; nil as a whole if it does not answer. To be said each second: a later epoch of which only the bus knows is forgotten after
-  /// ten seconds.
+  /// The database has said a moment ago that this is the newest epoch of a home of all apps, and which node
+  /// that is, nil for this one or nobody; nil as a whole if it does not answer. To be said each second: a
+  /// later epoch of which only the bus knows is forgotten after ten seconds.
   package func confirm(_ stored: (home: Incarnation?, epoch: Epoch)?) {
     engine.withLock { $0.confirm(stored, now: time.sinceBoot()) }
   }
 
-  /// This node is the home of all apps. The router is loaded; connections of devices are plugged into it here. `mayDecide` is asked
-  /// before something final is said to a device: without a yes it is told to try again.
+  /// This node is the home of all apps. The router is loaded; connections of devices are plugged into it
+  /// here. `mayDecide` is asked before something final is said to a device: without a yes it is told to try
+  /// again.
   package func lead(
     _ router: Router, epoch: Epoch, mayDecide: @escaping @Sendable () -> Bool = { true }
   ) {
@@ -238,13 +243,14 @@ package final class NodeLink: Sendable {
   /// Apps, which are divided, have these homes; what is older than what is known has no effect.
   package func follow(_ places: [AppPlace]) { change { $0.follow(places, now: $1) } }
 
-  /// This node can be the home of some apps, which divides them; it has none yet. Connections of devices are plugged into the router here. `mayDecide` is
-  /// asked before something final is said to a device.
+  /// This node can be the home of some apps, which divides them; it has none yet. Connections of devices are
+  /// plugged into the router here. `mayDecide` is asked before something final is said to a device.
   package func serve(_ router: Router, mayDecide: @escaping @Sendable () -> Bool = { true }) {
     change { $0.serve(router, mayDecide: mayDecide, now: $1) }
   }
 
-  /// This node is the home of an app that its router has, or with `.none` of what belongs to no app, after `serve`.
+  /// This node is the home of an app that its router has, or with `.none` of what belongs to no app, after
+  /// `serve`.
   package func open(_ app: AppID, epoch: Epoch) {
     change { $0.open(app, epoch: epoch, now: $1) }
     let router = engine.withLock { $0.leadership?.side.router }
@@ -252,15 +258,16 @@ package final class NodeLink: Sendable {
     router.recentRecalls(of: app) { [weak self] in self?.repeatRecalls($0, epoch) }
   }
 
-  /// This node is about to hand an app over. Its devices stay, and what they say from now on waits for the next home; what they have
-  /// asked before is answered. `open` with the same epoch takes this back.
+  /// This node is about to hand an app over. Its devices stay, and what they say from now on waits for the
+  /// next home; what they have asked before is answered. `open` with the same epoch takes this back.
   package func release(_ app: AppID) { change { $0.release(app, now: $1) } }
 
-  /// This node, which is the home of some apps, is that of none any more, though nobody else is it yet: its devices stay and wait for
-  /// the next homes.
+  /// This node, which is the home of some apps, is that of none any more, though nobody else is it yet: its
+  /// devices stay and wait for the next homes.
   package func resign() { change { $0.resign(now: $1) } }
 
-  /// Waits until nodes have told this home all their sessions, of one app or of all; false if one has not after so many nanoseconds.
+  /// Waits until nodes have told this home all their sessions, of one app or of all; false if one has not
+  /// after so many nanoseconds.
   package func waitForSessions(
     of nodes: [Incarnation], app: AppID = .none, atMost nanoseconds: UInt64 = 3_000_000_000
   ) -> Bool {
@@ -275,7 +282,8 @@ package final class NodeLink: Sendable {
   /// A node is dead for the database: its sessions end at the home, and what it still says has no effect.
   package func forget(_ node: Incarnation) { change { $0.forget(node, now: $1) } }
 
-  /// This node was declared dead, and has registered anew. Its devices stay; nobody is home until it is said who is.
+  /// This node was declared dead, and has registered anew. Its devices stay; nobody is home until it is said
+  /// who is.
   package func rejoin(as incarnation: Incarnation) throws(SystemThread.Failure) {
     let new = try connect(incarnation) { [work] in work.signal() }
     let old = bus.withLock { bus in

@@ -1,7 +1,8 @@
 import BorealisBase
 import Storage
 
-/// The accounts of the installation, and who operates it. Each change writes the audit log, in the same commit.
+/// The accounts of the installation, and who operates it. Each change writes the audit log, in the same
+/// commit.
 package struct Accounts: Sendable {
   private let store: Store
 
@@ -71,8 +72,8 @@ package struct Accounts: Sendable {
     }
   }
 
-  /// Puts an account on another plan, and its apps with it; apps with their own plan only with `withAllApps`. `appEntry`
-  /// is the audit log entry of each app. Nil if there is no such account or plan.
+  /// Puts an account on another plan, and its apps with it; apps with their own plan only with `withAllApps`.
+  /// `appEntry` is the audit log entry of each app. Nil if there is no such account or plan.
   package func setPlan(
     _ plan: String, of account: AccountID, withAllApps: Bool, noting entry: AuditRow,
     ofApps appEntry: AuditRow

@@ -76,8 +76,8 @@ package struct Members: Sendable {
     }
   }
 
-  /// An open invitation; nil if there is none, or it is not the account's. Without an account, for operators, it must be to one that
-  /// has no members.
+  /// An open invitation; nil if there is none, or it is not the account's. Without an account, for operators,
+  /// it must be to one that has no members.
   package func invitation(
     _ id: Int64, of account: AccountID?, at now: Timestamp
   ) async -> Result<InvitationRow?, StorageError> {
@@ -108,8 +108,8 @@ package struct Members: Sendable {
     }
   }
 
-  /// Gives an invitation that `invitation` finds a new link; nil if it finds none. The entry's account and target are filled
-  /// in.
+  /// Gives an invitation that `invitation` finds a new link; nil if it finds none. The entry's account and
+  /// target are filled in.
   package func renew(
     _ id: Int64, of account: AccountID?, tokenHash: [UInt8], by person: PersonID, mail: InvitationMail.State,
     noting entry: AuditRow
@@ -136,8 +136,8 @@ package struct Members: Sendable {
     }
   }
 
-  /// Makes somebody a member by an invitation; false if it is no longer valid. The entry's person is filled in. Fails
-  /// with `.constraint` if another person has the address of a new person.
+  /// Makes somebody a member by an invitation; false if it is no longer valid. The entry's person is filled
+  /// in. Fails with `.constraint` if another person has the address of a new person.
   package func join(
     _ joining: Joining, by invitation: InvitationRow, tokenHash: [UInt8], noting entry: AuditRow
   ) async -> Result<Bool, StorageError> {

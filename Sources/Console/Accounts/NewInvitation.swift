@@ -15,7 +15,8 @@ package struct NewInvitation: Sendable {
   let at: Timestamp
   let mail: InvitationMail.State
 
-  /// All fields: the digest of the link's token, who is invited as what, by whom and when, and whether it is mailed.
+  /// All fields: the digest of the link's token, who is invited as what, by whom and when, and whether it is
+  /// mailed.
   package init(
     tokenHash: [UInt8], email: String, role: Role, by person: PersonID, at now: Timestamp,
     mail: InvitationMail.State

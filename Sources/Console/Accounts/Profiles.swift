@@ -51,8 +51,8 @@ package struct Profiles: Sendable {
     }
   }
 
-  /// Makes the first person: operator of the installation and owner of its first account; false if there is one already. The
-  /// entry's person is filled in.
+  /// Makes the first person: operator of the installation and owner of its first account; false if there is
+  /// one already. The entry's person is filled in.
   package func addFirst(_ person: NewPerson, noting entry: AuditRow) async -> Result<Bool, StorageError> {
     await store.write { transaction throws(StorageError) -> Bool in
       guard try !transaction.people.isAny() else { return false }
@@ -77,8 +77,8 @@ package struct Profiles: Sendable {
 
   // MARK: Passwords
 
-  /// Changes a person's password, given as it is stored; all sessions end but one. False if the person has another password
-  /// by now than in the row that was checked.
+  /// Changes a person's password, given as it is stored; all sessions end but one. False if the person has
+  /// another password by now than in the row that was checked.
   package func setPassword(
     _ hash: String, of person: PersonRow, keeping session: Int64, noting entry: AuditRow
   ) async -> Result<Bool, StorageError> {
@@ -90,8 +90,8 @@ package struct Profiles: Sendable {
     }
   }
 
-  /// Stores a link with which the person with an address can set a password, and then calls `done`. Does nothing if no
-  /// person has the address, or if the person is disabled or has had too many links.
+  /// Stores a link with which the person with an address can set a password, and then calls `done`. Does
+  /// nothing if no person has the address, or if the person is disabled or has had too many links.
   package func requestPasswordReset(
     tokenHash: [UInt8], email: String, at now: Timestamp, seconds: Int64, limit: Int,
     done: @escaping @Sendable (PersonRow) -> Void
@@ -118,8 +118,9 @@ package struct Profiles: Sendable {
     }
   }
 
-  /// Sets a password by a mailed link, and ends all links and sessions of the person; false if the link is no longer valid. The first
-  /// link ends the authenticator app of a person who joined by a link that was not mailed: whoever invited may have been that person.
+  /// Sets a password by a mailed link, and ends all links and sessions of the person; false if the link is no
+  /// longer valid. The first link ends the authenticator app of a person who joined by a link that was not
+  /// mailed: whoever invited may have been that person.
   package func resetPassword(
     _ hash: String, of person: PersonID, tokenHash: [UInt8], noting entry: AuditRow
   ) async -> Result<Bool, StorageError> {
@@ -149,8 +150,9 @@ package struct Profiles: Sendable {
     }
   }
 
-  /// Sets a person's secret for one-time passwords, sealed, or none, and the digests of new recovery codes. Returns the person
-  /// as it is then; nil if the person has another password by now than in the row that was checked.
+  /// Sets a person's secret for one-time passwords, sealed, or none, and the digests of new recovery codes.
+  /// Returns the person as it is then; nil if the person has another password by now than in the row that was
+  /// checked.
   package func setTOTP(
     _ sealed: [UInt8]?, step: Int64, recoveryCodes: [[UInt8]], of person: PersonRow, noting entry: AuditRow
   ) async -> Result<PersonRow?, StorageError> {

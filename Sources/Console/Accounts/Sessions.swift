@@ -34,7 +34,8 @@ package struct Sessions: Sendable {
     case begun
     /// The second factor was used before.
     case proofUsed
-    /// The person's password or authenticator app is another than what was checked, or the person is turned off.
+    /// The person's password or authenticator app is another than what was checked, or the person is turned
+    /// off.
     case personChanged
   }
 
@@ -47,8 +48,8 @@ package struct Sessions: Sendable {
     let at: Timestamp
     let replacedHash: [UInt8]?
 
-    /// `tokenHash` is the digest of the new cookie, `replacedHash` that of the cookie that the browser has now, whose session
-    /// ends.
+    /// `tokenHash` is the digest of the new cookie, `replacedHash` that of the cookie that the browser has
+    /// now, whose session ends.
     package init(
       tokenHash: [UInt8], replacing replacedHash: [UInt8]?, of person: PersonRow, address: String,
       agent: String, at now: Timestamp
@@ -68,8 +69,8 @@ package struct Sessions: Sendable {
     }
   }
 
-  /// The session with a digest that was used after a moment and begun after another; nil if there is none, or if its person is
-  /// turned off.
+  /// The session with a digest that was used after a moment and begun after another; nil if there is none, or
+  /// if its person is turned off.
   package func find(
     tokenHash: [UInt8], usedAfter used: Timestamp, begunAfter begun: Timestamp
   ) async -> Result<Found?, StorageError> {
@@ -84,7 +85,8 @@ package struct Sessions: Sendable {
     }
   }
 
-  /// Begins a session, and uses up what was shown for it. Checking a password takes long, so the person may be another by now.
+  /// Begins a session, and uses up what was shown for it. Checking a password takes long, so the person may
+  /// be another by now.
   package func begin(_ new: New, _ proof: Proof) async -> Result<Beginning, StorageError> {
     await store.write { transaction throws(StorageError) -> Beginning in
       guard try transaction.isUnchanged(new.person) else { return .personChanged }
@@ -109,7 +111,8 @@ package struct Sessions: Sendable {
     }
   }
 
-  /// Ends a session of a person with an audit log entry, whose target is the browser; false if there is no such session.
+  /// Ends a session of a person with an audit log entry, whose target is the browser; false if there is no
+  /// such session.
   package func end(_ id: Int64, of person: PersonID, noting entry: AuditRow) async -> Result<
     Bool, StorageError
   > {
@@ -132,15 +135,16 @@ package struct Sessions: Sendable {
     }
   }
 
-  /// The key that cookies of known browsers are signed with: the stored one, or else this one, which is stored.
+  /// The key that cookies of known browsers are signed with: the stored one, or else this one, which is
+  /// stored.
   package func browserKey(orStore fresh: [UInt8]) async -> Result<[UInt8], StorageError> {
     await store.write { transaction throws(StorageError) in
       try transaction.consoleSessions.browserKey(orStore: fresh)
     }
   }
 
-  /// Deletes some of what ended: sessions that were not used since a moment or begun before another, invitations that ended
-  /// before now, and entries of the audit log before a moment.
+  /// Deletes some of what ended: sessions that were not used since a moment or begun before another,
+  /// invitations that ended before now, and entries of the audit log before a moment.
   package func sweep(
     unusedSince: Timestamp, begunBefore: Timestamp, auditBefore: Timestamp, at now: Timestamp
   ) {
@@ -155,7 +159,8 @@ package struct Sessions: Sendable {
 }
 
 extension WriteTransaction {
-  /// Whether a person still has the password and the authenticator app of a row that was checked, and is not turned off.
+  /// Whether a person still has the password and the authenticator app of a row that was checked, and is not
+  /// turned off.
   func isUnchanged(_ checked: PersonRow) throws(StorageError) -> Bool {
     guard let person = try people.find(checked.id), !person.isDisabled else { return false }
     return person.password == checked.password && person.sealedTOTP == checked.sealedTOTP

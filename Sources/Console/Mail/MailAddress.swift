@@ -7,8 +7,8 @@ package struct MailAddress: Sendable, Equatable {
   /// The display name; empty if there is none.
   package let name: String
 
-  /// Reads one of both forms; nil for anything else. A name may be in quotation marks; it has no others in it, and no control
-  /// characters.
+  /// Reads one of both forms; nil for anything else. A name may be in quotation marks; it has no others in
+  /// it, and no control characters.
   package init?(_ text: String) {
     guard text.hasSuffix(">"), let open = text.lastIndex(of: "<") else {
       guard Self.isAddress(text) else { return nil }
@@ -29,8 +29,8 @@ package struct MailAddress: Sendable, Equatable {
   /// The domain of the address.
   package var domain: String { String(address.split(separator: "@").last ?? "") }
 
-  /// A local part and a domain of printable characters that have no meaning in a header (RFC 5322 section 3.4.1, without
-  /// its quoted forms).
+  /// A local part and a domain of printable characters that have no meaning in a header (RFC 5322 section
+  /// 3.4.1, without its quoted forms).
   private static func isAddress(_ text: String) -> Bool {
     let sides = text.split(separator: "@", omittingEmptySubsequences: false)
     return sides.count == 2 && !sides[0].isEmpty && !sides[1].isEmpty && text.utf8.count <= 254

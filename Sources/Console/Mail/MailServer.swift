@@ -23,8 +23,9 @@ package struct MailServer: Sendable {
   /// A PEM file of certificates to trust in addition to the system's.
   package var authorities: String?
 
-  /// Checks an address such as `smtp://mail.example.com`, `smtp://[::1]:25` or `smtps://mail.example.com:465`: nil if it has
-  /// another scheme, no host, user information or a path. Without a port it is 587, or 465 for smtps.
+  /// Checks an address such as `smtp://mail.example.com`, `smtp://[::1]:25` or
+  /// `smtps://mail.example.com:465`: nil if it has another scheme, no host, user information or a path.
+  /// Without a port it is 587, or 465 for smtps.
   package init?(url: String, from: MailAddress) {
     let lower = url.lowercased()
     let scheme = lower.hasPrefix("smtp://") ? "smtp" : lower.hasPrefix("smtps://") ? "smtps" : nil
@@ -36,8 +37,8 @@ package struct MailServer: Sendable {
     self.from = from
   }
 
-  /// The URL for libcurl, with the EHLO name: the domain of the sender address. A machine's own name is often unknown in
-  /// DNS, as in a container, and many servers reject such a name.
+  /// The URL for libcurl, with the EHLO name: the domain of the sender address. A machine's own name is often
+  /// unknown in DNS, as in a container, and many servers reject such a name.
   var urlWithOwnName: String {
     guard let name = URLAuthority(from.domain), name.port == nil else { return url }
     return "\(url)/\(name.host)"

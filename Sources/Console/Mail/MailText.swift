@@ -1,10 +1,11 @@
 import BorealisBase
 import Storage
 
-/// Formats mail (RFC 5322): plain text in UTF-8 and base64, so that long lines and dots need no special treatment.
+/// Formats mail (RFC 5322): plain text in UTF-8 and base64, so that long lines and dots need no special
+/// treatment.
 enum MailText {
-  /// Writes a mail. `id` is the part of the Message-ID before the `@`: the same for each attempt, so that mail programs
-  /// drop a second copy.
+  /// Writes a mail. `id` is the part of the Message-ID before the `@`: the same for each attempt, so that
+  /// mail programs drop a second copy.
   static func write(_ mail: NewMail, from: MailAddress, id: String, at time: Timestamp) -> [UInt8] {
     let sender = from.name.isEmpty ? from.address : "\(phrase(from.name)) <\(from.address)>"
     let header = [

@@ -2,8 +2,8 @@ import BorealisBase
 import Storage
 import Synchronization
 
-/// Sends mail on its own thread: mail in the database until the server accepts it or three days have passed, and mail with
-/// secret links, which stays in memory for minutes only. Safe to use from any thread.
+/// Sends mail on its own thread: mail in the database until the server accepts it or three days have passed,
+/// and mail with secret links, which stays in memory for minutes only. Safe to use from any thread.
 package final class Mailer: Sendable {
   /// Mail that is in memory only.
   private struct Direct: Sendable {
@@ -31,11 +31,11 @@ package final class Mailer: Sendable {
     var isFull = false
     var isBusy = false
     var isClosed = false
-    /// Outcomes of mails of the database that could not be stored. Until they are stored, no more of these mails are
-    /// sent: each would be sent again and again.
+    /// Outcomes of mails of the database that could not be stored. Until they are stored, no more of these
+    /// mails are sent: each would be sent again and again.
     var unstored: [Int64: MailEnd] = [:]
-    /// Another round was asked for while one was under way, which may have missed the mail in question; and who wants to know
-    /// when that is over.
+    /// Another round was asked for while one was under way, which may have missed the mail in question; and
+    /// who wants to know when that is over.
     var isWanted = false
     var waiting: [@Sendable () -> Void] = []
     /// Until when nothing is sent, because the server was unavailable.
@@ -98,9 +98,9 @@ package final class Mailer: Sendable {
     try SMTPSender(server: server).send(message, to: mail.recipient)
   }
 
-  /// Sends mail that must not be stored, such as a link that lets its reader in: tried for some minutes. False if 256 mails or
-  /// 1 MiB of them wait, or 64 of the same account: nothing is done then, and whoever asked should be told. `progress` hears of each
-  /// attempt, on the mailer's thread.
+  /// Sends mail that must not be stored, such as a link that lets its reader in: tried for some minutes.
+  /// False if 256 mails or 1 MiB of them wait, or 64 of the same account: nothing is done then, and whoever
+  /// asked should be told. `progress` hears of each attempt, on the mailer's thread.
   package func send(
     _ mail: NewMail, of account: AccountID? = nil,
     progress: @escaping @Sendable (MailProgress) -> Void = { _ in }
@@ -111,8 +111,9 @@ package final class Mailer: Sendable {
     return true
   }
 
-  /// Keeps a place for a mail of about 8 KiB that is written later, so that it is not refused then; nil if `send` would refuse it.
-  /// The place is free again when the mail is over, or when it is let go of without one.
+  /// Keeps a place for a mail of about 8 KiB that is written later, so that it is not refused then; nil if
+  /// `send` would refuse it. The place is free again when the mail is over, or when it is let go of without
+  /// one.
   package func reserve(of account: AccountID? = nil) -> MailPlace? {
     guard take(Self.placeBytes, of: account) else { return nil }
     return MailPlace { [self] mail, progress in
@@ -221,8 +222,8 @@ package final class Mailer: Sendable {
   /// Begins no more mails.
   package func stop() { state.withLock { $0.isClosed = true } }
 
-  /// Begins no more mails, and waits until the one under way is sent and noted, or until a moment of the clock that never jumps, in
-  /// nanoseconds. False if it is not: then it may come twice.
+  /// Begins no more mails, and waits until the one under way is sent and noted, or until a moment of the
+  /// clock that never jumps, in nanoseconds. False if it is not: then it may come twice.
   @discardableResult
   package func close(until deadline: UInt64) -> Bool {
     stop()
@@ -281,15 +282,16 @@ package final class Mailer: Sendable {
     return isInOrder
   }
 
-  /// Stores outcomes that could not be stored before. Returns their mails, which a round that read them earlier must not
-  /// send.
+  /// Stores outcomes that could not be stored before. Returns their mails, which a round that read them
+  /// earlier must not send.
   private func storeEnds() -> Set<Int64> {
     let ends = state.withLock { $0.unstored }
     if !ends.isEmpty { store(ends) }
     return Set(ends.keys)
   }
 
-  /// Waits for the commit, so that no round sends a mail twice. What cannot be stored is kept for the next round.
+  /// Waits for the commit, so that no round sends a mail twice. What cannot be stored is kept for the next
+  /// round.
   private func store(_ ends: [Int64: MailEnd]) {
     let now = time.now()
     var failure: StorageError?

@@ -1,5 +1,5 @@
-/// The conversation with a mail server and its last response. libcurl reports only a status and its own message, which do
-/// not say what the server rejects.
+/// The conversation with a mail server and its last response. libcurl reports only a status and its own
+/// message, which do not say what the server rejects.
 struct SMTPDialogue {
   private enum Step {
     /// Greeting, TLS, login and sender: a failure here concerns all mail.
@@ -44,9 +44,9 @@ struct SMTPDialogue {
     return lines.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
   }
 
-  /// The meaning of a failure at this point. Only a response to the recipient's address or to the mail itself can concern
-  /// this mail. One of
-  /// 5xx is permanent (RFC 5321 section 4.2.1), unless it concerns the sender, which the operator can correct.
+  /// The meaning of a failure at this point. Only a response to the recipient's address or to the mail itself
+  /// can concern this mail. One of 5xx is permanent (RFC 5321 section 4.2.1), unless it concerns the sender,
+  /// which the operator can correct.
   var reach: MailFailure.Reach {
     // 421 means that the server closes the connection (section 3.8).
     guard step != .opening, let status, status != 421 else { return .allMail }
@@ -56,8 +56,8 @@ struct SMTPDialogue {
   /// The status of a rejection.
   private var status: Int? { Self.number(answer.prefix(3)).flatMap { (400...599).contains($0) ? $0 : nil } }
 
-  /// Whether a rejection concerns our address, our name, our login or our reputation: by its status (RFC 4954 section 6;
-  /// 504 is for names in EHLO), or else by its code of RFC 3463.
+  /// Whether a rejection concerns our address, our name, our login or our reputation: by its status (RFC 4954
+  /// section 6; 504 is for names in EHLO), or else by its code of RFC 3463.
   private func isAboutSender(_ status: Int) -> Bool {
     if [504, 530, 534, 535, 538].contains(status) { return true }
     let code = answer.dropFirst(4).prefix { $0 > 32 }.split(separator: UInt8(ascii: "."))

@@ -1,12 +1,12 @@
 import BorealisBase
 import BorealisCrypto
 
-/// Makes and checks the cookies of browsers that somebody has logged in with: `name.signature.seal`, good for one email address,
-/// to which the signature belongs; the seal shows without the address that the cookie is ours. Older cookies lack the seal.
-/// Such a browser is not kept out by the failures of others.
+/// Makes and checks the cookies of browsers that somebody has logged in with: `name.signature.seal`, good for
+/// one email address, to which the signature belongs; the seal shows without the address that the cookie is
+/// ours. Older cookies lack the seal. Such a browser is not kept out by the failures of others.
 struct BrowserSigner: Sendable {
-  /// What all browsers are called that followed a link from a mail: whoever reads somebody's mail gets no more attempts by
-  /// asking for more links.
+  /// What all browsers are called that followed a link from a mail: whoever reads somebody's mail gets no
+  /// more attempts by asking for more links.
   private static let mailed = String(repeating: "0", count: 32)
 
   private let key: [UInt8]

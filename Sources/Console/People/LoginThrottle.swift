@@ -1,9 +1,10 @@
 import BorealisBase
 import Storage
 
-/// Slows down whoever guesses passwords and codes, without locking the real owner out: failures are counted by address and
-/// kind of browser, and a browser that was logged in before has a count of its own (OWASP Authentication Cheat Sheet,
-/// device cookies). What only somebody with the password can try is counted by person. Not thread-safe: its owner locks.
+/// Slows down whoever guesses passwords and codes, without locking the real owner out: failures are counted
+/// by address and kind of browser, and a browser that was logged in before has a count of its own (OWASP
+/// Authentication Cheat Sheet, device cookies). What only somebody with the password can try is counted by
+/// person. Not thread-safe: its owner locks.
 struct LoginThrottle: Sendable {
   /// What failures are counted under.
   enum Key: Hashable, Sendable {
@@ -40,8 +41,8 @@ struct LoginThrottle: Sendable {
       }
     }
 
-    /// Codes have only a million values, so each refusal is twice as long as the one before: about ten guesses a day in
-    /// the end.
+    /// Codes have only a million values, so each refusal is twice as long as the one before: about ten
+    /// guesses a day in the end.
     fileprivate var doublesDelay: Bool {
       switch self {
       case .code, .knownCode: true
@@ -84,8 +85,8 @@ struct LoginThrottle: Sendable {
     }.max() ?? 0
   }
 
-  /// Counts a failure. Attempts are counted before the password is checked, so that concurrent ones count, too. True if
-  /// codes are refused after this one.
+  /// Counts a failure. Attempts are counted before the password is checked, so that concurrent ones count,
+  /// too. True if codes are refused after this one.
   @discardableResult
   mutating func fail(_ keys: [Key], at now: UInt64) -> Bool {
     var isLastCode = false

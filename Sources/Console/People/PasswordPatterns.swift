@@ -212,8 +212,8 @@ struct PasswordPatterns {
   private static func number(_ digits: ArraySlice<Int>) -> Int { digits.reduce(0) { $0 * 10 + $1 } }
 }
 
-/// Common passwords, words and names by rank (`Assets/common-words.txt`). They are searched in place in the binary, so
-/// that nothing is loaded and no memory used.
+/// Common passwords, words and names by rank (`Assets/common-words.txt`). They are searched in place in the
+/// binary, so that nothing is loaded and no memory used.
 enum CommonWords {
   /// Letters of the longest.
   static let longest = 24

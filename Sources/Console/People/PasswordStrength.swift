@@ -1,5 +1,6 @@
-/// Estimates how many guesses a password withstands, in the manner of zxcvbn (Wheeler, USENIX Security 2016): it is taken apart
-/// into common words, rows of keys, sequences, repetitions and dates, in the way that costs a guesser least.
+/// Estimates how many guesses a password withstands, in the manner of zxcvbn (Wheeler, USENIX Security 2016):
+/// it is taken apart into common words, rows of keys, sequences, repetitions and dates, in the way that costs
+/// a guesser least.
 struct PasswordStrength: Sendable {
   /// What makes a password, or a part of it, easy to guess.
   enum Weakness: Sendable, Equatable {
@@ -32,8 +33,8 @@ struct PasswordStrength: Sendable {
     self.init(Self.simplified(Array(password.prefix(Self.most))), own: own, isUnit: false)
   }
 
-  /// With one sign in place of each character of many scalars, such as a letter under a heap of marks: no word has them, and
-  /// to compare them would take as long as there are marks.
+  /// With one sign in place of each character of many scalars, such as a letter under a heap of marks: no
+  /// word has them, and to compare them would take as long as there are marks.
   static func simplified(_ letters: [Character]) -> [Character] {
     var signs: [Character: Character] = [:]
     return letters.map { letter in
@@ -51,8 +52,9 @@ struct PasswordStrength: Sendable {
     (guesses, weakness) = Self.cheapest(matches, of: letters.count)
   }
 
-  /// The cheapest way to cover a password with matches, and with guesses character by character between them (zxcvbn's
-  /// search: the parts may come in any order, so their guesses are multiplied by the factorial of their number).
+  /// The cheapest way to cover a password with matches, and with guesses character by character between them
+  /// (zxcvbn's search: the parts may come in any order, so their guesses are multiplied by the factorial of
+  /// their number).
   private static func cheapest(_ matches: [Match], of count: Int) -> (Double, Weakness) {
     guard count > 0 else { return (0, .short) }
     struct Step {

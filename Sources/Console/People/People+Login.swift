@@ -128,8 +128,8 @@ extension People {
     }
   }
 
-  /// Counts an attempt as a failure until it turns out to be none; says so if there were too many before it, and whether it
-  /// is the last code for some time.
+  /// Counts an attempt as a failure until it turns out to be none; says so if there were too many before it,
+  /// and whether it is the last code for some time.
   func count(_ keys: [LoginThrottle.Key]) -> (refusal: Refusal?, isLastCode: Bool) {
     let now = time.monotonic()
     let (delay, isLastCode) = throttle.withLock { throttle in

@@ -2,8 +2,8 @@ import BorealisBase
 import BorealisCrypto
 import Storage
 
-/// Between the two steps of logging in, a ticket shows that the password was right: it need not be typed again, and no page
-/// has to hold it.
+/// Between the two steps of logging in, a ticket shows that the password was right: it need not be typed
+/// again, and no page has to hold it.
 extension People {
   /// Seconds for which a ticket holds.
   static let ticketSeconds: Int64 = 300
@@ -20,8 +20,8 @@ extension People {
     return "\(end).\(Hex.encode(HMAC.sha256(key: ticketKey, Array(text.utf8))))"
   }
 
-  /// Whether an attempt shows that its maker knows a person's password. A ticket that does not hold takes as long as a wrong
-  /// password, so that the time does not tell who is here.
+  /// Whether an attempt shows that its maker knows a person's password. A ticket that does not hold takes as
+  /// long as a wrong password, so that the time does not tell who is here.
   static func knowsPassword(_ attempt: Attempt, of person: PersonRow, at now: Timestamp) -> Bool {
     guard let given = attempt.ticket else { return Password.matches(attempt.password, person.password) }
     if let end = Int64(given.prefix { $0 != "." }), end > now.seconds,

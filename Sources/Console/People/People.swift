@@ -3,8 +3,8 @@ import BorealisCrypto
 import Storage
 import Synchronization
 
-/// Who may use the console: logging in, sessions, the first person. Safe to use from any thread; answers come on whatever
-/// thread has them.
+/// Who may use the console: logging in, sessions, the first person. Safe to use from any thread; answers come
+/// on whatever thread has them.
 final class People: Sendable {
   /// Why a login failed.
   enum Refusal: Error, Sendable, Equatable {
@@ -51,10 +51,11 @@ final class People: Sendable {
   let time: any TimeSource
   let secrets: PersonSecrets
   let mail: ConsoleMail
-  /// Hashes the passwords of unknown browsers: each takes some tenths of a second of a core and 32 MiB. When 32 wait, the
-  /// server is under attack, and others are refused.
+  /// Hashes the passwords of unknown browsers: each takes some tenths of a second of a core and 32 MiB. When
+  /// 32 wait, the server is under attack, and others are refused.
   let unknownBrowsers = BackgroundWork("borealis.passwords.unknownBrowsers", limit: 32)
-  /// Hashes the passwords of people who were logged in before or came by a link, so that other visitors do not delay them.
+  /// Hashes the passwords of people who were logged in before or came by a link, so that other visitors do
+  /// not delay them.
   let worker = BackgroundWork("borealis.passwords", limit: 32)
   let throttle = Mutex(LoginThrottle())
   /// What signs the cookies of known browsers, once it was needed.
@@ -92,7 +93,8 @@ final class People: Sendable {
     return constantTimeEquals(Array(expected.utf8), Array(token.utf8))
   }
 
-  /// Makes the first person: operator of the installation and owner of its first account. The link works once.
+  /// Makes the first person: operator of the installation and owner of its first account. The link works
+  /// once.
   func setUp(
     token: String, _ person: NewPerson, password: String
   ) async -> Result<Void, Refusal> {
@@ -121,7 +123,8 @@ final class People: Sendable {
 
   // MARK: Known browsers
 
-  /// What knows browsers again, nil if the database fails. Its key is stored, so that a restart changes nothing.
+  /// What knows browsers again, nil if the database fails. Its key is stored, so that a restart changes
+  /// nothing.
   func browsers() async -> BrowserSigner? {
     if let known = signer.withLock({ $0 }) { return known }
     let fresh = SystemRandom.bytes(32)

@@ -1,7 +1,7 @@
 import Storage
 
-/// Seals the secrets of people's one-time passwords before they are stored, and opens them. Both give nil when the key for
-/// that cannot be read.
+/// Seals the secrets of people's one-time passwords before they are stored, and opens them. Both give nil
+/// when the key for that cannot be read.
 package struct PersonSecrets: Sendable {
   let seal: @Sendable ([UInt8], PersonID, _ keysInUse: Set<String>) -> [UInt8]?
   let open: @Sendable ([UInt8], PersonID) -> [UInt8]?

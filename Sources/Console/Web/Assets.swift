@@ -2,7 +2,8 @@ import BorealisBase
 import BorealisCrypto
 import HTTP
 
-/// The console's own files. Their addresses change with their contents, so that browsers may keep them forever.
+/// The console's own files. Their addresses change with their contents, so that browsers may keep them
+/// forever.
 enum Assets {
   struct Asset: Sendable {
     let type: String
@@ -39,8 +40,8 @@ enum Assets {
   /// Where a file is.
   static func path(_ name: String) -> String { "/console/assets/\(all[name]?.version ?? "0")/\(name)" }
 
-  /// Serves a file; also under the version of an older or a newer page, whose file is not available. It is not cached
-  /// then, since the other version may come back.
+  /// Serves a file; also under the version of an older or a newer page, whose file is not available. It is
+  /// not cached then, since the other version may come back.
   static func serve(_ call: PageCall) -> HTTPResponse {
     guard let asset = all[call.capture("name") ?? ""] else {
       return call.missing

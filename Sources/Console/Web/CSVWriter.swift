@@ -1,6 +1,6 @@
-/// A table for spreadsheets (RFC 4180): UTF-8 behind a byte order mark, without which Excel reads it as the encoding of the
-/// country. What a spreadsheet would take for a formula gets an apostrophe in front: at the beginning of a field, and inside
-/// of it behind what some spreadsheets take for the end of one.
+/// A table for spreadsheets (RFC 4180): UTF-8 behind a byte order mark, without which Excel reads it as the
+/// encoding of the country. What a spreadsheet would take for a formula gets an apostrophe in front: at the
+/// beginning of a field, and inside of it behind what some spreadsheets take for the end of one.
 struct CSVWriter: Sendable {
   private(set) var bytes: [UInt8] = [0xef, 0xbb, 0xbf]
 

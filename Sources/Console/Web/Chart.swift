@@ -1,5 +1,5 @@
-/// A picture of numbers over time, drawn on the server. The picture itself has no letters, so that it can be stretched to any
-/// width; what is written stands around it in the page's own size.
+/// A picture of numbers over time, drawn on the server. The picture itself has no letters, so that it can be
+/// stretched to any width; what is written stands around it in the page's own size.
 struct Chart: Sendable {
   /// One number for each period, nil for none.
   struct Series: Sendable {
@@ -123,7 +123,8 @@ struct Chart: Sendable {
 }
 
 extension Chart {
-  /// From which value to which a picture goes, and what is written beside it: from the bottom up, at equal distances.
+  /// From which value to which a picture goes, and what is written beside it: from the bottom up, at equal
+  /// distances.
   struct Scale: Sendable, Equatable {
     let ticks: [Double]
     private let isLogarithmic: Bool
@@ -161,7 +162,8 @@ extension Chart {
       return min(max(share, 0), 1)
     }
 
-    /// The logarithm to the base of 10, but for a straight line between two powers of 2: right to a hundredth.
+    /// The logarithm to the base of 10, but for a straight line between two powers of 2: right to a
+    /// hundredth.
     private static func powers(of value: Double) -> Double {
       guard value > 1 else { return 0 }
       return (Double(value.exponent) + value.significand - 1) * 0.301_03

@@ -5,8 +5,8 @@ import Storage
 package struct ConsoleMail: Sendable {
   /// Sends mail that is not stored and says how far it comes.
   package typealias Send = @Sendable (NewMail, _ progress: @escaping @Sendable (MailProgress) -> Void) -> Void
-  /// Keeps a place for a short mail of an account, or of nobody's; nil if too much waits. The place is kept for as long as somebody
-  /// has the function, and its mail is not refused.
+  /// Keeps a place for a short mail of an account, or of nobody's; nil if too much waits. The place is kept
+  /// for as long as somebody has the function, and its mail is not refused.
   package typealias Reserve = @Sendable (AccountID?) -> Send?
 
   /// Where people find the console, without a slash at the end; nil if nobody has said.

@@ -32,6 +32,6 @@ package struct ConsoleNode: Sendable {
   }
 }
 
-/// Returns the nodes of a cluster, the dead ones of the last week among them, of any thread; empty for a server that
-/// is alone.
+/// Returns the nodes of a cluster, the dead ones of the last week among them, of any thread; empty for a
+/// server that is alone.
 package typealias ConsoleNodes = @Sendable () -> [ConsoleNode]

@@ -33,7 +33,8 @@ struct CredentialFormView: Sendable {
       """
   }
 
-  /// What a field holds before anybody has filled it in. What was chosen for the latest credential says nothing about one more.
+  /// What a field holds before anybody has filled it in. What was chosen for the latest credential says
+  /// nothing about one more.
   private func suggestion(for field: CredentialField, _ replaced: StoredCredential?) -> String? {
     if case .choice = field.kind { return replaced?.values[field.name] }
     return (replaced ?? stored.last)?.values[field.name]

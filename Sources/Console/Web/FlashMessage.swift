@@ -1,8 +1,9 @@
 import BorealisBase
 import HTTP
 
-/// A message that the next page shows after an action (post, redirect, get). Its name is in the query (`?notice=`), and in a cookie
-/// until it was shown: an address alone, which may come from anywhere, claims nothing that was not done.
+/// A message that the next page shows after an action (post, redirect, get). Its name is in the query
+/// (`?notice=`), and in a cookie until it was shown: an address alone, which may come from anywhere, claims
+/// nothing that was not done.
 enum FlashMessage: String, CaseIterable {
   case saved, again, older, retired, resent, removed, paused, resumed
   case invited, invitedAgain = "invited-again", recovered, unsent
@@ -50,7 +51,8 @@ enum FlashMessage: String, CaseIterable {
     }
   }
 
-  /// The message for a call's page, if any. That a form was not sent is said after a login, which may be of another session.
+  /// The message for a call's page, if any. That a form was not sent is said after a login, which may be of
+  /// another session.
   static func notice(_ call: PageCall) -> Layout.Notice? {
     guard let message = call.target["notice"].flatMap({ FlashMessage(rawValue: $0) }),
       message == .unsent || message == call.flash

@@ -3,7 +3,8 @@ import Core
 import HTTP
 import Storage
 
-/// The footer of every page: the time zone, and the other language. A virtual device uses the browser's time zone.
+/// The footer of every page: the time zone, and the other language. A virtual device uses the browser's time
+/// zone.
 extension Layout {
   func foot(_ visitor: Visitor, _ call: PageCall) -> HTML {
     let other: Language = call.language == .chinese ? .english : .chinese

@@ -4,10 +4,11 @@ import HTTP
 import Storage
 import Synchronization
 
-/// Makes a form that creates or replaces something take effect once, even if the browser submits it twice: by a second
-/// click, or by a reload of the page that answered it. Each form carries a nonce, signed for the session. The server remembers
-/// the latest nonces of each person together with the submitted fields, so that a corrected form takes effect. It rejects forms from
-/// before its start, since it no longer knows whether they took effect.
+/// Makes a form that creates or replaces something take effect once, even if the browser submits it twice: by
+/// a second click, or by a reload of the page that answered it. Each form carries a nonce, signed for the
+/// session. The server remembers the latest nonces of each person together with the submitted fields, so that
+/// a corrected form takes effect. It rejects forms from before its start, since it no longer knows whether
+/// they took effect.
 final class FormNonces: Sendable {
   /// Whether a form may take effect.
   enum Verdict: Sendable, Equatable {

@@ -1,8 +1,8 @@
-/// A piece of a page. Written as a string literal, in which everything that is interpolated is escaped unless it is a
-/// piece of a page itself: what people typed cannot become markup.
+/// A piece of a page. Written as a string literal, in which everything that is interpolated is escaped unless
+/// it is a piece of a page itself: what people typed cannot become markup.
 ///
-/// Attributes stand in double quotes, and the address of a link comes from the program: escaping alone does not make an
-/// address harmless.
+/// Attributes stand in double quotes, and the address of a link comes from the program: escaping alone does
+/// not make an address harmless.
 struct HTML: ExpressibleByStringInterpolation, Sendable, Equatable {
   private(set) var text: String
 

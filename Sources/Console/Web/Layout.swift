@@ -149,8 +149,8 @@ enum Forms {
     """
   }
 
-  /// A form that asks before it acts: a click opens it, with what it does and the button. Everything that removes, revokes or resets
-  /// something asks so, unless somebody types or chooses something in its form.
+  /// A form that asks before it acts: a click opens it, with what it does and the button. Everything that
+  /// removes, revokes or resets something asks so, unless somebody types or chooses something in its form.
   static func sure(
     _ call: PageCall, _ action: Phrase, _ address: String, _ text: Phrase? = nil,
     button: Phrase? = nil, sending fields: [(name: String, value: String)] = []

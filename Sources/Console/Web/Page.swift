@@ -49,7 +49,8 @@ struct Page: Sendable {
   }
 }
 
-/// A page, and what answers its requests: a function of a controller. What it refuses from within it throws as `Refused`.
+/// A page, and what answers its requests: a function of a controller. What it refuses from within it throws
+/// as `Refused`.
 struct Route<Owner: Sendable>: Sendable {
   typealias Handler = @Sendable (Owner, PageCall) async throws -> HTTPResponse
 

@@ -76,8 +76,8 @@ struct PageCall: Sendable {
     return call
   }
 
-  /// The call with what its form holds; nil if that cannot be read. Read late, since it takes time that visitors without
-  /// a login must not cost.
+  /// The call with what its form holds; nil if that cannot be read. Read late, since it takes time that
+  /// visitors without a login must not cost.
   func readingForm(of page: Page) -> PageCall? {
     var call = self
     let type = request.headers["content-type"] ?? ""
@@ -96,8 +96,8 @@ struct PageCall: Sendable {
     "<time datetime=\"\(Log.iso8601(time.milliseconds))\">\(zone.local(time).text)</time>"
   }
 
-  /// What tells a form that was corrected from the same form sent again: nothing with a file, since a browser draws other
-  /// boundaries each time.
+  /// What tells a form that was corrected from the same form sent again: nothing with a file, since a browser
+  /// draws other boundaries each time.
   var filledIn: [UInt8] { upload == nil ? request.body : [] }
 
   /// The call as if no form had come with it, so that the next page's fields are empty.

@@ -5,7 +5,8 @@ enum QRCode {
   /// Modules of quiet ground around the code, as the standard wants.
   private static let margin = 4
 
-  /// The drawing, with a name for those who do not see it; nil if the text is too long, or there is no memory.
+  /// The drawing, with a name for those who do not see it; nil if the text is too long, or there is no
+  /// memory.
   static func svg(_ text: String, name: String) -> HTML? {
     guard !text.isEmpty, let code = QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M) else { return nil }
     defer { QRcode_free(code) }

@@ -12,8 +12,8 @@ package struct AcceptRequest: Sendable {
   package var isBatch: Bool
   /// The push object that it was read from, JSON in UTF-8, for those who look back at it.
   package var object: [UInt8]?
-  /// What the audit log says of it, in the same commit; its target is filled in: the push and how many it is for. Nil, as for
-  /// app servers, for nothing.
+  /// What the audit log says of it, in the same commit; its target is filled in: the push and how many it is
+  /// for. Nil, as for app servers, for nothing.
   package var note: AuditRow?
   /// What Getui's API says of it; nil for pushes that came another way.
   package var getui: GetuiOrigin?

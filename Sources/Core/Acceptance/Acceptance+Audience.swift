@@ -4,8 +4,8 @@ import Storage
 
 /// Audiences that the directory does not know of itself.
 extension Acceptance {
-  /// Resolves an audience; empty when no device matches. `owner` owns the files. `found` is called on this thread, or on
-  /// a reader's if the database is needed.
+  /// Resolves an audience; empty when no device matches. `owner` owns the files. `found` is called on this
+  /// thread, or on a reader's if the database is needed.
   func find(
     _ audience: Audience, platforms: PlatformSet, in app: App, filesOf owner: AppKey,
     found: @escaping @Sendable (Result<Recipients, APIError>) -> Void
@@ -35,7 +35,8 @@ extension Acceptance {
     }
   }
 
-  /// The registrations that a file names now, on a reader's thread, a piece at a time: others have their turn in between.
+  /// The registrations that a file names now, on a reader's thread, a piece at a time: others have their turn
+  /// in between.
   private func find(
     file fileID: String, of owner: String, in app: App, platforms: PlatformSet,
     _ found: @escaping @Sendable (Result<Recipients, APIError>) -> Void

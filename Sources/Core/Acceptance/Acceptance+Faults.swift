@@ -104,7 +104,8 @@ extension AcceptRequest {
     overrides != nil || push.options.pushPlan != nil || pacingMinutes > 0 || broadcasts(in: app) != nil
   }
 
-  /// What the database has against it, the number of the day's broadcasts included, which acceptance counts by itself.
+  /// What the database has against it, the number of the day's broadcasts included, which acceptance counts
+  /// by itself.
   fileprivate func faultWithBroadcasts(
     in app: App, _ transaction: ReadTransaction, _ options: RouterOptions, at now: Timestamp
   ) throws(StorageError) -> APIError? {

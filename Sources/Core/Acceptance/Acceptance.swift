@@ -2,8 +2,8 @@ import BorealisBase
 import Model
 import Storage
 
-/// The one way from a request to a push under way, for single pushes, batches, groups of apps, files, schedules and the
-/// console alike:
+/// The one way from a request to a push under way, for single pushes, batches, groups of apps, files,
+/// schedules and the console alike:
 ///
 /// 1. resolve: who is meant now, in each app;
 /// 2. admit: each app's plan gives speed, for which the push may have to wait; then it is resolved again;
@@ -64,8 +64,8 @@ package final class Acceptance: Sendable {
 
   // MARK: Resolving
 
-  /// Fixes the audience in one app after the other. What may be otherwise at the next try is a failure of all: it must not
-  /// become the answer that the request's name stands for.
+  /// Fixes the audience in one app after the other. What may be otherwise at the next try is a failure of
+  /// all: it must not become the answer that the request's name stands for.
   private func resolve<Kind: AcceptanceKind>(
     _ asked: consuming [AcceptancePart], _ kind: Kind, from start: Int = 0,
     _ done: @escaping @Sendable (Result<[AcceptancePart], APIError>) -> Void
@@ -123,8 +123,8 @@ package final class Acceptance: Sendable {
     }
   }
 
-  /// The audience does not exist (any more), or the push is one that is not accepted (any more): a repeated request gets its first
-  /// answer nevertheless.
+  /// The audience does not exist (any more), or the push is one that is not accepted (any more): a repeated
+  /// request gets its first answer nevertheless.
   private func refuse<Kind: AcceptanceKind>(
     _ kind: Kind, _ error: APIError, _ reply: @escaping @Sendable (Result<Kind.Answer, APIError>) -> Void
   ) {
@@ -167,7 +167,8 @@ package final class Acceptance: Sendable {
     }
   }
 
-  /// Charges the rest of a part's cost, or refunds the excess, since its audience has changed while it waited.
+  /// Charges the rest of a part's cost, or refunds the excess, since its audience has changed while it
+  /// waited.
   private func settle(_ part: inout AcceptancePart) {
     var cost = 0
     if case .resolved(let audience) = part.state { cost = audience.count }

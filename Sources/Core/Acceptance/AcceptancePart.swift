@@ -41,12 +41,14 @@ struct AcceptancePart: Sendable {
   var accepted: AcceptedPush? { if case .accepted(let push, _) = state { push } else { nil } }
 }
 
-/// What differs between a push of one app, of a group and of a schedule: when it is paid for, and what is stored beside it.
+/// What differs between a push of one app, of a group and of a schedule: when it is paid for, and what is
+/// stored beside it.
 protocol AcceptanceKind: Sendable {
   associatedtype Answer: Sendable
   /// Whether it has a name, under which the first request's answer is given again.
   var isNamed: Bool { get }
-  /// Whether why a part is not sent is stored, and answered, as what became of it. Else it is the answer to the whole.
+  /// Whether why a part is not sent is stored, and answered, as what became of it. Else it is the answer to
+  /// the whole.
   var keepsRefusals: Bool { get }
   /// Whether plans are charged when the push is stored, without making it wait.
   var isPaidAfterwards: Bool { get }

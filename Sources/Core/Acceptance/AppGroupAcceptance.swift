@@ -69,10 +69,10 @@ private struct AppGroupAcceptance: AcceptanceKind {
 }
 
 extension Acceptance {
-  /// Accepts a push to all apps of a group: each app's audience is fixed, all of it is stored by one commit, then it is
-  /// answered and delivered. It waits first for the apps whose plans have no speed left; those that wait too long are
-  /// left out, and so are those in `barred`, for a reason. The request's `cid` is one of the group, its file too; one that
-  /// is repeated is answered at once, without asking who is barred.
+  /// Accepts a push to all apps of a group: each app's audience is fixed, all of it is stored by one commit,
+  /// then it is answered and delivered. It waits first for the apps whose plans have no speed left; those
+  /// that wait too long are left out, and so are those in `barred`, for a reason. The request's `cid` is one
+  /// of the group, its file too; one that is repeated is answered at once, without asking who is barred.
   package func accept(
     _ request: AcceptRequest, for group: AppGroup,
     without barred: @escaping @Sendable () -> [AppKey: APIError] = { [:] },

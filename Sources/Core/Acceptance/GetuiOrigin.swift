@@ -7,7 +7,8 @@ package struct GetuiOrigin: Sendable, Equatable {
   package var task: MessageID?
   /// The group that the push counts under; empty for none. A stored message brings its own.
   package var groupName: String
-  /// The digest of the request: under the same name only the same request is answered again. Nil for requests without a name.
+  /// The digest of the request: under the same name only the same request is answered again. Nil for requests
+  /// without a name.
   package var digest: RequestDigest?
 
   /// Puts an origin together.

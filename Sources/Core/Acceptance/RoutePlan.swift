@@ -14,8 +14,8 @@ struct RoutePlan: Sendable {
   var own: Recipients
   /// The legs of channels to outside services; none is empty.
   private(set) var vendors: [Leg] = []
-  /// The legs of those who get something over our connection now, and their notification by a vendor's channel if they do not
-  /// acknowledge it in time; none is empty.
+  /// The legs of those who get something over our connection now, and their notification by a vendor's
+  /// channel if they do not acknowledge it in time; none is empty.
   private(set) var later: [Leg] = []
   /// The audience's members on iOS, nil for none.
   var ios: NumberSet?
@@ -172,7 +172,8 @@ extension AppDirectory {
           plan.add(audience.intersection(state.table.members(of: offer)), to: offer.leg)
         }
       }
-      // Nothing waits here for an imported registration: what its device gets before it comes, it gets by its tokens or elsewhere.
+      // Nothing waits here for an imported registration: what its device gets before it comes, it gets by its
+      // tokens or elsewhere.
       if !state.table.awaited.isEmpty { plan.own = plan.own.subtracting(state.table.awaited) }
       plan.ios = state.ios(of: audience)
       return plan

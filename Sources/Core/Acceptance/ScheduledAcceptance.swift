@@ -2,8 +2,9 @@ import BorealisBase
 import Model
 import Storage
 
-/// The push of an occurrence of a schedule. Push, its place in the schedule's list, and the schedule's next occurrence are one
-/// commit, so that an occurrence never comes twice and is never lost (Docs/decisions/0014).
+/// The push of an occurrence of a schedule. Push, its place in the schedule's list, and the schedule's next
+/// occurrence are one commit, so that an occurrence never comes twice and is never lost
+/// (Docs/decisions/0014).
 private struct ScheduledAcceptance: AcceptanceKind {
   let due: DueSchedule
   let next: ScheduleRow.Occurrence?
@@ -51,8 +52,8 @@ private struct ScheduledAcceptance: AcceptanceKind {
 }
 
 extension Acceptance {
-  /// Deals with an occurrence of a schedule: makes its push, unless `request` already failed, the app is turned off, or it
-  /// is too late. `done` comes on the writer's thread or a reader's.
+  /// Deals with an occurrence of a schedule: makes its push, unless `request` already failed, the app is
+  /// turned off, or it is too late. `done` comes on the writer's thread or a reader's.
   package func fire(
     _ due: DueSchedule, _ request: Result<PushRequest, APIError>,
     done: @escaping @Sendable (FiringEnd) -> Void
@@ -81,8 +82,8 @@ extension Acceptance {
     }
   }
 
-  /// Seconds after its time at which an occurrence is still on time, however short its push lives: the look for what is due
-  /// comes once a second, and many may be due at once.
+  /// Seconds after its time at which an occurrence is still on time, however short its push lives: the look
+  /// for what is due comes once a second, and many may be due at once.
   private static let punctual: Int64 = 5
 
   /// Why nothing is pushed for an occurrence that was missed.

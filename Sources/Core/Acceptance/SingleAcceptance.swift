@@ -37,9 +37,9 @@ private struct SingleAcceptance: AcceptanceKind {
 }
 
 extension Acceptance {
-  /// Accepts a push: resolves its audience, commits it, answers, delivers. It waits first while the app's plan has no
-  /// speed left. 2003 for a disabled app. `reply` is called on the writer's thread, or on another when the push is
-  /// refused before it is stored.
+  /// Accepts a push: resolves its audience, commits it, answers, delivers. It waits first while the app's
+  /// plan has no speed left. 2003 for a disabled app. `reply` is called on the writer's thread, or on another
+  /// when the push is refused before it is stored.
   package func accept(
     _ request: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void

@@ -40,9 +40,11 @@ package final class App: Sendable {
 
   private let access: Mutex<Access>
   private let deleted = Atomic<Bool>(false)
-  /// When a call last came with the secret before the present one, in milliseconds; 0 for never since the start.
+  /// When a call last came with the secret before the present one, in milliseconds; 0 for never since the
+  /// start.
   private let oldSecretUse = Atomic<Int64>(0)
-  /// What the app has set up for callbacks: its bits, and above them whether it has set up any, an address, and Getui's format.
+  /// What the app has set up for callbacks: its bits, and above them whether it has set up any, an address,
+  /// and Getui's format.
   private let callbacks = Atomic<UInt16>(0)
 
   init(_ row: AppRow, limits: PendingLimits, at now: Timestamp) {
@@ -67,8 +69,8 @@ package final class App: Sendable {
     callbacks.load(ordering: .relaxed) & 1 << 10 == 0 ? .borealis : .getui
   }
 
-  /// The callback types of a push: its own, or else those that the app has turned on. Nil for none, as when neither has a
-  /// URL.
+  /// The callback types of a push: its own, or else those that the app has turned on. Nil for none, as when
+  /// neither has a URL.
   func callback(for request: AcceptRequest) -> PushCallbackRow? {
     let bits = callbacks.load(ordering: .relaxed)
     let asked = request.push.callback
@@ -84,8 +86,8 @@ package final class App: Sendable {
       id: MessageID(0), url: asked?.url, types: types, sendno: request.sendno, params: asked?.params ?? [])
   }
 
-  /// Compares a master secret with the current and the previous one, in constant time. Secrets are 96 random bits, so a
-  /// plain digest is sufficient. A use of the previous one is recorded if the time is given.
+  /// Compares a master secret with the current and the previous one, in constant time. Secrets are 96 random
+  /// bits, so a plain digest is sufficient. A use of the previous one is recorded if the time is given.
   package func accepts(masterSecret: [UInt8], at now: Timestamp? = nil) -> Bool {
     let digest = SHA256.digest(masterSecret)
     let (present, before) = access.withLock { ($0.secretHash, $0.oldSecretHash) }
@@ -126,7 +128,8 @@ package final class App: Sendable {
     directory.admissible(recipients, usesTokens: access.withLock { $0.importsFrom } <= now)
   }
 
-  /// Whether a push that was accepted at a moment was not for a registration since that was imported, and no device had come for it.
+  /// Whether a push that was accepted at a moment was not for a registration since that was imported, and no
+  /// device had come for it.
   func isImportedOnly(_ number: RegistrationNumber, hasToken: Bool, at moment: Timestamp) -> Bool {
     directory.isAwaited(number) && (!hasToken || moment < access.withLock { $0.importsFrom })
   }

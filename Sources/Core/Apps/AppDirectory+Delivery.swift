@@ -34,8 +34,8 @@ package struct DispatchPlan: Sendable {
 
   /// The devices that are connected.
   package var reachable: [Reachable] = []
-  /// The pushes that had to make room, and the push itself if registrations of it were replaced while it was being
-  /// stored.
+  /// The pushes that had to make room, and the push itself if registrations of it were replaced while it was
+  /// being stored.
   package var change = DeliveryChange()
 }
 

@@ -14,7 +14,8 @@ extension AppDirectory {
     state.withLock { $0.table.members(holding: offer.slot, for: offer.services) }
   }
 
-  /// Whether a push waits for anybody over our connection besides some registrations, or somebody has acknowledged it.
+  /// Whether a push waits for anybody over our connection besides some registrations, or somebody has
+  /// acknowledged it.
   func goesOn(_ id: MessageID, without others: NumberSet) -> Bool {
     state.withLock { state in
       state.ledger.isWaiting(id, besides: others)
@@ -27,7 +28,8 @@ extension AppDirectory {
     state.withLock { $0.table.members(platforms: platforms) }
   }
 
-  /// A vendor's channel brings a push to some: it does not wait for them any more. Lets the push, which was pinned for that, end again.
+  /// A vendor's channel brings a push to some: it does not wait for them any more. Lets the push, which was
+  /// pinned for that, end again.
   func handOver(_ id: MessageID, _ numbers: NumberSet) -> DeliveryChange {
     state.withLock { state in
       var change = DeliveryChange()

@@ -11,8 +11,8 @@ struct SeenDevice: Sendable {
   let end: ConnectionEnd
 }
 
-/// Connections write nothing when they begin or end. They are stored in the background, at most once in some minutes per
-/// device, so that a flapping device costs no more than a stable one.
+/// Connections write nothing when they begin or end. They are stored in the background, at most once in some
+/// minutes per device, so that a flapping device costs no more than a stable one.
 extension AppDirectory {
   /// Devices that are looked at before the lock is let go.
   private static let activitySlice = 1024
@@ -41,9 +41,10 @@ extension AppDirectory {
     return Recipients(kept)
   }
 
-  /// Last contacts to store, at most `limit`, of devices whose contact was not stored for `coarse` seconds. The others
-  /// keep their places until they are due. Examines no more than `looks` devices, which takes microseconds for a
-  /// thousand, and continues there at the next call; `isComplete` says that this was the last of them.
+  /// Last contacts to store, at most `limit`, of devices whose contact was not stored for `coarse` seconds.
+  /// The others keep their places until they are due. Examines no more than `looks` devices, which takes
+  /// microseconds for a thousand, and continues there at the next call; `isComplete` says that this was the
+  /// last of them.
   func takeSeen(
     limit: Int, looks: Int, coarse: UInt32, at now: UInt32
   ) -> (late: [SeenDevice], isComplete: Bool) {
@@ -66,8 +67,8 @@ extension AppDirectory {
   /// Has the next `takeSeen` begin with the first device.
   func seeFromStart() { state.withLock { $0.seenPlace = RegistrationNumber(0) } }
 
-  /// Marks connected devices whose contact was not stored for `period` seconds, so that a lasting connection is known
-  /// after a crash. Examines the next `looks` connections.
+  /// Marks connected devices whose contact was not stored for `period` seconds, so that a lasting connection
+  /// is known after a crash. Examines the next `looks` connections.
   func noteLasting(looks: Int, period: UInt32, at now: UInt32) {
     state.withLock { state in
       let numbers = state.onlineSet.members(from: state.lastingPlace, limit: looks)

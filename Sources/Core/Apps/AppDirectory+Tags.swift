@@ -16,7 +16,8 @@ extension AppDirectory {
     state.withLock { $0.table.tags.members(name).contains(number) }
   }
 
-  /// How many new names of tags a change may make on a day: by the device of a registration, or with nil by anybody else.
+  /// How many new names of tags a change may make on a day: by the device of a registration, or with nil by
+  /// anybody else.
   func tagRoom(_ limits: TagLimits, maker: RegistrationNumber?, day: Int64) -> TagRoom {
     state.withLock { state in
       TagRoom(
@@ -26,8 +27,8 @@ extension AppDirectory {
     }
   }
 
-  /// Takes tags that nobody has had for some seconds, at most `limit`; none while those that were taken before have not come back by
-  /// `endRemoval`.
+  /// Takes tags that nobody has had for some seconds, at most `limit`; none while those that were taken
+  /// before have not come back by `endRemoval`.
   func takeUnusedTags(for seconds: UInt32, at now: UInt32, limit: Int) -> [UInt32] {
     state.withLock { state in
       guard !state.table.tags.isRemoving else { return [] }

@@ -5,9 +5,9 @@ import Synchronization
 
 /// The result of a login.
 package enum LoginOutcome: Sendable {
-  /// The device is connected; `replaced` is the connection that it had before, to be closed. Pushes up to `newest` were
-  /// accepted before this login.
-  /// `replaced` began at `replacedSince`, in Unix seconds; 0 if that is not recorded.
+  /// The device is connected; `replaced` is the connection that it had before, to be closed. Pushes up to
+  /// `newest` were accepted before this login. `replaced` began at `replacedSince`, in Unix seconds; 0 if
+  /// that is not recorded.
   case accepted(RegistrationNumber, replaced: Location?, replacedSince: UInt32, newest: MessageID)
   /// No such registration in this app, or another one took its place.
   case unknown
@@ -17,14 +17,14 @@ package enum LoginOutcome: Sendable {
   case overtaken(by: Location)
 }
 
-/// The state of one app for the hot paths, in memory behind one lock that is held for microseconds: registrations, their
-/// connections, and their waiting pushes. Safe to use from any thread.
+/// The state of one app for the hot paths, in memory behind one lock that is held for microseconds:
+/// registrations, their connections, and their waiting pushes. Safe to use from any thread.
 ///
-/// Changes to registrations come only from the storage writer's completions, after their commit and in commit order;
-/// logins, acknowledgements and disconnections come from the event loops.
+/// Changes to registrations come only from the storage writer's completions, after their commit and in commit
+/// order; logins, acknowledgements and disconnections come from the event loops.
 ///
-/// One type over three files, since whatever touches its state has to hold the one lock; tables, ledger and sets are types of
-/// their own, and what is left here takes the lock and asks them.
+/// One type over three files, since whatever touches its state has to hold the one lock; tables, ledger and
+/// sets are types of their own, and what is left here takes the lock and asks them.
 package final class AppDirectory: Sendable {
   package let app: AppID
 
@@ -32,7 +32,8 @@ package final class AppDirectory: Sendable {
     var table = RegistrationTable()
     var ledger: DeliveryLedger
     var onlineSet = NumberSet()
-    /// Devices that are in reach of our connection because their app is in the foreground, of platforms where it has to be.
+    /// Devices that are in reach of our connection because their app is in the foreground, of platforms where
+    /// it has to be.
     var reachableSet = NumberSet()
     /// Devices of all platforms that are connected with their app in the foreground.
     var foregroundSet = NumberSet()
@@ -115,7 +116,8 @@ package final class AppDirectory: Sendable {
   /// Adds a registration.
   package func insert(_ entry: RegistrationEntry) { state.withLock { $0.table.insert(entry) } }
 
-  /// Adds a registration that another process has stored, or brings the one that is there in line with it; it has lost some tags.
+  /// Adds a registration that another process has stored, or brings the one that is there in line with it; it
+  /// has lost some tags.
   func refresh(_ entry: RegistrationEntry, removed: [UInt32]) {
     state.withLock { state in
       if state.table.isActive(entry.number) {
@@ -141,8 +143,8 @@ package final class AppDirectory: Sendable {
   /// It is stored that a registration's device has logged in.
   func confirm(_ number: RegistrationNumber) { state.withLock { $0.table.confirm(number) } }
 
-  /// Removes a replaced registration, whose tags come from the database; returns its connection, to be closed, and the
-  /// consequences for its waiting pushes.
+  /// Removes a replaced registration, whose tags come from the database; returns its connection, to be
+  /// closed, and the consequences for its waiting pushes.
   package func remove(
     _ number: RegistrationNumber, tags: [UInt32]
   ) -> (location: Location?, released: DeliveryChange) {
@@ -177,7 +179,8 @@ package final class AppDirectory: Sendable {
     }
   }
 
-  /// The registrations that an audience means now; nil for files and devices for tests, of which only the database knows.
+  /// The registrations that an audience means now; nil for files and devices for tests, of which only the
+  /// database knows.
   package func resolve(_ audience: Audience, platforms: PlatformSet) -> Recipients? {
     switch audience {
     case .all: state.withLock { $0.table.everybody(on: platforms) }
@@ -205,7 +208,8 @@ package final class AppDirectory: Sendable {
     state.withLock { $0.table.blocked.contains(number) }
   }
 
-  /// Those of some registrations that may get pushes; `usesTokens` says whether imported ones do by their tokens.
+  /// Those of some registrations that may get pushes; `usesTokens` says whether imported ones do by their
+  /// tokens.
   func admissible(_ recipients: Recipients, usesTokens: Bool) -> Recipients {
     state.withLock { $0.table.admissible(recipients, usesTokens: usesTokens) }
   }
@@ -231,8 +235,8 @@ package final class AppDirectory: Sendable {
 
   // MARK: Connections
 
-  /// Connects a device, at Unix seconds if given. The last login of a registration wins, unless it `isLate` beside the
-  /// session that there is and the Unix second of its login.
+  /// Connects a device, at Unix seconds if given. The last login of a registration wins, unless it `isLate`
+  /// beside the session that there is and the Unix second of its login.
   package func login(
     _ id: RegistrationID, secretHash: (UInt64, UInt64), at location: Location, isForeground: Bool,
     since seconds: UInt32? = nil,
@@ -257,7 +261,8 @@ package final class AppDirectory: Sendable {
     }
   }
 
-  /// The registration that a device speaks for without a connection; nil if there is none, or not with this secret.
+  /// The registration that a device speaks for without a connection; nil if there is none, or not with this
+  /// secret.
   package func authenticate(_ id: RegistrationID, secretHash: (UInt64, UInt64)) -> RegistrationNumber? {
     state.withLock { state in
       guard let number = state.table.find(id), state.hasSecret(secretHash, number) else { return nil }
@@ -282,8 +287,8 @@ package final class AppDirectory: Sendable {
     }
   }
 
-  /// Records whether the app of a connected device is in the foreground, and returns the newest push so far. Does nothing
-  /// when the device has a newer connection.
+  /// Records whether the app of a connected device is in the foreground, and returns the newest push so far.
+  /// Does nothing when the device has a newer connection.
   @discardableResult
   package func setForeground(
     _ isForeground: Bool, of number: RegistrationNumber, at location: Location
@@ -340,8 +345,8 @@ package final class AppDirectory: Sendable {
     }
   }
 
-  /// Those of some registrations that take what the direct connection brings now: connected, and on iOS with the app in the
-  /// foreground.
+  /// Those of some registrations that take what the direct connection brings now: connected, and on iOS with
+  /// the app in the foreground.
   func reachable(among numbers: [RegistrationNumber]) -> [RegistrationNumber] {
     state.withLock { state in numbers.filter { state.table.isActive($0) && state.isReachable($0) } }
   }

@@ -12,8 +12,8 @@ package struct AppFigures: Sendable, Equatable {
   package let alerts: Set<ChannelID>
 }
 
-/// Knows how apps stand, those of other homes as well: each home says it of its own in the database, when something has changed, every
-/// five seconds at most.
+/// Knows how apps stand, those of other homes as well: each home says it of its own in the database, when
+/// something has changed, every five seconds at most.
 package final class AppFigureBoard: Sendable {
   private struct State: Sendable {
     var seconds = 0

@@ -1,8 +1,8 @@
 import BorealisBase
 import Storage
 
-/// Changes of app groups by people. Each change writes the audit log in the same commit; nil if the account has no such
-/// group.
+/// Changes of app groups by people. Each change writes the audit log in the same commit; nil if the account
+/// has no such group.
 extension AppGroups {
   /// The groups of an account, and its apps.
   package func all(

@@ -6,9 +6,9 @@ package struct AppGroups: Sendable {
   let store: Store
   let apps: Apps
 
-  /// The group behind a key, nil if there is none. Asked of the database each time, so that what another process changes
-  /// counts at once. One with an app that has another home, or none yet, is unavailable. `found` is called on a reader's thread or
-  /// this one.
+  /// The group behind a key, nil if there is none. Asked of the database each time, so that what another
+  /// process changes counts at once. One with an app that has another home, or none yet, is unavailable.
+  /// `found` is called on a reader's thread or this one.
   package func find(
     _ key: AppKey, found: @escaping @Sendable (Result<AppGroup?, DeviceFailure>) -> Void
   ) {

@@ -1,8 +1,8 @@
 import BorealisBase
 import Storage
 
-/// Hands apps over to other homes. Each step is durable before the next one begins, so that an app has one home at any moment: this
-/// one until the hand-over is committed, the next one from then on.
+/// Hands apps over to other homes. Each step is durable before the next one begins, so that an app has one
+/// home at any moment: this one until the hand-over is committed, the next one from then on.
 struct AppMoves {
   let store: Store
   let scope: HomeScope
@@ -17,8 +17,9 @@ struct AppMoves {
   let imports: Imports
   let time: any TimeSource
 
-  /// Closes an app's entrances, stores all that is known of it, and gives it to another home: its calls get "try again later", its
-  /// devices log in again, unless somebody keeps their sessions for the next home. Returns its new epoch; nil, and the app stays here as before, if it is not this home's, or if the other
+  /// Closes an app's entrances, stores all that is known of it, and gives it to another home: its calls get
+  /// "try again later", its devices log in again, unless somebody keeps their sessions for the next home.
+  /// Returns its new epoch; nil, and the app stays here as before, if it is not this home's, or if the other
   /// one has no fence or the database does not take it. Blocks.
   func handOver(_ key: AppKey, to next: (node: Int64, home: Int64), keepingSessions: Bool) -> Int64? {
     guard let own = scope.assigned, let app = apps.find(key), own.contains(app.id) else { return nil }

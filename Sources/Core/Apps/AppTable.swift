@@ -26,8 +26,9 @@ final class AppTable: Sendable {
 
   var all: [App] { apps.withLock { Array($0.byKey.values) } }
 
-  /// The app of a row, made if it is not in memory yet. That of one deleted meanwhile says so, and stays out of memory. Nil if it
-  /// is not one of this home, or is no more or not yet: then it has registrations that are not in memory.
+  /// The app of a row, made if it is not in memory yet. That of one deleted meanwhile says so, and stays out
+  /// of memory. Nil if it is not one of this home, or is no more or not yet: then it has registrations that
+  /// are not in memory.
   func adopt(_ row: AppRow, in scope: HomeScope) -> App? {
     find(row.key) ?? adopt(make(row), in: scope)
   }

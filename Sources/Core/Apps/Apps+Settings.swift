@@ -78,7 +78,8 @@ extension Apps {
     }
   }
 
-  /// Gives an app another secret beside the one that it has; `.unknown` also if the rotation does not fit what it has.
+  /// Gives an app another secret beside the one that it has; `.unknown` also if the rotation does not fit
+  /// what it has.
   package func rotateSecret(
     of app: App, hash: [UInt8], _ rotation: SecretRotation, noting entry: AuditRow
   ) async -> Result<Void, AppFailure> {
@@ -116,8 +117,8 @@ extension Apps {
     }
   }
 
-  /// Seals what is stored of an app's contents from now on, or no longer; what is stored stays as it is. Without an entry for the
-  /// audit log it is noted as the app server's doing.
+  /// Seals what is stored of an app's contents from now on, or no longer; what is stored stays as it is.
+  /// Without an entry for the audit log it is noted as the app server's doing.
   package func setSealing(
     _ isOn: Bool, of app: App, noting entry: AuditRow? = nil,
     done: @escaping @Sendable (Result<Sealing, AppFailure>) -> Void

@@ -61,9 +61,9 @@ package final class Apps: Sendable {
   /// All apps in memory.
   package var all: [App] { table.all }
 
-  /// The app behind a key, nil if there is none. One that is not in memory is looked for in the database, so that an app
-  /// made by another process works at once. One that has another home, or none yet, is unavailable. `found` may be called on this
-  /// thread or another.
+  /// The app behind a key, nil if there is none. One that is not in memory is looked for in the database, so
+  /// that an app made by another process works at once. One that has another home, or none yet, is
+  /// unavailable. `found` may be called on this thread or another.
   package func find(_ key: AppKey, found: @escaping @Sendable (Result<App?, DeviceFailure>) -> Void) {
     if let known = table.find(key) {
       found(.success(known))
@@ -80,8 +80,9 @@ package final class Apps: Sendable {
     }
   }
 
-  /// Those of some apps that are in memory. What another process made since the start is brought there, so that it need not be used
-  /// first to be checked or to get receipts; `brought` is called once it is there, on any thread, never during this call.
+  /// Those of some apps that are in memory. What another process made since the start is brought there, so
+  /// that it need not be used first to be checked or to get receipts; `brought` is called once it is there,
+  /// on any thread, never during this call.
   package func loaded(_ ids: Set<AppID>, brought: @escaping @Sendable () -> Void) -> [App] {
     ids.compactMap { id in
       if let app = table.find(id) { return app }
@@ -100,8 +101,9 @@ package final class Apps: Sendable {
     }
   }
 
-  /// The apps of rows, which are in memory from now on if they were not before: new ones, without registrations that memory would have
-  /// to learn, but with what channels need of them, and with what they have set up for callbacks. Unavailable if one is not this home's.
+  /// The apps of rows, which are in memory from now on if they were not before: new ones, without
+  /// registrations that memory would have to learn, but with what channels need of them, and with what they
+  /// have set up for callbacks. Unavailable if one is not this home's.
   func bring(_ rows: [AppRow], found: @escaping @Sendable (Result<[App], DeviceFailure>) -> Void) {
     guard rows.allSatisfy({ scope.contains($0.id) }) else { return found(.failure(.unavailable)) }
     let all = rows.map { table.find($0.key) ?? table.make($0) }
@@ -155,8 +157,8 @@ package final class Apps: Sendable {
     }
   }
 
-  /// Creates an app of an account, on the account's plan; or finds the one with the same Android package. `noting` is the
-  /// audit log entry in the same commit.
+  /// Creates an app of an account, on the account's plan; or finds the one with the same Android package.
+  /// `noting` is the audit log entry in the same commit.
   package func create(
     _ name: String, key: AppKey = .random(), androidPackage: String? = nil, group: String? = nil,
     for account: AccountID, noting entry: AuditRow? = nil,
@@ -189,8 +191,8 @@ package final class Apps: Sendable {
 
   // MARK: Deletion
 
-  /// Deletes an app of an account, together with a note of who did it: its calls and devices are refused at once, its
-  /// data goes in small steps later.
+  /// Deletes an app of an account, together with a note of who did it: its calls and devices are refused at
+  /// once, its data goes in small steps later.
   package func delete(
     _ key: AppKey, of account: AccountID, noting entry: AuditRow? = nil,
     reply: @escaping @Sendable (Result<Void, AppFailure>) -> Void
@@ -215,8 +217,8 @@ package final class Apps: Sendable {
     }
   }
 
-  /// Changes a stored app and applies the change immediately instead of after the next read of the database. `body`
-  /// returns whether the app exists.
+  /// Changes a stored app and applies the change immediately instead of after the next read of the database.
+  /// `body` returns whether the app exists.
   func change(
     _ app: App, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Bool,
     done: @escaping @Sendable (Result<Void, AppFailure>) -> Void
@@ -258,8 +260,8 @@ package final class Apps: Sendable {
     }
   }
 
-  /// Learns what was changed about apps by other processes: secrets, plans, networks, whether they are turned off or
-  /// deleted.
+  /// Learns what was changed about apps by other processes: secrets, plans, networks, whether they are turned
+  /// off or deleted.
   func refresh() {
     // One at a time: of two readers the later may have the older news.
     guard !isRefreshing.exchange(true, ordering: .acquiring) else { return }

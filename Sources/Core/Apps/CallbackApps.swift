@@ -2,7 +2,8 @@ import BorealisBase
 import Storage
 import Synchronization
 
-/// Apps that have, or had, pushes with callbacks. Events of other apps are skipped without reading the database.
+/// Apps that have, or had, pushes with callbacks. Events of other apps are skipped without reading the
+/// database.
 package final class CallbackApps: Sendable {
   private let loaded: AppTable
   private let apps = Mutex<Set<AppID>>([])
@@ -47,7 +48,8 @@ package final class CallbackApps: Sendable {
     loaded.find(app)?.setCallbacks(setting)
   }
 
-  /// Takes over what apps have set up for callbacks; `settings` are those of all apps, read at a count of changes.
+  /// Takes over what apps have set up for callbacks; `settings` are those of all apps, read at a count of
+  /// changes.
   func takeOver(_ settings: [CallbackSettingRow], readAt changes: Int) {
     guard self.changes == changes else { return }
     let byApp = Dictionary(settings.map { ($0.app, $0) }) { first, _ in first }

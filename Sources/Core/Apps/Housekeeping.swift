@@ -72,8 +72,8 @@ final class Housekeeping: Sendable {
   /// Seconds between two sweeps of what is too old.
   private static let retentionSeconds = 60
 
-  /// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data. Call once a second, by one
-  /// thread at a time.
+  /// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data. Call once a
+  /// second, by one thread at a time.
   func tick() {
     let tick = ticks.add(1, ordering: .relaxed).oldValue
     let now = time.now()
@@ -102,7 +102,8 @@ final class Housekeeping: Sendable {
     if tick % min(loaded.count / Self.appsInSecond + 1, 5) == 0 { apps.refresh() }
   }
 
-  /// Saves who used the apps, when it is its turn and when an hour is over: what was done in it belongs to it.
+  /// Saves who used the apps, when it is its turn and when an hour is over: what was done in it belongs to
+  /// it.
   private func saveActivity(of loaded: [App], isTurn: Bool, at now: Timestamp) {
     let last = lastTick.exchange(now.milliseconds, ordering: .relaxed)
     let before = Timestamp(milliseconds: last)
@@ -110,8 +111,8 @@ final class Housekeeping: Sendable {
     if isTurn { activity.flush(loaded, at: now) }
   }
 
-  /// Writes delayed data before the store is closed. Last contacts, which may be one per device, only as long as
-  /// `isInTime` returns true.
+  /// Writes delayed data before the store is closed. Last contacts, which may be one per device, only as long
+  /// as `isInTime` returns true.
   func finish(isInTime: () -> Bool) {
     writeBehind.finish(isInTime: isInTime)
     statistics.finish(to: store)

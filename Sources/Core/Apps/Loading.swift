@@ -48,8 +48,8 @@ struct Loading {
     try schedules.recomputeMoments(in: rows)
   }
 
-  /// Reads an app that the database has given to this home by now, and what channels need of it. Nobody finds it before all is
-  /// there. Nil if it is another home's, or deleted. Blocks.
+  /// Reads an app that the database has given to this home by now, and what channels need of it. Nobody finds
+  /// it before all is there. Nil if it is another home's, or deleted. Blocks.
   func run(_ id: AppID) throws(StorageError) -> App? {
     guard let own = scope.assigned else { return apps.find(id) }
     // One that was just made here may be adopted by who asks for it: only before, and then it is the one.
@@ -93,8 +93,8 @@ struct Loading {
     return app
   }
 
-  /// IDs from now on are larger than all that are stored, whoever gave them: so an app's grow, and no home that had this one's slot
-  /// before gave any of them.
+  /// IDs from now on are larger than all that are stored, whoever gave them: so an app's grow, and no home
+  /// that had this one's slot before gave any of them.
   private func raiseIDs() throws(StorageError) {
     ids.raise(to: try store.wait { transaction throws(StorageError) in try transaction.pushes.lastID() })
   }

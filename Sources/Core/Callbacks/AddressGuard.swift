@@ -1,14 +1,14 @@
 import BorealisBase
 import CLinux
 
-/// Decides which addresses callbacks may connect to: public addresses of other machines, and the networks that the operator
-/// allows. An app must not reach internal services through a callback URL (SSRF).
+/// Decides which addresses callbacks may connect to: public addresses of other machines, and the networks
+/// that the operator allows. An app must not reach internal services through a callback URL (SSRF).
 package struct AddressGuard: Sendable {
   private let allowed: [IPNetwork]
   private let own: @Sendable () -> [IPAddress]?
 
-  /// `allowed` are networks that may be connected to in any case. `own` returns this machine's addresses, nil if they are
-  /// unknown; it is called each time, since they may change.
+  /// `allowed` are networks that may be connected to in any case. `own` returns this machine's addresses, nil
+  /// if they are unknown; it is called each time, since they may change.
   package init(
     allowing allowed: [IPNetwork] = [],
     own: @escaping @Sendable () -> [IPAddress]? = AddressGuard.ownAddresses
@@ -17,8 +17,8 @@ package struct AddressGuard: Sendable {
     self.own = own
   }
 
-  /// The addresses of this machine's network interfaces, nil if the system does not report them. Addresses that a router
-  /// translates to them are not included.
+  /// The addresses of this machine's network interfaces, nil if the system does not report them. Addresses
+  /// that a router translates to them are not included.
   package static func ownAddresses() -> [IPAddress]? {
     var bytes: [UInt8] = []
     var count = 64
@@ -35,8 +35,8 @@ package struct AddressGuard: Sendable {
     if allowed.contains(where: { $0.contains(address) }) { return true }
     if let inner = Self.embedded(in: address) { return allows(inner) }
     guard Self.isPublic(address) else { return false }
-    // A service that listens on all addresses often trusts connections from this machine. The machine's addresses must be
-    // known, since any public address might be one of them.
+    // A service that listens on all addresses often trusts connections from this machine. The machine's
+    // addresses must be known, since any public address might be one of them.
     return own().map { !$0.contains(address) } ?? false
   }
 
@@ -54,8 +54,8 @@ package struct AddressGuard: Sendable {
 
   private static let translated = ranges(["64:ff9b::/96"])
 
-  /// The IPv6 space that IANA has allocated as global unicast: the rest is loopback, link-local, private, multicast or
-  /// unassigned.
+  /// The IPv6 space that IANA has allocated as global unicast: the rest is loopback, link-local, private,
+  /// multicast or unassigned.
   private static let global = ranges(["2000::/3"])
 
   /// Special-purpose addresses (IANA registries, RFC 6890).

@@ -3,20 +3,20 @@ import Model
 import Storage
 import Synchronization
 
-/// Writes callback events for many registrations at a time: those that acknowledged a broadcast together, or did not get a
-/// push that has ended. There may be a million: it reads, computes and encodes on a reader's thread, and stores a few batches
-/// at a time with low priority.
+/// Writes callback events for many registrations at a time: those that acknowledged a broadcast together, or
+/// did not get a push that has ended. There may be a million: it reads, computes and encodes on a reader's
+/// thread, and stores a few batches at a time with low priority.
 final class BulkNotifier: Sendable {
-  /// Seconds from the end of a push until its undelivered targets are reported: the direct connection may still deliver what
-  /// APNs rejected.
+  /// Seconds from the end of a push until its undelivered targets are reported: the direct connection may
+  /// still deliver what APNs rejected.
   private static let delay: Int64 = 2
   /// Rows in one query.
   private static let rows = 256
   /// Registrations reported in one step, of all apps together.
   private static let numbers = 1000
 
-  /// Once through all rows, a page at a time: what an app waits for, or how much there is of it, keeps no other app's from being
-  /// told.
+  /// Once through all rows, a page at a time: what an app waits for, or how much there is of it, keeps no
+  /// other app's from being told.
   private struct Walk: Sendable {
     /// The row in front of the next page.
     var place: Int64 = 0

@@ -13,7 +13,8 @@ package struct CallbackKeys: Sendable {
 
   /// Reads the keys.
   let read: @Sendable () -> Result<SealingKeys, Failure>
-  /// Reads the keys, and creates one if there are none and none is in use. Fails if a key in use, by its ID, is missing.
+  /// Reads the keys, and creates one if there are none and none is in use. Fails if a key in use, by its ID,
+  /// is missing.
   let readOrMake: @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, Failure>
 
   /// Both block while they read a small file; they are called on threads of the store.

@@ -16,9 +16,10 @@ struct CallbackTarget: Sendable {
 
 /// Concurrent requests of callbacks, counted by account, app and host.
 ///
-/// Each leaves room for others: an account takes up to three quarters of what other accounts leave, an app only while it has less
-/// than half as many as its account could still take, and the last eighth is for apps without any. So some apps whose receivers
-/// are slow cannot take all places, however many receivers they name: Docs/decisions/0069.
+/// Each leaves room for others: an account takes up to three quarters of what other accounts leave, an app
+/// only while it has less than half as many as its account could still take, and the last eighth is for apps
+/// without any. So some apps whose receivers are slow cannot take all places, however many receivers they
+/// name: Docs/decisions/0069.
 struct CallbackPlaces: Sendable {
   private struct Pool: Sendable {
     let count: Int
@@ -65,7 +66,8 @@ struct CallbackPlaces: Sendable {
   /// Whether none is free.
   var isFull: Bool { all.taken >= limits.all }
 
-  /// Whether none is free for any app of an account; with `isProbe`, none for a request to a failing destination.
+  /// Whether none is free for any app of an account; with `isProbe`, none for a request to a failing
+  /// destination.
   func isFull(for account: AccountID?, isProbe: Bool = false) -> Bool {
     all.room(for: account) == 0 || isProbe && probes.room(for: account) == 0
   }

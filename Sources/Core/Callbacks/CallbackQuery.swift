@@ -2,8 +2,8 @@ import BorealisBase
 import Model
 import Storage
 
-/// Whose turn it is: apps one after the other, and in each its destinations. Accounts whose apps find the places taken have turns of
-/// their own, so that the apps of one hold up no other's.
+/// Whose turn it is: apps one after the other, and in each its destinations. Accounts whose apps find the
+/// places taken have turns of their own, so that the apps of one hold up no other's.
 struct CallbackTurns: Sendable {
   /// An account some of whose apps could not send.
   struct Waiting: Sendable {
@@ -16,7 +16,8 @@ struct CallbackTurns: Sendable {
   var app = AppID.installation
   /// The accounts that wait for places, in the order of their turns.
   var accounts: [Waiting] = []
-  /// The destination after which the next query continues in an app, for those that it did not go over completely.
+  /// The destination after which the next query continues in an app, for those that it did not go over
+  /// completely.
   var origins: [AppID: String] = [:]
 }
 
@@ -79,7 +80,8 @@ struct CallbackQuery: Sendable {
     }
   }
 
-  /// Goes on with the accounts that wait; returns how many steps that took. Those that had a turn go behind the others.
+  /// Goes on with the accounts that wait; returns how many steps that took. Those that had a turn go behind
+  /// the others.
   private mutating func runWaiting(
     in transaction: ReadTransaction, _ rows: AppRows
   ) throws(StorageError) -> Int {
@@ -115,7 +117,8 @@ struct CallbackQuery: Sendable {
     return steps
   }
 
-  /// Finds what an app can send. False if it could not since others hold the places: it is the first of its account in the next query.
+  /// Finds what an app can send. False if it could not since others hold the places: it is the first of its
+  /// account in the next query.
   private mutating func send(
     of sender: CallbackSender, destinations: Int, in transaction: ReadTransaction
   ) throws(StorageError) -> Bool {

@@ -4,7 +4,8 @@ import Model
 import Storage
 import Synchronization
 
-/// Sends the due batches of the database to app servers; only requests in flight are in memory. Safe to use from any thread.
+/// Sends the due batches of the database to app servers; only requests in flight are in memory. Safe to use
+/// from any thread.
 final class CallbackQueue: Sendable {
   private struct State: Sendable {
     var limiter: DestinationLimiter

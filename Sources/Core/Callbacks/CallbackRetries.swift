@@ -5,8 +5,9 @@ enum CallbackRetries {
   private static let first: Int64 = 5000
   private static let longest: Int64 = 3_600_000
 
-  /// The time of the next attempt after a number of failures, from 1; nil if the batch expires before. The delay doubles from
-  /// 5-10 seconds up to 30-60 minutes, with jitter, so that batches that failed together are not retried together.
+  /// The time of the next attempt after a number of failures, from 1; nil if the batch expires before. The
+  /// delay doubles from 5-10 seconds up to 30-60 minutes, with jitter, so that batches that failed together
+  /// are not retried together.
   static func next(
     afterFailures failures: Int, now: Timestamp, end: Timestamp,
     using random: inout some RandomNumberGenerator

@@ -25,8 +25,8 @@ package enum CallbackSecret {
     keys.seal(try keys.open(sealed, for: context(app)), for: context(app))
   }
 
-  /// The value of `X-Borealis-Signature`: for each secret `v1=` and the HMAC-SHA-256, in hexadecimal digits, of the
-  /// timestamp, a dot and the body. The secret's bytes are those of its text.
+  /// The value of `X-Borealis-Signature`: for each secret `v1=` and the HMAC-SHA-256, in hexadecimal digits,
+  /// of the timestamp, a dot and the body. The secret's bytes are those of its text.
   static func signature(_ body: [UInt8], at seconds: Int64, with secrets: [[UInt8]]) -> String {
     let signed = Array("\(seconds).".utf8) + body
     return secrets.map { "v1=" + Hex.encode(HMAC.sha256(key: $0, signed)) }.joined(separator: ",")

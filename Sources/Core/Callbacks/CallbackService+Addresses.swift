@@ -2,8 +2,8 @@ import BorealisBase
 import Model
 
 extension CallbackService {
-  /// Whether a callback's URL alone shows that the server will never connect to it: it has an IP address, or the
-  /// machine's own name, that the operator does not allow. Other names are checked when connecting.
+  /// Whether a callback's URL alone shows that the server will never connect to it: it has an IP address, or
+  /// the machine's own name, that the operator does not allow. Other names are checked when connecting.
   package func refuses(_ address: CallbackAddress) -> Bool {
     let authority = address.origin.drop { $0 != "/" }.dropFirst(2)
     guard let host = URLAuthority(authority)?.host else { return false }

@@ -42,8 +42,8 @@ extension CallbackService {
     }
   }
 
-  /// Sends a batch of an app again, whatever its state; false if the app has no such batch, or one that is kept no longer. With
-  /// `note` the same commit writes the audit log.
+  /// Sends a batch of an app again, whatever its state; false if the app has no such batch, or one that is
+  /// kept no longer. With `note` the same commit writes the audit log.
   package func resend(
     _ id: Int64, of app: AppID, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void
@@ -63,8 +63,8 @@ extension CallbackService {
     }
   }
 
-  /// Sends a test event to an app's own URL and returns the response. The event is not stored and not retried. Each app may
-  /// run one test at a time. The audit log entry is written before.
+  /// Sends a test event to an app's own URL and returns the response. The event is not stored and not
+  /// retried. Each app may run one test at a time. The audit log entry is written before.
   package func test(
     _ app: AppID, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<CallbackAnswer, CallbackError>) -> Void

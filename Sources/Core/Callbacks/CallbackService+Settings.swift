@@ -58,8 +58,8 @@ extension CallbackService {
     }
   }
 
-  /// Sets up an app's callbacks. `done` gets the secret if one was made: it is shown only then. With `note`, this and the
-  /// following functions write the audit log in the same commit.
+  /// Sets up an app's callbacks. `done` gets the secret if one was made: it is shown only then. With `note`,
+  /// this and the following functions write the audit log in the same commit.
   package func set(
     _ app: AppID, url: String?, types: CallbackTypes, format: CallbackFormat = .borealis,
     noting note: AuditRow? = nil,
@@ -77,8 +77,8 @@ extension CallbackService {
     }
   }
 
-  /// Makes a new secret; the previous one also signs for a day. `.nothingSetUp` also if `rotation` does not fit the
-  /// current state.
+  /// Makes a new secret; the previous one also signs for a day. `.nothingSetUp` also if `rotation` does not
+  /// fit the current state.
   package func rotateSecret(
     of app: AppID, _ rotation: SecretRotation = .shift, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void

@@ -2,8 +2,8 @@ import BorealisBase
 import Storage
 
 extension CallbackSettingRow {
-  /// The setting with another secret, sealed, while the previous one also signs for a day; nil if `rotation` does not fit
-  /// the current state.
+  /// The setting with another secret, sealed, while the previous one also signs for a day; nil if `rotation`
+  /// does not fit the current state.
   func withSecret(_ sealed: [UInt8], _ rotation: SecretRotation, at now: Timestamp) -> CallbackSettingRow? {
     var row = self
     let bothSign = old.map { now < $0.until } ?? false

@@ -17,7 +17,8 @@ struct CallbackSigner {
     return try known.get()
   }
 
-  /// The fields for a body. Without a secret, as for a push with its own URL of an app without callbacks, there is no signature.
+  /// The fields for a body. Without a secret, as for a push with its own URL of an app without callbacks,
+  /// there is no signature.
   mutating func fields(
     for body: [UInt8], of setting: CallbackSettingRow?, delivery: String, attempt: Int, at now: Timestamp
   ) throws(CallbackKeys.Failure) -> [String] {

@@ -1,8 +1,8 @@
 import BorealisBase
 import Storage
 
-/// Limits the requests in flight by account, app, host and destination, so that a receiver that is slow or down delays only its
-/// own events. Not thread-safe: the owner locks. Times are monotonic nanoseconds.
+/// Limits the requests in flight by account, app, host and destination, so that a receiver that is slow or
+/// down delays only its own events. Not thread-safe: the owner locks. Times are monotonic nanoseconds.
 struct DestinationLimiter: Sendable {
   /// Concurrent requests: in total, for one app, to one host, to one destination of an app.
   struct Limits: Sendable {
@@ -72,8 +72,8 @@ struct DestinationLimiter: Sendable {
     return true
   }
 
-  /// Records the outcome of a batch's request; the batch stays busy until `end`. `chance` is a random number from 0 to 1
-  /// that varies the pause.
+  /// Records the outcome of a batch's request; the batch stays busy until `end`. `chance` is a random number
+  /// from 0 to 1 that varies the pause.
   mutating func answered(_ target: CallbackTarget, isSuccess: Bool, chance: Double, at now: UInt64) {
     guard var known = destinations[target.destination] else { return }
     if known.isProbing {
@@ -102,8 +102,8 @@ struct DestinationLimiter: Sendable {
   /// How many destinations are known.
   var count: Int { destinations.count }
 
-  /// Removes half of those that fail of the account that has the most: pushes name as many receivers as they like. The ones whose
-  /// pauses end first are needed least.
+  /// Removes half of those that fail of the account that has the most: pushes name as many receivers as they
+  /// like. The ones whose pauses end first are needed least.
   private mutating func forgetSome() {
     let idle = Dictionary(grouping: destinations.filter { $0.value.busy.isEmpty }) { $0.value.account }
     guard let most = idle.values.max(by: { $0.count < $1.count }) else { return }

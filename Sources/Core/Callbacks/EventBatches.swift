@@ -3,8 +3,8 @@ import Model
 import Storage
 
 extension CallbackEvent {
-  /// A stored body without the events of shown notifications, which only Getui's format has; empty if nothing is left, nil if
-  /// there are none.
+  /// A stored body without the events of shown notifications, which only Getui's format has; empty if nothing
+  /// is left, nil if there are none.
   static func withoutShown(_ body: [UInt8]) -> [UInt8]? {
     let mark = "\"event\":\"shown\"".utf8
     // Bodies are sent as they are stored, and few hold one: only these are read.

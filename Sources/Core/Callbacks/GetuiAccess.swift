@@ -10,8 +10,8 @@ package struct GetuiAccess: Sendable {
   let time: any TimeSource
   let log: Log
 
-  /// Makes a master secret for an app, replacing a previous one. `done` gets it: it is shown only then. With `note` the
-  /// same commit writes the audit log.
+  /// Makes a master secret for an app, replacing a previous one. `done` gets it: it is shown only then. With
+  /// `note` the same commit writes the audit log.
   package func make(
     for app: AppID, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<String, CallbackError>) -> Void

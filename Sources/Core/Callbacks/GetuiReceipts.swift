@@ -3,7 +3,8 @@ import BorealisCrypto
 import Model
 import Storage
 
-/// Batches for URLs with Getui's format: they are stored in Borealis' format and converted when they are sent.
+/// Batches for URLs with Getui's format: they are stored in Borealis' format and converted when they are
+/// sent.
 struct GetuiReceipts: Sendable {
   /// The content type of a body: lines of JSON.
   static let contentType = "text/plain;charset=utf-8"

@@ -56,8 +56,8 @@ package struct ChannelAnswers: Sendable {
         events.append(DeliveryEvent(push: id, app: app, what: what, at: now))
       }
     }
-    // Whether all have it the end alone does not tell then: something waits here besides, devices have said more, or the
-    // push was taken back before the service answered.
+    // Whether all have it the end alone does not tell then: something waits here besides, devices have said
+    // more, or the push was taken back before the service answered.
     var isUnclear = try transaction.deliveries.hasReceipts(id)
     if isFinal, try !coversAll(in: transaction) {
       // It has taken over more devices since: it goes on with them.

@@ -2,9 +2,9 @@ import BorealisBase
 import Model
 import Storage
 
-/// What apps prove themselves with at a channel's service, for the people who hand it in and look after it. The console has pages
-/// for these, and the channel has everything that is said on them, in both languages: one more channel needs no change of the
-/// console. Safe to use from any thread.
+/// What apps prove themselves with at a channel's service, for the people who hand it in and look after it.
+/// The console has pages for these, and the channel has everything that is said on them, in both languages:
+/// one more channel needs no change of the console. Safe to use from any thread.
 ///
 /// Times in texts are in `Router.zone`, as on all pages.
 package protocol ChannelCredentials: AnyObject, Sendable {
@@ -18,25 +18,28 @@ package protocol ChannelCredentials: AnyObject, Sendable {
   var formerNames: [String] { get }
   /// All credentials of some apps, for each app the oldest first.
   func stored(of apps: [AppID]) async -> Result<[StoredCredential], StorageError>
-  /// Checks credentials and stores them sealed, all or none, and gives a receipt for each when they are in use. `CredentialForm.problem`
-  /// has found nothing wrong with them. Called on a thread that may wait, but not for the service's answer.
+  /// Checks credentials and stores them sealed, all or none, and gives a receipt for each when they are in
+  /// use. `CredentialForm.problem` has found nothing wrong with them. Called on a thread that may wait, but
+  /// not for the service's answer.
   ///
-  /// `entry` goes into the audit log in the same commit; the channel sets its `target`: which credential it is, also for those who
-  /// read that when it is gone. Without an entry a program hands them in: then one that is stored already is no error.
+  /// `entry` goes into the audit log in the same commit; the channel sets its `target`: which credential it
+  /// is, also for those who read that when it is gone. Without an entry a program hands them in: then one
+  /// that is stored already is no error.
   func install(
     _ inputs: [CredentialInput], for app: App, noting entry: AuditRow?,
     reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void)
   /// What the service says of a credential that was just taken. Waits some seconds for it.
   func answer(to receipt: CredentialReceipt, for app: App) async -> CredentialAnswer
-  /// Changes a credential, with an entry in the audit log as for `install`, and returns when the change is in use; false if the
-  /// app has no such credential, or the channel no such change.
+  /// Changes a credential, with an entry in the audit log as for `install`, and returns when the change is in
+  /// use; false if the app has no such credential, or the channel no such change.
   func change(
     _ id: String, of app: App, _ change: CredentialChange, noting entry: AuditRow
   ) async -> Result<Bool, StorageError>
-  /// Has the service asked about a credential now; nil if the app has no such credential in use. Waits some seconds.
+  /// Has the service asked about a credential now; nil if the app has no such credential in use. Waits some
+  /// seconds.
   func check(_ id: String, of app: App) async -> CredentialAnswer?
-  /// What somebody has to look at: a credential that ends soon, pushes that do not leave. A sentence each; called for each page of
-  /// an app.
+  /// What somebody has to look at: a credential that ends soon, pushes that do not leave. A sentence each;
+  /// called for each page of an app.
   func alerts(of app: App) -> [Phrase]
 }
 
@@ -66,8 +69,9 @@ package struct CredentialTexts: Sendable {
   package let stepText: Phrase
   /// How it is said that there is no credential, in a few words: "no key or certificate".
   package let none: Phrase
-  /// What is said of a push to devices that only this channel reaches while their app is closed, as long as there is no credential: of one
-  /// device and of several, with `{}` for "2 iPhones". Nil for others than iOS, where apps keep their direct connection.
+  /// What is said of a push to devices that only this channel reaches while their app is closed, as long as
+  /// there is no credential: of one device and of several, with `{}` for "2 iPhones". Nil for others than
+  /// iOS, where apps keep their direct connection.
   package let unreached: (one: Phrase, several: Phrase)?
 
   package init(
@@ -104,7 +108,8 @@ extension PluggedChannels {
     }
   }
 
-  /// Has a channel check credentials and store them: all of them, or none. Reading them takes some time: not for a loop.
+  /// Has a channel check credentials and store them: all of them, or none. Reading them takes some time: not
+  /// for a loop.
   package func install(
     _ inputs: [CredentialInput], of channel: ChannelID, for app: App,
     reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void

@@ -20,8 +20,8 @@ package struct ChannelReach: Sendable {
 }
 
 extension PluggedChannels {
-  /// The registrations of an app to which a channel would bring a content now, with the first `limit` of them. None without a
-  /// credential.
+  /// The registrations of an app to which a channel would bring a content now, with the first `limit` of
+  /// them. None without a credential.
   package func reach(
     of channel: ChannelID, _ content: PushContent, in app: App, limit: Int
   ) -> ChannelReach {

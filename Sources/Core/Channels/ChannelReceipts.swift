@@ -1,8 +1,8 @@
 import BorealisBase
 import Model
 
-/// Takes what a channel's service tells of pushes that it took, at an address that only the service was told. Safe to use from any
-/// thread.
+/// Takes what a channel's service tells of pushes that it took, at an address that only the service was told.
+/// Safe to use from any thread.
 package protocol ChannelReceipts: AnyObject, Sendable {
   /// Whose address ends with a code; nil if it is that of no app of this home.
   func app(of code: String) -> AppID?
@@ -10,8 +10,8 @@ package protocol ChannelReceipts: AnyObject, Sendable {
   func findOwner(of code: String, done: @escaping @Sendable (ReceiptOwner) -> Void)
   /// Counts a request to an address that nobody has.
   func countUnknown()
-  /// Reads a request to the address with a code, which takes some time: not for a loop. `reply` is called once, when what it says
-  /// is noted.
+  /// Reads a request to the address with a code, which takes some time: not for a loop. `reply` is called
+  /// once, when what it says is noted.
   func take(_ request: ReceiptRequest, at code: String, reply: @escaping @Sendable (ReceiptReply) -> Void)
 }
 
@@ -23,7 +23,8 @@ package enum ReceiptOwner: Sendable, Equatable {
   case unknown
 }
 
-/// The last part of an address for receipts: the app's key, by which any node finds the app's home, and what nobody can guess.
+/// The last part of an address for receipts: the app's key, by which any node finds the app's home, and what
+/// nobody can guess.
 package struct ReceiptCode: Sendable, Equatable {
   /// The app; nil in addresses that were told to services before they had it.
   package let app: AppKey?

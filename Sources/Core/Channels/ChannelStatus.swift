@@ -44,9 +44,9 @@ package struct ChannelStatus: Sendable, Equatable {
     self.hasCredential = hasCredential
   }
 
-  /// The state in one word: `no credential`, `stopped` (nothing is sent until somebody resumes), `unreachable` (no
-  /// connection can be made), `ready` (the latest connection succeeded) or `unused` (none was attempted since the server
-  /// started).
+  /// The state in one word: `no credential`, `stopped` (nothing is sent until somebody resumes),
+  /// `unreachable` (no connection can be made), `ready` (the latest connection succeeded) or `unused` (none
+  /// was attempted since the server started).
   package var state: String {
     if !hasCredential { return "no credential" }
     if problem != nil { return "stopped" }

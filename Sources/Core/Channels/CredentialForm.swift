@@ -1,8 +1,10 @@
 import BorealisBase
 
-/// A form with which people give an app a credential of a channel. The console shows it and knows none by name.
+/// A form with which people give an app a credential of a channel. The console shows it and knows none by
+/// name.
 package struct CredentialForm: Sendable {
-  /// Its name, which `CredentialInput.form` repeats: small letters, digits and hyphens, since it stands in addresses.
+  /// Its name, which `CredentialInput.form` repeats: small letters, digits and hyphens, since it stands in
+  /// addresses.
   package let name: String
   /// Its heading, such as "Upload a key (.p8)".
   package let title: Phrase
@@ -57,8 +59,8 @@ package struct CredentialField: Sendable {
   /// Most bytes of a line.
   package static let longestLine = 1000
 
-  /// Its name in `CredentialInput.fields`, one of its kind in the form: small letters, digits, hyphens and underscores. The names
-  /// `once`, `replaces` and those that begin with `form_` are taken.
+  /// Its name in `CredentialInput.fields`, one of its kind in the form: small letters, digits, hyphens and
+  /// underscores. The names `once`, `replaces` and those that begin with `form_` are taken.
   package let name: String
   /// What stands above it.
   package let label: Phrase
@@ -81,8 +83,9 @@ package struct CredentialField: Sendable {
 }
 
 extension CredentialForm {
-  /// What is wrong with an input that shows without knowing what the fields mean: an empty field that is required, text that
-  /// is no UTF-8, or no line that is short enough, a choice that was not offered. Nil for nothing.
+  /// What is wrong with an input that shows without knowing what the fields mean: an empty field that is
+  /// required, text that is no UTF-8, or no line that is short enough, a choice that was not offered. Nil for
+  /// nothing.
   package func problem(in input: CredentialInput) -> CredentialProblem? {
     fields.lazy.compactMap { field in
       field.problem(in: input.fields[field.name] ?? []).map { CredentialProblem($0, at: field.name) }

@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// A credential as somebody hands it in: a channel checks it and stores it sealed. Whoever passes it on knows neither its fields nor
-/// what they mean.
+/// A credential as somebody hands it in: a channel checks it and stores it sealed. Whoever passes it on knows
+/// neither its fields nor what they mean.
 package struct CredentialInput: Sendable {
   /// What kind of credential it is: `CredentialForm.name`.
   package let form: String
@@ -9,7 +9,8 @@ package struct CredentialInput: Sendable {
   package let fields: [String: [UInt8]]
   /// What files are called, by the names of fields, as far as that is known.
   package let fileNames: [String: String]
-  /// The ID of the app's credential that it is meant to replace; nil for the one that the channel would replace anyway, or none.
+  /// The ID of the app's credential that it is meant to replace; nil for the one that the channel would
+  /// replace anyway, or none.
   package let replaces: String?
 
   package init(
@@ -72,9 +73,11 @@ extension StringProtocol {
 
 /// A credential that was taken.
 package struct CredentialReceipt: Sendable, Equatable {
-  /// What it is and is for, in a sentence: "This certificate is for com.example.app, sandbox, and expires in 23 days."
+  /// What it is and is for, in a sentence: "This certificate is for com.example.app, sandbox, and expires in
+  /// 23 days."
   package let phrase: Phrase
-  /// The services that it is for, by their names in `ChannelInfo.services`; empty for a channel that has only one.
+  /// The services that it is for, by their names in `ChannelInfo.services`; empty for a channel that has only
+  /// one.
   package let services: [String]
 
   package init(_ phrase: Phrase, services: [String] = []) {
@@ -83,7 +86,8 @@ package struct CredentialReceipt: Sendable, Equatable {
   }
 }
 
-/// What a channel's service has answered about a credential, or why it could not be asked: observed, not assumed.
+/// What a channel's service has answered about a credential, or why it could not be asked: observed, not
+/// assumed.
 package struct CredentialAnswer: Sendable, Equatable {
   /// A sentence for people.
   package let phrase: Phrase

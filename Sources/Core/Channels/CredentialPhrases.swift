@@ -34,7 +34,8 @@ extension ChannelHealth {
 }
 
 extension Timestamp {
-  /// Days from an earlier moment to this one, rounded: what ends in 23.6 days ends "in 24 days". Negative if it is the other way.
+  /// Days from an earlier moment to this one, rounded: what ends in 23.6 days ends "in 24 days". Negative if
+  /// it is the other way.
   package func roundedDays(after start: Timestamp) -> Int {
     let (noon, overflows) = start.seconds.subtractingReportingOverflow(43_200)
     let (seconds, overflow) = seconds.subtractingReportingOverflow(noon)

@@ -3,14 +3,15 @@ import Model
 import Storage
 import Synchronization
 
-/// The direct connection as a channel: a push waits in its app's directory until the device acknowledges it, and is sent
-/// over the device's connection while there is one.
+/// The direct connection as a channel: a push waits in its app's directory until the device acknowledges it,
+/// and is sent over the device's connection while there is one.
 final class Passthrough: Channel {
   let info = ChannelInfo.passthrough
   private let contents: ContentCache
   private let writeBehind: WriteBehind
   private let gateways: DeviceGateways
-  /// Held while recalls and pushes that were held back are passed on, so that none of these goes behind its recall.
+  /// Held while recalls and pushes that were held back are passed on, so that none of these goes behind its
+  /// recall.
   private let lateOrder = Mutex(())
 
   init(contents: ContentCache, writeBehind: WriteBehind, gateways: DeviceGateways) {
@@ -57,7 +58,8 @@ final class Passthrough: Channel {
     lateOrder.withLock { _ in gateways.sendToAll(.recall(id, app.id, audience: audience)) }
   }
 
-  /// Waits until all nodes have confirmed a recall, in bounded time; `done` gets the number of those that have not.
+  /// Waits until all nodes have confirmed a recall, in bounded time; `done` gets the number of those that
+  /// have not.
   func confirmRecall(_ id: MessageID, of app: App, done: @escaping @Sendable (Int) -> Void) {
     gateways.confirmRecall(id, of: app.id, done: done)
   }

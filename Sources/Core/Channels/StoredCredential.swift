@@ -49,10 +49,12 @@ package struct StoredCredential: Sendable {
     }
   }
 
-  /// Names it among all credentials of its channel: letters, digits and hyphens, since it stands in addresses.
+  /// Names it among all credentials of its channel: letters, digits and hyphens, since it stands in
+  /// addresses.
   package let id: String
   package let app: AppID
-  /// The service that it is for, by its name in `ChannelInfo.services`; empty for a channel that has only one.
+  /// The service that it is for, by its name in `ChannelInfo.services`; empty for a channel that has only
+  /// one.
   package let service: String
   /// What it is called: "Key ABC123DEFG".
   package let name: Phrase
@@ -72,8 +74,8 @@ package struct StoredCredential: Sendable {
   package var remarks: [Remark] = []
   /// What people can do with it.
   package var actions: CredentialActions = .remove
-  /// What forms have in their fields when it is replaced, by the names of fields; without choices also when another one is added
-  /// and this is the latest. Nothing secret.
+  /// What forms have in their fields when it is replaced, by the names of fields; without choices also when
+  /// another one is added and this is the latest. Nothing secret.
   package var values: [String: String] = [:]
   /// What pages subscribe with; nil for a channel without subscriptions.
   package var publicKey: String?

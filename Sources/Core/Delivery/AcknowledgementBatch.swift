@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// Acknowledgements of several devices of an app, so that they are taken together: what costs a lock or a look into a table
-/// is done once for all of them.
+/// Acknowledgements of several devices of an app, so that they are taken together: what costs a lock or a
+/// look into a table is done once for all of them.
 package struct AcknowledgementBatch: Sendable {
   /// Whose they are.
   package struct Sender: Sendable {
@@ -90,8 +90,8 @@ struct TakenAcknowledgements: Sendable {
   /// Records an acknowledgement that has changed nothing.
   mutating func noteLate(_ place: Int, of sender: Int) { late.append((place, sender)) }
 
-  /// Who acknowledged each push that others wait for still, and when it reached them. Devices acknowledge the same pushes in
-  /// the same order, so each is looked for behind the one before it.
+  /// Who acknowledged each push that others wait for still, and when it reached them. Devices acknowledge the
+  /// same pushes in the same order, so each is looked for behind the one before it.
   func acknowledgers(
     _ batch: AcknowledgementBatch
   ) -> [(id: MessageID, numbers: [RegistrationNumber], moments: [Timestamp])] {

@@ -3,11 +3,11 @@ import Model
 import Storage
 import Synchronization
 
-/// Contents of recent pushes, so that a device which reconnects shortly after does not cost a read. First in, first out,
-/// bounded in bytes.
+/// Contents of recent pushes, so that a device which reconnects shortly after does not cost a read. First in,
+/// first out, bounded in bytes.
 ///
-/// They are encoded in a few large reused blocks. An allocation for each, among short-lived ones, would fragment memory
-/// for hours.
+/// They are encoded in a few large reused blocks. An allocation for each, among short-lived ones, would
+/// fragment memory for hours.
 final class ContentCache: Sendable {
   private struct Place: Sendable {
     /// Blocks are counted from the first that ever was.

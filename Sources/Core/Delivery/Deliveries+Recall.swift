@@ -4,8 +4,9 @@ import Storage
 
 /// Taking pushes back for their senders.
 extension Deliveries {
-  /// Takes a push back: who does not have it yet never gets it. `reply` comes when all nodes with devices have confirmed it, or two
-  /// seconds later. The audit log says it in the same commit, if there is something to note.
+  /// Takes a push back: who does not have it yet never gets it. `reply` comes when all nodes with devices
+  /// have confirmed it, or two seconds later. The audit log says it in the same commit, if there is something
+  /// to note.
   package func recall(
     _ id: MessageID, in app: App, noting note: AuditRow? = nil,
     reply: @escaping @Sendable (Result<Recalled, APIError>) -> Void
@@ -32,7 +33,8 @@ extension Deliveries {
     }
   }
 
-  /// Whom a push that was taken back was for, and the channels whose services have taken it, or may be taking it.
+  /// Whom a push that was taken back was for, and the channels whose services have taken it, or may be taking
+  /// it.
   typealias TakenBack = (audience: NumberSet, takers: Set<ChannelID>)
 
   /// Stores that a push is recalled; nil if the app has no such push.
@@ -45,8 +47,8 @@ extension Deliveries {
     return (push.target.map { NumberSet([$0]) } ?? targets ?? NumberSet(), takers)
   }
 
-  /// Stores that a push is recalled, with the devices that are known to have it. Returns the channels whose services have taken it,
-  /// or may be taking it.
+  /// Stores that a push is recalled, with the devices that are known to have it. Returns the channels whose
+  /// services have taken it, or may be taking it.
   func withdraw(
     _ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp, by holder: PushHolder,
     in transaction: WriteTransaction
@@ -111,8 +113,8 @@ extension ChannelHold {
 }
 
 extension TargetRows {
-  /// The channels whose services have taken the push for a device. What a device has shown, its channel's service had, whatever was
-  /// heard from that.
+  /// The channels whose services have taken the push for a device. What a device has shown, its channel's
+  /// service had, whatever was heard from that.
   fileprivate var takers: Set<ChannelID> {
     let isSeen =
       shown != nil || tapped != nil || !ofServices.isEmpty || outcome?.shownAt != nil

@@ -7,7 +7,8 @@ import Synchronization
 package struct RecalledPushes: Sendable, Equatable {
   /// How many of them the app has.
   package fileprivate(set) var known = 0
-  /// How many other nodes had not confirmed it in time, at most of one push: devices that are connected there may still show pushes.
+  /// How many other nodes had not confirmed it in time, at most of one push: devices that are connected there
+  /// may still show pushes.
   package fileprivate(set) var unconfirmed = 0
 }
 
@@ -16,8 +17,8 @@ extension Deliveries {
   /// Pushes that one commit takes back: some milliseconds of the writer's time.
   private static let recallsInCommit = 16
 
-  /// Takes pushes back as if each was recalled, several in a commit, and passes over those that the app does not have. An error may
-  /// leave some of them taken back: to repeat the recall does no harm.
+  /// Takes pushes back as if each was recalled, several in a commit, and passes over those that the app does
+  /// not have. An error may leave some of them taken back: to repeat the recall does no harm.
   package func recall(
     _ ids: ArraySlice<MessageID>, in app: App,
     reply: @escaping @Sendable (Result<RecalledPushes, APIError>) -> Void
@@ -79,7 +80,8 @@ extension Deliveries {
     }
   }
 
-  /// Waits until all nodes have confirmed some recalls, in bounded time; `done` gets the most that have not confirmed one.
+  /// Waits until all nodes have confirmed some recalls, in bounded time; `done` gets the most that have not
+  /// confirmed one.
   private func confirm(_ ids: [MessageID], in app: App, done: @escaping @Sendable (Int) -> Void) {
     guard !ids.isEmpty else { return done(0) }
     let left = Mutex((waiting: ids.count, unconfirmed: 0))

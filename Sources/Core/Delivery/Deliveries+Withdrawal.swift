@@ -14,10 +14,11 @@ private enum TakeBack: Sendable {
 
 /// Taking pushes back from channels.
 extension Deliveries {
-  /// A channel rejected a push for some devices, and its strategy then uses the direct connection: it waits for them
-  /// there, and the channel's part has ended for them. Nothing changes for devices for which it waits there already, or
-  /// that have it. `done` says whether that is stored: until then the end of the channel's part must not be stored. It is
-  /// also not stored if it has to be retried because the push ends at this moment.
+  /// A channel rejected a push for some devices, and its strategy then uses the direct connection: it waits
+  /// for them there, and the channel's part has ended for them. Nothing changes for devices for which it
+  /// waits there already, or that have it. `done` says whether that is stored: until then the end of the
+  /// channel's part must not be stored. It is also not stored if it has to be retried because the push ends
+  /// at this moment.
   package func withdraw(
     _ id: MessageID, in app: App, from channel: ChannelID, for refused: [RegistrationNumber],
     done: @escaping @Sendable (_ isStored: Bool) -> Void
@@ -25,7 +26,8 @@ extension Deliveries {
     let now = time.now()
     // For imported registrations nothing waits over our connection.
     let refused = app.directory.withoutAwaited(refused)
-    // Between the commit and the moment at which memory knows of it no end may be stored that knows nothing of these devices.
+    // Between the commit and the moment at which memory knows of it no end may be stored that knows nothing
+    // of these devices.
     let isYetToEnd = app.directory.pin(id)
     writeBehind.flushEnds()
     store.write(of: app.id) { transaction throws(StorageError) -> TakeBack in

@@ -61,8 +61,8 @@ package final class Deliveries: Sendable {
       newestWhileAway: newestWhileAway)
   }
 
-  /// Takes acknowledgements of several devices, and returns for each how many were awaited. Channels are notified when
-  /// they are stored.
+  /// Takes acknowledgements of several devices, and returns for each how many were awaited. Channels are
+  /// notified when they are stored.
   package func acknowledge(_ batch: AcknowledgementBatch, in app: App) -> [Int] {
     let taken = app.directory.acknowledge(batch)
     let now = time.now()
@@ -81,14 +81,16 @@ package final class Deliveries: Sendable {
   /// Stores acknowledgements soon instead of within a second, for a connection that waits for it.
   package func flushSoon() { writeBehind.flushSoon() }
 
-  /// Stores acknowledgements that have waited for a while, so that none waits for a second. To be called a few times a second.
+  /// Stores acknowledgements that have waited for a while, so that none waits for a second. To be called a
+  /// few times a second.
   package func flushOld() { writeBehind.flushOld() }
 
   /// For how many seconds the oldest acknowledgement has not been stored; 0 if all are.
   package var unstoredSeconds: Double { Double(writeBehind.age) / 1e9 }
 
-  /// Takes a device's word that it showed pushes, or that its user tapped them. IDs of pushes that were not for it are
-  /// passed over, and so are receipts that come later than `RouterOptions.receiptLifetime` after their push.
+  /// Takes a device's word that it showed pushes, or that its user tapped them. IDs of pushes that were not
+  /// for it are passed over, and so are receipts that come later than `RouterOptions.receiptLifetime` after
+  /// their push.
   package func note(
     _ receipts: [(id: MessageID, isTap: Bool)], by number: RegistrationNumber, in app: App
   ) {
@@ -100,8 +102,8 @@ package final class Deliveries: Sendable {
     MessageID(firstAt: time.now().adding(seconds: -receiptLifetime))
   }
 
-  /// Takes what a channel's service says of a push and a device. Of a push that was not sent to the device by a channel's service
-  /// it has no effect; nor has what was said before.
+  /// Takes what a channel's service says of a push and a device. Of a push that was not sent to the device by
+  /// a channel's service it has no effect; nor has what was said before.
   package func note(
     _ receipt: PushReceipt, of id: MessageID, by number: RegistrationNumber, in app: App,
     since moment: Timestamp
@@ -147,8 +149,8 @@ package final class Deliveries: Sendable {
 
   // MARK: What waits
 
-  /// The contents of pushes that wait for a device, in the order asked; those that are gone are left out. `found` may be
-  /// called on this thread or on a reader's.
+  /// The contents of pushes that wait for a device, in the order asked; those that are gone are left out.
+  /// `found` may be called on this thread or on a reader's.
   package func contents(
     of ids: [MessageID],
     found: @escaping @Sendable (Result<[(MessageID, StoredPush)], DeviceFailure>) -> Void

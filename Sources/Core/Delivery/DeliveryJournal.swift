@@ -9,13 +9,14 @@ package struct DeliveryEvent: Sendable {
   package enum What: Sendable {
     /// It reached these: they acknowledged it over our connection, or a channel's service took it for them.
     case delivered([RegistrationNumber], ChannelID)
-    /// What these said shows that they have it, by which channel: an acknowledgement that nothing waited for any more, or
-    /// that they showed it before they acknowledged it, or before the service's answer came.
+    /// What these said shows that they have it, by which channel: an acknowledgement that nothing waited for
+    /// any more, or that they showed it before they acknowledged it, or before the service's answer came.
     case proven([RegistrationNumber], ChannelID)
-    /// A channel's service, or we ourselves on the way there, have a final reason why it does not reach these.
+    /// A channel's service, or we ourselves on the way there, have a final reason why it does not reach
+    /// these.
     case refused([RegistrationNumber], ChannelID, reason: String)
-    /// These are known to have it by what a channel brought: they showed it, or the channel's service sent a receipt. Each once,
-    /// after `delivered` or `proven`, or with it.
+    /// These are known to have it by what a channel brought: they showed it, or the channel's service sent a
+    /// receipt. Each once, after `delivered` or `proven`, or with it.
     case arrived([RegistrationNumber], ChannelID)
     /// A channel's service took it for these, and then said that it did not arrive.
     case denied([RegistrationNumber], ChannelID, ReceiptReason)
@@ -25,8 +26,8 @@ package struct DeliveryEvent: Sendable {
     case shown([RegistrationNumber])
     /// The users of these tapped it.
     case tapped([RegistrationNumber])
-    /// No device waits for it on the direct connection any more; `lastly` is the last device that acknowledged it, unless
-    /// it was known before that the device has it.
+    /// No device waits for it on the direct connection any more; `lastly` is the last device that
+    /// acknowledged it, unless it was known before that the device has it.
     case ended(OutcomeStatus, lastly: RegistrationNumber?)
 
     /// The registrations concerned.
@@ -68,12 +69,14 @@ package struct DeliveryEvent: Sendable {
 
 /// The listeners for events of pushes.
 package protocol DeliveryObserver: AnyObject, Sendable {
-  /// Called on the writer's thread, in the transaction that stores these events: what is written here is stored with them,
-  /// or neither is. A job that fails is run again later with the same events: what changes in memory waits for `whenCommitted`.
+  /// Called on the writer's thread, in the transaction that stores these events: what is written here is
+  /// stored with them, or neither is. A job that fails is run again later with the same events: what changes
+  /// in memory waits for `whenCommitted`.
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError)
 }
 
-/// The one place that everything passes that becomes of pushes, whatever the channel, in the commit that stores it.
+/// The one place that everything passes that becomes of pushes, whatever the channel, in the commit that
+/// stores it.
 package final class DeliveryJournal: Sendable {
   private let observers = Mutex<[any DeliveryObserver]>([])
 

@@ -3,11 +3,13 @@ import Model
 import Storage
 import Synchronization
 
-/// Has vendors' channels take over what devices that were online have not acknowledged in time (`options.fallback_after`).
+/// Has vendors' channels take over what devices that were online have not acknowledged in time
+/// (`options.fallback_after`).
 ///
-/// The database is the queue: a row for each push and channel, with one set for all of its devices and one moment. Memory has the next
-/// moment only. Moments are those of the wall clock, so that they survive a restart; what the wall clock does beyond the time that the
-/// server has seen go by, by being set or while the server stood still, moves them along (Docs/decisions/0060).
+/// The database is the queue: a row for each push and channel, with one set for all of its devices and one
+/// moment. Memory has the next moment only. Moments are those of the wall clock, so that they survive a
+/// restart; what the wall clock does beyond the time that the server has seen go by, by being set or while
+/// the server stood still, moves them along (Docs/decisions/0060).
 final class Fallbacks: Sendable {
   /// The clocks at a tick, and the newest push by then.
   private struct Reading: Sendable {
@@ -79,7 +81,8 @@ final class Fallbacks: Sendable {
     self.writeBehind = writeBehind
   }
 
-  /// Takes over what an earlier run, or another home, left. Nothing is due before devices had time to come back. Blocks.
+  /// Takes over what an earlier run, or another home, left. Nothing is due before devices had time to come
+  /// back. Blocks.
   func start(in rows: AppRows) throws(StorageError) {
     let stored = try store.wait { transaction throws(StorageError) in
       try transaction.fallbacks.nextDue(in: rows)
@@ -146,7 +149,8 @@ final class Fallbacks: Sendable {
   private struct Walk {
     var place: FallbackPlace?
     var hasStored = false
-    /// What cannot be handed over yet, as its app is being loaded, waits for the next walk, and is in nobody's way until then.
+    /// What cannot be handed over yet, as its app is being loaded, waits for the next walk, and is in
+    /// nobody's way until then.
     var hasFailed = false
   }
 
@@ -218,7 +222,8 @@ final class Fallbacks: Sendable {
         try transaction.fallbacks.postpone(id, full, to: later)
       }
     }
-    // Whoever acknowledges meanwhile must not end it: its end would know nothing of those who are handed over.
+    // Whoever acknowledges meanwhile must not end it: its end would know nothing of those who are handed
+    // over.
     _ = app.directory.pin(id)
     writeBehind.flushEnds()
     store.write(of: app.id) { [self] transaction throws(StorageError) in

@@ -12,10 +12,12 @@ struct Handover: Sendable {
   private(set) var channels: [ChannelID] = []
   /// Those for whom our connection brings nothing of it any more.
   private(set) var moved = NumberSet()
-  /// Those who get what our connection still brings once more: the message, or all of it if the channel reaches them no longer.
+  /// Those who get what our connection still brings once more: the message, or all of it if the channel
+  /// reaches them no longer.
   private(set) var resent = NumberSet()
 
-  /// Stores it, on the writer's thread: who has acknowledged by now is as the directory knows it. Nil if nobody is left.
+  /// Stores it, on the writer's thread: who has acknowledged by now is as the directory knows it. Nil if
+  /// nobody is left.
   init?(
     _ id: MessageID, _ ready: Set<ChannelID>, of app: App, at now: Timestamp, _ plugged: PluggedChannels,
     in transaction: WriteTransaction

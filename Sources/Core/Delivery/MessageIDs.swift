@@ -1,8 +1,9 @@
 import BorealisBase
 import Synchronization
 
-/// Assigns IDs to pushes, each larger than all earlier ones. One of several homes gives those of its slot, from above all that are
-/// stored when it starts and whenever it takes an app over: so they grow for each app, whoever its home is.
+/// Assigns IDs to pushes, each larger than all earlier ones. One of several homes gives those of its slot,
+/// from above all that are stored when it starts and whenever it takes an app over: so they grow for each
+/// app, whoever its home is.
 final class MessageIDs: Sendable {
   private let time: any TimeSource
   private let slot: MessageSlot?

@@ -2,19 +2,19 @@ import BorealisBase
 import Model
 import Storage
 
-/// What has become of a push for each of its targets: each target is in exactly one of `delivered`, `pending`, `recalled`,
-/// `expired` and the sets of `failed`. The one place where that is decided (Docs/decisions/0029): every reader takes it
-/// from here.
+/// What has become of a push for each of its targets: each target is in exactly one of `delivered`,
+/// `pending`, `recalled`, `expired` and the sets of `failed`. The one place where that is decided
+/// (Docs/decisions/0029): every reader takes it from here.
 package struct PushTargets: Sendable {
   /// All, and those of them on iOS.
   package let all, ios: NumberSet
   /// Who was to get something over our connection.
   package let own: NumberSet
-  /// Who has it over our connection: by its acknowledgement, whenever that came, or since it showed what only our
-  /// connection brings it.
+  /// Who has it over our connection: by its acknowledgement, whenever that came, or since it showed what only
+  /// our connection brings it.
   package let acknowledged: NumberSet
-  /// The targets for which channels' services accepted it: by their responses, or because the device showed what only
-  /// they deliver.
+  /// The targets for which channels' services accepted it: by their responses, or because the device showed
+  /// what only they deliver.
   package let accepted: NumberSet
   /// The targets that wait for it on the direct connection, and those without a request to a service yet.
   package let waiting, waitingElsewhere: NumberSet
@@ -44,7 +44,8 @@ package struct PushTargets: Sendable {
   /// Who will not get it for another reason, by reason.
   package let failed: [String: NumberSet]
 
-  /// Reads what is stored; nil if it is unreadable. What is late for `now` counts as expired, even before the sweep comes.
+  /// Reads what is stored; nil if it is unreadable. What is late for `now` counts as expired, even before the
+  /// sweep comes.
   package init?(_ rows: TargetRows, at now: Timestamp) {
     guard let sets = Stored(rows) else { return nil }
     let isAlive = now < rows.push.expiresAt
@@ -53,8 +54,8 @@ package struct PushTargets: Sendable {
     (all, ios, own) = (sets.reached.union(sets.unreached), sets.ios, sets.own)
     (shown, tapped) = (sets.shown.union(sets.tapped), sets.tapped)
 
-    // The notification that another channel brings our connection leaves out, so that it is known by which way came what was
-    // shown.
+    // The notification that another channel brings our connection leaves out, so that it is known by which
+    // way came what was shown.
     var unclaimed = shown
     func claim(_ known: NumberSet) -> NumberSet {
       let claimed = unclaimed.intersection(known)
@@ -146,8 +147,8 @@ extension PushTargets {
   /// Targets that will not get it for reasons other than its time or its sender.
   package var failedCount: Int { failed.values.reduce(0) { $0 + $1.count } }
 
-  /// The targets of channels to outside services, including those for which it waits on the direct connection since a
-  /// service rejected it.
+  /// The targets of channels to outside services, including those for which it waits on the direct connection
+  /// since a service rejected it.
   package var meantForVendors: NumberSet {
     legs.values.reduce(into: NumberSet()) { $0.formUnion($1.meant) }
   }
@@ -188,7 +189,8 @@ extension PushTargets {
     return sum
   }
 
-  /// The targets whose notification a channel to an outside service brings, without those for whom our connection took it over.
+  /// The targets whose notification a channel to an outside service brings, without those for whom our
+  /// connection took it over.
   var servedForNotifications: NumberSet {
     legs.reduce(into: NumberSet()) { if $1.key.isMain { $0.formUnion($1.value.targets) } }
   }

@@ -6,7 +6,8 @@ import Storage
 package struct Recalled: Sendable, Equatable {
   /// For how many devices the push still waited.
   package let waiting: Int
-  /// How many other nodes had not confirmed it in time: devices that are connected there may still show the push.
+  /// How many other nodes had not confirmed it in time: devices that are connected there may still show the
+  /// push.
   package let unconfirmed: Int
 
   /// Both numbers.
@@ -32,7 +33,8 @@ package struct RecentRecall: Sendable {
 }
 
 extension Deliveries {
-  /// Seconds for which a recall is recent, and for which the pushes are looked through that may have been recalled.
+  /// Seconds for which a recall is recent, and for which the pushes are looked through that may have been
+  /// recalled.
   private static let recentSeconds: Int64 = 600
   private static let searchedSeconds: Int64 = 86_400
   /// Recalls that are recent at most.
@@ -64,8 +66,9 @@ extension Deliveries {
 }
 
 extension Router {
-  /// Finds the recalls of the last ten minutes, of pushes of the last day, the newest 1024: of the home before nobody knows which
-  /// of them all nodes have heard of. `found` is called on a reader's thread, or on this one; with an error if they cannot be read.
+  /// Finds the recalls of the last ten minutes, of pushes of the last day, the newest 1024: of the home
+  /// before nobody knows which of them all nodes have heard of. `found` is called on a reader's thread, or on
+  /// this one; with an error if they cannot be read.
   package func recentRecalls(found: @escaping @Sendable (Result<[RecentRecall], DeviceFailure>) -> Void) {
     deliveries.recentRecalls(in: scope.rows, found: found)
   }

@@ -49,8 +49,8 @@ package struct StoredPush: Sendable {
   /// Whether another channel than our connection brings a registration the notification.
   package func goesElsewhere(for number: RegistrationNumber) -> Bool { elsewhere?.contains(number) ?? false }
 
-  /// The moment from which on a registration must not show the notification by itself, since another channel is about to bring it;
-  /// nil for no such moment.
+  /// The moment from which on a registration must not show the notification by itself, since another channel
+  /// is about to bring it; nil for no such moment.
   package func showBefore(_ number: RegistrationNumber) -> Timestamp? {
     fallback.flatMap { $0.targets.contains(number) ? $0.showBefore : nil }
   }

@@ -2,7 +2,8 @@ import BorealisBase
 import Storage
 
 extension WriteBehind {
-  /// Stores who acknowledged a push that was taken back or handed over while they did: its end is stored, and knows nothing of them.
+  /// Stores who acknowledged a push that was taken back or handed over while they did: its end is stored, and
+  /// knows nothing of them.
   static func keep(
     _ numbers: [RegistrationNumber], of id: MessageID, at now: Timestamp, in transaction: WriteTransaction
   ) throws(StorageError) {
@@ -16,8 +17,8 @@ extension WriteBehind {
     if try transaction.deliveries.hasOtherEvidence(id) { try transaction.reckon(id, at: now) }
   }
 
-  /// Whether a push of which nothing waits over our connection has ended there without being delivered to all, or by being handed over
-  /// to a vendor's channel.
+  /// Whether a push of which nothing waits over our connection has ended there without being delivered to
+  /// all, or by being handed over to a vendor's channel.
   private static func isOverOtherwise(
     _ id: MessageID, in transaction: WriteTransaction
   ) throws(StorageError) -> Bool {

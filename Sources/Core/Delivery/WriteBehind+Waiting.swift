@@ -43,8 +43,8 @@ extension WriteBehind {
   struct UnknownPushes: Sendable {
     /// Devices that are remembered.
     static let most = 65_536
-    /// From so many words on a device is believed only about pushes known in memory, until the minute is over. A device that
-    /// comes back after long, and whose pushes have been deleted, names some.
+    /// From so many words on a device is believed only about pushes known in memory, until the minute is
+    /// over. A device that comes back after long, and whose pushes have been deleted, names some.
     static let tolerated = 256
 
     private var counts: [Speaker: Int] = [:]
@@ -94,7 +94,8 @@ extension WriteBehind {
       partly.removeValue(forKey: id).map { (id, $0) }
     }
 
-    /// Takes words of a device as far as there is room; returns those that have none unless their pushes are known in memory.
+    /// Takes words of a device as far as there is room; returns those that have none unless their pushes are
+    /// known in memory.
     mutating func take(_ words: [Word], by speaker: Speaker, areKnown: Bool, at now: Timestamp) -> [Word] {
       var left: [Word] = []
       var count = spoken[speaker] ?? 0
@@ -117,7 +118,8 @@ extension WriteBehind {
       Array(words.prefix(max(0, WriteBehind.wordsOfDevice - (spoken[speaker] ?? 0))))
     }
 
-    /// Whether there is room for another word of an app: about pushes that are not known in memory half of it.
+    /// Whether there is room for another word of an app: about pushes that are not known in memory half of
+    /// it.
     func hasRoom(for key: DeviceReports.Key, isKnown: Bool) -> Bool {
       let share = shares[key.app] ?? (0, 0)
       let part = isKnown ? 1 : 2
@@ -144,7 +146,8 @@ extension WriteBehind {
       return taken
     }
 
-    /// Takes the words of some pushes, at most of half as many of one app if others have any: apps take turns.
+    /// Takes the words of some pushes, at most of half as many of one app if others have any: apps take
+    /// turns.
     mutating func takeReports(_ limit: Int) -> [(key: DeviceReports.Key, words: DeviceReports)] {
       var taken: [(key: DeviceReports.Key, words: DeviceReports)] = []
       while taken.count < limit, let app = turns.popFirst() {

@@ -4,24 +4,26 @@ import Model
 import Storage
 import Synchronization
 
-/// What may reach the database late, by a second at most: ends of pushes, who acknowledged pushes to many, receipts. What is lost
-/// in a crash only means that a device gets a push again, which its library drops, or that a push ends once more after the next
-/// start. So it is written in small batches; but ends and acknowledgements go ahead of new pushes, behind which they would wait
-/// for as long as these come faster than they are stored. What could not be written waits for better times. Only what the database
-/// refuses for its own sake, alone and twice, is given up, as in a crash: else it would hold back for ever whatever is known to be
-/// stored after it. Words of devices, behind which nothing waits, have three tries alone.
+/// What may reach the database late, by a second at most: ends of pushes, who acknowledged pushes to many,
+/// receipts. What is lost in a crash only means that a device gets a push again, which its library drops, or
+/// that a push ends once more after the next start. So it is written in small batches; but ends and
+/// acknowledgements go ahead of new pushes, behind which they would wait for as long as these come faster
+/// than they are stored. What could not be written waits for better times. Only what the database refuses for
+/// its own sake, alone and twice, is given up, as in a crash: else it would hold back for ever whatever is
+/// known to be stored after it. Words of devices, behind which nothing waits, have three tries alone.
 final class WriteBehind: Sendable {
-  /// Rows in one job. A job delays the pushes in its commit, here by half a millisecond; a callback request has the same
-  /// number of events.
+  /// Rows in one job. A job delays the pushes in its commit, here by half a millisecond; a callback request
+  /// has the same number of events.
   static let batch = 100
   /// Batches in one flush, so that they cannot fill the writer's queue.
   static let batches = 160
-  /// What devices say of pushes besides acknowledging them in time: beyond so many words, and pushes, the newest are lost. An
-  /// app may have a quarter of them: what its devices make up loses nobody else's. Half of each is kept for pushes that are known
-  /// in memory: what devices make up loses no words about these.
+  /// What devices say of pushes besides acknowledging them in time: beyond so many words, and pushes, the
+  /// newest are lost. An app may have a quarter of them: what its devices make up loses nobody else's. Half
+  /// of each is kept for pushes that are known in memory: what devices make up loses no words about these.
   static let wordLimit = 1_000_000
   static let wordyPushes = 100_000
-  /// Words that a device may say between two flushes: the receipts of two seconds, or those of one and the largest ACK.
+  /// Words that a device may say between two flushes: the receipts of two seconds, or those of one and the
+  /// largest ACK.
   static let wordsOfDevice = 1024
   /// Bytes of audiences in one job: about one push to very many, or a batch of pushes to some hundred each.
   private static let jobCost = 1 << 16
@@ -32,7 +34,8 @@ final class WriteBehind: Sendable {
   private let time: any TimeSource
   private let log: Log
   private let waiting = OrderedMutex(Waiting())
-  /// Held from taking what is known of a push until its job is with the writer, so that nobody stores the push's end between.
+  /// Held from taking what is known of a push until its job is with the writer, so that nobody stores the
+  /// push's end between.
   private let queueing = OrderedMutex((), .outer)
   private let stored: @Sendable ([StoredAcknowledgements]) -> Void
 
@@ -61,8 +64,8 @@ final class WriteBehind: Sendable {
     if isOld { flushSoon() }
   }
 
-  /// Notes devices' word that pushes reached them: `taken` is what that meant. `stored` gets those whose they were when the
-  /// database has them.
+  /// Notes devices' word that pushes reached them: `taken` is what that meant. `stored` gets those whose they
+  /// were when the database has them.
   func note(_ taken: TakenAcknowledgements, _ batch: AcknowledgementBatch, of app: App) {
     guard !taken.change.isEmpty else { return }
     let acknowledgers = taken.acknowledgers(batch)
@@ -84,7 +87,8 @@ final class WriteBehind: Sendable {
     if isOld { flushSoon() }
   }
 
-  /// For how long the oldest acknowledgement, or end of a push, has not been stored, in nanoseconds; 0 if all are.
+  /// For how long the oldest acknowledgement, or end of a push, has not been stored, in nanoseconds; 0 if all
+  /// are.
   var age: UInt64 {
     let now = time.monotonic()
     return waiting.withLock { $0.ages.oldest.map { now &- $0 } ?? 0 }
@@ -106,8 +110,8 @@ final class WriteBehind: Sendable {
     note(change, of: app, at: now)
   }
 
-  /// Records a device's reports about pushes. `known` says which of some pushes are known in memory; it is asked only when words
-  /// about others are not taken any more.
+  /// Records a device's reports about pushes. `known` says which of some pushes are known in memory; it is
+  /// asked only when words about others are not taken any more.
   func note(
     _ words: [(id: MessageID, kind: DeviceReports.Kind)], by number: RegistrationNumber, of app: AppID,
     at now: Timestamp, known: ([MessageID]) -> Set<MessageID> = { _ in [] }
@@ -136,7 +140,8 @@ final class WriteBehind: Sendable {
     waiting.withLock { $0.pushCount == 0 }
   }
 
-  /// Writes pending data, up to this many batches of each kind. `isLast`: nothing may follow from what is written.
+  /// Writes pending data, up to this many batches of each kind. `isLast`: nothing may follow from what is
+  /// written.
   func flush(batches: Int = WriteBehind.batches, isLast: Bool = false) {
     waiting.withLock { waiting in
       waiting.isHeldUp = false
@@ -155,8 +160,9 @@ final class WriteBehind: Sendable {
   /// Rounds without progress after which `finish` ends, and microseconds between them.
   private static let (lastRounds, rest): (Int, UInt32) = (5, 100_000)
 
-  /// Writes all pending data before the store is closed, while `isInTime` returns true: in rounds, since what is refused with
-  /// others goes alone then, and a lock or a lack of room may be over soon. The log tells what was lost. Blocks.
+  /// Writes all pending data before the store is closed, while `isInTime` returns true: in rounds, since what
+  /// is refused with others goes alone then, and a lock or a lack of room may be over soon. The log tells
+  /// what was lost. Blocks.
   func finish(isInTime: () -> Bool) {
     BlockingCall.assertAllowed()
     var (left, rounds) = (Int.max, 0)
@@ -179,8 +185,8 @@ final class WriteBehind: Sendable {
       ])
   }
 
-  /// Writes acknowledgements soon, because a session waits for them. One flush follows the other, so that the rate is
-  /// that of commits, however often this is called.
+  /// Writes acknowledgements soon, because a session waits for them. One flush follows the other, so that the
+  /// rate is that of commits, however often this is called.
   func flushSoon() {
     let isFirst = waiting.withLock { waiting in
       waiting.mustFlushAgain = waiting.isFlushing
@@ -225,8 +231,8 @@ final class WriteBehind: Sendable {
 
   private func flushBatchOfEnds() -> Bool {
     queueing.withLock { _ in
-      // The oldest first: a server that is killed again and again stores those that it has resent most often, before their
-      // devices forget them.
+      // The oldest first: a server that is killed again and again stores those that it has resent most often,
+      // before their devices forget them.
       let (batch, before) = waiting.withLock { waiting in
         let batch = waiting.ends.take(Self.batch)
         return (batch, waiting.partly.isEmpty ? [] : batch.compactMap { waiting.takePartly($0.push.id) })
@@ -296,7 +302,8 @@ final class WriteBehind: Sendable {
   /// How often words are refused alone before they are given up.
   private static let wordTries = 3
 
-  /// Writes words of devices. What would make the job too long goes into another, behind what waits for the writer.
+  /// Writes words of devices. What would make the job too long goes into another, behind what waits for the
+  /// writer.
   private func write(_ batch: ArraySlice<(key: DeviceReports.Key, words: DeviceReports)>, jobCost: Int) {
     store.write { [journal, scope] transaction throws(StorageError) -> (next: Int, unknown: [Speaker]) in
       var events: [DeliveryEvent] = []
@@ -333,7 +340,8 @@ final class WriteBehind: Sendable {
     }
   }
 
-  /// Writes words of devices alone. What is refused too often even then is lost, as words are when there are too many.
+  /// Writes words of devices alone. What is refused too often even then is lost, as words are when there are
+  /// too many.
   private func write(_ suspect: Suspect) {
     store.write { [journal, scope] transaction throws(StorageError) in
       guard !scope.hasLeft(suspect.key.app) else { return }

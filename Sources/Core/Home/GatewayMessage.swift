@@ -17,8 +17,8 @@ package struct BoundSession: Sendable {
   }
 }
 
-/// What a gateway says to the home of an app, about a connection of its own. All of it is values: it could be sent to
-/// another process.
+/// What a gateway says to the home of an app, about a connection of its own. All of it is values: it could be
+/// sent to another process.
 package enum GatewayMessage: Sendable {
   /// A device logs in; answered by `loginResult`.
   case login(DeviceLogin)
@@ -28,18 +28,21 @@ package enum GatewayMessage: Sendable {
   case withdraw(Location)
   /// A session has ended.
   case close(BoundSession, ConnectionEnd)
-  /// The app went to the foreground or background; answered by `stateTaken` if the gateway wants to know the newest push.
+  /// The app went to the foreground or background; answered by `stateTaken` if the gateway wants to know the
+  /// newest push.
   case state(BoundSession, isForeground: Bool, wantsNewest: Bool)
-  /// Devices acknowledged pushes of an app; answered by `acknowledgementsTaken`, and by `stored` when the database has them.
+  /// Devices acknowledged pushes of an app; answered by `acknowledgementsTaken`, and by `stored` when the
+  /// database has them.
   case acknowledgements(AppID, AcknowledgementBatch)
   /// Connections wait for acknowledgements to be stored.
   case flushSoon
   /// A device showed pushes, or its user tapped them.
   case receipts(BoundSession, [DeviceReceipt])
-  /// A device reads or changes what is kept about it; answered by `result` with the same sequence. `askedAt` is when it asked, on the
-  /// clock since boot.
+  /// A device reads or changes what is kept about it; answered by `result` with the same sequence. `askedAt`
+  /// is when it asked, on the clock since boot.
   case operation(BoundSession, sequence: UInt32, DeviceOperation, askedAt: UInt64)
-  /// Requests the waiting pushes of a device after a push, at most this many, oldest first; answered by `pulled`.
+  /// Requests the waiting pushes of a device after a push, at most this many, oldest first; answered by
+  /// `pulled`.
   case pull(BoundSession, after: MessageID, limit: Int)
   /// Asks how many of the pushes up to one wait for a device; answered by `waiting`.
   case recount(BoundSession, through: MessageID)

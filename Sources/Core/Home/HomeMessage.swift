@@ -34,7 +34,8 @@ package enum HomeMessage: Sendable {
   case forget(AppID)
   /// Pushes of an app may have been lost on the way, or with nil of all apps: its sessions catch up.
   case missed(AppID?)
-  /// The home of an app, or with nil of all apps, is gone, and with it whatever it was asked: sessions ask the next one again.
+  /// The home of an app, or with nil of all apps, is gone, and with it whatever it was asked: sessions ask
+  /// the next one again.
   case abandoned(AppID?)
 }
 
@@ -45,7 +46,8 @@ package struct LivePush: Sendable {
   /// Its ID, the same on every channel.
   package let id: MessageID
   package let push: StoredPush
-  /// Whether newer pushes may have been sent before it: another channel had it until now, or its delivery is paced.
+  /// Whether newer pushes may have been sent before it: another channel had it until now, or its delivery is
+  /// paced.
   package let isLate: Bool
   /// Whether it may have come before older ones that are still on their way, as from a home on another node.
   package let mayOvertake: Bool
@@ -77,7 +79,8 @@ package enum EndReason: Sendable {
   case registrationReplaced
   /// The operator turned the app off.
   case appDisabled
-  /// The device is to log in again: the home cannot tell which of two logins is the newer, or does not know this one.
+  /// The device is to log in again: the home cannot tell which of two logins is the newer, or does not know
+  /// this one.
   case loginAgain
 }
 
@@ -115,8 +118,8 @@ package struct LoggedIn: Sendable {
   package let pending: Int
   /// Whether any may wait: the count looks at the newest only.
   package let mayWait: Bool
-  /// Whether what was accepted after the login comes behind this answer, also when that comes by mail. Otherwise it may have come before,
-  /// and found no session.
+  /// Whether what was accepted after the login comes behind this answer, also when that comes by mail.
+  /// Otherwise it may have come before, and found no session.
   package let isInOrder: Bool
 
   package init(
@@ -156,8 +159,8 @@ package struct TakenFromSender: Sendable {
   }
 }
 
-/// Acknowledgements of one connection that the database has now: a crash no longer makes the server send these pushes
-/// again.
+/// Acknowledgements of one connection that the database has now: a crash no longer makes the server send
+/// these pushes again.
 package struct StoredAcknowledgements: Sendable {
   /// The connection that they came on.
   package let location: Location

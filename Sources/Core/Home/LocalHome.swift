@@ -156,7 +156,8 @@ package final class LocalHome: AppHome {
       pending: pending.count, mayWait: pending.count > 0 || !pending.isComplete)
   }
 
-  /// The answer to a login that was accepted before and is asked for again; nil if the session is not the registration's any more.
+  /// The answer to a login that was accepted before and is asked for again; nil if the session is not the
+  /// registration's any more.
   package func loggedIn(_ session: BoundSession) -> LoggedIn? {
     guard let app = router.apps.loaded(session.app),
       app.directory.location(of: session.number) == session.location
@@ -239,8 +240,8 @@ package final class LocalHome: AppHome {
       guard case .success(let contents) = result else {
         return answer(.pulled(session.location, .unavailable), at: session.location)
       }
-      // Checked again, because a push may have been recalled while its content was read. A later recall is sent before or
-      // after this answer, and the session handles it.
+      // Checked again, because a push may have been recalled while its content was read. A later recall is
+      // sent before or after this answer, and the session handles it.
       let waiting = directory.waiting(page.ids, for: number, at: seconds)
       let kept = contents.filter { waiting.contains($0.0) }.map { KeptPush(id: $0.0, push: $0.1) }
       answer(.pulled(session.location, .pushes(kept, through: last)), at: session.location)

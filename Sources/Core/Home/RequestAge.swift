@@ -2,16 +2,16 @@ import BorealisBase
 import Model
 import Synchronization
 
-/// How long ago a device may have asked for something that its home carries out: whoever has waited longer has been told to try again, and
-/// may have done so elsewhere since. Nanoseconds.
+/// How long ago a device may have asked for something that its home carries out: whoever has waited longer
+/// has been told to try again, and may have done so elsewhere since. Nanoseconds.
 package enum RequestAge {
   package static let login: UInt64 = 5_000_000_000
   /// Of a registration or an operation.
   package static let request: UInt64 = 10_000_000_000
 }
 
-/// When devices asked for the sessions that they got lately: a LOGIN that was asked for earlier and comes later, by another way, must not
-/// replace the newer session. Moments are those of the clock since boot.
+/// When devices asked for the sessions that they got lately: a LOGIN that was asked for earlier and comes
+/// later, by another way, must not replace the newer session. Moments are those of the clock since boot.
 struct RecentLogins: Sendable {
   /// Registrations that are remembered at most.
   private static let most = 262_144

@@ -17,7 +17,8 @@ extension DeliveryLedger {
     return !groups[place].waiting.subtracting(others).isEmpty
   }
 
-  /// A vendor's channel brings a pinned push to some of those for whom it waits: it does not wait for them any more.
+  /// A vendor's channel brings a pinned push to some of those for whom it waits: it does not wait for them
+  /// any more.
   mutating func handOver(_ id: MessageID, _ numbers: NumberSet, in table: inout RegistrationTable) {
     if let place = groups.place(of: id) {
       groups[place].progress.handedOver.formUnion(groups[place].waiting.intersection(numbers))
@@ -28,8 +29,8 @@ extension DeliveryLedger {
     }
   }
 
-  /// The channel has refused a push for some: those who were handed over to it are that no more. Returns for whom it waits again with
-  /// the others of a push to many.
+  /// The channel has refused a push for some: those who were handed over to it are that no more. Returns for
+  /// whom it waits again with the others of a push to many.
   mutating func takeBack(_ id: MessageID, _ numbers: [RegistrationNumber]) -> Set<RegistrationNumber> {
     var waiting: Set<RegistrationNumber> = []
     if let place = groups.place(of: id) {

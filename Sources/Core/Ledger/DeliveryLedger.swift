@@ -1,11 +1,12 @@
 import BorealisBase
 import Storage
 
-/// The waiting pushes of one app. A push to few is in the list of each target, so that it costs other devices nothing; a
-/// push to many is a pair of sets, so that it costs a bit per target. Not thread-safe: its owner locks.
+/// The waiting pushes of one app. A push to few is in the list of each target, so that it costs other devices
+/// nothing; a push to many is a pair of sets, so that it costs a bit per target. Not thread-safe: its owner
+/// locks.
 struct DeliveryLedger: Sendable {
-  /// The largest audience whose members have the push in their lists: up to here lists are about as small as sets, and
-  /// a login need not look at it.
+  /// The largest audience whose members have the push in their lists: up to here lists are about as small as
+  /// sets, and a login need not look at it.
   static let listedTargets = 64
 
   private(set) var lists = PendingLists()
@@ -32,8 +33,8 @@ struct DeliveryLedger: Sendable {
   /// Pushes to many that are open.
   var groupCount: Int { groups.count }
 
-  /// Whether all parts agree: lists and pool, pushes to many in order, and nothing kept of pushes that are over. For
-  /// assertions, since it visits everything.
+  /// Whether all parts agree: lists and pool, pushes to many in order, and nothing kept of pushes that are
+  /// over. For assertions, since it visits everything.
   func isConsistent(in table: RegistrationTable) -> Bool {
     lists.isConsistent { table.records[$0.rawValue].pending }
       && groups.isConsistent
@@ -43,8 +44,8 @@ struct DeliveryLedger: Sendable {
 
   // MARK: Opening
 
-  /// Opens a push to few, with the targets for which it was settled before a restart. If the list of its only target is
-  /// full, the oldest push is dropped and returned.
+  /// Opens a push to few, with the targets for which it was settled before a restart. If the list of its only
+  /// target is full, the oldest push is dropped and returned.
   mutating func open(
     _ id: MessageID, expires: UInt32, for numbers: [RegistrationNumber], isToOne: Bool,
     progress: DeliveryProgress? = nil, in table: inout RegistrationTable
@@ -106,8 +107,8 @@ struct DeliveryLedger: Sendable {
     change.partly.append(id)
   }
 
-  /// The end of a listed push that has left its last list; removes the rest of it. That of a pinned push waits, unless it
-  /// has expired.
+  /// The end of a listed push that has left its last list; removes the rest of it. That of a pinned push
+  /// waits, unless it has expired.
   private mutating func endIfOver(
     _ id: MessageID, _ status: OutcomeStatus, acknowledger: RegistrationNumber? = nil
   ) -> EndedPush? {
@@ -134,8 +135,8 @@ struct DeliveryLedger: Sendable {
 
   // MARK: Deliveries
 
-  /// Takes a device's acknowledgement, with the arrival time if known. False when nothing waited: an unknown ID, another
-  /// device's, or acknowledged before.
+  /// Takes a device's acknowledgement, with the arrival time if known. False when nothing waited: an unknown
+  /// ID, another device's, or acknowledged before.
   mutating func acknowledge(
     _ id: MessageID, by number: RegistrationNumber, at moment: Timestamp? = nil,
     in table: inout RegistrationTable, _ change: inout DeliveryChange
@@ -219,8 +220,8 @@ struct DeliveryLedger: Sendable {
     return change
   }
 
-  /// Removes dead listed pushes: a step of the sweep over `count` places from `place` on. Returns the pushes that have
-  /// ended, and where the next step begins, 0 after the last.
+  /// Removes dead listed pushes: a step of the sweep over `count` places from `place` on. Returns the pushes
+  /// that have ended, and where the next step begins, 0 after the last.
   mutating func expireListed(
     from place: Int, count: Int, at seconds: UInt32, in table: inout RegistrationTable
   ) -> (ended: [EndedPush], next: Int) {

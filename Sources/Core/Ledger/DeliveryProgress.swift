@@ -66,14 +66,15 @@ package struct DeliveryProgress: Sendable {
     return crowdedOut.isEmpty ? .replaced : .dropped
   }
 
-  /// The non-empty sets of devices that will not get it, with the stored reason of each. Who was handed over is stored with that.
+  /// The non-empty sets of devices that will not get it, with the stored reason of each. Who was handed over
+  /// is stored with that.
   var dropped: [(reason: LossReason, targets: NumberSet)] {
     [(.queueFull, crowdedOut), (.replaced, replaced)].filter { !$0.targets.isEmpty }
   }
 }
 
-/// Why a push will not reach a device although no channel has rejected it. The raw values are used in the database and in
-/// reports.
+/// Why a push will not reach a device although no channel has rejected it. The raw values are used in the
+/// database and in reports.
 package enum LossReason: String, Sendable {
   /// Too many newer pushes waited, for the device alone or of the app for several.
   case queueFull = "QueueFull"
@@ -118,8 +119,8 @@ extension EndedPush {
       delivered: delivered.flatMap { $0.isEmpty ? nil : $0.serialized() })
   }
 
-  /// When it ended: if all targets got it, when the last of them did, whenever that was noticed. `now` is the arrival
-  /// time of the last acknowledgement, or when the end was noticed.
+  /// When it ended: if all targets got it, when the last of them did, whenever that was noticed. `now` is the
+  /// arrival time of the last acknowledgement, or when the end was noticed.
   private func moment(_ now: Timestamp) -> Timestamp {
     guard status == .delivered, let latest = progress?.latest else { return now }
     return acknowledger == nil ? latest : max(now, latest)

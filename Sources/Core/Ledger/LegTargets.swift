@@ -4,13 +4,16 @@ import Storage
 
 /// What has become of a push on one channel.
 package struct ChannelTargets: Sendable {
-  /// The targets, including those for which it waits on the direct connection since the channel's service rejected it.
+  /// The targets, including those for which it waits on the direct connection since the channel's service
+  /// rejected it.
   package var meant = NumberSet()
   /// The targets that have it, or for which the channel's service accepted it.
   package var accepted = NumberSet()
-  /// The targets that it was handed to: those in `accepted`, and those for which the service said later that it did not arrive.
+  /// The targets that it was handed to: those in `accepted`, and those for which the service said later that
+  /// it did not arrive.
   package var handed = NumberSet()
-  /// The targets of which it is known that the device has it: by their own word, or by a receipt of the service.
+  /// The targets of which it is known that the device has it: by their own word, or by a receipt of the
+  /// service.
   package var arrived = NumberSet()
   /// Who may still get it.
   package var waiting = NumberSet()
@@ -20,8 +23,8 @@ package struct ChannelTargets: Sendable {
   package var shown = NumberSet(), tapped = NumberSet()
 }
 
-/// What has become of one leg of a push: each of its targets is in one of `accepted`, `withdrawn`, `expired`, the sets of
-/// `refused`, and `unanswered`.
+/// What has become of one leg of a push: each of its targets is in one of `accepted`, `withdrawn`, `expired`,
+/// the sets of `refused`, and `unanswered`.
 package struct LegTargets: Sendable {
   /// The targets, without those for which it waits on the direct connection.
   package let targets: NumberSet
@@ -36,7 +39,8 @@ package struct LegTargets: Sendable {
   private(set) var shown = NumberSet()
   /// Who has it by their own word or by a receipt.
   private(set) var arrived = NumberSet()
-  /// The targets for which the service took it and then said that it did not arrive, by what it said: disjoint sets.
+  /// The targets for which the service took it and then said that it did not arrive, by what it said:
+  /// disjoint sets.
   package private(set) var denied: [ReceiptReason: NumberSet] = [:]
   /// The targets without a request to the service yet.
   package private(set) var waiting = NumberSet()
@@ -47,7 +51,8 @@ package struct LegTargets: Sendable {
     divide()
   }
 
-  /// The targets that the service serves, without those that the direct connection took over after a rejection.
+  /// The targets that the service serves, without those that the direct connection took over after a
+  /// rejection.
   var known: NumberSet { targets.union(results[ChannelEnd.delivered] ?? NumberSet()) }
 
   /// All targets with a past or future request to the service.

@@ -2,8 +2,8 @@ import BorealisBase
 import Storage
 import Synchronization
 
-/// When each device gets a push with paced delivery (`options.big_push_duration`). The device's position among the
-/// targets decides, so that nothing is stored per device, and delivery continues after a restart.
+/// When each device gets a push with paced delivery (`options.big_push_duration`). The device's position
+/// among the targets decides, so that nothing is stored per device, and delivery continues after a restart.
 package struct PacingWindow: Sendable {
   /// All targets, whatever channel brings it to them.
   let targets: NumberSet
@@ -78,8 +78,8 @@ struct DuePush: Sendable {
 }
 
 extension AppDirectory {
-  /// Releases pushes to due devices, at most this many targets. Returns those that are connected, by push, and whether
-  /// there is more to do now.
+  /// Releases pushes to due devices, at most this many targets. Returns those that are connected, by push,
+  /// and whether there is more to do now.
   func deliverDuePacedPushes(at now: Timestamp, limit: Int) -> (released: [DuePush], hasMore: Bool) {
     state.withLock { state in
       let (ranges, hasMore) = state.ledger.release(at: now, limit: limit)
@@ -96,7 +96,8 @@ extension AppDirectory {
     }
   }
 
-  /// What was released before to devices whose connections were not known then, as far as it still waits for them.
+  /// What was released before to devices whose connections were not known then, as far as it still waits for
+  /// them.
   func releasedPacedPushes(to sessions: [BoundSession]) -> [DuePush] {
     state.withLock { state in
       var released: [DuePush] = []
@@ -116,8 +117,9 @@ extension AppDirectory {
 }
 
 extension Router {
-  /// Devices that another home has let in are known here from now on: passes on what was released to them with paced delivery while they
-  /// were not. They do not ask for that, since they may have been sent newer pushes. A device may get it twice on one connection.
+  /// Devices that another home has let in are known here from now on: passes on what was released to them
+  /// with paced delivery while they were not. They do not ask for that, since they may have been sent newer
+  /// pushes. A device may get it twice on one connection.
   package func deliverReleased(to sessions: [BoundSession], of app: App) {
     for released in app.directory.releasedPacedPushes(to: sessions) {
       let live = LivePush(app: app.id, id: released.id, push: released.push, isLate: true)

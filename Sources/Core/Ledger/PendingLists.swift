@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// The undelivered pushes of every registration of an app, for pushes to one or a few: a list for each registration,
-/// oldest first, in one pool of 24-byte nodes, and an index from pushes to their nodes.
+/// The undelivered pushes of every registration of an app, for pushes to one or a few: a list for each
+/// registration, oldest first, in one pool of 24-byte nodes, and an index from pushes to their nodes.
 struct PendingLists: Sendable {
   /// Where a registration's list begins and ends; 12 bytes in its record.
   struct List: Sendable {
@@ -167,8 +167,8 @@ struct PendingLists: Sendable {
     return count
   }
 
-  /// Whether all lists are what they should be: in order, of one owner each, and every place of the pool in one of them or
-  /// free. For assertions, since it visits all places.
+  /// Whether all lists are what they should be: in order, of one owner each, and every place of the pool in
+  /// one of them or free. For assertions, since it visits all places.
   func isConsistent(_ list: (RegistrationNumber) -> List) -> Bool {
     let owners = Set((0..<used).filter { nodes[$0].message != 0 }.map { nodes[$0].owner })
     var linked: UInt32 = 0

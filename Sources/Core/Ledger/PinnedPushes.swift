@@ -1,7 +1,8 @@
 import BorealisBase
 
-/// Pushes whose end over our connection has to wait: it is being stored that they wait there for more devices, whom a service
-/// refused. What has an end meanwhile in the ledger alone would be stored as the end for these devices too.
+/// Pushes whose end over our connection has to wait: it is being stored that they wait there for more
+/// devices, whom a service refused. What has an end meanwhile in the ledger alone would be stored as the end
+/// for these devices too.
 struct PinnedPushes: Sendable {
   private enum State { case unknown, open, over }
 
@@ -12,8 +13,8 @@ struct PinnedPushes: Sendable {
 
   private var pins: [MessageID: Pin] = [:]
 
-  /// Pins a push; returns whether its end is yet to come. False if the ledger does not know it: its end is stored, or
-  /// being stored.
+  /// Pins a push; returns whether its end is yet to come. False if the ledger does not know it: its end is
+  /// stored, or being stored.
   mutating func pin(_ id: MessageID, isOpen: Bool) -> Bool {
     var pin = pins[id] ?? Pin(state: isOpen ? .open : .unknown)
     pin.count += 1

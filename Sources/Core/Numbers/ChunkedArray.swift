@@ -1,5 +1,5 @@
-/// An array that grows in chunks of 4096 elements, so that growth never moves what is there: a push must not wait
-/// while a million records are copied.
+/// An array that grows in chunks of 4096 elements, so that growth never moves what is there: a push must not
+/// wait while a million records are copied.
 struct ChunkedArray<Element: Sendable>: Sendable {
   private static var bits: Int { 12 }
 

@@ -1,5 +1,5 @@
-/// An open-addressing table from 64-bit hashes to 32-bit numbers, several of which may share a hash: 12 bytes an entry
-/// at a load of at most 3/4. The caller compares the values of the numbers.
+/// An open-addressing table from 64-bit hashes to 32-bit numbers, several of which may share a hash: 12 bytes
+/// an entry at a load of at most 3/4. The caller compares the values of the numbers.
 struct HashIndex: Sendable {
   private static let empty: UInt32 = .max
 

@@ -1,6 +1,6 @@
-/// Numbers that each have a key, some of which are listed: finds those with the smallest keys without a look at the rest. A binary
-/// heap that knows where each number is. A change takes time with the logarithm of what is listed, and the smallest `n` take
-/// about `2 n log n` comparisons.
+/// Numbers that each have a key, some of which are listed: finds those with the smallest keys without a look
+/// at the rest. A binary heap that knows where each number is. A change takes time with the logarithm of what
+/// is listed, and the smallest `n` take about `2 n log n` comparisons.
 struct RankedNumbers<Key: Comparable & Sendable>: Sendable {
   private struct Entry: Sendable {
     var key: Key?

@@ -1,8 +1,8 @@
 import BorealisBase
 
-/// Checks bytes of the portable Roaring format (github.com/RoaringBitmap/RoaringFormatSpec). The library of Debian 12 has
-/// no check of its own: it keeps to the bounds of the buffer, but takes members out of order, counts that don't agree and
-/// the like, and later calls on such a bitmap may write out of bounds.
+/// Checks bytes of the portable Roaring format (github.com/RoaringBitmap/RoaringFormatSpec). The library of
+/// Debian 12 has no check of its own: it keeps to the bounds of the buffer, but takes members out of order,
+/// counts that don't agree and the like, and later calls on such a bitmap may write out of bounds.
 struct RoaringForm {
   /// First word of a bitmap without and with containers of runs.
   private static let cookieWithoutRuns = 12_346
@@ -62,7 +62,8 @@ struct RoaringForm {
     return position == bytes.count
   }
 
-  /// The number of containers, and where the flags are that tell containers of runs; no place if there are none.
+  /// The number of containers, and where the flags are that tell containers of runs; no place if there are
+  /// none.
   private mutating func readCookie() -> (count: Int, runs: Int?)? {
     guard let low = read16(), let high = read16() else { return nil }
     if low == Self.cookieWithRuns {

@@ -57,7 +57,8 @@ extension Diagnostics {
   /// Pushes of the app that are looked at for them, and of how many of these to several the sets are.
   private static var depth: Int { 10_000 }
   private static var sets: Int { 100 }
-  /// Batches to the app's server that are looked through for each of them: a body may have hundreds of kilobytes.
+  /// Batches to the app's server that are looked through for each of them: a body may have hundreds of
+  /// kilobytes.
   private static var callbackDepth: Int { 20 }
 
   /// Everything known about a device, nil if it no longer exists. Of its pushes those older than `before`.

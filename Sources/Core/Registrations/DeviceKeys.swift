@@ -2,8 +2,8 @@ import BorealisBase
 import Model
 import Storage
 
-/// Keys for end-to-end encryption: the public keys of devices, and those that app servers share with them, which the
-/// server stores encrypted and cannot decrypt.
+/// Keys for end-to-end encryption: the public keys of devices, and those that app servers share with them,
+/// which the server stores encrypted and cannot decrypt.
 package struct DeviceKeys: Sendable {
   /// The most registrations that one call looks at, or shares a key with.
   package static let mostInCall = 1000

@@ -40,8 +40,8 @@ package struct DeviceSearch: Sendable {
 }
 
 extension Diagnostics {
-  /// Devices of an app with this registration ID, alias, push token or tag, the first of these that fits. Of a tag
-  /// at most `limit` from a number on. `found` may be called on this thread or on a reader's.
+  /// Devices of an app with this registration ID, alias, push token or tag, the first of these that fits. Of
+  /// a tag at most `limit` from a number on. `found` may be called on this thread or on a reader's.
   package func search(
     _ text: String, in app: App, from start: RegistrationNumber = RegistrationNumber(0), limit: Int,
     found: @escaping @Sendable (Result<DeviceSearch, DeviceFailure>) -> Void

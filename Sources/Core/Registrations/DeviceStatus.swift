@@ -13,8 +13,8 @@ package struct DeviceStatus: Equatable, Sendable {
   package let cameSeconds: UInt32
   /// Since when it had been offline before that; 0 if not recorded.
   package let awaySeconds: UInt32
-  /// Not 0 if it was connected at `sinceSeconds`, and the server was killed some time after that: when the next one
-  /// started, by which it was not.
+  /// Not 0 if it was connected at `sinceSeconds`, and the server was killed some time after that: when the
+  /// next one started, by which it was not.
   package let goneBySeconds: UInt32
   /// How its connection before this one ended.
   package let lastEnd: ConnectionEnd

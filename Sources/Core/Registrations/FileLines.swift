@@ -26,7 +26,8 @@ package struct FileLines: Sendable {
   /// The values, one a line, in pieces that end with a line.
   package private(set) var pieces: [[UInt8]] = []
 
-  /// Reads a text with one value a line. Spaces around values and empty lines do not matter, nor does a byte order mark.
+  /// Reads a text with one value a line. Spaces around values and empty lines do not matter, nor does a byte
+  /// order mark.
   package init(_ text: ArraySlice<UInt8>, kind: FileKind, allowHyphen: Bool) throws(Fault) {
     let text = text.starts(with: [0xef, 0xbb, 0xbf]) ? text.dropFirst(3) : text
     var seen: Set<ArraySlice<UInt8>> = []

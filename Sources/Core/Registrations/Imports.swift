@@ -8,8 +8,8 @@ package enum ImportedID {
   /// The prefix of a fingerprint with a former registration ID.
   package static let mark = "jpush:"
 
-  /// The ID of an imported registration: its own if it has the right form, else one derived from it and the app's key. Upper case
-  /// does not count in hexadecimal digits.
+  /// The ID of an imported registration: its own if it has the right form, else one derived from it and the
+  /// app's key. Upper case does not count in hexadecimal digits.
   package static func registrationID(_ text: String, in app: AppKey) -> RegistrationID {
     RegistrationID(text) ?? derived(canonical(text), in: app)
   }
@@ -39,7 +39,8 @@ package enum ImportedID {
       high: digest[..<8].reduce(0) { $0 << 8 | UInt64($1) }, low: UInt16(digest[8]) << 8 | UInt16(digest[9]))
   }
 
-  /// The registrations that a device may mean by its fingerprint, `jpush:` and the ID that it had; none for any other.
+  /// The registrations that a device may mean by its fingerprint, `jpush:` and the ID that it had; none for
+  /// any other.
   static func candidates(fingerprint: [UInt8], in app: AppKey) -> [RegistrationID] {
     guard fingerprint.starts(with: mark.utf8),
       let text = String(validating: fingerprint.dropFirst(mark.utf8.count), as: UTF8.self), !text.isEmpty
@@ -99,7 +100,8 @@ final class Imports: Sendable {
     learnNext()
   }
 
-  /// Looks again at the imports after one: an app has come whose imports were passed over, as it was not this home's.
+  /// Looks again at the imports after one: an app has come whose imports were passed over, as it was not this
+  /// home's.
   func relearn(after id: Int64) { progress.withLock { $0.again = min($0.again, id) } }
 
   private func end() {

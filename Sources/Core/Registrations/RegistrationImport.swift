@@ -42,8 +42,8 @@ package struct ImportResult: Sendable, Equatable {
   }
 }
 
-/// Takes registrations of other platforms over into an app, by the rules that hold for its own. Needs no router: a program of its own
-/// may do it beside a running server, which learns of them (`Imports`).
+/// Takes registrations of other platforms over into an app, by the rules that hold for its own. Needs no
+/// router: a program of its own may do it beside a running server, which learns of them (`Imports`).
 package struct RegistrationImport: Sendable {
   let app: AppID
   let adoption: Adoption
@@ -52,8 +52,8 @@ package struct RegistrationImport: Sendable {
   let names: TagNameCount
   let tagLimit: Int
 
-  /// An import into an app, at a moment. Imports that follow one another share `names`. Of registrations that the app has already
-  /// the fields in `updating` are changed, unless their devices have come.
+  /// An import into an app, at a moment. Imports that follow one another share `names`. Of registrations that
+  /// the app has already the fields in `updating` are changed, unless their devices have come.
   package init(
     into app: AppID, adoption: Adoption, updating updated: ImportFields = [], at now: Timestamp,
     names: TagNameCount = TagNameCount(), tagLimit: Int = RegistrationLimits.tagsPerApp
@@ -66,8 +66,8 @@ package struct RegistrationImport: Sendable {
     self.tagLimit = tagLimit
   }
 
-  /// Imports registrations, at least one, as long as `goesOn` says; the result of each that was looked at, in order. What is refused
-  /// changes nothing.
+  /// Imports registrations, at least one, as long as `goesOn` says; the result of each that was looked at, in
+  /// order. What is refused changes nothing.
   package func add(
     _ imported: [ImportedRegistration], in transaction: WriteTransaction, while goesOn: () -> Bool = { true }
   ) throws(StorageError) -> [ImportResult] {
@@ -157,8 +157,8 @@ package struct RegistrationImport: Sendable {
     return (.insert(new), [.aliasFull])
   }
 
-  /// The registration of a device that came before: it named the ID, or has a token. Where several devices name the ID, none is
-  /// believed.
+  /// The registration of a device that came before: it named the ID, or has a token. Where several devices
+  /// name the ID, none is believed.
   private func device(
     of one: ImportedRegistration, in transaction: ReadTransaction
   ) throws(StorageError) -> ImportedBefore? {

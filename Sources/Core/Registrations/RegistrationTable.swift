@@ -8,7 +8,8 @@ package struct Location: Hashable, Sendable {
   package let loop: UInt16
   /// The connection's slot on that loop.
   package let slot: UInt32
-  /// The slot's generation, which distinguishes a connection from its successors, and says which of two is the older.
+  /// The slot's generation, which distinguishes a connection from its successors, and says which of two is
+  /// the older.
   package let generation: UInt32
 
   /// Makes a location.
@@ -18,15 +19,15 @@ package struct Location: Hashable, Sendable {
     self.generation = generation
   }
 
-  /// Set in generations that count the connections of a gateway. On nodes of earlier versions each slot has a count of its
-  /// own, without this bit.
+  /// Set in generations that count the connections of a gateway. On nodes of earlier versions each slot has a
+  /// count of its own, without this bit.
   private static let counted: UInt32 = 1 << 23
 
   /// The generation of a gateway's next connection after so many: 24 bits, so that loops have room for it.
   package static func generation(after count: UInt32) -> UInt32 { counted | count & (counted - 1) }
 
-  /// Whether the gateway of both connections accepted this one earlier than another; nil if it does not say. Only for
-  /// connections with less than four million others between them.
+  /// Whether the gateway of both connections accepted this one earlier than another; nil if it does not say.
+  /// Only for connections with less than four million others between them.
   package func isOlder(than other: Location) -> Bool? {
     guard generation & other.generation & Self.counted != 0 else { return nil }
     return (generation &- other.generation) & (Self.counted >> 1) != 0
@@ -82,7 +83,8 @@ package struct RegistrationEntry: Sendable {
   }
 }
 
-/// The registrations of one app in memory, found by ID, alias, tag and platform. Not thread-safe: its owner locks.
+/// The registrations of one app in memory, found by ID, alias, tag and platform. Not thread-safe: its owner
+/// locks.
 struct RegistrationTable: Sendable {
   /// One registration: flat, without references, so that a million are a few large allocations.
   struct Record: Sendable {
@@ -108,8 +110,8 @@ struct RegistrationTable: Sendable {
     /// Two keyed 64-bit hashes represent the alias: the first finds it, the second confirms it.
     var aliasHash: (UInt64, UInt64) = (0, 0)
     var pending = PendingLists.List()
-    /// Since when it had been offline before the latest connection, in Unix seconds; 0 if not recorded. Like `cameAt` it
-    /// uses bytes that would be padding.
+    /// Since when it had been offline before the latest connection, in Unix seconds; 0 if not recorded. Like
+    /// `cameAt` it uses bytes that would be padding.
     var awaySince: UInt32 = 0
 
     var id: RegistrationID { RegistrationID(high: idHigh, low: idLow) }
@@ -134,8 +136,8 @@ struct RegistrationTable: Sendable {
     }
   }
 
-  /// One at each number that was ever given out. Reached as they are: an accessor around theirs would copy one at every use, and the
-  /// compiler has freed such a copy early.
+  /// One at each number that was ever given out. Reached as they are: an accessor around theirs would copy
+  /// one at every use, and the compiler has freed such a copy early.
   var records = ChunkedArray(blank: Record())
   private var byID = HashIndex()
   private var byAlias = HashIndex()
@@ -213,8 +215,8 @@ struct RegistrationTable: Sendable {
   /// A registration's device has logged in.
   mutating func confirm(_ number: RegistrationNumber) { unconfirmed.remove(number) }
 
-  /// Removes a registration and everything that refers to it. Its number is never reused. `tags` are its tags, from the
-  /// database, since storing them here would cost bytes for every registration.
+  /// Removes a registration and everything that refers to it. Its number is never reused. `tags` are its
+  /// tags, from the database, since storing them here would cost bytes for every registration.
   mutating func remove(_ number: RegistrationNumber, tags: [UInt32]) {
     assert(
       isActive(number) && records[number.rawValue].pending.count == 0,
@@ -238,10 +240,12 @@ struct RegistrationTable: Sendable {
       .map { RegistrationNumber($0) }
   }
 
-  /// Random for each process: an import brings IDs of somebody else's choice, who must not choose their places.
+  /// Random for each process: an import brings IDs of somebody else's choice, who must not choose their
+  /// places.
   private static let keys = (SystemRandom.next(), SystemRandom.next())
 
-  /// Mixes all digits: imported IDs may be counted up. The halves of the product depend on every bit of both factors.
+  /// Mixes all digits: imported IDs may be counted up. The halves of the product depend on every bit of both
+  /// factors.
   static func hash(of id: RegistrationID) -> UInt64 {
     let factor = keys.1 ^ UInt64(id.low) &* 0x9e37_79b9_7f4a_7c15 | 1
     let product = (id.high ^ keys.0).multipliedFullWidth(by: factor)
@@ -255,8 +259,8 @@ struct RegistrationTable: Sendable {
     if isBlocked { blocked.insert(number) } else { blocked.remove(number) }
   }
 
-  /// Those of some registrations that may get pushes now: not those on the black list, nor imported ones that have neither a device
-  /// nor, from the time on that `usesTokens` means, a token.
+  /// Those of some registrations that may get pushes now: not those on the black list, nor imported ones that
+  /// have neither a device nor, from the time on that `usesTokens` means, a token.
   func admissible(_ recipients: Recipients, usesTokens: Bool) -> Recipients {
     guard !blocked.isEmpty || !awaited.isEmpty else { return recipients }
     switch recipients {

@@ -22,8 +22,9 @@ package struct RegistrationRefusal: Error, Sendable {
 }
 
 extension Registrations {
-  /// Applies validated changes of tags, alias and mobile number: all of them or none. With `entry` the same commit writes
-  /// the audit log, unless all there was to do was to remove an alias that is another one by now.
+  /// Applies validated changes of tags, alias and mobile number: all of them or none. With `entry` the same
+  /// commit writes the audit log, unless all there was to do was to remove an alias that is another one by
+  /// now.
   package func change(
     _ change: DeviceChange, of number: RegistrationNumber, in app: App, noting entry: AuditRow? = nil,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
@@ -34,8 +35,8 @@ extension Registrations {
   }
 
   /// Changes several registrations in one commit: all of them, or none, in the database and in memory. With
-  /// `passingOverUnknown` unknown ones are skipped. The caller limits their number, since they delay the pushes in the
-  /// same commit. An app's large changes are made one after the other.
+  /// `passingOverUnknown` unknown ones are skipped. The caller limits their number, since they delay the
+  /// pushes in the same commit. An app's large changes are made one after the other.
   package func change(
     _ changes: [RegistrationChange], in app: App, passingOverUnknown: Bool = false,
     noting entry: AuditRow? = nil,
@@ -50,8 +51,8 @@ extension Registrations {
     }
   }
 
-  /// Makes a change once the app's large ones that came before are made. The reply is nil if too many wait; of those that devices ask
-  /// for, half as many are too many.
+  /// Makes a change once the app's large ones that came before are made. The reply is nil if too many wait;
+  /// of those that devices ask for, half as many are too many.
   func takeTurn<Answer: Sendable>(
     of app: App, isLarge: Bool, isByDevice: Bool,
     _ change: @escaping @Sendable (_ reply: @escaping @Sendable (Answer) -> Void) -> Void,
@@ -123,8 +124,8 @@ private final class Kept: Sendable {
 }
 
 extension AppDirectory {
-  /// Takes over changes that were stored. With a lock for each, event loops that look up registrations meanwhile would wait at
-  /// each of them.
+  /// Takes over changes that were stored. With a lock for each, event loops that look up registrations
+  /// meanwhile would wait at each of them.
   fileprivate func take(_ changes: [(RegistrationChange, DeviceChange.Applied)], on day: Int64) {
     for start in stride(from: 0, to: changes.count, by: Self.takenTogether) {
       state.withLock { state in

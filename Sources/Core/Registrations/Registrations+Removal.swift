@@ -2,8 +2,9 @@ import BorealisBase
 import Storage
 
 extension Registrations {
-  /// Deletes a registration with its alias, tags and tokens; what waits for it dies. A device that still uses it is to log in again,
-  /// is told that it is unknown, and registers anew. `noting` is the audit log entry in the same commit.
+  /// Deletes a registration with its alias, tags and tokens; what waits for it dies. A device that still uses
+  /// it is to log in again, is told that it is unknown, and registers anew. `noting` is the audit log entry
+  /// in the same commit.
   package func delete(
     _ number: RegistrationNumber, in app: App, noting entry: AuditRow? = nil,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void

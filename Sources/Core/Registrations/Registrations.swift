@@ -63,10 +63,10 @@ package final class Registrations: Sendable {
     package let secret: [UInt8]
   }
 
-  /// Makes a registration. One with the same fingerprint or one of the same tokens is replaced: its alias and tags are released, what
-  /// waits for it dies, its connection ends. But an imported one that is meant for the device becomes its own, with all
-  /// that it has. Of several that a device asks for the last one counts, in whatever order they come; none is made when it is its turn and
-  /// is not wanted any more.
+  /// Makes a registration. One with the same fingerprint or one of the same tokens is replaced: its alias and
+  /// tags are released, what waits for it dies, its connection ends. But an imported one that is meant for
+  /// the device becomes its own, with all that it has. Of several that a device asks for the last one counts,
+  /// in whatever order they come; none is made when it is its turn and is not wanted any more.
   package func register(
     _ device: NewDevice, in app: App, ifWanted isWanted: @escaping @Sendable () -> Bool = { true },
     reply: @escaping @Sendable (Result<Registered, DeviceFailure>) -> Void
@@ -126,8 +126,8 @@ package final class Registrations: Sendable {
     }
   }
 
-  /// A device has logged in. If it was given an imported registration, that is its own from now on; until then whoever
-  /// brings the same again gets it once more, since the answer may have been lost.
+  /// A device has logged in. If it was given an imported registration, that is its own from now on; until
+  /// then whoever brings the same again gets it once more, since the answer may have been lost.
   package func confirm(_ number: RegistrationNumber, in app: App) {
     guard let secret = app.directory.unconfirmedSecret(of: number) else { return }
     store.write(of: app.id, single: true) { transaction throws(StorageError) in
@@ -169,8 +169,8 @@ package final class Registrations: Sendable {
     self.change(change, of: number, in: app, reply: reply)
   }
 
-  /// Calls `then` on the writer's thread once every change that the writer has got has been made or has failed. Large changes of an
-  /// app may still wait for each other.
+  /// Calls `then` on the writer's thread once every change that the writer has got has been made or has
+  /// failed. Large changes of an app may still wait for each other.
   package func afterChanges(_ then: @escaping @Sendable () -> Void) {
     store.write { _ throws(StorageError) in
     } completion: { _ in
@@ -178,7 +178,8 @@ package final class Registrations: Sendable {
     }
   }
 
-  /// Whether a registration has a tag, after all earlier changes of the app's registrations, as a device expects after its own.
+  /// Whether a registration has a tag, after all earlier changes of the app's registrations, as a device
+  /// expects after its own.
   package func hasTag(
     _ tag: String, _ number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Bool, DeviceFailure>) -> Void
@@ -200,8 +201,8 @@ package final class Registrations: Sendable {
     package let mobile: String?
   }
 
-  /// Reads alias, tags and mobile number of a registration. With `afterChanges` all earlier changes are visible and no
-  /// later ones, as a device expects of its own operations.
+  /// Reads alias, tags and mobile number of a registration. With `afterChanges` all earlier changes are
+  /// visible and no later ones, as a device expects of its own operations.
   package func details(
     of number: RegistrationNumber, in app: App, afterChanges: Bool = false,
     reply: @escaping @Sendable (Result<Details, DeviceFailure>) -> Void
@@ -240,8 +241,9 @@ package final class Registrations: Sendable {
     }
   }
 
-  /// Puts registrations on the app's black list, or takes them off: while they are on it they are in no push's audience, and
-  /// what waits for them stays where it is until their next connection after that. All of them or none.
+  /// Puts registrations on the app's black list, or takes them off: while they are on it they are in no
+  /// push's audience, and what waits for them stays where it is until their next connection after that. All
+  /// of them or none.
   package func setBlocked(
     _ isBlocked: Bool, _ numbers: [RegistrationNumber], in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
@@ -326,8 +328,8 @@ package final class Registrations: Sendable {
 
   // MARK: Tokens
 
-  /// Stores tokens of a registration, those that are empty as none: all of them or nothing. Another registration of the app that
-  /// had one loses it.
+  /// Stores tokens of a registration, those that are empty as none: all of them or nothing. Another
+  /// registration of the app that had one loses it.
   package func setTokens(
     _ tokens: [PushToken], of number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
@@ -360,8 +362,8 @@ package final class Registrations: Sendable {
     }
   }
 
-  /// A channel's service found a fault with a token: it is taken from its registration, unless the device has told it anew after
-  /// `moment`.
+  /// A channel's service found a fault with a token: it is taken from its registration, unless the device has
+  /// told it anew after `moment`.
   package func retire(
     _ token: PushToken, of number: RegistrationNumber, in app: App, _ end: TokenEnd,
     unlessToldAfter moment: Timestamp

@@ -16,7 +16,8 @@ package struct TagLimits: Sendable {
   package init() {}
 }
 
-/// How many new names of tags an app's devices have made in a day. What a server's start loses is counted anew.
+/// How many new names of tags an app's devices have made in a day. What a server's start loses is counted
+/// anew.
 struct NewTagCounts: Sendable {
   private var day: Int64 = 0
   private var counts: [UInt32: Int] = [:]

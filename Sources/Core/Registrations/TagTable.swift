@@ -29,7 +29,8 @@ struct TagTable: Sendable {
   private var byName: [ExactName: UInt32] = [:]
   /// The places of tags that have a name and are in use.
   private var listed = RankedNumbers<String>()
-  /// Tags that nobody has, since a moment that is not noted yet, and since one that is. None is in both, or twice in one.
+  /// Tags that nobody has, since a moment that is not noted yet, and since one that is. None is in both, or
+  /// twice in one.
   private var fresh = FIFO<UInt32>()
   private var waiting = FIFO<Unused>()
   /// Whether the database is asked to delete some.
@@ -79,8 +80,9 @@ struct TagTable: Sendable {
 
   // MARK: Tags that nobody has
 
-  /// Takes the tags that nobody has had for some seconds, at most `limit`, and looks at few others. Each of them has to come back
-  /// by `endRemoval`. The server's start, and a tag's return in the meantime, begin its time anew.
+  /// Takes the tags that nobody has had for some seconds, at most `limit`, and looks at few others. Each of
+  /// them has to come back by `endRemoval`. The server's start, and a tag's return in the meantime, begin its
+  /// time anew.
   mutating func takeUnused(for seconds: UInt32, at now: UInt32, limit: Int) -> [UInt32] {
     for _ in 0..<Self.dated {
       guard let number = fresh.popFirst() else { break }

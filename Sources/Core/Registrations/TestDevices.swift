@@ -46,7 +46,8 @@ package struct TestDevices: Sendable {
     }
   }
 
-  /// A part of an app's devices for tests, by texts that name and registration ID contain, and how many there are in all.
+  /// A part of an app's devices for tests, by texts that name and registration ID contain, and how many there
+  /// are in all.
   package func list(
     of app: App, name: String, registrationID: String, limit: Int, offset: Int,
     reply: @escaping @Sendable (Result<(total: Int, rows: [TestDeviceRow]), DeviceFailure>) -> Void

@@ -1,8 +1,8 @@
 import BorealisBase
 import Model
 
-/// Which registrations have which tokens: a compressed set for each slot and service, and beside the sets nothing for most
-/// registrations. Not thread-safe: its owner locks.
+/// Which registrations have which tokens: a compressed set for each slot and service, and beside the sets
+/// nothing for most registrations. Not thread-safe: its owner locks.
 struct TokenHolders: Sendable {
   private typealias Members = [ServiceID: NumberSet]
 

@@ -2,8 +2,9 @@ import BorealisBase
 import Storage
 import Synchronization
 
-/// Deletes registrations that nobody uses any more: anybody who has the app's key can make them, and apps are removed from phones without
-/// a word. Memory says who was not there for long, and only of those the database is asked, a bounded number a second for each app.
+/// Deletes registrations that nobody uses any more: anybody who has the app's key can make them, and apps are
+/// removed from phones without a word. Memory says who was not there for long, and only of those the database
+/// is asked, a bounded number a second for each app.
 final class UnusedRegistrations: Sendable {
   private struct Walk: Sendable {
     var next = RegistrationNumber(0)
@@ -58,8 +59,8 @@ final class UnusedRegistrations: Sendable {
 }
 
 extension AppDirectory {
-  /// The registrations among the next `looks` numbers whose devices are not connected and were not since a time, and the number to go
-  /// on with; nil behind the last.
+  /// The registrations among the next `looks` numbers whose devices are not connected and were not since a
+  /// time, and the number to go on with; nil behind the last.
   func unseen(
     from first: RegistrationNumber, looks: Int, since time: Timestamp
   ) -> (numbers: [RegistrationNumber], next: RegistrationNumber?) {

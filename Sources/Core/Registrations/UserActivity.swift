@@ -28,7 +28,8 @@ struct Activity: Sendable {
 }
 
 extension AppDirectory {
-  /// The registrations that were connected, and that had the app in the foreground, since the last call, by platform.
+  /// The registrations that were connected, and that had the app in the foreground, since the last call, by
+  /// platform.
   func takeActivity() -> [ActivityKind: NumberSet] {
     state.withLock { state in
       var taken = state.activity

@@ -49,8 +49,8 @@ struct DeviceReports: Sendable {
 
   // MARK: Storing
 
-  /// Stores words of devices, each once, without those of devices whose push it was not. Returns what is new by them, nil if the
-  /// app has no such push. `cost` grows by the bytes of the sets that were read for it.
+  /// Stores words of devices, each once, without those of devices whose push it was not. Returns what is new
+  /// by them, nil if the app has no such push. `cost` grows by the bytes of the sets that were read for it.
   func store(
     _ key: Key, in transaction: WriteTransaction, cost: inout Int
   ) throws(StorageError) -> [DeliveryEvent]? {
@@ -83,8 +83,8 @@ struct DeviceReports: Sendable {
     return events(key, before, after, at: at)
   }
 
-  /// Whether a target says something that is not stored already. Looked at before all that is stored of the push is read:
-  /// anybody can say anything of any push, as often as they like.
+  /// Whether a target says something that is not stored already. Looked at before all that is stored of the
+  /// push is read: anybody can say anything of any push, as often as they like.
   private func mayHaveNews(
     of id: MessageID, for targets: NumberSet, _ own: NumberSet, in transaction: WriteTransaction
   ) throws(StorageError) -> Bool {
@@ -108,8 +108,8 @@ struct DeviceReports: Sendable {
     return false
   }
 
-  /// Receipts of a push to one that has acknowledged it, which is what most are: nothing else follows from them. Nil if
-  /// there may be more to it.
+  /// Receipts of a push to one that has acknowledged it, which is what most are: nothing else follows from
+  /// them. Nil if there may be more to it.
   private func storeOfDelivered(
     _ key: Key, in transaction: WriteTransaction
   ) throws(StorageError) -> [DeliveryEvent]? {
@@ -225,8 +225,8 @@ extension WriteTransaction {
     try deliveries.markReachedAll(id, at: now)
   }
 
-  /// Of those whose acknowledgement, or for whom a service's answer, is being stored, those who were not known to have the push
-  /// by that channel: what their devices said may have been faster.
+  /// Of those whose acknowledgement, or for whom a service's answer, is being stored, those who were not
+  /// known to have the push by that channel: what their devices said may have been faster.
   func unproven(
     _ numbers: [RegistrationNumber], _ id: MessageID, at now: Timestamp,
     _ known: (PushTargets) -> NumberSet

@@ -42,8 +42,8 @@ package struct Diagnostics: Sendable {
     (self.store, self.time, self.channels) = (store, time, channels)
   }
 
-  /// Why a push of an app arrived at a device or did not, by what is stored: up to a second late. Nil if the push is
-  /// unknown, another app's, or swept.
+  /// Why a push of an app arrived at a device or did not, by what is stored: up to a second late. Nil if the
+  /// push is unknown, another app's, or swept.
   package func diagnose(
     _ id: MessageID, _ device: DeviceInQuestion, in app: App,
     reply: @escaping @Sendable (Result<Diagnosis?, DeviceFailure>) -> Void
@@ -130,8 +130,9 @@ package struct Diagnostics: Sendable {
     let slot: TokenSlot?
   }
 
-  /// The channel that a push goes by to a device besides the direct connection, or could go by: the one that it was meant for, else
-  /// one for which the device has or had a token, else one that the app has a credential for, else the only one of the platform.
+  /// The channel that a push goes by to a device besides the direct connection, or could go by: the one that
+  /// it was meant for, else one for which the device has or had a token, else one that the app has a
+  /// credential for, else the only one of the platform.
   private func way(
     _ meant: ChannelID?, _ content: PushContent?, _ platform: Platform, _ strategy: Strategy,
     _ tokens: [TokenHistory], _ app: App, _ transaction: ReadTransaction, at now: Timestamp

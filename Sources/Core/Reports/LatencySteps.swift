@@ -1,5 +1,5 @@
-/// Steps of latencies that grow by the square root of 2, from a millisecond to about an hour and a half: a percentile read
-/// from them is at most so much too large.
+/// Steps of latencies that grow by the square root of 2, from a millisecond to about an hour and a half: a
+/// percentile read from them is at most so much too large.
 package enum LatencySteps {
   /// How many there are.
   package static let count = 46

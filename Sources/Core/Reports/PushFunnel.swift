@@ -5,8 +5,9 @@ import Model
 package struct PushFunnel: Sendable {
   /// Who was to get it.
   package private(set) var target = NumberSet()
-  /// The targets that it was handed to: devices that acknowledged it, or those for which a channel's service accepted it. What was
-  /// written to a connection counts only once the device acknowledges it: nobody has seen it arrive before.
+  /// The targets that it was handed to: devices that acknowledged it, or those for which a channel's service
+  /// accepted it. What was written to a connection counts only once the device acknowledges it: nobody has
+  /// seen it arrive before.
   package private(set) var sent = NumberSet()
   /// Who is known to have it: by their own word, or by a receipt of the channel's service.
   package private(set) var received = NumberSet()
@@ -68,7 +69,8 @@ extension PushReport {
     targets.channels.map { ($0, funnel(of: $0)) }
   }
 
-  /// What our connection carries of one part to iOS: to those who get their notification by another channel only the rest.
+  /// What our connection carries of one part to iOS: to those who get their notification by another channel
+  /// only the rest.
   package func ownIOS(_ part: PushParts) -> PushFunnel {
     PushFunnel(own: members(.ios, getting: part, of: iosParts, targets.ios), of: targets)
   }

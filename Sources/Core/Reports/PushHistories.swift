@@ -45,8 +45,8 @@ package struct PushHistories: Sendable {
     await store.read { transaction throws(StorageError) in try transaction.pushes.origin(of: id) }
   }
 
-  /// Pushes of an app, newest first: at most `limit`. No more than `looks` pushes are examined. `matches`, if given,
-  /// checks those that pass the filter.
+  /// Pushes of an app, newest first: at most `limit`. No more than `looks` pushes are examined. `matches`, if
+  /// given, checks those that pass the filter.
   package func list(
     of app: App, _ filter: PushFilter, limit: Int, looks: Int,
     matches: (@Sendable (PushSummary) -> Bool)? = nil

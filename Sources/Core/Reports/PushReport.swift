@@ -15,13 +15,15 @@ package struct PushReport: Sendable {
   package let status: PushStatus
   /// When it ended so; nil as long as it is open, or if that is not known.
   package let endedAt: Timestamp?
-  /// Whether and when it was recalled or overridden, also if it had arrived everywhere; nil if not, or too late.
+  /// Whether and when it was recalled or overridden, also if it had arrived everywhere; nil if not, or too
+  /// late.
   package let withdrawal: OutcomeRow.Withdrawal?
   /// When its only target showed it, and when the user tapped it; nil until then, and of a push to several.
   package let shownAt, tappedAt: Timestamp?
   /// What has become of it for each target.
   package let targets: PushTargets
-  /// What vendors' channels take over, or have, of what devices do not acknowledge in time; empty unless the sender asked for that.
+  /// What vendors' channels take over, or have, of what devices do not acknowledge in time; empty unless the
+  /// sender asked for that.
   package let fallbacks: [ReportedFallback]
   package let iosParts: PushParts
   /// What it has for the targets on other platforms, by those who get the same; nobody is in two of them.

@@ -3,8 +3,9 @@ import Model
 import Storage
 
 extension PushReports {
-  /// How the pushes stand of which some pushes to a group consist, in their order: those of apps that are there still,
-  /// also of apps that have left the group since. Nil for a push that the group does not have, or that is swept.
+  /// How the pushes stand of which some pushes to a group consist, in their order: those of apps that are
+  /// there still, also of apps that have left the group since. Nil for a push that the group does not have,
+  /// or that is swept.
   package func reports(
     onGroupPushes ids: [MessageID], of group: AppGroup,
     reply: @escaping @Sendable (Result<[[PushReport]?], DeviceFailure>) -> Void

@@ -10,17 +10,17 @@ package struct PushReports: Sendable {
   /// Seconds for which every push is kept.
   package let retention: Int64
 
-  /// The delivery status of a push of an app, from stored data: numbers are up to a second late. Nil if it is unknown,
-  /// another app's, or deleted.
+  /// The delivery status of a push of an app, from stored data: numbers are up to a second late. Nil if it is
+  /// unknown, another app's, or deleted.
   package func report(
     on id: MessageID, in app: App, reply: @escaping @Sendable (Result<PushReport?, DeviceFailure>) -> Void
   ) {
     reports(on: [id], in: app, as: { $0 }) { reply($0.map { $0[0] }) }
   }
 
-  /// What is to be told of some pushes of an app, in their order, by what is stored; nil for those that are unknown,
-  /// another app's, or swept. A report is dropped as soon as `value` has seen it, since those on pushes to many are
-  /// large.
+  /// What is to be told of some pushes of an app, in their order, by what is stored; nil for those that are
+  /// unknown, another app's, or swept. A report is dropped as soon as `value` has seen it, since those on
+  /// pushes to many are large.
   package func reports<Value: Sendable>(
     on ids: [MessageID], in app: App, as value: @escaping @Sendable (PushReport) -> Value,
     reply: @escaping @Sendable (Result<[Value?], DeviceFailure>) -> Void
@@ -28,8 +28,8 @@ package struct PushReports: Sendable {
     report(on: ids[...], after: [], in: app, as: value, reply: reply)
   }
 
-  /// Several pushes to few in one read, those to many in reads of their own, so that what else waits for its turn does
-  /// not wait for all of them.
+  /// Several pushes to few in one read, those to many in reads of their own, so that what else waits for its
+  /// turn does not wait for all of them.
   private func report<Value: Sendable>(
     on ids: ArraySlice<MessageID>, after known: [Value?], in app: App,
     as value: @escaping @Sendable (PushReport) -> Value,

@@ -4,15 +4,15 @@ import Storage
 package enum PushStatus: String, Sendable {
   /// Every target has it.
   case delivered
-  /// It was recalled, or a later push replaced it, before every target had it; overridden also if newer pushes with its collapse ID
-  /// reached before it all that do not have it.
+  /// It was recalled, or a later push replaced it, before every target had it; overridden also if newer
+  /// pushes with its collapse ID reached before it all that do not have it.
   case recalled, overridden
   /// It may still reach a target.
   case open
   /// Some targets have it, and the others will not get it, for whatever reason.
   case partial
-  /// No target has it: its time ran out, newer pushes took its place, no channel took it for any device, or the registration of its
-  /// device was replaced.
+  /// No target has it: its time ran out, newer pushes took its place, no channel took it for any device, or
+  /// the registration of its device was replaced.
   case expired, dropped, refused, replaced
 
   /// Whether the customer stopped it.
@@ -33,7 +33,8 @@ package enum PushStatus: String, Sendable {
       }
   }
 
-  /// The status of a push with these targets. `stored` says only how it ended for targets that do not have it.
+  /// The status of a push with these targets. `stored` says only how it ended for targets that do not have
+  /// it.
   init(
     _ targets: PushTargets, _ withdrawal: OutcomeRow.Withdrawal?, _ stored: OutcomeStatus?, isAlive: Bool
   ) {

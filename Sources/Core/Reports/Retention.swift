@@ -41,8 +41,8 @@ final class Retention: Sendable {
         position: MessageID(position.load(ordering: .relaxed))))
   }
 
-  /// One step; if there is more to do, the next is queued behind waiting pushes, so that the sweep keeps up with any
-  /// rate of pushes and no commit has more than one step.
+  /// One step; if there is more to do, the next is queued behind waiting pushes, so that the sweep keeps up
+  /// with any rate of pushes and no commit has more than one step.
   private func sweepStep(_ sweep: Sweep) {
     let (limit, rows, now) = (options.sweepRows, scope.rows, time.now())
     store.write { [self] transaction throws(StorageError) in

@@ -14,8 +14,9 @@ extension Zone {
   func day(of moment: Timestamp) -> Int64 { local(moment).date.dayNumber }
 }
 
-/// Counts by app and hour. Outcomes of targets are counted in the commit that stores them; pushes are counted once a
-/// second, up to a mark of the app from which its next home continues; the rest is approximate after a crash.
+/// Counts by app and hour. Outcomes of targets are counted in the commit that stores them; pushes are counted
+/// once a second, up to a mark of the app from which its next home continues; the rest is approximate after a
+/// crash.
 final class Statistics: DeliveryObserver {
   private struct Key: Hashable {
     let app: AppID
@@ -32,8 +33,8 @@ final class Statistics: DeliveryObserver {
     /// Steps are under way.
     var isFlushing = false
 
-    /// Takes what one job stores: all rows that count pushes, which belong into one commit with the marks, and of the
-    /// others at most `limit`.
+    /// Takes what one job stores: all rows that count pushes, which belong into one commit with the marks,
+    /// and of the others at most `limit`.
     mutating func takeStep(_ limit: Int) -> Step {
       var step = Step(rows: rows, through: through)
       through = [:]
@@ -85,8 +86,8 @@ final class Statistics: DeliveryObserver {
     }
   }
 
-  /// Counts the latency of pushes that were accepted while the device was reachable, if the device reports arrival times:
-  /// the others are only known to within their acknowledgement's delay.
+  /// Counts the latency of pushes that were accepted while the device was reachable, if the device reports
+  /// arrival times: the others are only known to within their acknowledgement's delay.
   func arrived(
     _ taken: TakenAcknowledgements, _ batch: AcknowledgementBatch, of app: AppID, at now: Timestamp
   ) {
@@ -127,7 +128,8 @@ final class Statistics: DeliveryObserver {
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
     var rows: [Key: StatisticsRow] = [:]
     for event in events {
-      // What a service does counts for the hour of the push: a receipt may take back what was counted hours before.
+      // What a service does counts for the hour of the push: a receipt may take back what was counted hours
+      // before.
       let moment = event.what.isOfService ? event.push.time : event.at
       rows[Key(app: event.app, hour: hour(of: moment)), default: StatisticsRow()].add(event)
     }
@@ -138,7 +140,8 @@ final class Statistics: DeliveryObserver {
 
   // MARK: Storing
 
-  /// Stores pending counts, in steps: the next is queued behind waiting pushes. Does nothing while that is in progress.
+  /// Stores pending counts, in steps: the next is queued behind waiting pushes. Does nothing while that is in
+  /// progress.
   func flush(to store: Store) {
     let isFirst = waiting.withLock { waiting in
       defer { waiting.isFlushing = true }

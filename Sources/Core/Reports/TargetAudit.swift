@@ -2,8 +2,8 @@ import BorealisBase
 import Storage
 import Synchronization
 
-/// Checks all stored pushes, a few per second: the outcomes of their targets add up to the audience counted at
-/// acceptance, every failure has a reason, and no target has two states.
+/// Checks all stored pushes, a few per second: the outcomes of their targets add up to the audience counted
+/// at acceptance, every failure has a reason, and no target has two states.
 package final class TargetAudit: Sendable {
   /// Targets of all pushes by outcome.
   package struct Totals: Sendable, Equatable {
@@ -12,8 +12,8 @@ package final class TargetAudit: Sendable {
     /// Targets that are in none of these, or in two.
     package var unaccounted = 0
 
-    /// Counts a push; false if it does not add up. `isWhole` says whether all is stored from which its targets' places
-    /// follow.
+    /// Counts a push; false if it does not add up. `isWhole` says whether all is stored from which its
+    /// targets' places follow.
     fileprivate mutating func add(_ rows: TargetRows, at now: Timestamp, isWhole: Bool) -> Bool {
       let audience = Int(rows.push.targetCount)
       guard let targets = PushTargets(rows, at: now) else {
@@ -52,7 +52,8 @@ package final class TargetAudit: Sendable {
   /// The result of the last complete pass.
   package var totals: Totals { state.withLock { $0.complete } }
 
-  /// Looks at all pushes at once, for `borealis check`: one sentence for each of the first that do not add up.
+  /// Looks at all pushes at once, for `borealis check`: one sentence for each of the first that do not add
+  /// up.
   package static func problems(
     in transaction: ReadTransaction, at now: Timestamp, limit: Int = 20
   ) throws(StorageError) -> [String] {

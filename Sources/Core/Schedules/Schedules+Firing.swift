@@ -4,8 +4,8 @@ import Storage
 
 /// What is due, and when.
 extension Schedules {
-  /// Schedules whose next occurrence has come, at most `limit` after a place, those that wait longest first. `found` is
-  /// called on a reader's or the writer's thread.
+  /// Schedules whose next occurrence has come, at most `limit` after a place, those that wait longest first.
+  /// `found` is called on a reader's or the writer's thread.
   package func due(
     after place: DuePlace? = nil, limit: Int,
     found: @escaping @Sendable (Result<DueOccurrences, DeviceFailure>) -> Void
@@ -20,7 +20,8 @@ extension Schedules {
       }
       var due: [DueSchedule] = []
       var unreadable: [ScheduleRow] = []
-      // One of an app that is not loaded yet, or no longer, is not due here. Where it is not known who is connected, it waits.
+      // One of an app that is not loaded yet, or no longer, is not due here. Where it is not known who is
+      // connected, it waits.
       for row in page.rows where scope.isSettled(row.app) {
         guard let schedule = Schedule(row), let occurrence = row.next else {
           unreadable.append(row)
@@ -38,8 +39,9 @@ extension Schedules {
     }
   }
 
-  /// Schedules whose trigger no rule of today's can read never fire again: else they would be the first that are due for
-  /// ever, before those of all other apps. `done` comes on the writer's thread, or on this one if there are none.
+  /// Schedules whose trigger no rule of today's can read never fire again: else they would be the first that
+  /// are due for ever, before those of all other apps. `done` comes on the writer's thread, or on this one if
+  /// there are none.
   private func end(_ schedules: [ScheduleRow], at now: Timestamp, done: @escaping @Sendable () -> Void) {
     guard !schedules.isEmpty else { return done() }
     for row in schedules { log.error("stored schedule is unreadable", ["schedule": .text(row.uuid)]) }
@@ -65,8 +67,8 @@ extension Schedules {
 
   // MARK: Start
 
-  /// Schedules store local times; their moments may have changed with the server's zone or its rules. Those of Getui's API are for
-  /// moments, whose local times may have. Blocks; call before anything is served.
+  /// Schedules store local times; their moments may have changed with the server's zone or its rules. Those
+  /// of Getui's API are for moments, whose local times may have. Blocks; call before anything is served.
   func recomputeMoments(in rows: AppRows) throws(StorageError) {
     let changed = try Store.wait { (done: @escaping @Sendable (Result<[Times], StorageError>) -> Void) in
       store.read(

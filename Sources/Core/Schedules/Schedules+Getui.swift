@@ -23,8 +23,9 @@ extension Schedules {
   /// Seconds ahead that a task of Getui's API may be scheduled (getui.md 2.3).
   package static let getuiWindow: Int64 = 7 * 86_400
 
-  /// Makes a task, and a schedule with a name of the caller's, a UUID, in one commit; tells the task's number. A repeated
-  /// request gets the first one's. What is wrong with the time is 1003, and 1012 that the app has as many schedules as it may.
+  /// Makes a task, and a schedule with a name of the caller's, a UUID, in one commit; tells the task's
+  /// number. A repeated request gets the first one's. What is wrong with the time is 1003, and 1012 that the
+  /// app has as many schedules as it may.
   package func create(
     _ task: GetuiTimedPush, named uuid: String, in app: App, reply: @escaping Reply<MessageID>
   ) {

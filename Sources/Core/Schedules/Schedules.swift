@@ -17,8 +17,9 @@ package struct Schedules: Sendable {
   let ids: MessageIDs
   let log: Log
 
-  /// Makes a schedule with a name of the caller's, a UUID. A request with a `cid` that was used before gets the schedule
-  /// that the first one made. 8100 if nothing would come of it, or if the app has as many as it may.
+  /// Makes a schedule with a name of the caller's, a UUID. A request with a `cid` that was used before gets
+  /// the schedule that the first one made. 8100 if nothing would come of it, or if the app has as many as it
+  /// may.
   package func create(
     _ request: ScheduleRequest, named uuid: String, in app: App, reply: @escaping Reply<Schedule>
   ) {
@@ -74,9 +75,9 @@ package struct Schedules: Sendable {
       guard trigger.isSameKind(as: old.trigger) else {
         return .failure(.scheduleInvalid("trigger must stay single or periodical, as it is"))
       }
-      // What was to happen while it was disabled is not made up for. A trigger that stays as it is leaves an occurrence
-      // alone that has come just now, and the moment of a request of Getui's API that is still to come: clocks may show its
-      // time twice.
+      // What was to happen while it was disabled is not made up for. A trigger that stays as it is leaves an
+      // occurrence alone that has come just now, and the moment of a request of Getui's API that is still to
+      // come: clocks may show its time twice.
       let isAgain = new.isEnabled && !row.isEnabled
       let keepsMoment = old.isGetui && row.next.map { $0.at > now } == true
       if trigger != old.trigger || isAgain && !keepsMoment {
@@ -109,7 +110,8 @@ package struct Schedules: Sendable {
   private static let changedTooLate = APIError.timeout.saying(
     "Missed: the schedule was changed after the time had come and before the push was made")
 
-  /// The first occurrence, not before one, at which a schedule has not fired: the clock may have been set back.
+  /// The first occurrence, not before one, at which a schedule has not fired: the clock may have been set
+  /// back.
   private func notFired(
     _ first: LocalTime, of trigger: ScheduleTrigger, _ id: Int64, in transaction: WriteTransaction
   ) throws(StorageError) -> LocalTime? {

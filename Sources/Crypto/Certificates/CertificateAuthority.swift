@@ -14,14 +14,15 @@ package struct CertificateAuthority: Sendable {
     package let keyPEM: String
   }
 
-  /// Wraps an authority that was made earlier. Whether the two belong together shows when something is issued.
+  /// Wraps an authority that was made earlier. Whether the two belong together shows when something is
+  /// issued.
   package init(certificatePEM: String, keyPEM: String) {
     self.certificatePEM = certificatePEM
     self.keyPEM = keyPEM
   }
 
-  /// Makes an ECDSA P-256 key and a certificate for it that may sign others, valid from an hour ago for 1 to 36500
-  /// `days`. At most 64 bytes of common name.
+  /// Makes an ECDSA P-256 key and a certificate for it that may sign others, valid from an hour ago for 1 to
+  /// 36500 `days`. At most 64 bytes of common name.
   package static func make(commonName: String, days: Int) throws(CryptoError) -> CertificateAuthority {
     let made = try build(commonName: commonName, days: days, issuer: nil) { certificate in
       co_x509_add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") == 1
@@ -41,8 +42,8 @@ package struct CertificateAuthority: Sendable {
     }
   }
 
-  /// Issues a client's certificate in the form of Apple's push certificates: the bundle ID as UID, the topics and the
-  /// environments in Apple's extensions.
+  /// Issues a client's certificate in the form of Apple's push certificates: the bundle ID as UID, the topics
+  /// and the environments in Apple's extensions.
   package func issuePushClient(
     bundleID: String, topics: [CertificateTopic], sandbox: Bool, production: Bool, days: Int
   ) throws(CryptoError) -> Issued {

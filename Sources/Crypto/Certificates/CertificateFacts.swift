@@ -30,7 +30,8 @@ package struct CertificateFacts: Equatable, Sendable {
     static let topics = "1.2.840.113635.100.6.3.6"
   }
 
-  /// Reads the first certificate of a PEM text: `.noCertificate` or `.unreadableTopics` if that cannot be done.
+  /// Reads the first certificate of a PEM text: `.noCertificate` or `.unreadableTopics` if that cannot be
+  /// done.
   package init(pem: String) throws(CredentialFileError) {
     guard let certificate = PEM.read(pem, { PEM_read_bio_X509($0, nil, co_no_password, nil) }) else {
       ERR_clear_error()
@@ -40,7 +41,8 @@ package struct CertificateFacts: Equatable, Sendable {
     try self.init(certificate)
   }
 
-  /// Reads a certificate in DER form, as TLS carries it: `.noCertificate` or `.unreadableTopics` if that cannot be done.
+  /// Reads a certificate in DER form, as TLS carries it: `.noCertificate` or `.unreadableTopics` if that
+  /// cannot be done.
   package init(der: [UInt8]) throws(CredentialFileError) {
     let certificate = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
       var start = buffer.baseAddress

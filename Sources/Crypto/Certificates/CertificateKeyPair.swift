@@ -12,8 +12,8 @@ package struct CertificateKeyPair: Equatable, Sendable {
   /// What the certificate says.
   package let facts: CertificateFacts
 
-  /// Reads two PEM files, which may be one and the same: the certificate first in the one, its key, not encrypted, in
-  /// the other.
+  /// Reads two PEM files, which may be one and the same: the certificate first in the one, its key, not
+  /// encrypted, in the other.
   package init(certificates: [UInt8], key: [UInt8]) throws(CredentialFileError) {
     let text = try PEM.text(of: certificates)
     guard PEM.labels(text).contains("CERTIFICATE"), let chain = Self.chain(text) else { throw .noCertificate }

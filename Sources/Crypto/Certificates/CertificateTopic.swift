@@ -11,8 +11,9 @@ package struct CertificateTopic: Equatable, Sendable {
     self.kind = kind
   }
 
-  /// Reads the value of the extension 1.2.840.113635.100.6.3.6: a SEQUENCE of pairs of a UTF8String with the topic and
-  /// a SEQUENCE of UTF8Strings with its kinds. Some encoders wrap it in one more OCTET STRING. Nil for anything else.
+  /// Reads the value of the extension 1.2.840.113635.100.6.3.6: a SEQUENCE of pairs of a UTF8String with the
+  /// topic and a SEQUENCE of UTF8Strings with its kinds. Some encoders wrap it in one more OCTET STRING. Nil
+  /// for anything else.
   package static func list(extension bytes: [UInt8]) -> [CertificateTopic]? {
     var value = bytes[...]
     var wrappers = 0

@@ -1,4 +1,5 @@
-/// Why a file with a key, a certificate or both cannot be used. The texts say what the file is and what to do.
+/// Why a file with a key, a certificate or both cannot be used. The texts say what the file is and what to
+/// do.
 package enum CredentialFileError: Error, Equatable, CustomStringConvertible {
   /// Larger than `limit` bytes.
   case tooLarge(limit: Int)
@@ -48,8 +49,8 @@ package enum CredentialFileError: Error, Equatable, CustomStringConvertible {
   case legacyProviderMissing
   /// The password fits, but the content cannot be read; with OpenSSL's reason.
   case unreadablePKCS12(String)
-  /// The file needs so many rounds of key derivation that reading it would take minutes, or a derivation of unknown cost,
-  /// such as scrypt.
+  /// The file needs so many rounds of key derivation that reading it would take minutes, or a derivation of
+  /// unknown cost, such as scrypt.
   case tooCostly
   /// OpenSSL refused; the text is its own.
   case library(String)

@@ -1,8 +1,8 @@
 import COpenSSL
 
 extension PKCS12 {
-  /// Puts a certificate and its key, not encrypted, both PEM, into a file under a password, with AES-256 and SHA-256.
-  /// Throws if the two do not belong together.
+  /// Puts a certificate and its key, not encrypted, both PEM, into a file under a password, with AES-256 and
+  /// SHA-256. Throws if the two do not belong together.
   package static func make(
     certificatePEM: String, keyPEM: String, password: String
   ) throws(CryptoError) -> [UInt8] {

@@ -1,19 +1,20 @@
 import COpenSSL
 
-/// Files that hold a certificate and its key under a password (RFC 7292), as macOS's Keychain exports them: with RC2
-/// and 3DES, which OpenSSL reads only with its legacy provider. That is loaded for this purpose alone, in a library
-/// context of its own, so that nothing else in the process can use those ciphers.
+/// Files that hold a certificate and its key under a password (RFC 7292), as macOS's Keychain exports them:
+/// with RC2 and 3DES, which OpenSSL reads only with its legacy provider. That is loaded for this purpose
+/// alone, in a library context of its own, so that nothing else in the process can use those ciphers.
 package enum PKCS12 {
   /// The largest file that is read, in bytes.
   package static let limit = PEM.limit
-  /// Rounds of key derivation that are still done for one file: some seconds. macOS uses 2048, OpenSSL 2048, Windows 2000.
+  /// Rounds of key derivation that are still done for one file: some seconds. macOS uses 2048, OpenSSL 2048,
+  /// Windows 2000.
   package static let maximumRounds = 5_000_000
-  /// The most rounds for a file from an untrusted uploader: about a second. Each of the three derivations of a file may
-  /// have 300,000; hardened exports have some 100,000.
+  /// The most rounds for a file from an untrusted uploader: about a second. Each of the three derivations of
+  /// a file may have 300,000; hardened exports have some 100,000.
   package static let maximumRoundsOfUploads = 1_000_000
 
-  /// Reads a file. A nil or empty password means both no password and an empty one, which differ in this format. A file
-  /// with more rounds of key derivation is refused unread.
+  /// Reads a file. A nil or empty password means both no password and an empty one, which differ in this
+  /// format. A file with more rounds of key derivation is refused unread.
   package static func parse(
     _ bytes: [UInt8], password: String?, rounds: Int = maximumRounds
   ) throws(CredentialFileError) -> CertificateKeyPair {
@@ -38,7 +39,8 @@ package enum PKCS12 {
     return try open(file, fitting, library)
   }
 
-  /// Distinguishes wrong passwords from unreadable content, by the file's checksum: nil for a file without a password.
+  /// Distinguishes wrong passwords from unreadable content, by the file's checksum: nil for a file without a
+  /// password.
   private static func fittingPassword(
     of file: OpaquePointer, _ password: String?
   ) throws(CredentialFileError) -> String? {

@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// The master secret that an app calls Getui's API with. It is one of its own: Getui's signature needs the secret itself, while
-/// of JPush's only a digest is stored.
+/// The master secret that an app calls Getui's API with. It is one of its own: Getui's signature needs the
+/// secret itself, while of JPush's only a digest is stored.
 package enum GetuiSecret {
   /// A new random secret.
   package static func generate() -> String { SecretKey24.generate() }

@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// The MD5 digest (RFC 1321), for signatures whose format a peer prescribes. It is not secure against an attacker who can
-/// choose the signed text.
+/// The MD5 digest (RFC 1321), for signatures whose format a peer prescribes. It is not secure against an
+/// attacker who can choose the signed text.
 package enum MD5 {
   /// The 16 bytes of the digest; nil if the system's policy allows no MD5.
   package static func digest(_ bytes: [UInt8]) -> [UInt8]? {

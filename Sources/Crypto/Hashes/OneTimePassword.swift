@@ -1,8 +1,8 @@
 import BorealisBase
 import COpenSSL
 
-/// Codes of authenticator apps: TOTP (RFC 6238) with HMAC-SHA-1, six digits and steps of 30 seconds, the one form that all
-/// of these apps understand.
+/// Codes of authenticator apps: TOTP (RFC 6238) with HMAC-SHA-1, six digits and steps of 30 seconds, the one
+/// form that all of these apps understand.
 package enum OneTimePassword {
   /// Bytes of a secret (RFC 4226 section 4 recommends 160 bits).
   package static let secretSize = 20
@@ -22,8 +22,8 @@ package enum OneTimePassword {
     return String(repeating: "0", count: 6 - digits.count) + digits
   }
 
-  /// The step of a code: the current one, or the one before or after, since clocks differ. Nil if it is none of these, or
-  /// not later than `last`, the last used step: a code is valid once (RFC 6238 section 5.2).
+  /// The step of a code: the current one, or the one before or after, since clocks differ. Nil if it is none
+  /// of these, or not later than `last`, the last used step: a code is valid once (RFC 6238 section 5.2).
   package static func match(
     _ code: String, secret: [UInt8], at time: Timestamp, after last: Int64
   ) -> Int64? {

@@ -3,9 +3,9 @@ import COpenSSL
 
 /// Passwords as they are stored: scrypt (RFC 7914) with a random salt.
 ///
-/// The text names its own cost, so that it can be raised later: `scrypt$15$8$3$salt$digest`, base-2 logarithm of N, r, p,
-/// and both in Base64. N = 2^15, r = 8 and p = 3 are one of the equal choices of the OWASP Password Storage Cheat Sheet: 32
-/// MiB and some 0.2 s of a core. Do it on a thread that may take that long.
+/// The text names its own cost, so that it can be raised later: `scrypt$15$8$3$salt$digest`, base-2 logarithm
+/// of N, r, p, and both in Base64. N = 2^15, r = 8 and p = 3 are one of the equal choices of the OWASP
+/// Password Storage Cheat Sheet: 32 MiB and some 0.2 s of a core. Do it on a thread that may take that long.
 package enum Password {
   private static let digestSize = 32
   private static let saltSize = 16
@@ -41,7 +41,8 @@ package enum Password {
     return constantTimeEquals(given, digest)
   }
 
-  /// Takes as long as `matches` for a user who does not exist, so that timing does not reveal which users exist.
+  /// Takes as long as `matches` for a user who does not exist, so that timing does not reveal which users
+  /// exist.
   package static func waste(_ password: String) {
     _ = try? derive(password, salt: [UInt8](repeating: 0, count: saltSize), standard)
   }

@@ -1,8 +1,8 @@
 import BorealisBase
 import COpenSSL
 
-/// A key that an app server shares with many devices, so that one content serves all of them. Each device gets it enciphered for
-/// its own key.
+/// A key that an app server shares with many devices, so that one content serves all of them. Each device
+/// gets it enciphered for its own key.
 package struct ContentKey: Equatable, Sendable {
   /// Bytes of the secret.
   package static let secretSize = 32

@@ -12,7 +12,8 @@ package struct DevicePublicKey: Equatable, Sendable {
   /// 16 random bytes that go into every content's key beside the point (RFC 8291 section 3.2).
   package let auth: [UInt8]
 
-  /// Makes a key; nil if sizes or the form of the point are wrong. Whether the point is on its curve is checked when it is used.
+  /// Makes a key; nil if sizes or the form of the point are wrong. Whether the point is on its curve is
+  /// checked when it is used.
   package init?(kind: DeviceKeyKind, point: [UInt8], auth: [UInt8]) {
     guard point.count == kind.pointSize, auth.count == Self.authSize, kind == .x25519 || point[0] == 4 else {
       return nil

@@ -1,8 +1,8 @@
 import BorealisBase
 import COpenSSL
 
-/// A key that signs with ES256 (RFC 7518 section 3.4): Apple issues it as a file `AuthKey_XXXXXXXXXX.p8`. May be used
-/// from any thread.
+/// A key that signs with ES256 (RFC 7518 section 3.4): Apple issues it as a file `AuthKey_XXXXXXXXXX.p8`. May
+/// be used from any thread.
 package struct ES256Key: Sendable {
   private let key: PrivateKey
   /// The key, PKCS #8 PEM, not encrypted: a secret.
@@ -10,7 +10,8 @@ package struct ES256Key: Sendable {
   /// SHA-256 of the public key's DER form (SubjectPublicKeyInfo), 32 bytes.
   package let fingerprint: [UInt8]
 
-  /// Reads the content of a .p8 file: PEM with one PKCS #8 key on the curve P-256. Throws what the file is instead.
+  /// Reads the content of a .p8 file: PEM with one PKCS #8 key on the curve P-256. Throws what the file is
+  /// instead.
   package init(p8 bytes: [UInt8]) throws(CredentialFileError) {
     let text = try PEM.text(of: bytes)
     let key = try PrivateKey(pem: text)

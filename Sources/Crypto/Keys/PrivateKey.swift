@@ -7,8 +7,8 @@ final class PrivateKey: @unchecked Sendable {
   /// Takes over OpenSSL's key.
   init(taking handle: OpaquePointer) { self.handle = handle }
 
-  /// Reads the first private key of a PEM text, in PKCS #8 or one of the older forms: an RSA or an elliptic one, since others
-  /// may take hours to read.
+  /// Reads the first private key of a PEM text, in PKCS #8 or one of the older forms: an RSA or an elliptic
+  /// one, since others may take hours to read.
   init(pem: String) throws(CredentialFileError) {
     if let refusal = Self.refusal(pem) { throw refusal }
     var refused = NID_undef
@@ -31,8 +31,8 @@ final class PrivateKey: @unchecked Sendable {
     }
   }
 
-  /// What is unusual about it for a certificate: nil for RSA with 2048 to 4096 bits and for the curves P-256 and P-384.
-  /// Larger keys would keep the connections to Apple busy with signing.
+  /// What is unusual about it for a certificate: nil for RSA with 2048 to 4096 bits and for the curves P-256
+  /// and P-384. Larger keys would keep the connections to Apple busy with signing.
   var oddity: String? {
     let name = EVP_PKEY_get0_type_name(handle).map { String(cString: $0) } ?? "unknown"
     let bits = EVP_PKEY_get_bits(handle)

@@ -10,15 +10,16 @@ package enum RSAAlgorithm: String, Sendable {
 
 /// An RSA key that signs JWTs. May be used from any thread.
 package struct RSAKey: Sendable {
-  /// Bytes of the longest text that is read: no key of the allowed sizes comes near it, and numbers that fill it are still
-  /// worked with at once.
+  /// Bytes of the longest text that is read: no key of the allowed sizes comes near it, and numbers that fill
+  /// it are still worked with at once.
   package static let longestPEM = 8192
   /// The sizes that are used, in bits: a smaller key is not safe, a larger one takes long to sign with.
   package static let bits = 2048...4096
 
   private let key: PrivateKey
 
-  /// Reads the first private key of a PEM text, not encrypted. Throws what the text is instead; `unusualKey` for another size.
+  /// Reads the first private key of a PEM text, not encrypted. Throws what the text is instead; `unusualKey`
+  /// for another size.
   package init(pem bytes: [UInt8]) throws(CredentialFileError) {
     guard bytes.count <= Self.longestPEM else { throw .tooLarge(limit: Self.longestPEM) }
     try self.init(try PrivateKey(pem: try PEM.text(of: bytes)))

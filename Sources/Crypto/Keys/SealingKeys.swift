@@ -1,8 +1,8 @@
 import BorealisBase
 import COpenSSL
 
-/// The keys that secrets are sealed with before they are stored: AES-256-GCM, a random nonce for each. The first key
-/// seals; all of them open, so that a key can be replaced while older secrets are still there.
+/// The keys that secrets are sealed with before they are stored: AES-256-GCM, a random nonce for each. The
+/// first key seals; all of them open, so that a key can be replaced while older secrets are still there.
 package struct SealingKeys: Sendable {
   private struct Key: Sendable {
     let bytes: [UInt8]
@@ -64,8 +64,8 @@ package struct SealingKeys: Sendable {
     older = Array(keys.dropFirst())
   }
 
-  /// Reads the text of a key file: one key in each line, the current one first. Empty lines and those that start with
-  /// `#` are passed over.
+  /// Reads the text of a key file: one key in each line, the current one first. Empty lines and those that
+  /// start with `#` are passed over.
   package init(text: String) throws(SealError) {
     var keys: [Key] = []
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -81,8 +81,8 @@ package struct SealingKeys: Sendable {
   /// A new random key as a line of a key file, with its line end: a secret.
   package static func makeLine() -> String { mark + Hex.encode(SystemRandom.bytes(32)) + "\n" }
 
-  /// A key for HMACs from each of these keys, that of the current one first. It belongs to the app and purpose alone and
-  /// reveals nothing about the key.
+  /// A key for HMACs from each of these keys, that of the current one first. It belongs to the app and
+  /// purpose alone and reveals nothing about the key.
   package func macKeys(for context: Context) -> [[UInt8]] {
     ([current] + older).map { HMAC.sha256(key: $0.bytes, Array("borealis mac key".utf8) + context.bytes) }
   }

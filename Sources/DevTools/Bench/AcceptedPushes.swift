@@ -12,7 +12,8 @@ struct AcceptedPushes {
   /// How long answers took.
   let durations: Latencies
 
-  /// Each connection posts its next push, to the next of the devices, when its last one is answered. All have arrived at the end.
+  /// Each connection posts its next push, to the next of the devices, when its last one is answered. All have
+  /// arrived at the end.
   init(_ system: PushSystem, _ client: LoadClient, seconds: Int) throws(BenchError) {
     let (sender, board) = (system.sender, system.devices.board)
     let (accepted, arrived) = (sender.acceptedCount, board.arrivals)

@@ -11,8 +11,8 @@ struct BenchEnvironment {
   }
 
   /// Starts Borealis and then each wanted peer, measures it and stops it; a peer that is not installed is
-  /// left out with a note. `senders` is how many HTTP connections pushes to Borealis go over, `ownReceivers` how many
-  /// devices it has, if that differs.
+  /// left out with a note. `senders` is how many HTTP connections pushes to Borealis go over, `ownReceivers`
+  /// how many devices it has, if that differs.
   func withSystems(
     _ report: Report, receivers: Int, ownReceivers: Int? = nil, senders: Int = 1,
     subscribes: Bool = true,

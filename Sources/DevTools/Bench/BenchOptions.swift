@@ -15,14 +15,16 @@ package struct BenchOptions: Sendable {
   package var seconds: Int
   /// Whether to leave Borealis itself out.
   package var onlyPeers: Bool
-  /// How many devices wait for Apple in the benchmark `apns`, which then measures what such a queue costs; nil for its
-  /// ordinary measurements. In `channels` how many pushes wait for a dead service; nil for its own number.
+  /// How many devices wait for Apple in the benchmark `apns`, which then measures what such a queue costs;
+  /// nil for its ordinary measurements. In `channels` how many pushes wait for a dead service; nil for its
+  /// own number.
   package var queue: Int?
   /// Pushes a second in the benchmark `soak`; nil for its own number.
   package var rate: Int?
   /// Nodes in the benchmark `cluster`; nil for its own number.
   package var nodes: Int?
-  /// Devices of all nodes together in the benchmark `cluster`, which then only counts what a crowd costs; nil for its comparisons.
+  /// Devices of all nodes together in the benchmark `cluster`, which then only counts what a crowd costs; nil
+  /// for its comparisons.
   package var devices: Int?
   /// Apps among which the benchmark `cluster` divides its devices, each with a home of its own; nil for one.
   package var apps: Int?

@@ -6,9 +6,10 @@ struct Endpoint: Equatable {
   let port: UInt16
 
   /// Starts a non-blocking connect. Data may be sent at once: on loopback the kernel has finished the
-  /// handshake by the time that `connect` returns. The socket has the kernel's own settings and not ours, since clients of all
-  /// servers in a comparison are made here. `source` is another address of this machine to connect from, 127.x.y.z: looking for a free
-  /// port takes long once half of those of one address have a connection to this port.
+  /// handshake by the time that `connect` returns. The socket has the kernel's own settings and not ours,
+  /// since clients of all servers in a comparison are made here. `source` is another address of this machine
+  /// to connect from, 127.x.y.z: looking for a free port takes long once half of those of one address have a
+  /// connection to this port.
   func connect(from source: UInt32? = nil) throws(BenchError) -> Int32 {
     let descriptor = socket(
       AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)

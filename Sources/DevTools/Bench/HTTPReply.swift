@@ -1,5 +1,5 @@
-/// A response as a view of received bytes. It parses only what the load generator needs, since that shares the processor
-/// with the measured server.
+/// A response as a view of received bytes. It parses only what the load generator needs, since that shares
+/// the processor with the measured server.
 struct HTTPReply: Equatable {
   let status: Int
   let body: Range<Int>

@@ -1,6 +1,7 @@
 import CLinux
 
-/// The content of a test message: a mark, who publishes it and the moment of sending as 16 hexadecimal digits, and filling.
+/// The content of a test message: a mark, who publishes it and the moment of sending as 16 hexadecimal
+/// digits, and filling.
 enum Payload {
   private static let mark = UInt8(ascii: "~")
   private static let stampDigits = 16
@@ -9,7 +10,8 @@ enum Payload {
   /// The smallest size.
   static let minimum = 1 + stampDigits
 
-  /// Digits of the stamp below those of the publisher: a clock since the start of the machine reaches them in two years.
+  /// Digits of the stamp below those of the publisher: a clock since the start of the machine reaches them in
+  /// two years.
   private static let timeBits = UInt64(56)
 
   /// A message of `size` bytes sent at `time` by a publisher below 256.

@@ -16,7 +16,8 @@ enum ProcessUsage {
     throw .unexpected("no Anonymous in \(path)")
   }
 
-  /// Processor time that a process has used, in nanoseconds: also of threads that have ended, so that it only grows.
+  /// Processor time that a process has used, in nanoseconds: also of threads that have ended, so that it only
+  /// grows.
   static func processorTime(_ process: pid_t) throws(BenchError) -> UInt64 {
     var (clock, time) = (clockid_t(), timespec())
     let number = clock_getcpuclockid(process, &clock)

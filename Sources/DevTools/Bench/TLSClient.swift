@@ -1,6 +1,7 @@
 import BorealisNet
 
-/// What TLS connections to a server on loopback share. The certificate is not checked: the bench has just started the server.
+/// What TLS connections to a server on loopback share. The certificate is not checked: the bench has just
+/// started the server.
 final class TLSClient {
   /// Whether a member's last session is offered again.
   var resumes = false

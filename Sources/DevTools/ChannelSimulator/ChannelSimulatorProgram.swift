@@ -48,8 +48,8 @@ package enum ChannelSimulatorProgram {
     SettingDefinition(name: "quiet", valueName: "", help: "Prints no line for each request.", kind: .flag),
   ]
 
-  /// Runs until SIGTERM or SIGINT. Must be called before the process has started other threads; the caller then ends the
-  /// process.
+  /// Runs until SIGTERM or SIGINT. Must be called before the process has started other threads; the caller
+  /// then ends the process.
   package static func run(_ settings: Settings) throws(ChannelSimulatorFailure) {
     let signals = cl_signal_fd()
     guard signals >= 0 else { throw .failed("cannot listen for signals: \(SystemCalls.reason(-signals))") }

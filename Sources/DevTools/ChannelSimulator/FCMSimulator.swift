@@ -1,7 +1,8 @@
 import BorealisBase
 import HTTP
 
-/// FCM and Google's token service, and a push service of browsers, without sockets: requests in, answers out. Lives on one thread.
+/// FCM and Google's token service, and a push service of browsers, without sockets: requests in, answers out.
+/// Lives on one thread.
 final class FCMSimulator {
   /// What shall go wrong.
   struct Rule {

@@ -90,7 +90,8 @@ extension FCMSimulator {
     return answer(entry, HarmonyRules.answer(tokens) { self.state(of: $0) })
   }
 
-  /// Answers a call that takes a notification back, after the checks of who calls: the same for Android and for HarmonyOS.
+  /// Answers a call that takes a notification back, after the checks of who calls: the same for Android and
+  /// for HarmonyOS.
   func recall(_ entry: JSONObject, _ body: JSONValue?) -> HTTPResponse? {
     if let rule = rule(.recall, nil) {
       let code = rule.code.flatMap { Int64($0) } ?? Int64(rule.status)

@@ -2,7 +2,8 @@ import BorealisBase
 import BorealisCrypto
 import HTTP
 
-/// Receipts that a maker's service sends on request, in its own form. Docs/channel-simulator.md describes the order.
+/// Receipts that a maker's service sends on request, in its own form. Docs/channel-simulator.md describes the
+/// order.
 struct MakerReceipts {
   /// Why an order is refused.
   struct Fault: Error {

@@ -3,7 +3,8 @@ import HTTP
 
 /// Who may send to the simulated services of makers, and the tokens of access that they have handed out.
 struct MakerAccounts {
-  /// The only app, its project, its client at Honor, and the secret of all of them. Docs/channel-simulator.md names them.
+  /// The only app, its project, its client at Honor, and the secret of all of them. Docs/channel-simulator.md
+  /// names them.
   static let (app, project, client, secret) = ("1001", "77", "1002", "simulator-secret")
   /// The same as Xiaomi knows it.
   static let package = "com.example.robots"

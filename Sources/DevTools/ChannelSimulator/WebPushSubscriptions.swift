@@ -2,8 +2,8 @@ import BorealisBase
 import BorealisCrypto
 import HTTP
 
-/// The side of a push service for browsers (RFC 8030) and of the browsers behind it: makes subscriptions, checks requests as
-/// strictly as such services do, and opens messages as a browser does.
+/// The side of a push service for browsers (RFC 8030) and of the browsers behind it: makes subscriptions,
+/// checks requests as strictly as such services do, and opens messages as a browser does.
 struct WebPushSubscriptions {
   /// A browser that has subscribed.
   private struct Browser {

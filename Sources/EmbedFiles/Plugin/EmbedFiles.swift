@@ -2,8 +2,8 @@
 import Foundation
 import PackagePlugin
 
-/// Turns files outside of `Sources` into Swift files of the targets that use the plugin, and again whenever one of them
-/// changes: the program is one file, and what people read is also what it serves.
+/// Turns files outside of `Sources` into Swift files of the targets that use the plugin, and again whenever
+/// one of them changes: the program is one file, and what people read is also what it serves.
 @main struct EmbedFiles: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
     let package = context.package.directoryURL

@@ -13,8 +13,8 @@ final class CurlTransport: Sendable {
     let completion: Completion
   }
 
-  /// The thread's handle; `@unchecked Sendable`, since only the thread uses it, except for `curl_multi_wakeup`, which may
-  /// be called from any thread.
+  /// The thread's handle; `@unchecked Sendable`, since only the thread uses it, except for
+  /// `curl_multi_wakeup`, which may be called from any thread.
   private final class Multi: @unchecked Sendable {
     let handle: UnsafeMutableRawPointer
 
@@ -42,8 +42,8 @@ final class CurlTransport: Sendable {
     guard (try? SystemThread.start(thread) { worker.run() }) != nil else { return nil }
   }
 
-  /// Sends a request. `completion` is called on the thread of this object; at once, if the request is not sent because it is
-  /// closed or there are too many.
+  /// Sends a request. `completion` is called on the thread of this object; at once, if the request is not
+  /// sent because it is closed or there are too many.
   func send(_ post: HTTPPost, completion: @escaping Completion) {
     guard let routes else { return add(Job(post: post, route: nil, completion: completion)) }
     routes.find(post.url) { [self] found in
@@ -59,8 +59,8 @@ final class CurlTransport: Sendable {
     if let refusal = inbox.add(job) { job.completion(refusal) }
   }
 
-  /// Runs short work, such as making requests, on the thread of this object, where completions are called as well; not once it is
-  /// closed.
+  /// Runs short work, such as making requests, on the thread of this object, where completions are called as
+  /// well; not once it is closed.
   func run(_ work: @escaping @Sendable () -> Void) { _ = inbox.run(work) }
 
   /// Ends the thread; requests in flight complete as closed.

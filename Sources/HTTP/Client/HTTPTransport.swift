@@ -1,6 +1,7 @@
 import BorealisBase
 
-/// Sends requests to other servers on threads of its own, so that a slow server delays nothing else. Safe to use from any thread.
+/// Sends requests to other servers on threads of its own, so that a slow server delays nothing else. Safe to
+/// use from any thread.
 package final class HTTPTransport: Sendable {
   /// Called once for each request, on the thread of the transport.
   package typealias Completion = @Sendable (HTTPAnswer) -> Void
@@ -9,18 +10,20 @@ package final class HTTPTransport: Sendable {
   package struct Options: Sendable {
     /// Says which addresses may be connected to; nil for all.
     package var allows: (@Sendable (IPAddress) -> Bool)?
-    /// The proxy that requests go through; nil for none. With `allows` hosts are looked up here, and the proxy is asked for an address.
+    /// The proxy that requests go through; nil for none. With `allows` hosts are looked up here, and the
+    /// proxy is asked for an address.
     package var proxy: OutgoingProxy?
     /// A PEM file of certificates to trust in addition to the system's.
     package var authorities: String?
     /// Whether addresses may begin with `http:`.
     package var allowsPlainHTTP = false
-    /// Whether HTTP/2 is used over TLS where the server has it: many requests share few connections. For few servers that
-    /// get many requests each.
+    /// Whether HTTP/2 is used over TLS where the server has it: many requests share few connections. For few
+    /// servers that get many requests each.
     package var usesHTTP2 = true
     /// The connect timeout in milliseconds.
     package var connectMilliseconds = 5000
-    /// The total timeout in milliseconds; with HTTP/2 that of the answer, and as long for a request to be sent at all.
+    /// The total timeout in milliseconds; with HTTP/2 that of the answer, and as long for a request to be
+    /// sent at all.
     package var totalMilliseconds = 15_000
     /// Bytes of a response's body that are kept.
     package var keptBytes = 2048
@@ -48,7 +51,8 @@ package final class HTTPTransport: Sendable {
     streams = options.usesHTTP2 ? StreamTransport(options, beside: curl, thread: thread) : nil
   }
 
-  /// Sends a request. `completion` is called at once if the request is not sent because the transport is closed or has too many.
+  /// Sends a request. `completion` is called at once if the request is not sent because the transport is
+  /// closed or has too many.
   package func send(_ post: HTTPPost, completion: @escaping Completion) {
     if let streams {
       streams.send(post, completion: completion)

@@ -8,8 +8,8 @@ struct ProxyRoute: Sendable {
   let target: String?
 }
 
-/// Finds the way of requests through a proxy. A host that a guard is to check is looked up here, on threads of their own, so that the proxy
-/// is asked for the very address that was checked.
+/// Finds the way of requests through a proxy. A host that a guard is to check is looked up here, on threads
+/// of their own, so that the proxy is asked for the very address that was checked.
 final class ProxyRoutes: Sendable {
   /// Names wait for others that share their thread, so that one that hangs holds up few.
   private let resolvers = (0..<4).map { _ in NameResolver() }
@@ -22,8 +22,8 @@ final class ProxyRoutes: Sendable {
     (self.proxy, allows) = (proxy, options.allows)
   }
 
-  /// Calls `done` with the way to the host of a URL, nil for a connection of its own, or with the answer to a request that cannot be
-  /// sent; at once or on another thread.
+  /// Calls `done` with the way to the host of a URL, nil for a connection of its own, or with the answer to a
+  /// request that cannot be sent; at once or on another thread.
   func find(_ url: String, done: @escaping @Sendable (Result<ProxyRoute?, Refusal>) -> Void) {
     guard let scheme = url.firstRange(of: "://"),
       let authority = URLAuthority(url[scheme.upperBound...].prefix { !"/?#".contains($0) })

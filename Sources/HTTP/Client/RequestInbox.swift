@@ -1,6 +1,7 @@
 import Synchronization
 
-/// What any thread gives to the one that sends requests: requests, of which a bounded number is open, and short work.
+/// What any thread gives to the one that sends requests: requests, of which a bounded number is open, and
+/// short work.
 final class RequestInbox<Job: Sendable>: Sendable {
   private struct State: Sendable {
     var jobs: [Job] = []

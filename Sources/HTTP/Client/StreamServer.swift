@@ -3,7 +3,8 @@ import BorealisNet
 import CCurl
 import Synchronization
 
-/// A server with HTTP/2: the requests that wait for a place on its connections, and those under way. On the loop's thread.
+/// A server with HTTP/2: the requests that wait for a place on its connections, and those under way. On the
+/// loop's thread.
 final class StreamServer: HTTP2PoolSource {
   /// How often a request is sent again that was certainly not processed.
   private static let mostFailures = 3
@@ -73,7 +74,8 @@ final class StreamServer: HTTP2PoolSource {
     configuration.answerMilliseconds = UInt64(max(1, options.totalMilliseconds))
     configuration.lagMilliseconds = configuration.answerMilliseconds / 2
     configuration.pingMilliseconds = configuration.lagMilliseconds
-    // Who sends knows when to try again; this only keeps a server that fails at once from being asked all the time.
+    // Who sends knows when to try again; this only keeps a server that fails at once from being asked all the
+    // time.
     configuration.longestWaitMilliseconds = 1000
     configuration.mostServerErrors = .max
     configuration.keptBytes = options.keptBytes

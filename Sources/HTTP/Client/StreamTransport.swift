@@ -1,8 +1,8 @@
 import BorealisBase
 import BorealisNet
 
-/// Sends requests over TLS to servers with HTTP/2: each server has a pool of few connections on one event loop. What goes to a
-/// server without HTTP/2 is handed to libcurl. Safe to use from any thread.
+/// Sends requests over TLS to servers with HTTP/2: each server has a pool of few connections on one event
+/// loop. What goes to a server without HTTP/2 is handed to libcurl. Safe to use from any thread.
 final class StreamTransport: Sendable {
   typealias Options = HTTPTransport.Options
   typealias Completion = HTTPTransport.Completion
@@ -37,7 +37,8 @@ final class StreamTransport: Sendable {
       try handle.start(
         name: thread,
         { [self] loop throws(SystemError) in
-          // When processors are busy, requests that wait for an answer have priority over a queue to a service.
+          // When processors are busy, requests that wait for an answer have priority over a queue to a
+          // service.
           LoopHandle.yieldToOthers(5)
           let driver = HTTP2Driver(loop: loop)
           // After the driver: what follows from answers is sent in the same turn.

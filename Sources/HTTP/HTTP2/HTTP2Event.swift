@@ -34,8 +34,8 @@ package enum HTTP2Event: Equatable, Sendable {
   case data(HTTP2Stream, [UInt8])
   /// The peer sends nothing more on this stream.
   case end(HTTP2Stream)
-  /// The stream has ended: NO_ERROR after a normal end, else with the code of the reset. REFUSED_STREAM means that the
-  /// peer did not process it, also when a GOAWAY said so.
+  /// The stream has ended: NO_ERROR after a normal end, else with the code of the reset. REFUSED_STREAM means
+  /// that the peer did not process it, also when a GOAWAY said so.
   case closed(HTTP2Stream, HTTP2ErrorCode)
   /// The peer accepts no streams above `last`; those up to it may still be answered.
   case goAway(last: Int32, HTTP2ErrorCode, debug: [UInt8])

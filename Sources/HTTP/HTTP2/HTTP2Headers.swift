@@ -1,5 +1,6 @@
-/// An ordered list of header fields, pseudo fields such as `:status` first, with duplicates. Names and values are bytes in
-/// one array, so a list costs two allocations however long it is, and none when it is emptied and filled again.
+/// An ordered list of header fields, pseudo fields such as `:status` first, with duplicates. Names and values
+/// are bytes in one array, so a list costs two allocations however long it is, and none when it is emptied
+/// and filled again.
 package struct HTTP2Headers: Equatable, Sendable {
   /// How a field may be compressed (RFC 7541 section 6.2).
   package enum Compression: UInt8, Sendable {

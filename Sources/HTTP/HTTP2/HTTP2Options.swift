@@ -8,8 +8,8 @@ package struct HTTP2Options: Sendable {
   package var streamWindow: UInt32 = 64 << 10
   /// Bytes of body the peer may send on all streams together before it has to wait, below 2^31.
   package var connectionWindow: UInt32 = 4 << 20
-  /// Bytes of names and values in one block of fields, each counted with 32 more (RFC 9113 section 10.5.1). A stream
-  /// with more is reset.
+  /// Bytes of names and values in one block of fields, each counted with 32 more (RFC 9113 section 10.5.1). A
+  /// stream with more is reset.
   package var headerListBytes = 16 << 10
 
   /// The values above.

@@ -57,8 +57,9 @@ package enum HTTP2Notice: Equatable, Sendable {
   case reset(streamID: Int32, HTTP2ErrorCode)
   /// It sent a GOAWAY.
   case goAway(HTTP2ErrorCode)
-  /// It violated the protocol; with the reason. A stream above a limit that it has acknowledged is reported for stream 0,
-  /// and the connection ends; one above a limit that it has not seen yet is refused, and reported with its number.
+  /// It violated the protocol; with the reason. A stream above a limit that it has acknowledged is reported
+  /// for stream 0, and the connection ends; one above a limit that it has not seen yet is refused, and
+  /// reported with its number.
   case violation(streamID: Int32, String)
   /// It opened a stream above the last one of our GOAWAY, which gets no answer.
   case ignoredStream(Int32)

@@ -1,7 +1,7 @@
 import BorealisNet
 
-/// Gets the events of a server's connections. All calls come on the loop's thread, and so must all calls to the server
-/// and its connections.
+/// Gets the events of a server's connections. All calls come on the loop's thread, and so must all calls to
+/// the server and its connections.
 package protocol HTTP2ServerHandler: AnyObject {
   /// A connection is ready for requests: TLS is done.
   func opened(_ connection: HTTP2ServerConnection)
@@ -45,8 +45,8 @@ package struct HTTP2ServerOptions: Sendable {
   package init() {}
 }
 
-/// Serves HTTP/2 with TLS on connections of one loop. Made on the loop's thread, lives as long as the loop, and never
-/// leaves it.
+/// Serves HTTP/2 with TLS on connections of one loop. Made on the loop's thread, lives as long as the loop,
+/// and never leaves it.
 package final class HTTP2Server: LoopDriver {
   /// What happens to new connections.
   package enum Admission: Sendable {

@@ -6,7 +6,8 @@ package final class HTTP2ServerConnection {
     case handshaking, open
     /// Closes once everything was sent.
     case closing
-    /// Our side is shut down; received bytes are dropped, so that no reset destroys what the peer has not read yet.
+    /// Our side is shut down; received bytes are dropped, so that no reset destroys what the peer has not
+    /// read yet.
     case lingering
   }
 
@@ -54,7 +55,8 @@ package final class HTTP2ServerConnection {
   /// Whether TLS is done.
   package var isOpen: Bool { phase != .handshaking }
 
-  /// Answers a request, immediately or after some milliseconds. Nothing happens if its stream has ended by then.
+  /// Answers a request, immediately or after some milliseconds. Nothing happens if its stream has ended by
+  /// then.
   package func answer(_ streamID: Int32, _ answer: HTTP2Answer, afterMilliseconds delay: UInt64 = 0) {
     perform(after: delay) { session throws(HTTP2Error) in
       try session.submitResponse(streamID, answer.fields, body: answer.body, chunkBytes: answer.chunkBytes)
@@ -66,8 +68,8 @@ package final class HTTP2ServerConnection {
     perform(after: delay) { session throws(HTTP2Error) in try session.reset(streamID, code) }
   }
 
-  /// Sends a GOAWAY with the last stream that is or was served: the highest received one if nil, `Int32.max` for an
-  /// announcement. Streams above it are dropped. The connection stays open unless `thenClose`.
+  /// Sends a GOAWAY with the last stream that is or was served: the highest received one if nil, `Int32.max`
+  /// for an announcement. Streams above it are dropped. The connection stays open unless `thenClose`.
   package func goAway(
     last: Int32? = nil, _ code: HTTP2ErrorCode = .noError, debug: [UInt8] = [], thenClose: Bool = false
   ) {

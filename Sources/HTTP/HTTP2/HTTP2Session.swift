@@ -1,10 +1,11 @@
 import CNghttp2
 
-/// One HTTP/2 connection without its socket (RFC 9113): bytes in, events out, calls in, bytes out. nghttp2 does framing,
-/// HPACK, flow control and the states of streams.
+/// One HTTP/2 connection without its socket (RFC 9113): bytes in, events out, calls in, bytes out. nghttp2
+/// does framing, HPACK, flow control and the states of streams.
 ///
-/// It does no I/O and has no clock. It belongs to one thread. Its memory is bounded by the streams that may be open,
-/// except for the answers to PING and SETTINGS: the socket's owner stops reading while much is queued for sending.
+/// It does no I/O and has no clock. It belongs to one thread. Its memory is bounded by the streams that may
+/// be open, except for the answers to PING and SETTINGS: the socket's owner stops reading while much is
+/// queued for sending.
 package final class HTTP2Session {
   /// Which side of the connection this is.
   package enum Role: Sendable { case client, server }
@@ -106,7 +107,8 @@ package final class HTTP2Session {
     try bytes.withUnsafeBufferPointer { bytes throws(HTTP2Error) in try feed(UnsafeRawBufferPointer(bytes)) }
   }
 
-  /// Swaps the events since the last call with the contents of `list`, which are dropped, so that two arrays are reused.
+  /// Swaps the events since the last call with the contents of `list`, which are dropped, so that two arrays
+  /// are reused.
   package func takeEvents(into list: inout [HTTP2Event]) {
     list.removeAll(keepingCapacity: true)
     swap(&list, &events)
@@ -136,8 +138,8 @@ package final class HTTP2Session {
   /// How many bytes `takeOutgoing` has returned so far.
   package var outgoingPosition: UInt64 { position }
 
-  /// The position of a stream's last byte in the outgoing bytes, counted from the connection's start; nil until it was
-  /// returned. A peer that got fewer bytes has not seen the complete request.
+  /// The position of a stream's last byte in the outgoing bytes, counted from the connection's start; nil
+  /// until it was returned. A peer that got fewer bytes has not seen the complete request.
   package func endPosition(of streamID: Int32) -> UInt64? {
     guard let slot = slot(of: streamID), slots[slot].endPosition > 0 else { return nil }
     return slots[slot].endPosition
@@ -186,9 +188,9 @@ package final class HTTP2Session {
       nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, code.rawValue))
   }
 
-  /// Sends a GOAWAY: no streams above `last` will be served, the highest received one if nil. 2^31-1 announces that a
-  /// GOAWAY with the real number follows (RFC 9113 section 6.8); it has no code and debug data, and the session
-  /// continues.
+  /// Sends a GOAWAY: no streams above `last` will be served, the highest received one if nil. 2^31-1
+  /// announces that a GOAWAY with the real number follows (RFC 9113 section 6.8); it has no code and debug
+  /// data, and the session continues.
   package func goAway(
     last: Int32? = nil, _ code: HTTP2ErrorCode = .noError, debug: [UInt8] = []
   ) throws(HTTP2Error) {
@@ -217,7 +219,8 @@ package final class HTTP2Session {
     try Self.check(nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count))
   }
 
-  /// Whether a request may be submitted: false after a GOAWAY either way, or when the numbers of streams are used up.
+  /// Whether a request may be submitted: false after a GOAWAY either way, or when the numbers of streams are
+  /// used up.
   package var acceptsRequests: Bool { !isBroken && nghttp2_session_check_request_allowed(handle) != 0 }
 
   // MARK: Slots

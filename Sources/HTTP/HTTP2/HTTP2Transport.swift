@@ -1,7 +1,8 @@
 import BorealisNet
 
-/// An HTTP/2 session on a connection with TLS: moves bytes between the two. Belongs to one loop's thread; its owner has the
-/// connection watched, handles the session's events after each `receive`, and closes the connection.
+/// An HTTP/2 session on a connection with TLS: moves bytes between the two. Belongs to one loop's thread; its
+/// owner has the connection watched, handles the session's events after each `receive`, and closes the
+/// connection.
 package final class HTTP2Transport {
   /// The result of an attempt to read.
   package enum Receiving: Equatable, Sendable {
@@ -15,7 +16,8 @@ package final class HTTP2Transport {
 
   /// How many bytes may be queued for the socket before the session gives no more and the peer is not read.
   package static let outgoingLimit = 256 << 10
-  /// How often the buffer is filled in one turn of the loop, so that one busy peer does not keep the others waiting.
+  /// How often the buffer is filled in one turn of the loop, so that one busy peer does not keep the others
+  /// waiting.
   private static let readsPerTurn = 16
 
   /// The socket with TLS.

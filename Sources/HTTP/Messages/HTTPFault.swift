@@ -64,7 +64,8 @@ package struct HTTPLimits: Sendable, Equatable {
   /// Bytes of the body.
   package let body: Int
 
-  /// The limits for requests: 72 KiB, 16 KiB, 100 fields, 1 MiB. Paths of Getui's API name up to 1,000 CIDs of 64 bytes.
+  /// The limits for requests: 72 KiB, 16 KiB, 100 fields, 1 MiB. Paths of Getui's API name up to 1,000 CIDs
+  /// of 64 bytes.
   package init(startLine: Int = 72 << 10, header: Int = 16 << 10, fields: Int = 100, body: Int = 1 << 20) {
     self.startLine = startLine
     self.header = header

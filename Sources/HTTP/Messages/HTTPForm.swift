@@ -1,10 +1,11 @@
-/// The fields of a form as browsers send them by default, `application/x-www-form-urlencoded` (WHATWG URL, section 5).
+/// The fields of a form as browsers send them by default, `application/x-www-form-urlencoded` (WHATWG URL,
+/// section 5).
 package struct HTTPForm: Sendable, Equatable {
   /// Names and values in order, decoded.
   package let items: [HTTPTarget.Item]
 
-  /// Reads a body. Nil if an escape is malformed, if decoded text is not UTF-8 or holds a NUL, and for more fields than
-  /// `most`.
+  /// Reads a body. Nil if an escape is malformed, if decoded text is not UTF-8 or holds a NUL, and for more
+  /// fields than `most`.
   package init?(_ body: [UInt8], most: Int = HTTPTarget.mostItems) {
     guard let items = HTTPTarget.items(body, most: most) else { return nil }
     self.items = items

@@ -5,8 +5,8 @@ package struct HTTPRequestParser: Sendable {
   package enum Event: Sendable, Equatable {
     /// All bytes were consumed and the request is incomplete.
     case needMore
-    /// The client waits for a `100 (Continue)` before it sends the body. Returned at most once per request; further bytes
-    /// may be there already.
+    /// The client waits for a `100 (Continue)` before it sends the body. Returned at most once per request;
+    /// further bytes may be there already.
     case needsContinue
     /// A complete request. Bytes after it were not consumed.
     case request(HTTPRequest)
@@ -83,8 +83,8 @@ package struct HTTPRequestParser: Sendable {
     fault = nil
   }
 
-  /// Consumes bytes from index `from` on until there is an event. `consumed` counts the consumed bytes; the caller passes
-  /// the others again, after its answer if the event is a request.
+  /// Consumes bytes from index `from` on until there is an event. `consumed` counts the consumed bytes; the
+  /// caller passes the others again, after its answer if the event is a request.
   package mutating func consume(_ bytes: Span<UInt8>, from: Int = 0) -> (consumed: Int, event: Event) {
     if let fault { return (0, .failure(fault)) }
     let start = min(max(from, 0), bytes.count)
@@ -128,7 +128,8 @@ package struct HTTPRequestParser: Sendable {
     return .request(complete)
   }
 
-  /// The start of a target whose line is over the limit, for an answer in the form of the path's API; empty if it is none.
+  /// The start of a target whose line is over the limit, for an answer in the form of the path's API; empty
+  /// if it is none.
   private var startOfTarget: String {
     let target = reader.line.drop { $0 != 32 }.dropFirst().prefix(256)
     guard target.first == UInt8(ascii: "/"), target.allSatisfy({ $0 > 32 && $0 < 127 }) else { return "" }
@@ -158,7 +159,8 @@ package struct HTTPRequestParser: Sendable {
     }
   }
 
-  /// Path and query of `http://authority/path?query`, whose authority overrides `Host` (RFC 9112 section 3.2.2).
+  /// Path and query of `http://authority/path?query`, whose authority overrides `Host` (RFC 9112 section
+  /// 3.2.2).
   private mutating func originForm(absolute target: ArraySlice<UInt8>) throws(HTTPFault) -> String {
     for scheme in ["http://", "https://"] where equal(target.prefix(scheme.utf8.count), scheme) {
       let rest = target.dropFirst(scheme.utf8.count)

@@ -27,10 +27,10 @@ package struct HTTPResponse: Sendable, Equatable {
   /// that of `X-Request-Id`, nil to leave them out; `headOnly` leaves out the content; `strict` adds
   /// `Strict-Transport-Security`; `minorVersion` is that of the request.
   ///
-  /// `content-length`, `connection` and `date` are written here; `connection` also names an `upgrade` among `headers`
-  /// (RFC 9110 section 7.8). Fields of these names and `transfer-encoding` among `headers` are left out, as are fields whose
-  /// name is no token. Control characters in values, CR, LF and NUL among them, become spaces, so that no value can end
-  /// its line.
+  /// `content-length`, `connection` and `date` are written here; `connection` also names an `upgrade` among
+  /// `headers` (RFC 9110 section 7.8). Fields of these names and `transfer-encoding` among `headers` are left
+  /// out, as are fields whose name is no token. Control characters in values, CR, LF and NUL among them,
+  /// become spaces, so that no value can end its line.
   package func serialize(
     into bytes: inout [UInt8], keepAlive: Bool, headOnly: Bool = false, date: String? = nil,
     requestID: String? = nil, strict: Bool = false, minorVersion: Int = 1

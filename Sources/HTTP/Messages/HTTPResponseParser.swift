@@ -40,8 +40,8 @@ package struct HTTPResponseParser: Sendable {
     }
   }
 
-  /// Reports that the server closed. A body without a length ends here; `needMore` means that no response was in
-  /// progress.
+  /// Reports that the server closed. A body without a length ends here; `needMore` means that no response was
+  /// in progress.
   package mutating func finish() -> Event {
     if let fault { return .failure(fault) }
     if reader.phase == .untilClose { return complete() }

@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// The value of `Host` and of the authority of a target: a host, and a port unless it is the scheme's default (RFC 9110
-/// section 7.2, RFC 3986 section 3.2).
+/// The value of `Host` and of the authority of a target: a host, and a port unless it is the scheme's default
+/// (RFC 9110 section 7.2, RFC 3986 section 3.2).
 enum HostField {
   static func isValid(_ text: ArraySlice<UInt8>) -> Bool {
     let end: Int

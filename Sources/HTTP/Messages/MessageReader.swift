@@ -28,7 +28,8 @@ struct MessageReader {
     bodyLimit = limits.body
   }
 
-  /// Bytes that the body has, or is announced to have; for a chunked body, up to the end of the current chunk.
+  /// Bytes that the body has, or is announced to have; for a chunked body, up to the end of the current
+  /// chunk.
   var bodySize: Int {
     switch phase {
     case .length(let left), .chunk(let left): body.count + left
@@ -59,7 +60,8 @@ struct MessageReader {
   /// Whether no byte of a message has arrived yet.
   var isIdle: Bool { phase == .startLine && (line.isEmpty || lineIsWhole) }
 
-  /// Takes bytes up to the end of a line. Returns false if there are too few. After `fault`, `line` is the part within the limit.
+  /// Takes bytes up to the end of a line. Returns false if there are too few. After `fault`, `line` is the
+  /// part within the limit.
   mutating func readLine(
     _ bytes: Span<UInt8>, _ index: inout Int, limit: Int, over fault: HTTPFault
   ) throws(HTTPFault) -> Bool {
@@ -178,7 +180,8 @@ struct MessageReader {
   private mutating func take(_ bytes: Span<UInt8>, _ index: inout Int, _ wanted: Int) -> Int {
     let count = min(wanted, bytes.count - index)
     if body.count + count > body.capacity, case .length = phase {
-      // Announced bytes may never arrive: memory grows with received bytes, but not beyond the announced size.
+      // Announced bytes may never arrive: memory grows with received bytes, but not beyond the announced
+      // size.
       body.reserveCapacity(min(max(2 * body.capacity, body.count + count), body.count + wanted))
     }
     body.append(copying: bytes.extracting(index..<index + count))

@@ -14,8 +14,8 @@ package enum MultipartFault: Error, Sendable, Equatable {
   case badEnd
 }
 
-/// A body of the type `multipart/form-data` (RFC 7578), split into its parts. Nothing is copied: a part is a range of the
-/// body's bytes. Strict: what two readers might split differently is refused.
+/// A body of the type `multipart/form-data` (RFC 7578), split into its parts. Nothing is copied: a part is a
+/// range of the body's bytes. Strict: what two readers might split differently is refused.
 package struct MultipartForm: Sendable, Equatable {
   /// One field of the form.
   package struct Part: Sendable, Equatable {

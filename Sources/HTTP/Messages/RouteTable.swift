@@ -53,8 +53,8 @@ package struct RouteTable<Handler> {
     nodes[node].routes[method] = Route(handler: handler, names: names)
   }
 
-  /// Looks up decoded segments. A literal takes precedence over a capture, whatever the method (as in OpenAPI). `HEAD`
-  /// finds the handler of `GET` if it has none of its own.
+  /// Looks up decoded segments. A literal takes precedence over a capture, whatever the method (as in
+  /// OpenAPI). `HEAD` finds the handler of `GET` if it has none of its own.
   @inlinable
   package func match(_ method: String, _ path: [String]) -> Match {
     var values: [String] = []

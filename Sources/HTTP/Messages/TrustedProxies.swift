@@ -7,9 +7,9 @@ package struct TrustedProxies: Sendable {
   /// Trusts the addresses of some networks.
   package init(_ networks: [IPNetwork]) { self.networks = networks }
 
-  /// The address of the client: the connection's peer, or behind a trusted proxy the one that the proxy names. In
-  /// `X-Forwarded-For` each proxy appends its own peer, so the last address that is not a trusted proxy's counts. Nil if
-  /// there is none, or if what the proxy wrote is not an address.
+  /// The address of the client: the connection's peer, or behind a trusted proxy the one that the proxy
+  /// names. In `X-Forwarded-For` each proxy appends its own peer, so the last address that is not a trusted
+  /// proxy's counts. Nil if there is none, or if what the proxy wrote is not an address.
   package func client(of request: HTTPRequest, from peer: IPAddress?) -> IPAddress? {
     guard let peer, isTrusted(peer) else { return peer }
     let hops = request.headers.values("x-forwarded-for").flatMap { $0.split(separator: ",") }

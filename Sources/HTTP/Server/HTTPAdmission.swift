@@ -1,8 +1,8 @@
 import BorealisBase
 import BorealisNet
 
-/// Decides which requests may take memory: screens those whose bodies are not small before they are read, and counts what
-/// connections hold for their senders.
+/// Decides which requests may take memory: screens those whose bodies are not small before they are read, and
+/// counts what connections hold for their senders.
 struct HTTPAdmission {
   let limits: HTTPServerLimits
   let peers: HTTPPeerLimit
@@ -12,7 +12,8 @@ struct HTTPAdmission {
   /// Returns the client's address of a request; nil means the connection's peer.
   var client: ((HTTPRequest, IPAddress?) -> IPAddress?)?
 
-  /// Whether peers pass on requests of others, so that what is known of one request says nothing about the next.
+  /// Whether peers pass on requests of others, so that what is known of one request says nothing about the
+  /// next.
   var peersActForOthers = false
 
   /// Screens a request, and records the network that it counts for.
@@ -36,7 +37,8 @@ struct HTTPAdmission {
     work.share = nil
   }
 
-  /// Whether a request whose body came in one read needs screening: not small ones and those of authenticated senders.
+  /// Whether a request whose body came in one read needs screening: not small ones and those of authenticated
+  /// senders.
   func needsScreening(_ request: HTTPRequest, over connection: HTTPConnection, _ work: HTTPWork) -> Bool {
     request.body.capacity > limits.uncountedBytes && !work.isScreened
       && (peersActForOthers || !connection.isKnown)
@@ -57,8 +59,8 @@ struct HTTPAdmission {
     return share.hold(cost)
   }
 
-  /// Whether what a connection holds is an authenticated sender's, whatever the request is. Between nodes that holds for
-  /// answers.
+  /// Whether what a connection holds is an authenticated sender's, whatever the request is. Between nodes
+  /// that holds for answers.
   private func isKnown(_ connection: HTTPConnection, _ work: HTTPWork) -> Bool {
     connection.isKnown && (!peersActForOthers || work.parser.isIdle && !work.isScreened)
   }

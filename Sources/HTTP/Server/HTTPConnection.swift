@@ -14,8 +14,8 @@ struct HTTPConnection {
     case answering
     /// The last answer is queued.
     case closing
-    /// Everything was sent and our side is shut down; received bytes are dropped, so that no reset destroys the answer
-    /// before the peer has read it (RFC 9112 section 9.6).
+    /// Everything was sent and our side is shut down; received bytes are dropped, so that no reset destroys
+    /// the answer before the peer has read it (RFC 9112 section 9.6).
     case lingering
   }
 
@@ -53,7 +53,8 @@ struct HTTPConnection {
   var next: UInt32 = 0
   /// Bytes that may still be dropped while lingering.
   var lingerLeft = 0
-  /// Whether the last request was answered before its body was read: the peer may send all of it before it reads the answer.
+  /// Whether the last request was answered before its body was read: the peer may send all of it before it
+  /// reads the answer.
   var isTurnedAway = false
   var work: HTTPWork?
 
@@ -69,8 +70,8 @@ struct HTTPConnection {
     return deadline == 0 ? write : min(deadline, write)
   }
 
-  /// Whether received bytes can be processed: not while requests wait for an earlier answer, nor while answers wait for
-  /// the peer to read.
+  /// Whether received bytes can be processed: not while requests wait for an earlier answer, nor while
+  /// answers wait for the peer to read.
   func wantsBytes(_ limits: HTTPServerLimits) -> Bool { mayParse(limits) && work?.hasPending != true }
 
   /// Whether another request may be handled.
@@ -106,8 +107,8 @@ struct HTTPConnection {
     deadline = next == .closing ? 0 : second &+ limits.seconds(in: next) &+ 1
   }
 
-  /// Header and body have deadlines of their own, each set once: trickling bytes do not extend them, nor do empty lines before a
-  /// request.
+  /// Header and body have deadlines of their own, each set once: trickling bytes do not extend them, nor do
+  /// empty lines before a request.
   mutating func noteProgress(_ limits: HTTPServerLimits, second: UInt32) {
     guard let work else { return }
     if work.parser.isIdle {
@@ -174,15 +175,17 @@ final class HTTPWork {
     isSecure = Self.isSecure(request, overTLS: overTLS)
   }
 
-  /// Whether the client used TLS, to this server or to a proxy that says so, and may get `Strict-Transport-Security`.
-  /// Names such as localhost are left out, since everything on the user's own machine shares them.
+  /// Whether the client used TLS, to this server or to a proxy that says so, and may get
+  /// `Strict-Transport-Security`. Names such as localhost are left out, since everything on the user's own
+  /// machine shares them.
   private static func isSecure(_ request: HTTPRequest, overTLS: Bool) -> Bool {
     guard overTLS || request.headers["x-forwarded-proto"] == "https" else { return false }
     let host = request.headers["host"] ?? ""
     return host != "localhost" && !host.hasPrefix("localhost:")
   }
 
-  /// Sets the deadline of queued bytes after the peer has read some more: a byte now and then must not extend it forever.
+  /// Sets the deadline of queued bytes after the peer has read some more: a byte now and then must not extend
+  /// it forever.
   func noteWritten(_ count: Int, _ limits: HTTPServerLimits, second: UInt32) {
     let isFirst = writeDeadline == 0
     if isFirst { (writeStart, bytesTaken) = (second, 0) }
@@ -202,8 +205,8 @@ final class HTTPWork {
     share = nil
   }
 
-  /// Memory of received bytes. For an authenticated sender the announced size of the body counts, so that it is accepted
-  /// completely or not at all.
+  /// Memory of received bytes. For an authenticated sender the announced size of the body counts, so that it
+  /// is accepted completely or not at all.
   var cost: Int {
     let reserved = isKnown ? parser.bodySize : 0
     return parser.heldBytes(reserving: reserved) + pending.capacity + (asked?.cost ?? 0)

@@ -1,7 +1,8 @@
 import BorealisBase
 import BorealisNet
 
-/// The connections of one server: where each one is, which of them make room for others, and which are overdue next.
+/// The connections of one server: where each one is, which of them make room for others, and which are
+/// overdue next.
 struct HTTPConnectionTable {
   /// Connections in the order in which they entered the list.
   private struct IdleList {
@@ -77,8 +78,8 @@ struct HTTPConnectionTable {
     return nil
   }
 
-  /// Puts a connection into the list where it belongs now, as the latest. One that stays in its list keeps its place: a byte
-  /// now and then does not move it back.
+  /// Puts a connection into the list where it belongs now, as the latest. One that stays in its list keeps
+  /// its place: a byte now and then does not move it back.
   mutating func updateList(of slot: UInt32) {
     let wanted = slab[slot].idlenessNow
     guard wanted != slab[slot].idleness else { return }
@@ -109,8 +110,8 @@ struct HTTPConnectionTable {
 
   // MARK: Deadlines
 
-  /// Adds an entry to the wheel that is early enough for a connection. Later deadlines cost nothing: the entry finds them
-  /// when it is due.
+  /// Adds an entry to the wheel that is early enough for a connection. Later deadlines cost nothing: the
+  /// entry finds them when it is due.
   mutating func schedule(_ slot: UInt32, now: UInt32) {
     guard let deadline = slab[slot].nextDeadline else { return }
     let scheduled = slab[slot].scheduled

@@ -5,11 +5,11 @@ import Synchronization
 
 /// The handle on one request that waits for its answer. Any thread may hold it.
 ///
-/// Each request is answered exactly once, whatever its handler does. A handler whose answer is a value cannot forget it:
-/// `respond(with:)` takes an asynchronous function of the request. One that answers in callbacks calls `respond(_:)`; if
-/// the last copy of the exchange is released without an answer, or after `HTTPServerLimits.answerSeconds`, the client
-/// gets 503. Both are counted and passed to `HTTPServer.unanswered`, which logs the route. A second answer is dropped and
-/// counted.
+/// Each request is answered exactly once, whatever its handler does. A handler whose answer is a value cannot
+/// forget it: `respond(with:)` takes an asynchronous function of the request. One that answers in callbacks
+/// calls `respond(_:)`; if the last copy of the exchange is released without an answer, or after
+/// `HTTPServerLimits.answerSeconds`, the client gets 503. Both are counted and passed to
+/// `HTTPServer.unanswered`, which logs the route. A second answer is dropped and counted.
 package struct HTTPExchange: Sendable {
   /// The value of the answer's `X-Request-Id`: the client's own, or a generated one.
   package let requestID: String
@@ -27,21 +27,22 @@ package struct HTTPExchange: Sendable {
     HTTPExchange(requestID: requestID, peer: client, loop: loop, isKnown: isKnown, duty: duty)
   }
 
-  /// Answers the request, from any thread, once; later answers are dropped, as are those to a connection that is gone.
-  /// Quickest within the handler, where the answer needs no wake-up.
+  /// Answers the request, from any thread, once; later answers are dropped, as are those to a connection that
+  /// is gone. Quickest within the handler, where the answer needs no wake-up.
   package func respond(_ response: HTTPResponse) {
     duty.isDone.store(true, ordering: .relaxed)
     duty.answers.post(HTTPAnswers.Answer(token: duty.token, number: duty.number, response: response))
   }
 
-  /// Answers with the result of a handler that may wait for other threads. It runs outside of the loop; if the answer is
-  /// available immediately, `respond(_:)` is cheaper.
+  /// Answers with the result of a handler that may wait for other threads. It runs outside of the loop; if
+  /// the answer is available immediately, `respond(_:)` is cheaper.
   package func respond(with handler: @escaping @Sendable () async -> HTTPResponse) {
     Task { respond(await handler()) }
   }
 }
 
-/// The shared part of all copies of an exchange: releasing the last copy answers a request that has no answer yet.
+/// The shared part of all copies of an exchange: releasing the last copy answers a request that has no answer
+/// yet.
 final class AnswerDuty: Sendable {
   let token: ConnectionToken
   let number: UInt32
@@ -104,8 +105,8 @@ final class HTTPAnswers: Sendable {
   /// Takes the answers in the mailbox.
   func drain() -> [Answer] { mailbox.drain() }
 
-  /// Runs a handler on the loop's thread and returns the answer that it gave before it returned, of several the first;
-  /// the others go to the mailbox.
+  /// Runs a handler on the loop's thread and returns the answer that it gave before it returned, of several
+  /// the first; the others go to the mailbox.
   func handling(_ body: () -> Void) -> Answer? {
     handlingThread.store(pthread_self(), ordering: .relaxed)
     body()

@@ -1,7 +1,7 @@
 import BorealisNet
 
-/// Asks elsewhere what happens to a request whose body is not small, where the server itself cannot know. The body is not
-/// read before the answer, but the time that it may take runs. Any thread may hold it.
+/// Asks elsewhere what happens to a request whose body is not small, where the server itself cannot know. The
+/// body is not read before the answer, but the time that it may take runs. Any thread may hold it.
 package struct HTTPInquiry: Sendable {
   struct Answer: Sendable {
     let token: ConnectionToken

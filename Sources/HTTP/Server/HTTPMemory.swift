@@ -1,9 +1,9 @@
 import BorealisNet
 import Synchronization
 
-/// Bounds the memory that all HTTP connections hold together: incomplete requests, requests in progress, and unsent
-/// answers. Each network has a share; unauthenticated clients have half of the whole and of each share, so that they
-/// cannot take what authenticated clients need. Shared by all loops.
+/// Bounds the memory that all HTTP connections hold together: incomplete requests, requests in progress, and
+/// unsent answers. Each network has a share; unauthenticated clients have half of the whole and of each
+/// share, so that they cannot take what authenticated clients need. Shared by all loops.
 package final class HTTPMemory: Sendable {
   /// The memory that one connection, or one request, holds. It is released with this object.
   package final class Share: Sendable {
@@ -20,7 +20,8 @@ package final class HTTPMemory: Sendable {
 
     deinit { memory.change(by: -bytes.load(ordering: .relaxed), network, isKnown: isKnown) }
 
-    /// Grows the share to hold this many bytes, by one thread at a time; false, without a change, if there is no room.
+    /// Grows the share to hold this many bytes, by one thread at a time; false, without a change, if there is
+    /// no room.
     package func hold(_ wanted: Int) -> Bool {
       let held = bytes.load(ordering: .relaxed)
       let rounded = (wanted + memory.step - 1) / memory.step * memory.step

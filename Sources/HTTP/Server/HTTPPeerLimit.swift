@@ -8,7 +8,8 @@ package final class HTTPPeerLimit: Sendable {
   private let exempt: [IPNetwork]
   private let open = Mutex<[PeerNetwork: Int]>([:])
 
-  /// Allows each network this many connections at a time, except trusted proxies and this machine, which act for others.
+  /// Allows each network this many connections at a time, except trusted proxies and this machine, which act
+  /// for others.
   package init(connections: Int, exempt: [IPNetwork] = []) {
     self.connections = connections
     self.exempt = exempt

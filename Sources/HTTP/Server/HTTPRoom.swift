@@ -17,9 +17,9 @@ package final class HTTPRoom {
 
   func add(_ server: HTTPServer) { servers.append(Unowned(server: server)) }
 
-  /// Makes room for a connection from a network, if necessary by closing the unauthenticated one that has been idle
-  /// longest, of the same network if that is at its share. An authenticated one is closed only if there is no other, and
-  /// never while it is in use. False if there is no room.
+  /// Makes room for a connection from a network, if necessary by closing the unauthenticated one that has
+  /// been idle longest, of the same network if that is at its share. An authenticated one is closed only if
+  /// there is no other, and never while it is in use. False if there is no room.
   func admit(_ network: PeerNetwork?, to server: HTTPServer) -> Bool {
     if let network, !server.peers.enter(network) {
       guard evict(from: network), server.peers.enter(network) else { return false }

@@ -23,7 +23,8 @@ extension HTTPServer {
     markDirty(slot)
   }
 
-  /// Answers a request by its header alone, if that is enough, or asks elsewhere; returns whether its body is not read now.
+  /// Answers a request by its header alone, if that is enough, or asks elsewhere; returns whether its body is
+  /// not read now.
   func turnAway(_ slot: UInt32, _ work: HTTPWork, wantsContinue: Bool = false) -> Bool {
     guard !work.isScreened, let head = work.parser.head else { return false }
     let id = stamps.requestID(head.headers["x-request-id"])
@@ -34,8 +35,8 @@ extension HTTPServer {
     return apply(admission.look(at: head, id, over: table.slab[slot], work), to: head, id, slot, work)
   }
 
-  /// Answers a request that its screening refuses; returns whether it does. The connection closes, since to continue the
-  /// whole body would have to be read.
+  /// Answers a request that its screening refuses; returns whether it does. The connection closes, since to
+  /// continue the whole body would have to be read.
   func apply(
     _ screening: HTTPScreening?, to head: HTTPRequest, _ id: String, _ slot: UInt32, _ work: HTTPWork
   ) -> Bool {

@@ -84,7 +84,8 @@ extension HTTPServer {
     }
   }
 
-  /// There is no memory for what a connection holds: its request is refused, or its unread answers are dropped.
+  /// There is no memory for what a connection holds: its request is refused, or its unread answers are
+  /// dropped.
   private func runOut(_ slot: UInt32, _ work: HTTPWork) {
     guard table.slab[slot].phase == .reading, table.slab[slot].connection.queue.isEmpty else {
       metrics.lostAnswers.add()

@@ -5,8 +5,8 @@ import BorealisNet
 package enum HTTPUpgrade {
   /// It gets an ordinary answer, and the connection stays.
   case answered(HTTPResponse)
-  /// It gets this answer, 101, and the connection leaves the server: `take` is called on the loop's thread and owns it
-  /// from then on.
+  /// It gets this answer, 101, and the connection leaves the server: `take` is called on the loop's thread
+  /// and owns it from then on.
   case granted(HTTPResponse, take: (MovingConnection) -> Void)
 }
 

@@ -15,7 +15,8 @@ package final class HTTPServer: HTTPServerHooks, LoopDriver {
   /// In this turn a connection moved to another driver, which may have ended its turn already.
   var hasReleased = false
 
-  // Each request looks here dozens of times, and one thread does: checks of exclusive access would find nothing.
+  // Each request looks here dozens of times, and one thread does: checks of exclusive access would find
+  // nothing.
   @exclusivity(unchecked) var table: HTTPConnectionTable
   /// The buffer that the bytes of every connection are read into.
   var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -29,8 +30,8 @@ package final class HTTPServer: HTTPServerHooks, LoopDriver {
 
   var stamps = HTTPStamps()
 
-  /// Adds a server to a loop. `refusal` makes the answer to a request that the parser refuses or that is too slow;
-  /// `peers` and `metrics` are shared by the servers of all loops.
+  /// Adds a server to a loop. `refusal` makes the answer to a request that the parser refuses or that is too
+  /// slow; `peers` and `metrics` are shared by the servers of all loops.
   package init(
     loop: EventLoop, tls: TLSContext? = nil, limits: HTTPServerLimits = .init(),
     peers: HTTPPeerLimit = .init(connections: .max), memory: HTTPMemory = .init(), room: HTTPRoom = .init(),
@@ -97,9 +98,9 @@ package final class HTTPServer: HTTPServerHooks, LoopDriver {
     table.remove(slot)
   }
 
-  /// Answers requests in progress with `Connection: close`, closes idle connections, accepts no new ones, and calls
-  /// `whenEmpty` once, at the end of the turn in which the last connection has closed. Closing listeners is up to the
-  /// loop.
+  /// Answers requests in progress with `Connection: close`, closes idle connections, accepts no new ones, and
+  /// calls `whenEmpty` once, at the end of the turn in which the last connection has closed. Closing
+  /// listeners is up to the loop.
   package func beginDrain(whenEmpty: @escaping () -> Void) {
     isDraining = true
     self.whenEmpty = whenEmpty

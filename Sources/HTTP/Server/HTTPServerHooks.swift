@@ -1,7 +1,8 @@
 import BorealisBase
 import BorealisNet
 
-/// What the owner of an HTTP server decides besides answering requests. Everything is called on the loop's thread.
+/// What the owner of an HTTP server decides besides answering requests. Everything is called on the loop's
+/// thread.
 package class HTTPServerHooks {
   /// Gets a complete request and answers the exchange, then or later.
   package typealias Handler = (HTTPRequest, HTTPExchange) -> Void
@@ -15,7 +16,8 @@ package class HTTPServerHooks {
   var admission: HTTPAdmission
   private let refusal: (HTTPFault) -> HTTPResponse
 
-  /// Uses TLS on connections accepted from now on; nil for plain HTTP. Setting it again renews the certificate.
+  /// Uses TLS on connections accepted from now on; nil for plain HTTP. Setting it again renews the
+  /// certificate.
   package var tls: TLSContext?
   /// Refuses requests before their bodies are read; nil accepts all of them.
   package var screen: Screen? {
@@ -23,26 +25,27 @@ package class HTTPServerHooks {
     set { admission.screen = newValue }
   }
 
-  /// Called on the loop's thread for requests that their handler did not answer, with method, target and the request's
-  /// ID. The client gets the answer to `HTTPFault.unanswered`.
+  /// Called on the loop's thread for requests that their handler did not answer, with method, target and the
+  /// request's ID. The client gets the answer to `HTTPFault.unanswered`.
   package var unanswered: ((HTTPUnanswered, _ method: String, _ target: String, _ requestID: String) -> Void)?
 
   /// The answer to a refused request for a target that has answers of its own; nil leaves it to `refusal`.
   package var refusalPage: ((HTTPFault, _ target: String) -> HTTPResponse?)?
 
-  /// Returns the client's address of a request on a connection with this peer: another one behind a proxy. Called for
-  /// bodies that are not small, on the loop's thread; nil means the peer.
+  /// Returns the client's address of a request on a connection with this peer: another one behind a proxy.
+  /// Called for bodies that are not small, on the loop's thread; nil means the peer.
   package var client: ((HTTPRequest, IPAddress?) -> IPAddress?)? {
     get { admission.client }
     set { admission.client = newValue }
   }
 
-  /// Asked before `screen`, and in its place if it returns true: then the answer comes through the inquiry. Gets what a screen
-  /// gets, on the loop's thread. Requests to upgrade to a WebSocket are left out.
+  /// Asked before `screen`, and in its place if it returns true: then the answer comes through the inquiry.
+  /// Gets what a screen gets, on the loop's thread. Requests to upgrade to a WebSocket are left out.
   package var inquire: ((HTTPRequest, _ requestID: String, _ peer: IPAddress?, HTTPInquiry) -> Bool)?
 
-  /// Says that peers are trusted and pass on requests of others: their connections make room for no others while they are
-  /// open, and what is known of one request says nothing about the next one. Set before the first connection.
+  /// Says that peers are trusted and pass on requests of others: their connections make room for no others
+  /// while they are open, and what is known of one request says nothing about the next one. Set before the
+  /// first connection.
   package var peersActForOthers: Bool {
     get { admission.peersActForOthers }
     set { admission.peersActForOthers = newValue }
@@ -54,8 +57,8 @@ package class HTTPServerHooks {
   /// Called for each answer of a handler, on the loop's thread, before it is sent.
   package var completeAnswer: ((inout HTTPResponse) -> Void)?
 
-  /// Called first for every request, on the loop's thread; nil leaves it to the handler. The address is the peer's. Not
-  /// called while more than a little is queued for sending: a request to upgrade is refused then.
+  /// Called first for every request, on the loop's thread; nil leaves it to the handler. The address is the
+  /// peer's. Not called while more than a little is queued for sending: a request to upgrade is refused then.
   package var upgrade: ((HTTPRequest, IPAddress?) -> HTTPUpgrade?)?
 
   init(

@@ -1,20 +1,20 @@
-/// What one connection, and all connections of one server together, may take. Times are whole seconds and may last up
-/// to two seconds longer.
+/// What one connection, and all connections of one server together, may take. Times are whole seconds and may
+/// last up to two seconds longer.
 package struct HTTPServerLimits: Sendable {
   /// Limits of a request's parts.
   package var message = HTTPLimits()
-  /// Requests with larger bodies are screened before the body is read; screening each small one would cost more than it
-  /// saves.
+  /// Requests with larger bodies are screened before the body is read; screening each small one would cost
+  /// more than it saves.
   package var unscreenedBytes = 4 << 10
   /// Bytes that each connection has for itself; what it holds beyond them counts in the shared memory.
   package var uncountedBytes = 4 << 10
   /// Connections of one server; another one replaces the one that has been idle longest.
   package var connections = 10_000
-  /// Answers that may wait for one connection, in bytes. Its next request is not read while more than this waits, so
-  /// that what is held stays below this and one answer more.
+  /// Answers that may wait for one connection, in bytes. Its next request is not read while more than this
+  /// waits, so that what is held stays below this and one answer more.
   package var outboundBytes = 1 << 20
-  /// Steps of TLS handshakes in one turn of the loop, about 0.2 ms each, so that many new connections do not delay
-  /// others; the rest continues in the next turn.
+  /// Steps of TLS handshakes in one turn of the loop, about 0.2 ms each, so that many new connections do not
+  /// delay others; the rest continues in the next turn.
   package var handshakesPerTurn = 16
   /// Seconds for the TLS handshake.
   package var handshakeSeconds: UInt32 = 10

@@ -7,7 +7,8 @@ struct HTTPStamps {
   private var date = ""
   private var second = Int64.min
 
-  /// A client's own ID if it is harmless, else one that is unique over the installation for all practical purposes.
+  /// A client's own ID if it is harmless, else one that is unique over the installation for all practical
+  /// purposes.
   mutating func requestID(_ own: String?) -> String {
     if let own, (1...64).contains(own.utf8.count), own.utf8.allSatisfy(Self.isRequestIDByte) { return own }
     count &+= 1

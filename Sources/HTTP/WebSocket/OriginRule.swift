@@ -1,18 +1,19 @@
 import BorealisBase
 
-/// The web pages that may open a WebSocket. A browser sends the page's origin (RFC 6454), which the page cannot change;
-/// other clients send none or any, and are allowed.
+/// The web pages that may open a WebSocket. A browser sends the page's origin (RFC 6454), which the page
+/// cannot change; other clients send none or any, and are allowed.
 ///
-/// No cookie opens anything behind the WebSocket, so a foreign page could only do what any client can. But it would do it from
-/// its visitor's network, which may reach a server that the page's owner does not.
+/// No cookie opens anything behind the WebSocket, so a foreign page could only do what any client can. But it
+/// would do it from its visitor's network, which may reach a server that the page's owner does not.
 package struct OriginRule: Sendable, Equatable {
   private let others: Set<String>
   /// The authority of our own pages; nil if it is not known.
   private let site: String?
 
-  /// Allows the server's own pages and those of other origins, such as `https://www.example.com` or `capacitor://localhost`.
-  /// `null` means pages without an origin, `*` all. `site` is the URL of the server's own pages, such as
-  /// `https://push.example.com`. Nil if one of the origins, or the site, is malformed.
+  /// Allows the server's own pages and those of other origins, such as `https://www.example.com` or
+  /// `capacitor://localhost`. `null` means pages without an origin, `*` all. `site` is the URL of the
+  /// server's own pages, such as `https://push.example.com`. Nil if one of the origins, or the site, is
+  /// malformed.
   package init?(others: [String] = [], site: String? = nil) {
     let others = others.map { $0.lowercased() }
     guard others.allSatisfy(Self.isOrigin) else { return nil }
@@ -27,8 +28,8 @@ package struct OriginRule: Sendable, Equatable {
 
   /// Whether a page of an origin may connect to the host that it names. Nil is no page.
   ///
-  /// Without `site`, pages of the host in the request are the server's own. With it, that host is trusted only if it is
-  /// an IP address or `localhost`, because of DNS rebinding.
+  /// Without `site`, pages of the host in the request are the server's own. With it, that host is trusted
+  /// only if it is an IP address or `localhost`, because of DNS rebinding.
   package func allows(_ origin: String?, host: String?) -> Bool {
     guard let origin = origin?.lowercased(), !others.contains("*"), !others.contains(origin) else {
       return true
@@ -58,7 +59,8 @@ package struct OriginRule: Sendable, Equatable {
     return nil
   }
 
-  /// Apps that show pages of their own have schemes of their own (RFC 3986 section 3.1); only files have no host.
+  /// Apps that show pages of their own have schemes of their own (RFC 3986 section 3.1); only files have no
+  /// host.
   private static func isOrigin(_ text: String) -> Bool {
     if ["*", "null", "file://"].contains(text) { return true }
     guard let mark = text.firstRange(of: "://") else { return false }

@@ -38,7 +38,8 @@ package enum WebSocketHandshake {
 
   private static let magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-  /// Checks a request and makes the answer that opens the WebSocket. Offered extensions and subprotocols are ignored.
+  /// Checks a request and makes the answer that opens the WebSocket. Offered extensions and subprotocols are
+  /// ignored.
   package static func answer(
     to request: HTTPRequest, origins: OriginRule
   ) throws(Refusal) -> HTTPResponse {

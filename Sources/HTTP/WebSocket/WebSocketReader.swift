@@ -1,12 +1,13 @@
-/// Reads the frames of a WebSocket client (RFC 6455 section 5) as they come, in pieces of any size: binary messages without
-/// extensions.
+/// Reads the frames of a WebSocket client (RFC 6455 section 5) as they come, in pieces of any size: binary
+/// messages without extensions.
 ///
-/// No message data is stored: pieces are unmasked in place. Only a control frame, of at most 125 bytes, is stored until
-/// it is complete.
+/// No message data is stored: pieces are unmasked in place. Only a control frame, of at most 125 bytes, is
+/// stored until it is complete.
 package struct WebSocketReader: Sendable {
   /// What a client sent.
   package enum Event: Equatable, Sendable {
-    /// The next bytes of a message are unmasked in this range, which is empty only if an empty frame ends the message.
+    /// The next bytes of a message are unmasked in this range, which is empty only if an empty frame ends the
+    /// message.
     case piece(Range<Int>, endsMessage: Bool)
     /// A Ping with this content, to be answered with a Pong.
     case ping([UInt8])
@@ -52,8 +53,8 @@ package struct WebSocketReader: Sendable {
 
   private var isControl: Bool { opcode & 8 != 0 }
 
-  /// Consumes bytes from `position` up to `end`, until there is an event, and moves `position` past them. Nil when all
-  /// were consumed without an event. Do not call it after an error.
+  /// Consumes bytes from `position` up to `end`, until there is an event, and moves `position` past them. Nil
+  /// when all were consumed without an event. Do not call it after an error.
   package mutating func next(
     _ bytes: inout [UInt8], _ position: inout Int, end: Int
   ) throws(WebSocketFault) -> Event? {

@@ -1,6 +1,7 @@
 import BorealisBase
 
-/// Whom a push leaves out by when they were last there: Getui's `active_days`, and its filter of active or inactive devices.
+/// Whom a push leaves out by when they were last there: Getui's `active_days`, and its filter of active or
+/// inactive devices.
 package struct ActivityCondition: Equatable, Sendable {
   /// Days before the push that are looked at; 1 to `mostDays`.
   package let days: Int

@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// The audience of a push: in the request, the directory, reports and the console. It refers to the devices of the push's
-/// platforms.
+/// The audience of a push: in the request, the directory, reports and the console. It refers to the devices
+/// of the push's platforms.
 package indirect enum Audience: Equatable, Sendable {
   /// Every device. Nothing else means everybody: an audience is always named, never left out.
   case all
@@ -36,8 +36,8 @@ package indirect enum Audience: Equatable, Sendable {
   }
 }
 
-/// Conditions for devices of an app. Each key says how its values are combined, and the keys are combined by AND. Without
-/// any condition it matches no device.
+/// Conditions for devices of an app. Each key says how its values are combined, and the keys are combined by
+/// AND. Without any condition it matches no device.
 package struct AudienceFilter: Equatable, Sendable {
   /// Devices with any of these tags; empty for no condition.
   package var tags: [String]
@@ -85,8 +85,8 @@ package enum AudienceKind: Equatable, Sendable {
 }
 
 extension Audience {
-  /// Reads the audience of a push object that was accepted once; nil if it says nothing about one. What the rules of today
-  /// would refuse is read all the same.
+  /// Reads the audience of a push object that was accepted once; nil if it says nothing about one. What the
+  /// rules of today would refuse is read all the same.
   package init?(recorded push: JSONValue) {
     guard let audience = push["audience"] else { return nil }
     func names(_ key: String) -> [String] { (audience[key]?.array ?? []).compactMap(\.string) }

@@ -4,7 +4,8 @@ package enum NameCheck: Equatable, Sendable {
   case ok
   /// The name has no character.
   case empty
-  /// The name has more than 40 bytes in UTF-8, and more characters than Getui allows: 40 as an alias, 32 as a tag.
+  /// The name has more than 40 bytes in UTF-8, and more characters than Getui allows: 40 as an alias, 32 as a
+  /// tag.
   case tooLong
   /// The name holds a character that is not allowed.
   case illegalCharacter
@@ -39,7 +40,8 @@ package enum NameCheck: Equatable, Sendable {
     }
   }
 
-  /// What is wrong with this name, with the name and the first character that is not allowed; nil for a good name.
+  /// What is wrong with this name, with the name and the first character that is not allowed; nil for a good
+  /// name.
   package func complaint(of name: String, as kind: NameRules.Kind, allowHyphen: Bool) -> String? {
     switch (self, kind) {
     case (.ok, _): return nil
@@ -94,8 +96,8 @@ package enum NameCheck: Equatable, Sendable {
 
 /// The rules for names of aliases and tags and for mobile numbers.
 ///
-/// A hyphen in an alias is refused as JPush does, unless `allowHyphen` is set: being refused a UUID is what JPush's users
-/// complain of, but an app that moves back to JPush must be able to find out early.
+/// A hyphen in an alias is refused as JPush does, unless `allowHyphen` is set: being refused a UUID is what
+/// JPush's users complain of, but an app that moves back to JPush must be able to find out early.
 package enum NameRules {
   /// What a name is of.
   package enum Kind: Sendable {
@@ -109,11 +111,12 @@ package enum NameRules {
   /// The longest name by JPush's rules, in bytes of UTF-8.
   static let maximumBytes = 40
 
-  /// Checks a name that JPush's rules or Getui's allow: a device that came from either vendor sends the names that it has, and each
-  /// API may name them.
+  /// Checks a name that JPush's rules or Getui's allow: a device that came from either vendor sends the names
+  /// that it has, and each API may name them.
   ///
-  /// An alias has 1 to 40 characters: ASCII letters and digits, `_`, Chinese characters and `@ ! # $ & * + = . | ￥`; also `-` if
-  /// `allowHyphen` is set. A tag has 1 to 32 characters, or 40 bytes of UTF-8, without blanks and invisible ones.
+  /// An alias has 1 to 40 characters: ASCII letters and digits, `_`, Chinese characters and `@ ! # $ & * + =
+  /// . | ￥`; also `-` if `allowHyphen` is set. A tag has 1 to 32 characters, or 40 bytes of UTF-8, without
+  /// blanks and invisible ones.
   package static func check(_ name: String, as kind: Kind, allowHyphen: Bool = false) -> NameCheck {
     if name.isEmpty { return .empty }
     guard name.utf8.count <= maximumBytes || name.unicodeScalars.count <= maximum(of: kind) else {
@@ -133,14 +136,15 @@ package enum NameRules {
   /// The longest tag that Getui's API takes, in Unicode scalars.
   package static let maximumGetuiTag = 32
 
-  /// Checks an alias by Getui's rules: 1 to 40 characters, where JPush counts bytes. Getui documents letters, digits, `_` and
-  /// Chinese characters; those that only JPush allows are accepted too, since both APIs may name the same alias.
+  /// Checks an alias by Getui's rules: 1 to 40 characters, where JPush counts bytes. Getui documents letters,
+  /// digits, `_` and Chinese characters; those that only JPush allows are accepted too, since both APIs may
+  /// name the same alias.
   package static func checkGetuiAlias(_ name: String) -> NameCheck {
     check(name, maximum: maximumGetuiAlias) { isLegal($0, allowHyphen: false) }
   }
 
-  /// Checks a tag by Getui's rules: 1 to 32 characters, of which the only rule is that none is a blank. Characters that
-  /// cannot be seen are refused as well.
+  /// Checks a tag by Getui's rules: 1 to 32 characters, of which the only rule is that none is a blank.
+  /// Characters that cannot be seen are refused as well.
   package static func checkGetuiTag(_ name: String) -> NameCheck {
     check(name, maximum: maximumGetuiTag, isVisible)
   }
@@ -153,7 +157,8 @@ package enum NameRules {
     return name.unicodeScalars.allSatisfy(isLegal) ? .ok : .illegalCharacter
   }
 
-  /// Whether a character can be seen. Chinese characters that are newer than the tables of Unicode here count as well.
+  /// Whether a character can be seen. Chinese characters that are newer than the tables of Unicode here count
+  /// as well.
   private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
     if isLegal(scalar, allowHyphen: false) { return true }
     return switch scalar.properties.generalCategory {

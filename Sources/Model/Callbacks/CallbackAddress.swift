@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// Where callbacks go: an http or https address of up to 2048 bytes of printable ASCII, with a host, and without user
-/// information and fragment.
+/// Where callbacks go: an http or https address of up to 2048 bytes of printable ASCII, with a host, and
+/// without user information and fragment.
 package struct CallbackAddress: Hashable, Sendable {
   /// The address as it was given.
   package let text: String

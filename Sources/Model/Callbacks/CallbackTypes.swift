@@ -1,4 +1,5 @@
-/// The event types for an app server: JPush's bits of `callback.type`, and two extensions that concern the app itself.
+/// The event types for an app server: JPush's bits of `callback.type`, and two extensions that concern the
+/// app itself.
 package struct CallbackTypes: OptionSet, Hashable, Sendable {
   /// The sum of the bits.
   package let rawValue: UInt8
@@ -19,8 +20,8 @@ package struct CallbackTypes: OptionSet, Hashable, Sendable {
   /// A certificate for Apple ends soon.
   package static let credentialExpires = CallbackTypes(rawValue: 32)
 
-  /// The device showed the notification. Only Getui's format has an event for it, and sends it wherever `delivered` is
-  /// turned on: it cannot be chosen.
+  /// The device showed the notification. Only Getui's format has an event for it, and sends it wherever
+  /// `delivered` is turned on: it cannot be chosen.
   package static let shown = CallbackTypes(rawValue: 64)
 
   /// All that concerns pushes: what `callback.type` of a push may hold.

@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// A receipt in Getui's format: the outcome of a push at one device. Getui has no code for most outcomes: these have no
-/// receipt.
+/// A receipt in Getui's format: the outcome of a push at one device. Getui has no code for most outcomes:
+/// these have no receipt.
 package struct GetuiReceipt: Sendable, Equatable {
   /// The device: its registration ID, or the CID that it had at Getui.
   package var cid: String

@@ -1,5 +1,5 @@
-/// What a push does to the number on the app's icon. The server keeps a number for each registration, so that a push can
-/// add to it.
+/// What a push does to the number on the app's icon. The server keeps a number for each registration, so that
+/// a push can add to it.
 package enum BadgeChange: Equatable, Sendable {
   /// Leaves the number as it is.
   case unchanged
@@ -14,7 +14,8 @@ package enum BadgeChange: Equatable, Sendable {
   /// The numbers that an icon can have here.
   package static let range: ClosedRange<Int64> = 0...99_999
 
-  /// The number after a push, brought into `range`, to be sent and stored; nil if the push leaves it as it is.
+  /// The number after a push, brought into `range`, to be sent and stored; nil if the push leaves it as it
+  /// is.
   package func applied(to stored: Int64) -> Int64? {
     switch self {
     case .unchanged: nil

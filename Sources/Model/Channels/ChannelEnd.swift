@@ -13,10 +13,12 @@ package enum ChannelEnd {
   /// The sender took the push back, or replaced it.
   package static let withdrawn = "TakenBack"
 
-  /// What may be sent only once, such as a call, was sent and no answer came: it may have arrived, and is not sent again.
+  /// What may be sent only once, such as a call, was sent and no answer came: it may have arrived, and is not
+  /// sent again.
   package static let noAnswer = "NoAnswer"
 
-  /// The service refused the token, and the credential is not known to be right: it may be the credential's fault.
+  /// The service refused the token, and the credential is not known to be right: it may be the credential's
+  /// fault.
   package static let notVerified = "NotVerified"
 
   /// All that are not a service's words.

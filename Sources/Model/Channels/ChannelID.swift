@@ -1,4 +1,5 @@
-/// The number of a channel. The raw values are stored in the database, and used in the IDs of callback events.
+/// The number of a channel. The raw values are stored in the database, and used in the IDs of callback
+/// events.
 package struct ChannelID: RawRepresentable, Hashable, Comparable, Sendable {
   /// The number.
   package let rawValue: UInt8
@@ -17,12 +18,12 @@ package struct ChannelID: RawRepresentable, Hashable, Comparable, Sendable {
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A part of a push on one channel, with targets and answers of its own. Most channels have one leg; APNs has a second one
-/// for calls, which have tokens of their own.
+/// A part of a push on one channel, with targets and answers of its own. Most channels have one leg; APNs has
+/// a second one for calls, which have tokens of their own.
 package struct DeliveryLeg: Hashable, Comparable, Sendable {
   package let channel: ChannelID
-  /// Which of the channel's legs it is. The main one brings the notification in place of the direct connection; what others bring
-  /// comes in addition.
+  /// Which of the channel's legs it is. The main one brings the notification in place of the direct
+  /// connection; what others bring comes in addition.
   package let number: UInt8
 
   /// The number of the main leg of each channel.

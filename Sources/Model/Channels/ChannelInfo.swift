@@ -1,6 +1,7 @@
 import BorealisBase
 
-/// What a channel is and what it can do. Whatever shows or counts channels reads it here, and knows no channel by name.
+/// What a channel is and what it can do. Whatever shows or counts channels reads it here, and knows no
+/// channel by name.
 package struct ChannelInfo: Hashable, Sendable {
   /// Its number.
   package let id: ChannelID
@@ -95,7 +96,7 @@ package struct ChannelAbilities: OptionSet, Hashable, Sendable {
 
   /// "Delivered" means that the device has the push, not only that a service took it.
   package static let confirmsArrival = ChannelAbilities(rawValue: 1)
-  /// Its service tells of each device whether a push has arrived, once it knows where to. "Delivered" means that the service took
-  /// it until then.
+  /// Its service tells of each device whether a push has arrived, once it knows where to. "Delivered" means
+  /// that the service took it until then.
   package static let sendsReceipts = ChannelAbilities(rawValue: 2)
 }

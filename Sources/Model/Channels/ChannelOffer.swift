@@ -1,6 +1,7 @@
 import BorealisBase
 
-/// The leg of a push that a channel can deliver, and its possible targets. The routing table (`Routing`) decides who gets it.
+/// The leg of a push that a channel can deliver, and its possible targets. The routing table (`Routing`)
+/// decides who gets it.
 package struct ChannelOffer: Sendable {
   /// What it is about.
   package let leg: DeliveryLeg

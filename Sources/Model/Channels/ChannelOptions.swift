@@ -1,4 +1,5 @@
-/// What senders may wish of a channel alone: its object in `options.third_party_channel`, as the channel describes it.
+/// What senders may wish of a channel alone: its object in `options.third_party_channel`, as the channel
+/// describes it.
 package struct ChannelOptions: Hashable, Sendable {
   /// JPush's name of the object: "huawei".
   package let key: String

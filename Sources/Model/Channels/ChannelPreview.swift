@@ -84,8 +84,8 @@ package struct ChannelQuota: Sendable, Equatable {
     return max(0, total - used)
   }
 
-  /// Whether it says something of a moment: quotas of Chinese services are counted anew at midnight by China's clocks, which know no
-  /// summer time.
+  /// Whether it says something of a moment: quotas of Chinese services are counted anew at midnight by
+  /// China's clocks, which know no summer time.
   package func isOfDay(_ now: Timestamp) -> Bool { Self.day(knownAt) == Self.day(now) }
 
   private static func day(_ moment: Timestamp) -> Int64 { (moment.seconds + 8 * 3600) / 86_400 }

@@ -1,6 +1,8 @@
-/// What the answers of a channel's service mean: for whoever asks why a push did not arrive, and for reports that group reasons.
+/// What the answers of a channel's service mean: for whoever asks why a push did not arrive, and for reports
+/// that group reasons.
 package struct ChannelWords: Hashable, Sendable {
-  /// The step that says whether the service accepted a push: the channel's own, or `WhyPoint.channel`, which names the channel.
+  /// The step that says whether the service accepted a push: the channel's own, or `WhyPoint.channel`, which
+  /// names the channel.
   package let point: WhyPoint
   /// The service has not answered, and cannot be reached.
   let waiting, unreachable: WhyCause

@@ -1,16 +1,17 @@
 import BorealisBase
 
-/// Makes of a push what the service of a channel gets, when the push is accepted: so the sender learns at once what the service would
-/// refuse. `PushRules.renderers` has those of the channels that are plugged in.
+/// Makes of a push what the service of a channel gets, when the push is accepted: so the sender learns at
+/// once what the service would refuse. `PushRules.renderers` has those of the channels that are plugged in.
 package protocol ContentRenderer: Sendable {
   /// The channel that sends what it makes.
   var channel: ChannelID { get }
   /// The platforms of the devices that get it.
   var platforms: PlatformSet { get }
-  /// What the channel stores of a push, in a coding of its own; nil if it has nothing to send of it. Throws what the sender is told
-  /// if the service would refuse it.
+  /// What the channel stores of a push, in a coding of its own; nil if it has nothing to send of it. Throws
+  /// what the sender is told if the service would refuse it.
   func render(_ draft: ContentDraft) throws(APIError) -> [UInt8]?
-  /// What it made of a push, changed so that it takes the place of an older push on devices; both are its own codings.
+  /// What it made of a push, changed so that it takes the place of an older push on devices; both are its own
+  /// codings.
   func replacing(_ old: [UInt8], with new: [UInt8]) -> [UInt8]
 }
 

@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// What the receipt of a channel's service says of a push that it took and that did not arrive, in words that all services share.
-/// The raw values stand in answers and callbacks, beside the reasons of services.
+/// What the receipt of a channel's service says of a push that it took and that did not arrive, in words that
+/// all services share. The raw values stand in answers and callbacks, beside the reasons of services.
 package enum ReceiptReason: String, Sendable, CaseIterable {
   /// The app is not installed any more.
   case appRemoved = "AppRemoved"

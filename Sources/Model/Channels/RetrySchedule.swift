@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// When to try again: delays that double, each with full jitter, so that what failed together does not come back
-/// together.
+/// When to try again: delays that double, each with full jitter, so that what failed together does not come
+/// back together.
 package struct RetrySchedule: Equatable, Sendable {
   /// The longest delay, in milliseconds: 15 minutes, which is what APNs asks for after a failure of its own.
   package static let maximumDelay: Int64 = 15 * 60 * 1000
@@ -14,7 +14,8 @@ package struct RetrySchedule: Equatable, Sendable {
   /// The shortest first delay, in milliseconds; 0 means that the first retry comes at once.
   package let first: Int64
 
-  /// A schedule that starts with a delay of `firstSeconds` to twice as much. 0 to 900 count; others are brought there.
+  /// A schedule that starts with a delay of `firstSeconds` to twice as much. 0 to 900 count; others are
+  /// brought there.
   package init(firstSeconds: Int64) {
     first = min(max(0, firstSeconds), Self.maximumDelay / 1000) * 1000
   }

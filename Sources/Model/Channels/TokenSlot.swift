@@ -1,7 +1,8 @@
 import BorealisBase
 
-/// Names a service of a channel: one for which an app has a credential of its own, and to which a token belongs. Most
-/// channels have one; APNs has production and sandbox. Raw values stand in the database with each token.
+/// Names a service of a channel: one for which an app has a credential of its own, and to which a token
+/// belongs. Most channels have one; APNs has production and sandbox. Raw values stand in the database with
+/// each token.
 package struct ServiceID: RawRepresentable, Hashable, Sendable {
   /// The number, 1 to 8; 0 for `none`.
   package let rawValue: UInt8
@@ -38,7 +39,8 @@ package struct TokenSlot: Hashable, Sendable {
   package let channel: ChannelID
   /// Which kind of the channel's tokens it is: `TokenKind.number`.
   package let kind: UInt8
-  /// What tells the tokens of a kind apart of which a registration may have several; empty for the other kinds.
+  /// What tells the tokens of a kind apart of which a registration may have several; empty for the other
+  /// kinds.
   package let name: String
 
   /// Most bytes of a name, in UTF-8.

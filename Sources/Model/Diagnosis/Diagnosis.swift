@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// Why a push arrived at a device or did not: each step with what is known about it. Depends only on the facts; what was
-/// not recorded stays unknown.
+/// Why a push arrived at a device or did not: each step with what is known about it. Depends only on the
+/// facts; what was not recorded stays unknown.
 package struct Diagnosis: Equatable, Sendable {
   package let conclusion: WhyConclusion
   /// All steps, in the order in which they are looked at.

@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// Why a push did not arrive, or is not seen. The names are part of the API; Docs/why-not-delivered.md explains each. Channels have
-/// causes of their own.
+/// Why a push did not arrive, or is not seen. The names are part of the API; Docs/why-not-delivered.md
+/// explains each. Channels have causes of their own.
 package struct WhyCause: Hashable, Sendable {
   /// Its name in the API.
   package let rawValue: String

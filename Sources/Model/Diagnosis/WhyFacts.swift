@@ -15,12 +15,14 @@ package struct WhyFacts: Equatable, Sendable {
   package var isUnreached = false
   /// The way over the direct connection.
   package var own = OwnWay.notMeant
-  /// The way by the channel by which the push was to go to the device besides the direct connection, or could have gone; nil if
-  /// there was none.
+  /// The way by the channel by which the push was to go to the device besides the direct connection, or could
+  /// have gone; nil if there was none.
   package var way: ChannelWay?
-  /// What is to bring the notification, or has been asked to, if the device does not acknowledge the push in time; nil if nothing.
+  /// What is to bring the notification, or has been asked to, if the device does not acknowledge the push in
+  /// time; nil if nothing.
   package var fallback: Fallback?
-  /// The points of the channels that have a step of their own in every diagnosis, whichever channel the push uses.
+  /// The points of the channels that have a step of their own in every diagnosis, whichever channel the push
+  /// uses.
   package var channelPoints: [WhyPoint] = []
   /// Whether the device reported that it was shown, and when.
   package var isShown = false
@@ -244,7 +246,8 @@ package struct WhyFacts: Equatable, Sendable {
     package var rest: Rest?
     /// When the service answered, or why it was not asked.
     package var answeredAt: Timestamp?
-    /// Whether it is known that the device has it, by a receipt or by its own word; nil if the service sends no receipts.
+    /// Whether it is known that the device has it, by a receipt or by its own word; nil if the service sends
+    /// no receipts.
     package var hasArrived: Bool?
 
     /// A way of whose credential nothing is known.

@@ -50,8 +50,8 @@ extension WhyJudge {
     case missing(WhyCause, Timestamp?)
   }
 
-  /// The times of tags are whole seconds. Within the second of the push the device's not being a target decides: a tag that
-  /// it needed was not there, one that is excluded was.
+  /// The times of tags are whole seconds. Within the second of the push the device's not being a target
+  /// decides: a tag that it needed was not there, one that is excluded was.
   private func state(_ tag: WhyFacts.Tag, isExcluded: Bool) -> TagState {
     func isLater(_ at: Timestamp, ifSame: Bool) -> Bool {
       at.seconds > push.createdAt.seconds || ifSame && at.seconds == push.createdAt.seconds
@@ -93,8 +93,8 @@ extension WhyJudge {
     return nil
   }
 
-  /// Only the last change of a tag is recorded. An excluded tag that the device has now is the remaining explanation if
-  /// nothing else was wrong.
+  /// Only the last change of a tag is recorded. An excluded tag that the device has now is the remaining
+  /// explanation if nothing else was wrong.
   private func presentExclusion(_ filter: AudienceFilter, _ device: WhyFacts.Device) -> WhyStep? {
     let bound = filter.tagsNot.first { name in
       device.tags.contains { $0.name.hasSameBytes(as: name) && $0.isBound }

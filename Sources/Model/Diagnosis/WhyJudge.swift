@@ -109,7 +109,8 @@ struct WhyJudge {
       : WhyStep(.lifetime, .failed, at: push.expiresAt, .expired)
   }
 
-  /// Whether something of it was pending for the device until the push ended or was recalled, or is pending now.
+  /// Whether something of it was pending for the device until the push ended or was recalled, or is pending
+  /// now.
   private var wasOpen: Bool { waitedToTheEnd || facts.way?.state == .refused(ChannelEnd.withdrawn) }
 
   private var waitedToTheEnd: Bool {

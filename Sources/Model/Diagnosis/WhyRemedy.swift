@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// What to do when a push did not arrive. The names are part of the API; Docs/why-not-delivered.md explains each. Channels have
-/// remedies of their own.
+/// What to do when a push did not arrive. The names are part of the API; Docs/why-not-delivered.md explains
+/// each. Channels have remedies of their own.
 package struct WhyRemedy: Hashable, Sendable {
   /// Its name in the API.
   package let rawValue: String
@@ -117,7 +117,8 @@ extension WhyRemedy {
     "change_strategy",
     "Send with a strategy that also uses the direct connection.",
     "选择同时使用长连接的推送策略。")
-  /// Let the app run in the background: exempt it from battery saving, allow autostart, and check the network.
+  /// Let the app run in the background: exempt it from battery saving, allow autostart, and check the
+  /// network.
   package static let keepAlive = WhyRemedy(
     "keep_alive",
     "Check the device's network; exempt the app from battery saving and allow it to run in the "

@@ -1,6 +1,7 @@
 import BorealisBase
 
-/// What has to hold for a push to arrive. The names are part of the API. Channels may have points of their own.
+/// What has to hold for a push to arrive. The names are part of the API. Channels may have points of their
+/// own.
 package struct WhyPoint: Hashable, Sendable {
   /// Its name in the API.
   package let rawValue: String

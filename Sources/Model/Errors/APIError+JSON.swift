@@ -1,8 +1,9 @@
 import BorealisBase
 
 extension APIError {
-  /// The body of the answer: `{"error":{"code":1003,"message":"…"}}`. `msgID` is added as a number if the error occurred
-  /// after a push had got its ID. `illegal` are the registration IDs that caused the error, if any, as `illegal_rids`.
+  /// The body of the answer: `{"error":{"code":1003,"message":"…"}}`. `msgID` is added as a number if the
+  /// error occurred after a push had got its ID. `illegal` are the registration IDs that caused the error, if
+  /// any, as `illegal_rids`.
   package func json(msgID: MessageID? = nil, illegal: [String] = []) -> [UInt8] {
     var writer = JSONWriter(capacity: message.utf8.count + 64)
     writer.beginObject()

@@ -1,5 +1,5 @@
-/// What an API answers when a request fails before its own rules come to bear: each of JPush's APIs has codes of its own
-/// for the same faults (JPush REST v3, error codes of each API).
+/// What an API answers when a request fails before its own rules come to bear: each of JPush's APIs has codes
+/// of its own for the same faults (JPush REST v3, error codes of each API).
 package struct APIFaults: Sendable {
   /// The request has no `Authorization` header.
   package let unauthorized: APIError

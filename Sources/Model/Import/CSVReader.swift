@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// Reads comma-separated values (RFC 4180) piece by piece: fields may be quoted, a quote in them is doubled, lines end
-/// with LF or CR LF. A byte order mark before all is passed over, as spreadsheets write it.
+/// Reads comma-separated values (RFC 4180) piece by piece: fields may be quoted, a quote in them is doubled,
+/// lines end with LF or CR LF. A byte order mark before all is passed over, as spreadsheets write it.
 package struct CSVReader: Sendable {
   /// One record.
   package struct Record: Equatable, Sendable {
@@ -65,7 +65,8 @@ package struct CSVReader: Sendable {
     return records
   }
 
-  /// Whether a byte at the beginning of the file belongs to its byte order mark. What was none is read as it is.
+  /// Whether a byte at the beginning of the file belongs to its byte order mark. What was none is read as it
+  /// is.
   private mutating func readMark(_ byte: UInt8) -> Bool {
     guard let count = markBytes else { return false }
     if byte == Self.mark[count] {

@@ -1,7 +1,8 @@
 import BorealisBase
 
-/// The columns of an imported file, in the order of its first line. Beside those of its source it may have two for each channel:
-/// `token.NAME` with the device's ordinary token, and `service.NAME` with the name of the service that it belongs to.
+/// The columns of an imported file, in the order of its first line. Beside those of its source it may have
+/// two for each channel: `token.NAME` with the device's ordinary token, and `service.NAME` with the name of
+/// the service that it belongs to.
 package struct ImportColumns: Equatable, Sendable {
   typealias Column = ImportSource.Column
 
@@ -24,7 +25,8 @@ package struct ImportColumns: Equatable, Sendable {
   let channels: [ChannelColumns]
   private let count: Int
 
-  /// Reads the first line of a file whose tokens may be of some channels. Upper case and blanks around a name do not count.
+  /// Reads the first line of a file whose tokens may be of some channels. Upper case and blanks around a name
+  /// do not count.
   package init(
     _ fields: [String], from source: ImportSource = .jpush, channels: [ChannelInfo] = []
   ) throws(ImportFault) {

@@ -9,8 +9,9 @@ package struct ImportFault: Error, Equatable, Sendable {
   package init(reason: String) { self.reason = reason }
 }
 
-/// A registration of another platform from a line of a file, validated by the rules of the device API. A field that is wrong is
-/// left out, and does not keep the device from being imported; only a line without a device is refused.
+/// A registration of another platform from a line of a file, validated by the rules of the device API. A
+/// field that is wrong is left out, and does not keep the device from being imported; only a line without a
+/// device is refused.
 package struct ImportLine: Equatable, Sendable {
   /// The ID that it had: 1 to 58 visible ASCII characters.
   package var registrationID: String
@@ -128,8 +129,8 @@ package struct ImportLine: Equatable, Sendable {
     return PushToken(TokenSlot(info.id, kind: kind.number), service, bytes)
   }
 
-  /// The token in the source's own columns, which are older than other channels: of APNs. An environment without a token means
-  /// nothing.
+  /// The token in the source's own columns, which are older than other channels: of APNs. An environment
+  /// without a token means nothing.
   private static func ordinaryToken(
     _ values: ImportColumns.Values, _ platform: Platform, _ name: String
   ) throws(ImportFault) -> PushToken? {

@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// What `options.third_party_channel` and `options.classification` say of single channels. The names of objects and members are those
-/// that the plugged-in channels describe (`ChannelInfo.options`).
+/// What `options.third_party_channel` and `options.classification` say of single channels. The names of
+/// objects and members are those that the plugged-in channels describe (`ChannelInfo.options`).
 package struct ChannelWishes: Equatable, Sendable {
   /// The ways that the sender chose for channels. Devices of other channels have JPush's default.
   private(set) var ways: [ChannelID: Strategy.Rule] = [:]
@@ -18,7 +18,8 @@ package struct ChannelWishes: Equatable, Sendable {
   /// None.
   init() {}
 
-  /// JPush's names for its vendors. Those without a channel here reach no device: their objects are without effect.
+  /// JPush's names for its vendors. Those without a channel here reach no device: their objects are without
+  /// effect.
   private static let vendors = [
     "xiaomi", "huawei", "honor", "meizu", "oppo", "vivo", "fcm", "nio", "asus", "hmos",
   ]
@@ -171,7 +172,8 @@ extension PushContent {
     }.first
   }
 
-  /// The strategy for devices of a channel: the sender may have chosen a way for it alone. `common` is that of the push.
+  /// The strategy for devices of a channel: the sender may have chosen a way for it alone. `common` is that
+  /// of the push.
   package func strategy(of channel: ChannelID, else common: Strategy) -> Strategy {
     guard let rule = content(for: channel).flatMap({ ChannelWishes.way(in: $0) }) else { return common }
     return Strategy(rule, ios: common.ios)

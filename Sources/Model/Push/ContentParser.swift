@@ -160,7 +160,8 @@ struct ContentParser {
     return rendered
   }
 
-  /// A notification without members that ask for nothing in a way that is not their own (`"sound": false`), which no service takes.
+  /// A notification without members that ask for nothing in a way that is not their own (`"sound": false`),
+  /// which no service takes.
   private func forRenderers(_ notification: Fields) throws(APIError) -> Fields {
     let ios = try notification.fields("ios")
     let isClean = notification["alert"].map { $0.string != nil } ?? true
@@ -179,7 +180,8 @@ struct ContentParser {
     return push.inner(object, "notification")
   }
 
-  /// The notifications of their own that Getui's API has for vendors' channels: the object `notification_3rd` in its second version.
+  /// The notifications of their own that Getui's API has for vendors' channels: the object `notification_3rd`
+  /// in its second version.
   private func renderForVendors() throws(APIError) -> ChannelContent? {
     guard let notifications = try push.fields("notification_3rd") else { return nil }
     var rendered = JSONObject()

@@ -1,8 +1,8 @@
 import BorealisBase
 
-/// The members of a request that the server accepts without doing what they ask for, since they only affect how a notification
-/// looks or which feature of a maker is used. The sender sees their names in a header of the response, and people on the push's
-/// page. One list for each request; used by one thread.
+/// The members of a request that the server accepts without doing what they ask for, since they only affect
+/// how a notification looks or which feature of a maker is used. The sender sees their names in a header of
+/// the response, and people on the push's page. One list for each request; used by one thread.
 package final class IgnoredMembers {
   /// The response header.
   package static let header = "X-Borealis-Ignored"
@@ -29,8 +29,8 @@ package final class IgnoredMembers {
     for path in paths { add(prefix + path) }
   }
 
-  /// The value of the response header, nil for no names: paths joined by commas, with `%XX` for bytes other than visible ASCII and
-  /// for commas and percent signs.
+  /// The value of the response header, nil for no names: paths joined by commas, with `%XX` for bytes other
+  /// than visible ASCII and for commas and percent signs.
   package static func headerValue(_ names: [String]) -> String? {
     guard !names.isEmpty else { return nil }
     var value: [UInt8] = []
@@ -50,8 +50,8 @@ package final class IgnoredMembers {
 }
 
 extension JSONValue {
-  /// Whether a member with this value asks for nothing: `null`, `false`, `"false"`, `""`, 0, and arrays and objects without anything
-  /// else. Such members are accepted everywhere, known or not.
+  /// Whether a member with this value asks for nothing: `null`, `false`, `"false"`, `""`, 0, and arrays and
+  /// objects without anything else. Such members are accepted everywhere, known or not.
   package var asksForNothing: Bool {
     switch self {
     case .null, .bool(false), .string(""), .string("false"): true

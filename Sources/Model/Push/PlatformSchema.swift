@@ -52,8 +52,8 @@ enum PlatformSchema {
     "sound": .text, "channel_id": .textUpTo(1000), "extras": .object,
   ]
 
-  /// Checks the members of an object that a table names; others have no effect. Returns those to go by: without any whose value asks
-  /// for nothing in a way that is not the member's own.
+  /// Checks the members of an object that a table names; others have no effect. Returns those to go by:
+  /// without any whose value asks for nothing in a way that is not the member's own.
   static func check(
     _ fields: Fields, _ schema: [String: FieldKind]
   ) throws(APIError) -> [JSONObject.Member] {

@@ -37,8 +37,8 @@ package struct PushContent: Equatable, Sendable {
   /// The member of a notification for vendors' channels with the number that it has on devices.
   package static let notifyIDMember = "notify_id"
 
-  /// Collects variants: equal ones are merged; empty ones are dropped; of two for one platform, or of two contents for one channel,
-  /// the first counts.
+  /// Collects variants: equal ones are merged; empty ones are dropped; of two for one platform, or of two
+  /// contents for one channel, the first counts.
   package init(
     variants: [ContentVariant], forChannels: [ChannelContent] = [], overrides: MessageID? = nil
   ) {
@@ -110,7 +110,8 @@ package struct PushContent: Equatable, Sendable {
     (hasVendorNotification(on: platform) ? "notification_3rd." : "notification.") + platform.name
   }
 
-  /// The notification that vendors' channels other than APNs bring devices of a platform; nil if there is none.
+  /// The notification that vendors' channels other than APNs bring devices of a platform; nil if there is
+  /// none.
   package func vendorNotification(on platform: Platform) -> JSONObject? {
     guard hasVendorNotification(on: platform), let bytes = content(for: .allVendors) else {
       return variant(for: platform).flatMap { try? parseJSON($0.notification) }?.object
@@ -137,9 +138,10 @@ package struct PushContent: Equatable, Sendable {
     }
   }
 
-  /// The JSON that a device gets over the direct connection: `{"notification":{…},"message":{…},"override":"123"}`,
-  /// each member only if it was requested and exists. A notification that the device must not show from a moment on has
-  /// `"show_before":1800000000000` in front of it, in milliseconds.
+  /// The JSON that a device gets over the direct connection:
+  /// `{"notification":{…},"message":{…},"override":"123"}`, each member only if it was requested and exists.
+  /// A notification that the device must not show from a moment on has `"show_before":1800000000000` in front
+  /// of it, in milliseconds.
   package func deviceJSON(
     platform: Platform, parts: PushParts = .all, showBefore: Timestamp? = nil
   ) -> [UInt8] {
@@ -165,16 +167,17 @@ package struct PushContent: Equatable, Sendable {
     return json
   }
 
-  /// The first byte of an encoding: without contents for channels, which is the oldest form; with one for APNs alone, which was
-  /// written until there were other channels; with any.
+  /// The first byte of an encoding: without contents for channels, which is the oldest form; with one for
+  /// APNs alone, which was written until there were other channels; with any.
   private static let versionWithoutChannels: UInt8 = 1
   private static let versionWithOneChannel: UInt8 = 2
   private static let version: UInt8 = 3
 
   /// Compact bytes for the database: the version, the overridden push in eight bytes (0 for none), number of
-  /// variants, then for each variant its platforms (one byte) and both parts, each after its size in four bytes, most
-  /// significant byte first. In version 3 the number of contents for channels follows, one byte, and for each the channel (one
-  /// byte), its platforms (one byte) and its bytes after their size in four bytes; in version 2 the content for APNs.
+  /// variants, then for each variant its platforms (one byte) and both parts, each after its size in four
+  /// bytes, most significant byte first. In version 3 the number of contents for channels follows, one byte,
+  /// and for each the channel (one byte), its platforms (one byte) and its bytes after their size in four
+  /// bytes; in version 2 the content for APNs.
   package func encode() -> [UInt8] {
     let size = variants.reduce(11) { $0 + 9 + $1.notification.count + $1.message.count }
     var writer = ByteWriter(capacity: forChannels.reduce(size) { $0 + 6 + $1.bytes.count })
@@ -199,7 +202,8 @@ package struct PushContent: Equatable, Sendable {
     return writer.bytes
   }
 
-  /// Reads what `encode` wrote, in this version or an earlier one; nil for anything else. What channels wrote they check themselves.
+  /// Reads what `encode` wrote, in this version or an earlier one; nil for anything else. What channels wrote
+  /// they check themselves.
   package init?(decoding bytes: [UInt8]) {
     var reader = ByteReader(bytes)
     guard let version = reader.read(UInt8.self), (1...Self.version).contains(version),

@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// Contents of a push that the app server has enciphered: only devices that have the key read them. The server carries them
-/// and knows neither key nor content.
+/// Contents of a push that the app server has enciphered: only devices that have the key read them. The
+/// server carries them and knows neither key nor content.
 package struct PushEncryption: Equatable, Sendable {
   /// The member of a notification, a message and a payload for Apple that holds an enciphered content.
   package static let member = "encrypted"
@@ -66,7 +66,8 @@ package struct PushEncryption: Equatable, Sendable {
     return end <= bytes.count ? bytes[(nameCount + 1)..<end] : nil
   }
 
-  /// Whether only one device can read it: its key's name is a point or an enciphered secret, not a key that is shared.
+  /// Whether only one device can read it: its key's name is a point or an enciphered secret, not a key that
+  /// is shared.
   private var isForOneDevice: Bool {
     [notification, message].contains { content in
       guard let content, let bytes = Base64.decode(content.utf8) else { return false }
@@ -85,8 +86,8 @@ package struct PushEncryption: Equatable, Sendable {
     }
   }
 
-  /// The member that carries a content; over the direct connection with the seconds for which the push is kept, so that a
-  /// device knows for how long to wait for a key.
+  /// The member that carries a content; over the direct connection with the seconds for which the push is
+  /// kept, so that a device knows for how long to wait for a key.
   package func value(_ content: String, timeToLive: Int? = nil) -> JSONValue {
     var object = JSONObject()
     object.set("alg", .string(cipher.rawValue))

@@ -4,14 +4,15 @@ import BorealisBase
 package struct PushOptions: Equatable, Sendable {
   /// The sender's label, echoed in the answer; nil is echoed as 0.
   package var sendno: Int64?
-  /// How long the push is kept for devices that are away, in seconds; 0 reaches only devices that can be reached now.
+  /// How long the push is kept for devices that are away, in seconds; 0 reaches only devices that can be
+  /// reached now.
   package var timeToLive: Int
   /// Whether the sender named it.
   package var hasTimeToLive: Bool
   /// The push that this one replaces; whether it is known and at most a day old is not checked here.
   package var overrideMessageID: MessageID?
-  /// The APNs environment that the sender chose, for devices that did not report their token's; nil means production, as
-  /// at JPush.
+  /// The APNs environment that the sender chose, for devices that did not report their token's; nil means
+  /// production, as at JPush.
   package var apnsProduction: Bool?
   /// `apns-collapse-id`, at most 64 bytes.
   package var apnsCollapseID: String?
@@ -19,7 +20,8 @@ package struct PushOptions: Equatable, Sendable {
   package var apnsPriority: UInt8?
   /// Minutes over which delivery is paced evenly, 0 for at once.
   package var bigPushDuration: Int
-  /// Devices a second at most, 0 for no limit: Getui's `speed`, which becomes minutes when the audience is fixed.
+  /// Devices a second at most, 0 for no limit: Getui's `speed`, which becomes minutes when the audience is
+  /// fixed.
   package var speed: Int64 = 0
   /// Whom the push leaves out by when they were last there.
   package var activity: [ActivityCondition] = []
@@ -27,8 +29,8 @@ package struct PushOptions: Equatable, Sendable {
   package var pushPlan: String?
   /// Whose rules choose the channel, an extension of JPush's options.
   package var strategy: Strategy
-  /// Seconds that a device which is online has for its acknowledgement before the channel of its vendor brings the notification,
-  /// an extension of JPush's options; nil for any time.
+  /// Seconds that a device which is online has for its acknowledgement before the channel of its vendor
+  /// brings the notification, an extension of JPush's options; nil for any time.
   package var fallbackAfter: Int?
   /// What the sender wishes of single channels.
   package var wishes: ChannelWishes
@@ -73,7 +75,8 @@ extension PushOptions {
     fallbackAfter = fallbackAfter.flatMap { seconds > 2 ? min($0, seconds - 2) : nil }
   }
 
-  /// Members for channels of makers and for JPush's console that nothing here obeys: checked, and without effect.
+  /// Members for channels of makers and for JPush's console that nothing here obeys: checked, and without
+  /// effect.
   private static let flagsWithoutEffect = ["test_message", "need_backup", "auto_truncation", "mkt_enable"]
   private static let textsWithoutEffect = ["receipt_id", "notification_3rd_ver"]
   private static let objectsWithoutEffect = ["portal_extra"]
@@ -94,8 +97,8 @@ extension PushOptions {
   /// The members of the request that have no effect, by Getui's names: a list of texts.
   private static let ignoredOfGetui = "ignored"
 
-  /// Notes what has no effect. A member that is spelled almost like one that decides something is refused: it would silently decide
-  /// nothing.
+  /// Notes what has no effect. A member that is spelled almost like one that decides something is refused: it
+  /// would silently decide nothing.
   private static func noteOthers(_ fields: Fields, isGetui: Bool) throws(APIError) {
     for key in flagsWithoutEffect { _ = try fields.flag(key) }
     for key in textsWithoutEffect { _ = try fields.string(key) }
@@ -178,7 +181,8 @@ extension PushOptions {
     return Strategy(try rule(own, "default") ?? .jpush, ios: try rule(own, "ios"))
   }
 
-  /// Seconds until the vendor's channel brings what a device has not acknowledged; only where that can happen.
+  /// Seconds until the vendor's channel brings what a device has not acknowledged; only where that can
+  /// happen.
   private static func fallbackAfter(
     _ fields: Fields, _ options: PushOptions, _ rules: PushRules
   ) throws(APIError) -> Int? {
@@ -188,7 +192,8 @@ extension PushOptions {
     guard seconds <= options.timeToLive else {
       throw fields.invalid(key, "must be at most \(fields.name("time_to_live"))")
     }
-    // The channel takes over within two seconds after the time: a push that has ended by then would go nowhere.
+    // The channel takes over within two seconds after the time: a push that has ended by then would go
+    // nowhere.
     let latest = options.timeToLive - 2
     guard latest >= 1 else { throw fields.invalid(key, "needs \(fields.name("time_to_live")) of at least 3") }
     guard options.bigPushDuration == 0 else {
@@ -234,7 +239,8 @@ extension PushOptions {
     return name
   }
 
-  /// Unsupported features are refused by name, since ignoring them would change the devices, the time or the text.
+  /// Unsupported features are refused by name, since ignoring them would change the devices, the time or the
+  /// text.
   private static func refuse(_ fields: Fields, hasMessage: Bool, isPaced: Bool) throws(APIError) {
     if try fields.flag("active_push") == true {
       if hasMessage { throw .activePush("options.active_push does not go with message") }

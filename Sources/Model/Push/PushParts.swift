@@ -10,8 +10,8 @@ package struct PushParts: OptionSet, Hashable, Sendable {
   package static let notification = PushParts(rawValue: 1)
   /// Data that only the app sees.
   package static let message = PushParts(rawValue: 2)
-  /// A notification that vendors' channels bring in place of everything that the direct connection brings. It is never sent over
-  /// the direct connection, and is not stored as a part.
+  /// A notification that vendors' channels bring in place of everything that the direct connection brings. It
+  /// is never sent over the direct connection, and is not stored as a part.
   package static let forVendors = PushParts(rawValue: 4)
   /// Notification and message.
   package static let all: PushParts = [.notification, .message]

@@ -40,9 +40,9 @@ package struct PushRequest: Equatable, Sendable {
   ]
 
   /// Reads the push object of `POST /v3/push` (JPush REST v3, section "The push object"). Throws JPush's
-  /// codes: 1002 for missing values, 1003 for invalid or unsupported ones, 1005 for values that are too large, 1009 for
-  /// unknown keys, 2007 for unsupported features. The message names the field. The caller checks the size of the body.
-  /// `kind` says which audiences are allowed.
+  /// codes: 1002 for missing values, 1003 for invalid or unsupported ones, 1005 for values that are too
+  /// large, 1009 for unknown keys, 2007 for unsupported features. The message names the field. The caller
+  /// checks the size of the body. `kind` says which audiences are allowed.
   package static func parse(
     _ json: JSONValue, rules: PushRules = PushRules(), audience kind: AudienceKind = .named
   ) throws(APIError) -> PushRequest {
@@ -55,8 +55,8 @@ package struct PushRequest: Equatable, Sendable {
     return try parse(push, platforms, try Audience.parse(push, rules: rules, kind: kind), rules)
   }
 
-  /// Reads a push object without the member `audience` for an audience that is known already, whose names are checked here.
-  /// Otherwise like `parse(_:rules:audience:)`.
+  /// Reads a push object without the member `audience` for an audience that is known already, whose names are
+  /// checked here. Otherwise like `parse(_:rules:audience:)`.
   package static func parse(
     _ object: JSONObject, to audience: Audience, rules: PushRules
   ) throws(APIError) -> PushRequest {
@@ -141,8 +141,8 @@ package struct PushRequest: Equatable, Sendable {
     }
   }
 
-  /// `notification_3rd` is shown by makers' channels where a message does not arrive, which nothing does here; for iOS it would have to
-  /// reach APNs and is refused.
+  /// `notification_3rd` is shown by makers' channels where a message does not arrive, which nothing does
+  /// here; for iOS it would have to reach APNs and is refused.
   private static func checkVendorFallback(_ push: Fields) throws(APIError) {
     guard let fallback = try push.fields("notification_3rd"), push.wish("notification_3rd") != nil else {
       return

@@ -2,7 +2,8 @@
 package struct PushRules: Sendable {
   /// Whether names of aliases and tags may hold `-`; JPush refuses it.
   package var allowHyphen: Bool
-  /// Whether the object is a request of Getui's API: its rules for names count characters, and options may have `speed`.
+  /// Whether the object is a request of Getui's API: its rules for names count characters, and options may
+  /// have `speed`.
   package var isGetui = false
   /// The largest `time_to_live`, in seconds.
   package var maximumTimeToLive: Int
@@ -40,9 +41,9 @@ package struct PushRules: Sendable {
     return rules
   }
 
-  /// These for the objects that requests of Getui's API become: Apple's limit is the only one of an iOS notification, other
-  /// contents may have the lengths that Getui allows, and a push that names no time to live is kept for two hours, or as long as
-  /// the app's plan allows.
+  /// These for the objects that requests of Getui's API become: Apple's limit is the only one of an iOS
+  /// notification, other contents may have the lengths that Getui allows, and a push that names no time to
+  /// live is kept for two hours, or as long as the app's plan allows.
   package var forGetui: PushRules {
     var rules = self
     rules.isGetui = true

@@ -12,7 +12,8 @@ package struct AppRequest: Equatable, Sendable {
   /// The most bytes of a name.
   package static let maximumNameBytes = 100
 
-  /// Reads the body: 4002 for a missing name, 4003 for a value that is not valid. Keys that aren't known are passed over.
+  /// Reads the body: 4002 for a missing name, 4003 for a value that is not valid. Keys that aren't known are
+  /// passed over.
   package static func parse(_ json: JSONValue) throws(APIError) -> AppRequest {
     let faults = APIFaults.admin
     guard let object = json.object else { throw faults.invalid("The body must be a JSON object") }

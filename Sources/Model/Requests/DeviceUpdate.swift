@@ -39,7 +39,8 @@ package struct DeviceUpdate: Equatable, Sendable {
   /// Most bytes of all names of one call.
   package static let maximumTagBytesInCall = 1000
 
-  /// Reads the body of a call; every fault is 7002 naming the field. Keys that aren't known have no effect and are added to `ignored`.
+  /// Reads the body of a call; every fault is 7002 naming the field. Keys that aren't known have no effect
+  /// and are added to `ignored`.
   package static func parse(
     _ json: JSONValue, rules: PushRules = PushRules(), ignored: IgnoredMembers = IgnoredMembers()
   ) throws(APIError) -> DeviceUpdate {

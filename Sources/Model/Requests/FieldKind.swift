@@ -39,8 +39,8 @@ package enum FieldKind: Hashable, Sendable {
   /// A list of buttons.
   case buttons
 
-  /// Checks the member `key` of `fields`, which is there. False if the member is to be left out: its value asks for nothing and is not
-  /// of this kind.
+  /// Checks the member `key` of `fields`, which is there. False if the member is to be left out: its value
+  /// asks for nothing and is not of this kind.
   func check(_ key: String, _ value: JSONValue, in fields: Fields) throws(APIError) -> Bool {
     do throws(APIError) {
       return try isThere(key, value, in: fields)

@@ -1,7 +1,8 @@
 import BorealisBase
 
-/// Reads the members of one JSON object, with errors that name the member by its whole path. `null` and empty arrays count as absent,
-/// as JPush has it (PHP writes its empty objects as `[]`), and so does any value that asks for nothing where another type is expected.
+/// Reads the members of one JSON object, with errors that name the member by its whole path. `null` and empty
+/// arrays count as absent, as JPush has it (PHP writes its empty objects as `[]`), and so does any value that
+/// asks for nothing where another type is expected.
 package struct Fields {
   let object: JSONObject
   /// The object's own path; empty for the outermost.

@@ -13,14 +13,17 @@ package struct ChannelPart: Equatable, Sendable {
   }
 }
 
-/// Whose rules choose the channel: one rule for iOS and one for all other platforms, which mostly are the same.
+/// Whose rules choose the channel: one rule for iOS and one for all other platforms, which mostly are the
+/// same.
 package struct Strategy: Hashable, Sendable {
-  /// A column of the routing table. The raw values are stored in the database: Getui's numbers, and 0 for JPush's rules.
+  /// A column of the routing table. The raw values are stored in the database: Getui's numbers, and 0 for
+  /// JPush's rules.
   package enum Rule: UInt8, CaseIterable, Sendable {
-    /// JPush: iOS notifications go to the vendor's channel, everything else over the direct connection; on other platforms to the
-    /// vendor's channel if the app is not online (`secondary_push`).
+    /// JPush: iOS notifications go to the vendor's channel, everything else over the direct connection; on
+    /// other platforms to the vendor's channel if the app is not online (`secondary_push`).
     case jpush = 0
-    /// Getui's strategy 1: the direct connection if the app is online, else the vendor's channel now and our part kept.
+    /// Getui's strategy 1: the direct connection if the app is online, else the vendor's channel now and our
+    /// part kept.
     case ownThenVendor = 1
     /// Getui's strategy 2: the vendor's channel only.
     case vendorOnly = 2
@@ -28,10 +31,11 @@ package struct Strategy: Hashable, Sendable {
     case ownOnly = 3
     /// Getui's strategy 4: the vendor's channel first, the direct connection if that can't.
     case vendorThenOwn = 4
-    /// JPush's `ospush` for one vendor: notifications through the vendor's channel wherever it has the device's address, everything
-    /// else over the direct connection.
+    /// JPush's `ospush` for one vendor: notifications through the vendor's channel wherever it has the
+    /// device's address, everything else over the direct connection.
     case vendorIfAny = 5
-    /// Getui's strategy 6: as 1, but of phone makers' quotas nothing is used for devices that often come online. Here all do.
+    /// Getui's strategy 6: as 1, but of phone makers' quotas nothing is used for devices that often come
+    /// online. Here all do.
     case ownSparing = 6
   }
 
@@ -64,7 +68,8 @@ package struct Strategy: Hashable, Sendable {
   /// The rule on a platform.
   package func rule(on platform: Platform) -> Rule { platform == .ios ? ios : standard }
 
-  /// The number that is stored: the rule, and in the upper four bits that on iOS, one more than its number, if it is another.
+  /// The number that is stored: the rule, and in the upper four bits that on iOS, one more than its number,
+  /// if it is another.
   package var number: UInt8 { standard.rawValue | (ios == standard ? 0 : (ios.rawValue + 1) << 4) }
 
   /// The strategy that was stored under a number; nil for other numbers.
@@ -105,8 +110,8 @@ package struct RouteInput: Equatable, Sendable {
   package var isOnline: Bool
   /// Whether the app is in the foreground; used on iOS only.
   package var appState: AppVisibility
-  /// The vendor's channel that could bring the device its notification: the app is set up for it and the device has an
-  /// address there. Nil if there is none.
+  /// The vendor's channel that could bring the device its notification: the app is set up for it and the
+  /// device has an address there. Nil if there is none.
   package var vendor: ChannelID?
   /// Whose rules apply.
   package var strategy: Strategy
@@ -149,7 +154,8 @@ package struct PushRoute: Equatable, Sendable {
   package var keep: PushParts = []
   /// What is sent over the direct connection if the vendor refuses what `now` gives it; never kept as well.
   package var ifRefused: PushParts = []
-  /// What the vendor's channel brings if the device does not acknowledge in time what it gets over the direct connection.
+  /// What the vendor's channel brings if the device does not acknowledge in time what it gets over the direct
+  /// connection.
   package var ifUnacknowledged: ChannelPart?
   /// Why something is sent nowhere; nil if every part that the strategy wants is under way.
   package var droppedReason: DropReason?
@@ -184,18 +190,20 @@ package struct PushRoute: Equatable, Sendable {
 /// | jpush, 1, 3, 4, 5, 6 | all, without V | P now | P kept |
 /// | 2 | all, without V | dropped | same |
 ///
-/// V is the notification through the vendor channel that has an address of the device. On iOS an app is online if it is
-/// connected and in the foreground: a background app with an open socket counts as offline, as in Getui's cases;
-/// elsewhere if it is connected. P is the content for the direct connection: both parts, but with Getui's strategies on
-/// iOS the message, or the notification if the push has no message, so that no accepted content is lost; the part of it
-/// that V does not carry is kept. It is dropped instead of kept if the push is only for online devices. With Getui's
-/// strategies P and V are two forms of one content: P alone is enough.
+/// V is the notification through the vendor channel that has an address of the device. On iOS an app is
+/// online if it is connected and in the foreground: a background app with an open socket counts as offline,
+/// as in Getui's cases; elsewhere if it is connected. P is the content for the direct connection: both parts,
+/// but with Getui's strategies on iOS the message, or the notification if the push has no message, so that no
+/// accepted content is lost; the part of it that V does not carry is kept. It is dropped instead of kept if
+/// the push is only for online devices. With Getui's strategies P and V are two forms of one content: P alone
+/// is enough.
 ///
-/// A push may have a notification of its own for vendors' channels (`PushParts.forVendors`, never on iOS), which comes in place of
-/// P as a whole: where the table has V and P, there is V alone, and P if V refuses.
+/// A push may have a notification of its own for vendors' channels (`PushParts.forVendors`, never on iOS),
+/// which comes in place of P as a whole: where the table has V and P, there is V alone, and P if V refuses.
 ///
-/// With `fallback_after`, where the table has "P now" or "both parts now" in the first column and V in the second, for the same
-/// device: V after so many seconds without an acknowledgement. From then on the second column counts.
+/// With `fallback_after`, where the table has "P now" or "both parts now" in the first column and V in the
+/// second, for the same device: V after so many seconds without an acknowledgement. From then on the second
+/// column counts.
 package enum Routing {
   /// The route of a push to one device; depends on nothing but the input.
   package static func route(_ input: RouteInput) -> PushRoute {
@@ -244,8 +252,8 @@ package enum Routing {
     }
   }
 
-  /// The parts that the direct connection carries, now or later. `viaVendor` says whether a vendor channel carries the
-  /// notification.
+  /// The parts that the direct connection carries, now or later. `viaVendor` says whether a vendor channel
+  /// carries the notification.
   package static func ownParts(
     _ platform: Platform, of parts: PushParts, strategy: Strategy, viaVendor: Bool
   ) -> PushParts {
@@ -255,13 +263,14 @@ package enum Routing {
     return parts.contains(.forVendors) ? [] : own.subtracting(.notification)
   }
 
-  /// Whether an app receives pushes over the direct connection now. An iOS app in the background with an open socket does
-  /// not.
+  /// Whether an app receives pushes over the direct connection now. An iOS app in the background with an open
+  /// socket does not.
   package static func isReachable(_ platform: Platform, isOnline: Bool, _ state: AppVisibility) -> Bool {
     isOnline && (!needsForeground(platform) || state == .foreground)
   }
 
-  /// Whether apps of a platform take what comes over the direct connection only while they are in the foreground.
+  /// Whether apps of a platform take what comes over the direct connection only while they are in the
+  /// foreground.
   package static func needsForeground(_ platform: Platform) -> Bool { platform == .ios }
 
   /// Whether a strategy wants the vendor's channel on iOS at all.
@@ -276,8 +285,8 @@ package enum Routing {
     }
   }
 
-  /// Whether devices in reach get everything over the direct connection, and others their notification by a vendor's channel: only then
-  /// the channel can bring what the connection did not.
+  /// Whether devices in reach get everything over the direct connection, and others their notification by a
+  /// vendor's channel: only then the channel can bring what the connection did not.
   package static func waitsForOwn(_ strategy: Strategy, on platform: Platform) -> Bool {
     switch strategy.rule(on: platform) {
     case .jpush: platform != .ios
@@ -287,8 +296,8 @@ package enum Routing {
     }
   }
 
-  /// What the direct connection keeps for devices of a platform whose notification a vendor's channel brings since they did not
-  /// acknowledge it in time: what it keeps for those that are away.
+  /// What the direct connection keeps for devices of a platform whose notification a vendor's channel brings
+  /// since they did not acknowledge it in time: what it keeps for those that are away.
   package static func kept(
     _ parts: PushParts, strategy: Strategy, on platform: Platform, via vendor: ChannelID
   )
@@ -312,8 +321,8 @@ package enum Routing {
     }
   }
 
-  /// Whether the direct connection has something, now or later, for a device of another platform than iOS that no vendor's
-  /// channel reaches.
+  /// Whether the direct connection has something, now or later, for a device of another platform than iOS
+  /// that no vendor's channel reaches.
   package static func reachesWithoutVendor(_ strategy: Strategy, reachable: Bool, onlineOnly: Bool) -> Bool {
     strategy.standard != .vendorOnly && (reachable || !onlineOnly)
   }

@@ -19,8 +19,8 @@ package struct ScheduleRequest: Equatable, Sendable {
     self.push = push
   }
 
-  /// Reads the body (JPush REST v3, "Schedule API"). Throws 8100 for whatever is wrong, with the name of the member;
-  /// the push is held to the rules of `POST /v3/push`.
+  /// Reads the body (JPush REST v3, "Schedule API"). Throws 8100 for whatever is wrong, with the name of the
+  /// member; the push is held to the rules of `POST /v3/push`.
   package static func parse(
     _ json: JSONValue, rules: PushRules = PushRules()
   ) throws(APIError) -> ScheduleRequest {

@@ -1,7 +1,8 @@
 import BorealisBase
 
-/// When a schedule fires: once, or again and again (JPush REST v3, `trigger` of the schedule API). Occurrences are times
-/// on the clocks of the server's zone, so that 8 o'clock stays 8 o'clock when the clocks are changed.
+/// When a schedule fires: once, or again and again (JPush REST v3, `trigger` of the schedule API).
+/// Occurrences are times on the clocks of the server's zone, so that 8 o'clock stays 8 o'clock when the
+/// clocks are changed.
 package enum ScheduleTrigger: Equatable, Sendable {
   /// Once.
   case single(LocalTime)
@@ -32,8 +33,8 @@ package enum ScheduleTrigger: Equatable, Sendable {
     }
   }
 
-  /// The first occurrence of a trigger that is set now. Throws 8100 if all have passed, or if a single one is more than a
-  /// year away.
+  /// The first occurrence of a trigger that is set now. Throws 8100 if all have passed, or if a single one is
+  /// more than a year away.
   package func first(from now: Timestamp, in zone: any Zone) throws(APIError) -> LocalTime {
     guard let first = next(after: now, in: zone) else {
       switch self {

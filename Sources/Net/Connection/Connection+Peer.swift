@@ -2,8 +2,8 @@ import CLinux
 
 /// Whether the peer is there.
 extension Connection {
-  /// Lets the kernel end the connection, and forget what the peer has not taken by then, when the peer's machine has been out of reach for
-  /// five seconds.
+  /// Lets the kernel end the connection, and forget what the peer has not taken by then, when the peer's
+  /// machine has been out of reach for five seconds.
   package func endIfUnreachable() {
     _ = cl_set_keepalive(descriptor, 2, 1, 3)
     _ = cl_set_user_timeout(descriptor, 5000)

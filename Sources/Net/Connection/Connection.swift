@@ -1,14 +1,15 @@
 import CLinux
 
-/// One end of a stream: a non-blocking socket, TLS on it or none, what waits to be sent, and what the loop is to report.
+/// One end of a stream: a non-blocking socket, TLS on it or none, what waits to be sent, and what the loop is
+/// to report.
 ///
-/// A value without a lock or an allocation of its own, so that a million of them fit into a slab; it belongs to one loop's
-/// thread, and whoever holds it closes it once. It never blocks and speaks no protocol: its owner calls it when the
-/// socket is ready, reads into a buffer that all connections share, queues what is to be sent, and calls `settle` at the
-/// end.
+/// A value without a lock or an allocation of its own, so that a million of them fit into a slab; it belongs
+/// to one loop's thread, and whoever holds it closes it once. It never blocks and speaks no protocol: its
+/// owner calls it when the socket is ready, reads into a buffer that all connections share, queues what is to
+/// be sent, and calls `settle` at the end.
 ///
-/// What both directions wait for is its own business: with TLS a write may have to wait until the socket is readable, and a
-/// read until it is writable.
+/// What both directions wait for is its own business: with TLS a write may have to wait until the socket is
+/// readable, and a read until it is writable.
 package struct Connection {
   /// How far a connection is.
   package enum Stage: UInt8, Sendable {
@@ -58,7 +59,8 @@ package struct Connection {
     case failed(String)
   }
 
-  /// The largest content of a TLS record (RFC 8446 section 5.1): behind one that is full there may be another.
+  /// The largest content of a TLS record (RFC 8446 section 5.1): behind one that is full there may be
+  /// another.
   private static let record = 16 << 10
 
   /// The socket, -1 if there is none.
@@ -93,7 +95,8 @@ package struct Connection {
   /// A closed one.
   package init() {}
 
-  /// Takes an accepted socket over, with TLS if there is a context for it. If TLS cannot begin the socket stays the caller's.
+  /// Takes an accepted socket over, with TLS if there is a context for it. If TLS cannot begin the socket
+  /// stays the caller's.
   package init(accepted descriptor: Int32, tls context: TLSContext? = nil) throws(TLSError) {
     if let context { tls = try TLSSession(context: context, fd: descriptor) }
     self.descriptor = descriptor
@@ -112,8 +115,8 @@ package struct Connection {
     self.init(connecting: try SystemError.check(cl_connect(address, port), "connect"))
   }
 
-  /// Speaks TLS once it is connected, or from now on at the end of a proxy's tunnel. The name is what the peer's certificate must
-  /// carry; a session is what `exportSession` of an earlier connection gave.
+  /// Speaks TLS once it is connected, or from now on at the end of a proxy's tunnel. The name is what the
+  /// peer's certificate must carry; a session is what `exportSession` of an earlier connection gave.
   package mutating func secure(
     with context: TLSContext, peerName: String?, resuming session: [UInt8]? = nil, inTunnel: Bool = false
   ) throws(TLSError) {
@@ -134,7 +137,8 @@ package struct Connection {
   /// Continues connecting, or the handshake, after the socket became ready.
   package mutating func proceed() -> Progress { proceed { $0.handshake() } }
 
-  /// The same within the turn's share of handshakes: over it nothing is done, and the kernel reports the socket again.
+  /// The same within the turn's share of handshakes: over it nothing is done, and the kernel reports the
+  /// socket again.
   package mutating func proceed(within budget: inout HandshakeBudget) -> Progress {
     proceed { budget.step($0) }
   }
@@ -162,8 +166,8 @@ package struct Connection {
 
   // MARK: Reading
 
-  /// Reads what has come, up to the size of the buffer. Without TLS that is one system call; with it one for each record, until
-  /// there is none.
+  /// Reads what has come, up to the size of the buffer. Without TLS that is one system call; with it one for
+  /// each record, until there is none.
   package mutating func read(into buffer: inout [UInt8]) -> Reading {
     hasUnread = false
     guard let tls else { return readPlain(into: &buffer) }
@@ -176,7 +180,8 @@ package struct Connection {
       switch transfer {
       case .bytes(let got):
         count += got
-        // To ask once more would nearly always be in vain. What came behind a smaller record is still in the socket.
+        // To ask once more would nearly always be in vain. What came behind a smaller record is still in the
+        // socket.
         if got < Self.record, !readsAhead, tls.pending == 0 { return .bytes(count) }
       case .wantRead: return count > 0 ? .bytes(count) : .nothing
       case .wantWrite:
@@ -329,7 +334,8 @@ package struct Connection {
   /// Whether a report is one that sending has waited for.
   package func canSend(_ readiness: Readiness) -> Bool { !readiness.isDisjoint(with: writeNeeds.readiness) }
 
-  /// Whether a report is one that reading has waited for. A broken socket can always be read: it says what is wrong.
+  /// Whether a report is one that reading has waited for. A broken socket can always be read: it says what is
+  /// wrong.
   package func canRead(_ readiness: Readiness) -> Bool {
     !readiness.isDisjoint(with: readNeeds.readiness.union(.broken))
   }
@@ -341,7 +347,8 @@ package struct Connection {
     return isWatched
   }
 
-  /// Tells the loop which events to report from now on, if that has changed; only the end for a connection that is ignored.
+  /// Tells the loop which events to report from now on, if that has changed; only the end for a connection
+  /// that is ignored.
   package mutating func settle(_ token: ConnectionToken, on loop: EventLoop, isIgnored: Bool = false) {
     if let wanted = takeInterest(isIgnored: isIgnored) { loop.change(descriptor, token, wanted) }
   }
@@ -362,8 +369,8 @@ package struct Connection {
 
   // MARK: The end
 
-  /// Says that nothing more will be sent, and what waits is given up; what was sent still arrives, unless the socket is closed
-  /// with something unread in it.
+  /// Says that nothing more will be sent, and what waits is given up; what was sent still arrives, unless the
+  /// socket is closed with something unread in it.
   package mutating func shutDown() {
     tls?.shutdown()
     tls = nil

@@ -12,8 +12,8 @@ package final class SharedFrame: Sendable {
   }
 }
 
-/// Bytes that wait for one connection. Shared frames and large contents are not copied. Exists only while something waits: an
-/// idle connection has none.
+/// Bytes that wait for one connection. Shared frames and large contents are not copied. Exists only while
+/// something waits: an idle connection has none.
 package struct OutboundQueue: Sendable {
   private struct Chunk {
     enum Kind: UInt8 {
@@ -89,8 +89,8 @@ package struct OutboundQueue: Sendable {
     byteCount += content.count
   }
 
-  /// Sends what waits, gathering small chunks in `scratch` so that they leave in one call. `send` is given bytes and an
-  /// offset. Returns `.sent(0)` when everything left.
+  /// Sends what waits, gathering small chunks in `scratch` so that they leave in one call. `send` is given
+  /// bytes and an offset. Returns `.sent(0)` when everything left.
   package mutating func flush(scratch: inout [UInt8], send: ([UInt8], Int) -> SendOutcome) -> SendOutcome {
     while byteCount > 0 {
       let first = Int(head)
@@ -100,7 +100,8 @@ package struct OutboundQueue: Sendable {
       } else {
         scratch.removeAll(keepingCapacity: true)
         scratch.append(contentsOf: chunks[first].bytes[offset...])
-        // Never less than at the last attempt, however a chunk has grown since: of that TLS may hold a record.
+        // Never less than at the last attempt, however a chunk has grown since: of that TLS may hold a
+        // record.
         for chunk in chunks[(first + 1)...] {
           guard scratch.count < Self.gathered else { break }
           scratch.append(contentsOf: chunk.bytes.prefix(Self.gathered - scratch.count))
@@ -169,7 +170,8 @@ package struct OutboundQueue: Sendable {
     chunks[0].bytes.removeAll(keepingCapacity: true)
   }
 
-  /// Drops sent bytes once they are most of what was written, so that a slow reader's memory does not grow forever.
+  /// Drops sent bytes once they are most of what was written, so that a slow reader's memory does not grow
+  /// forever.
   private mutating func compact() {
     let first = Int(head)
     guard first < chunks.count, chunks[first].kind == .open, offset > chunks[first].bytes.count / 2 else {

@@ -1,5 +1,5 @@
-/// Storage for many small values under stable indexes with generations, growing by whole chunks, so that a million
-/// connections never move in memory. Not thread-safe: it belongs to one loop.
+/// Storage for many small values under stable indexes with generations, growing by whole chunks, so that a
+/// million connections never move in memory. Not thread-safe: it belongs to one loop.
 @frozen
 package struct Slab<Element> {
   @usableFromInline static var chunkBits: Int { 10 }
@@ -24,8 +24,8 @@ package struct Slab<Element> {
   @inlinable
   package var capacity: Int { Int(used) }
 
-  /// Takes a slot and returns its index and generation: how often it was taken before, or the low 24 bits of what is given,
-  /// which must be another one each time.
+  /// Takes a slot and returns its index and generation: how often it was taken before, or the low 24 bits of
+  /// what is given, which must be another one each time.
   @inlinable
   package mutating func insert(
     _ element: Element, generation given: UInt32? = nil

@@ -23,7 +23,8 @@ package enum Socket {
     return result == -Int(EAGAIN) || result == -Int(EINTR) ? .wouldBlock : .failed(Int32(-result))
   }
 
-  /// Reads into an array from an offset on: the count of bytes read, 0 at the peer's end, nil when nothing is there yet.
+  /// Reads into an array from an offset on: the count of bytes read, 0 at the peer's end, nil when nothing is
+  /// there yet.
   package static func read(
     _ descriptor: Int32, into bytes: inout [UInt8], from offset: Int = 0
   ) throws(SystemError) -> Int? {

@@ -1,5 +1,6 @@
-/// Things with deadlines, the earliest first, in the order they were added for equal deadlines: a binary heap. Nothing can
-/// be taken out before its time: an owner who no longer wants something passes over it when it comes up.
+/// Things with deadlines, the earliest first, in the order they were added for equal deadlines: a binary
+/// heap. Nothing can be taken out before its time: an owner who no longer wants something passes over it when
+/// it comes up.
 package struct DeadlineHeap<Element> {
   @usableFromInline
   struct Entry {

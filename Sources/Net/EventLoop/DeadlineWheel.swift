@@ -1,7 +1,7 @@
 /// Deadlines of many connections at one entry each, in lists of one second.
 ///
-/// Moving a deadline later costs nothing: the owner only stores the new second, and when the old one is due, `fire` returns
-/// the wheel where the entry goes next. So heartbeats never touch the wheel.
+/// Moving a deadline later costs nothing: the owner only stores the new second, and when the old one is due,
+/// `fire` returns the wheel where the entry goes next. So heartbeats never touch the wheel.
 package struct DeadlineWheel: Sendable {
   /// A watched connection: the slot and its generation when it was added.
   package struct Entry: Equatable, Sendable {
@@ -34,8 +34,8 @@ package struct DeadlineWheel: Sendable {
     lists[Int(due % Self.span)].append(entry)
   }
 
-  /// Advances to a second: for each due entry, `fire` returns its deadline if that is still in the future, or nil when
-  /// the entry is done with.
+  /// Advances to a second: for each due entry, `fire` returns its deadline if that is still in the future, or
+  /// nil when the entry is done with.
   package mutating func advance(to now: UInt32, fire: (Entry, _ now: UInt32) -> UInt32?) {
     guard now > second else { return }
     // After a pause longer than a round every list is due once.

@@ -2,8 +2,8 @@ import BorealisBase
 import CLinux
 import Glibc
 
-/// Names a connection to the kernel and back: which driver owns it, its slot there, and the slot's generation, so that
-/// a report about a closed connection never reaches the one that took its slot.
+/// Names a connection to the kernel and back: which driver owns it, its slot there, and the slot's
+/// generation, so that a report about a closed connection never reaches the one that took its slot.
 package struct ConnectionToken: Hashable, Sendable {
   /// Index of the driver within its loop.
   package let driver: UInt8
@@ -52,7 +52,8 @@ package protocol LoopDriver: AnyObject {
   func drainMail()
   /// About once a second.
   func tick()
-  /// The process was stopped, or the machine suspended, for more than three seconds: called before anything else of the turn.
+  /// The process was stopped, or the machine suspended, for more than three seconds: called before anything
+  /// else of the turn.
   func stoodStill()
   /// The end of each turn: what was queued for sockets leaves now. Returns true to get another turn at once.
   func endTurn() -> Bool
@@ -69,14 +70,17 @@ extension LoopDriver {
 package final class EventLoop {
   /// What other threads use to reach this loop.
   package let handle: LoopHandle
-  /// Nanoseconds, read once a turn. Time in which the process was stopped or suspended does not count (`LoopClock`).
+  /// Nanoseconds, read once a turn. Time in which the process was stopped or suspended does not count
+  /// (`LoopClock`).
   package var now: UInt64 { clock.now }
-  /// Nanoseconds on the system's clock, read now: unlike `now` it counts time in which the process was stopped or suspended.
+  /// Nanoseconds on the system's clock, read now: unlike `now` it counts time in which the process was
+  /// stopped or suspended.
   package var sinceBoot: UInt64 { handle.readClock() }
   /// How often the process was stopped or suspended for longer than a turn may take.
   package var pauses: Int { clock.pauses }
 
-  /// For how many nanoseconds what is read in this turn may have waited at most: more than a moment if the process was stopped.
+  /// For how many nanoseconds what is read in this turn may have waited at most: more than a moment if the
+  /// process was stopped.
   package var unreadFor: UInt64 {
     let (reading, since) = (handle.readClock(), standstills.unreadSince)
     return reading > since ? reading - since : 0
@@ -133,8 +137,8 @@ package final class EventLoop {
     return UInt8(drivers.count - 1)
   }
 
-  /// Accepts connections from a listening socket, which the loop owns from now on. At most 64 a turn, so that a flood
-  /// of connects leaves time for the connections that exist.
+  /// Accepts connections from a listening socket, which the loop owns from now on. At most 64 a turn, so that
+  /// a flood of connects leaves time for the connections that exist.
   package func listen(_ descriptor: Int32, accept: @escaping (Int32) -> Void) throws(SystemError) {
     let token = ConnectionToken(driver: Self.listenerDriver, generation: 0, slot: UInt32(listeners.count))
     try SystemError.check(
@@ -189,8 +193,8 @@ package final class EventLoop {
   /// Closes a socket that was never watched.
   package func discard(_ descriptor: Int32) { _ = cl_close(descriptor) }
 
-  /// Asks in `endTurn` for another turn at a time of the clock of `now`, for deadlines finer than the tick. A turn that
-  /// comes earlier for another reason takes its place.
+  /// Asks in `endTurn` for another turn at a time of the clock of `now`, for deadlines finer than the tick. A
+  /// turn that comes earlier for another reason takes its place.
   package func wake(by time: UInt64) { nextTurn = min(nextTurn, time) }
 
   /// Lets `run` return at the end of the turn.
@@ -207,7 +211,8 @@ package final class EventLoop {
     var events = [cl_event](repeating: cl_event(), count: Self.eventCapacity)
     var wantsTurn = false
     while !isStopped {
-      // Deadlines are checked only after everything that has arrived by now is read, in the poll that begins here.
+      // Deadlines are checked only after everything that has arrived by now is read, in the poll that begins
+      // here.
       let isTickDue = now >= nextTick
       let pollsOnly = wantsTurn || isTickDue || handle.hasMail || standstills.isCatchingUp
       let due = min(nextTick, nextTurn)
@@ -234,15 +239,15 @@ package final class EventLoop {
     drivers = []
   }
 
-  /// Tells drivers if the process was stopped since the clock was last read; `count` sockets were found ready, negative if none was looked
-  /// at.
+  /// Tells drivers if the process was stopped since the clock was last read; `count` sockets were found
+  /// ready, negative if none was looked at.
   private func noteStandstill(_ reading: UInt64, found count: Int = -1) {
     guard standstills.begin(at: reading, found: count) else { return }
     for driver in drivers { driver.stoodStill() }
   }
 
-  /// Whether every socket that was ready when the tick became due has been reported: the kernel reports them in turn, so
-  /// many looks that are full show each of them once.
+  /// Whether every socket that was ready when the tick became due has been reported: the kernel reports them
+  /// in turn, so many looks that are full show each of them once.
   private func hasSeenAll(_ count: Int) -> Bool {
     fullLooks = count < Self.eventCapacity ? 0 : fullLooks + 1
     return fullLooks == 0 || fullLooks * Self.eventCapacity > watched + listeners.count + 1

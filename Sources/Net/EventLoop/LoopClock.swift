@@ -1,8 +1,8 @@
 /// The clock of an event loop: nanoseconds in which the loop could have read what its peers sent.
 ///
-/// A turn waits for a second at most and works for milliseconds. If the clock goes by more than that between two turns,
-/// the process was stopped (a debugger, a frozen container) or the machine was suspended: what peers sent meanwhile waits
-/// unread, so that time does not count against them.
+/// A turn waits for a second at most and works for milliseconds. If the clock goes by more than that between
+/// two turns, the process was stopped (a debugger, a frozen container) or the machine was suspended: what
+/// peers sent meanwhile waits unread, so that time does not count against them.
 struct LoopClock {
   /// The most that a turn adds.
   static let longestTurn: UInt64 = 2_000_000_000

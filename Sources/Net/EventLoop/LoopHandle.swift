@@ -49,8 +49,9 @@ package final class LoopHandle: Sendable {
 
   deinit { _ = cl_close(wakeDescriptor) }
 
-  /// Starts a thread, whose name has at most 15 bytes, that makes the loop, lets `setUp` add drivers and listeners to it, and
-  /// runs it. When the loop cannot be made or `setUp` throws, `failed` is called on that thread instead, and the thread ends.
+  /// Starts a thread, whose name has at most 15 bytes, that makes the loop, lets `setUp` add drivers and
+  /// listeners to it, and runs it. When the loop cannot be made or `setUp` throws, `failed` is called on that
+  /// thread instead, and the thread ends.
   package func start(
     name: String? = nil, _ setUp: @escaping @Sendable (EventLoop) throws(SystemError) -> Void,
     failed: @escaping @Sendable (SystemError) -> Void
@@ -86,7 +87,8 @@ package final class LoopHandle: Sendable {
 
   var hasMail: Bool { isSignalled.load(ordering: .acquiring) }
 
-  /// Clears the signal before the mailboxes are read, so that mail that arrives in the meantime signals again.
+  /// Clears the signal before the mailboxes are read, so that mail that arrives in the meantime signals
+  /// again.
   func takeMail() -> Bool {
     isSignalled.load(ordering: .acquiring) && isSignalled.exchange(false, ordering: .acquiringAndReleasing)
   }

@@ -1,6 +1,7 @@
-/// When a loop's thread stood still, by the system's clock, which it reads each turn: the process was stopped, the machine suspended or
-/// short of everything. What is read afterwards may have come at any moment since, and its sender may have given up or gone; that holds
-/// until all that was there at the end of the pause is read.
+/// When a loop's thread stood still, by the system's clock, which it reads each turn: the process was
+/// stopped, the machine suspended or short of everything. What is read afterwards may have come at any moment
+/// since, and its sender may have given up or gone; that holds until all that was there at the end of the
+/// pause is read.
 struct LoopPauses {
   /// The longest gap between two readings that is none: an idle loop waits for a second.
   static let longestGap: UInt64 = 3_000_000_000
@@ -24,7 +25,8 @@ struct LoopPauses {
   /// Whether the thread stands still since this turn began, or did, at a reading.
   func isPaused(at reading: UInt64) -> Bool { reading > latest + Self.longestGap }
 
-  /// The clock is read, in a turn that found so many ready sockets, negative if it did not look. True if a pause has ended.
+  /// The clock is read, in a turn that found so many ready sockets, negative if it did not look. True if a
+  /// pause has ended.
   mutating func begin(at reading: UInt64, found count: Int) -> Bool {
     defer { latest = max(latest, reading) }
     if isPaused(at: reading) {

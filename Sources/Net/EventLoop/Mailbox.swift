@@ -2,10 +2,10 @@ import Synchronization
 
 /// A queue of messages to one driver on one loop. Any thread posts, the loop's thread drains.
 ///
-/// The queue is bounded. `offer` is for messages that any client can cause at any rate: it fails when the box is full, and the
-/// driver learns of that with the next mail, behind everything that came before; it must be able to find out by itself what it
-/// missed. `post` always succeeds: it is for answers and the like, of which there are never more than the driver itself has
-/// asked for or than others may have under way.
+/// The queue is bounded. `offer` is for messages that any client can cause at any rate: it fails when the box
+/// is full, and the driver learns of that with the next mail, behind everything that came before; it must be
+/// able to find out by itself what it missed. `post` always succeeds: it is for answers and the like, of
+/// which there are never more than the driver itself has asked for or than others may have under way.
 package final class Mailbox<Message: Sendable>: Sendable {
   @usableFromInline
   struct State: Sendable {

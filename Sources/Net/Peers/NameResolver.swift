@@ -4,7 +4,8 @@ import Glibc
 
 /// Looks host names up on a thread of its own, which starts with the first name that needs it.
 package final class NameResolver: Sendable {
-  /// Names wait for the look-up before them; those who ask have deadlines of their own, so more than a few are of no use.
+  /// Names wait for the look-up before them; those who ask have deadlines of their own, so more than a few
+  /// are of no use.
   private let work = BackgroundWork("names", limit: 1024)
 
   /// Starts no thread yet.
@@ -16,8 +17,8 @@ package final class NameResolver: Sendable {
     return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1
   }
 
-  /// Calls `done` with up to eight numeric addresses of a host, best first, on the resolver's thread; with none if there are
-  /// none, or, at once, if too many names wait.
+  /// Calls `done` with up to eight numeric addresses of a host, best first, on the resolver's thread; with
+  /// none if there are none, or, at once, if too many names wait.
   package func resolve(_ host: String, done: @escaping @Sendable ([String]) -> Void) {
     if !work.run({ done(Self.lookUp(host)) }) { done([]) }
   }

@@ -2,8 +2,8 @@ import BorealisBase
 import CLinux
 import Glibc
 
-/// Connections of load balancers that send the PROXY protocol, until their header is complete; then their owner gets them as the
-/// client's. Other peers' connections pass at once. Used on its loop only.
+/// Connections of load balancers that send the PROXY protocol, until their header is complete; then their
+/// owner gets them as the client's. Other peers' connections pass at once. Used on its loop only.
 package final class ProxyEntrance: LoopDriver {
   /// Takes a socket, and the address of the client, if it has one.
   package typealias Next = (_ descriptor: Int32, _ client: IPAddress?) -> Void
@@ -31,7 +31,8 @@ package final class ProxyEntrance: LoopDriver {
   private var latest: UInt32 = 0
   private var buffer = [UInt8](repeating: 0, count: ProxyHeader.most)
 
-  /// Joins a loop. Connections from `networks` must begin with a header; `onFailure` is called for each that does not.
+  /// Joins a loop. Connections from `networks` must begin with a header; `onFailure` is called for each that
+  /// does not.
   package init(loop: EventLoop, networks: [IPNetwork], onFailure: @escaping () -> Void) {
     self.loop = loop
     self.networks = networks

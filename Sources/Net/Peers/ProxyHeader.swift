@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// The header of the PROXY protocol, versions 1 and 2, with which a load balancer begins a connection to say whose it is
-/// (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt).
+/// The header of the PROXY protocol, versions 1 and 2, with which a load balancer begins a connection to say
+/// whose it is (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt).
 package struct ProxyHeader: Equatable, Sendable {
   /// The most bytes of one: version 2 may carry more about a connection, such as certificates.
   package static let most = 4096
@@ -20,7 +20,8 @@ package struct ProxyHeader: Equatable, Sendable {
 
   /// Its bytes.
   package let count: Int
-  /// The client; nil if the connection is the balancer's own, as for a health check, or if the balancer does not know.
+  /// The client; nil if the connection is the balancer's own, as for a health check, or if the balancer does
+  /// not know.
   package let source: IPAddress?
 
   /// Looks at all bytes that have come.

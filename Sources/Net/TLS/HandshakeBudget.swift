@@ -1,7 +1,8 @@
 import CLinux
 
-/// Limits TLS handshakes in a turn of a loop, so that many new connections do not delay others; the rest continues in the
-/// next turn. Steps differ in what they cost, by the peer's choice and the server's key: time counts too.
+/// Limits TLS handshakes in a turn of a loop, so that many new connections do not delay others; the rest
+/// continues in the next turn. Steps differ in what they cost, by the peer's choice and the server's key:
+/// time counts too.
 package struct HandshakeBudget: Sendable {
   /// The first step of a turn is always taken; after this time there is no other.
   private static let nanoseconds: UInt64 = 4_000_000

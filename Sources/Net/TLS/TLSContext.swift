@@ -99,8 +99,9 @@ package final class TLSContext: @unchecked Sendable {
     return context
   }
 
-  /// A client's context: trusts the CAs in a PEM file, or those of the system. Without `verifies` it takes any
-  /// certificate, so that anybody on the way can read and change what is sent: only for trying things out.
+  /// A client's context: trusts the CAs in a PEM file, or those of the system. Without `verifies` it takes
+  /// any certificate, so that anybody on the way can read and change what is sent: only for trying things
+  /// out.
   package static func client(
     caFile: String? = nil, verifies: Bool = true, versions: Versions = .all
   ) throws(TLSError) -> TLSContext {
@@ -114,7 +115,8 @@ package final class TLSContext: @unchecked Sendable {
     return context
   }
 
-  /// A client's context that offers protocols by ALPN (RFC 7301) and has a certificate for servers that ask for one.
+  /// A client's context that offers protocols by ALPN (RFC 7301) and has a certificate for servers that ask
+  /// for one.
   package static func client(
     trust: TLSTrust, identity: TLSIdentity? = nil, protocols: [String] = [], versions: Versions = .all
   ) throws(TLSError) -> TLSContext {

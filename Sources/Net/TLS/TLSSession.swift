@@ -134,15 +134,16 @@ package final class TLSSession {
   /// Whether the handshake resumed an earlier session.
   package var isResumed: Bool { SSL_session_reused(handle) == 1 }
 
-  /// Takes as much as there is from the socket at once, several records if they fit: fewer system calls for busy
-  /// connections. From now on the owner must read until `.wantRead`, since the socket does not become readable for what
-  /// the session holds.
+  /// Takes as much as there is from the socket at once, several records if they fit: fewer system calls for
+  /// busy connections. From now on the owner must read until `.wantRead`, since the socket does not become
+  /// readable for what the session holds.
   package func readAhead() {
     SSL_set_default_read_buffer_len(handle, 64 << 10)
     SSL_set_read_ahead(handle, 1)
   }
 
-  /// The protocol both sides agreed on by ALPN (RFC 7301), nil if the client offered or the server picked none.
+  /// The protocol both sides agreed on by ALPN (RFC 7301), nil if the client offered or the server picked
+  /// none.
   package var applicationProtocol: String? {
     var start: UnsafePointer<UInt8>?
     var count: UInt32 = 0
@@ -163,8 +164,8 @@ package final class TLSSession {
     }
   }
 
-  /// Whether the peer has shown a certificate for this DNS name. Names in the subject count only if it has no others
-  /// (RFC 6125 section 6.4.4), patterns only as a whole label.
+  /// Whether the peer has shown a certificate for this DNS name. Names in the subject count only if it has no
+  /// others (RFC 6125 section 6.4.4), patterns only as a whole label.
   package func isPeer(named name: String) -> Bool {
     guard !name.isEmpty, let certificate = SSL_get1_peer_certificate(handle) else { return false }
     defer { X509_free(certificate) }

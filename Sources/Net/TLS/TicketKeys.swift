@@ -19,7 +19,8 @@ final class TicketKeys: Sendable {
 
   init(time: any TimeSource = SystemTime()) { self.time = time }
 
-  /// Returns to OpenSSL's ticket callback: 1 continue, 2 continue and send a new ticket, 0 unknown key, -1 failure.
+  /// Returns to OpenSSL's ticket callback: 1 continue, 2 continue and send a new ticket, 0 unknown key, -1
+  /// failure.
   func prepare(
     name: UnsafeMutablePointer<UInt8>, iv: UnsafeMutablePointer<UInt8>, cipher: OpaquePointer?,
     mac: OpaquePointer?, encrypting: Bool

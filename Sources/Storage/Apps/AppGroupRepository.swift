@@ -110,8 +110,8 @@ extension AppGroupRepository<Writing> {
   /// Groups that an account may have: a page lists them all.
   package static var mostOfAccount: Int { 100 }
 
-  /// Adds a group without apps, of an account or the operator's. `.constraint` if the key exists, for an unknown account, if
-  /// the account has as many groups as it may, or if the hash is not of 32 bytes.
+  /// Adds a group without apps, of an account or the operator's. `.constraint` if the key exists, for an
+  /// unknown account, if the account has as many groups as it may, or if the hash is not of 32 bytes.
   package func create(
     key: AppKey, name: String, secretHash: [UInt8], account: AccountID? = nil, at now: Timestamp
   ) throws(StorageError) -> Int64 {

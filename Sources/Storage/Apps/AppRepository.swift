@@ -43,7 +43,8 @@ extension AppRepository {
     ) { $0.count() } ?? 0
   }
 
-  /// The pushes to everybody that an app has sent on a day, counted from 1970-01-01, as `countBroadcast` counts them.
+  /// The pushes to everybody that an app has sent on a day, counted from 1970-01-01, as `countBroadcast`
+  /// counts them.
   package func broadcasts(of app: AppID, on day: Int64) throws(StorageError) -> Int {
     try database.first(
       "SELECT count FROM broadcast_count WHERE app_id = ?1 AND day IN (?2, ?2 + 1)", .app(app), .integer(day)
@@ -73,8 +74,8 @@ extension AppRepository {
 }
 
 extension AppRepository<Writing> {
-  /// Gives an app another secret beside the one that its servers have; false for an unknown app, or where `rotation` does
-  /// not go with what there is.
+  /// Gives an app another secret beside the one that its servers have; false for an unknown app, or where
+  /// `rotation` does not go with what there is.
   package func rotateSecret(
     app: AppID, hash: [UInt8], _ rotation: SecretRotation
   ) throws(StorageError) -> Bool {
@@ -113,8 +114,8 @@ extension AppRepository<Writing> {
     try create(NewApp(key: key, name: name, secretHash: secretHash), at: now)
   }
 
-  /// Adds an app. `.constraint` if the key exists, if the account has an app with the package, for an unknown account or
-  /// plan, and if the hash is not of 32 bytes.
+  /// Adds an app. `.constraint` if the key exists, if the account has an app with the package, for an unknown
+  /// account or plan, and if the hash is not of 32 bytes.
   package func create(_ new: NewApp, at now: Timestamp) throws(StorageError) -> AppID {
     let id = try database.insert(
       """
@@ -140,8 +141,8 @@ extension AppRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Sets the networks that an app's calls may come from, with spaces between them; nil for everywhere. False for an
-  /// unknown app.
+  /// Sets the networks that an app's calls may come from, with spaces between them; nil for everywhere. False
+  /// for an unknown app.
   package func setAllowedNetworks(app: AppID, _ networks: String?) throws(StorageError) -> Bool {
     try database.run(
       "UPDATE app SET allowed_networks = ? WHERE id = ? AND deleted_at IS NULL", .optional(networks),
@@ -149,7 +150,8 @@ extension AppRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Sets from when on imported registrations get pushes although their devices have not come; false for an unknown app.
+  /// Sets from when on imported registrations get pushes although their devices have not come; false for an
+  /// unknown app.
   package func setImportsFrom(app: AppID, _ moment: Timestamp) throws(StorageError) -> Bool {
     try database.run(
       "UPDATE app SET imports_from = ? WHERE id = ? AND deleted_at IS NULL", .time(moment), .app(app))
@@ -183,9 +185,10 @@ extension AppRepository<Writing> {
     return true
   }
 
-  /// Counts a broadcast, unless the app has had `limit` of them on this day (counted from 1970-01-01) already; returns whether
-  /// it was counted. The day before the last one counts as that: a clock, or its zone, may go back over midnight, and must not give
-  /// the same day twice. One further back has a count of its own, since the last one was that of a wrong clock.
+  /// Counts a broadcast, unless the app has had `limit` of them on this day (counted from 1970-01-01)
+  /// already; returns whether it was counted. The day before the last one counts as that: a clock, or its
+  /// zone, may go back over midnight, and must not give the same day twice. One further back has a count of
+  /// its own, since the last one was that of a wrong clock.
   package func countBroadcast(app: AppID, day: Int64, limit: Int) throws(StorageError) -> Bool {
     guard limit > 0 else { return false }
     try database.run(

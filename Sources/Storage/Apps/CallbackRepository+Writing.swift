@@ -33,8 +33,8 @@ extension CallbackRepository<Writing> {
       .optional(row.url), .integer(row.types.rawValue), .integer(row.sendno), .blob(params))
   }
 
-  /// Records that something is to be told of many registrations. Does nothing if it is of those who will not get a push,
-  /// and that is noted already.
+  /// Records that something is to be told of many registrations. Does nothing if it is of those who will not
+  /// get a push, and that is noted already.
   package func insertBulk(_ row: CallbackBulkRow) throws(StorageError) {
     try database.run(
       """
@@ -59,12 +59,14 @@ extension CallbackRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Records that all who will not get a push that has ended were reported: it may be noted once more that it has.
+  /// Records that all who will not get a push that has ended were reported: it may be noted once more that it
+  /// has.
   package func markRestReported(of id: MessageID) throws(StorageError) {
     try database.run("UPDATE push_callback SET types = types | 128 WHERE msg_id = ?", .message(id))
   }
 
-  /// Stores a batch of events for an address, nil for the app's own, to be sent at once and tried until `end`.
+  /// Stores a batch of events for an address, nil for the app's own, to be sent at once and tried until
+  /// `end`.
   package func insertBatch(
     app: AppID, to address: CallbackAddress?, events: Int, body: [UInt8], at now: Timestamp,
     until end: Timestamp
@@ -99,8 +101,9 @@ extension CallbackRepository<Writing> {
       .optional(attempt.error))
   }
 
-  /// Has a batch of an app sent at once and tried until `end`, whether it was taken, given up, or waits. It is not tried for longer
-  /// than `seconds` after it was made; false if that is over, or if the app has none of that number.
+  /// Has a batch of an app sent at once and tried until `end`, whether it was taken, given up, or waits. It
+  /// is not tried for longer than `seconds` after it was made; false if that is over, or if the app has none
+  /// of that number.
   package func resend(
     app: AppID, id: Int64, at now: Timestamp, until end: Timestamp, keptFor seconds: Int64
   ) throws(StorageError) -> Bool {
@@ -117,12 +120,13 @@ extension CallbackRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Deletes up to `limit` batches made before a time that are accepted or given up, of the apps after one. Returns the app after
-  /// which the next step continues, nil if there are no more.
+  /// Deletes up to `limit` batches made before a time that are accepted or given up, of the apps after one.
+  /// Returns the app after which the next step continues, nil if there are no more.
   package func sweep(
     before moment: Timestamp, after last: AppID = .installation, limit: Int, in rows: AppRows
   ) throws(StorageError) -> AppID? {
-    // The oldest of each app, by the index: neither what waits nor what is too young is looked at, however much of it there is.
+    // The oldest of each app, by the index: neither what waits nor what is too young is looked at, however
+    // much of it there is.
     let apps = try database.all(
       """
       SELECT app.id,

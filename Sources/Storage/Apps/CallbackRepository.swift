@@ -20,9 +20,9 @@ extension CallbackRepository {
     """
   }
 
-  /// What goes wrong with telling an app's server of events whose names begin with something, which happened after a
-  /// moment. Looks at no more than the `depth` latest batches of those that wait, and of those that were given up: a body
-  /// may have hundreds of kilobytes.
+  /// What goes wrong with telling an app's server of events whose names begin with something, which happened
+  /// after a moment. Looks at no more than the `depth` latest batches of those that wait, and of those that
+  /// were given up: a body may have hundreds of kilobytes.
   package func failure(
     app: AppID, naming start: String, since moment: Timestamp, depth: Int
   ) throws(StorageError) -> CallbackFailure {
@@ -93,7 +93,8 @@ extension CallbackRepository {
     return false
   }
 
-  /// Why nothing is sent to a URL: while it fails, only the oldest batch is tried, and the others wait behind it.
+  /// Why nothing is sent to a URL: while it fails, only the oldest batch is tried, and the others wait behind
+  /// it.
   private func failure(of origin: String, of app: AppID) throws(StorageError) -> String? {
     try database.first(
       """
@@ -169,8 +170,8 @@ extension CallbackRepository {
     ) { $0.app() }
   }
 
-  /// What is to be told of many registrations, the oldest in front, after the row of a number; of those who will not get a push,
-  /// only if it was over before a moment.
+  /// What is to be told of many registrations, the oldest in front, after the row of a number; of those who
+  /// will not get a push, only if it was over before a moment.
   package func bulks(
     restBefore moment: Timestamp, after id: Int64 = 0, limit: Int, in rows: AppRows
   ) throws(StorageError) -> [CallbackBulkRow] {
@@ -239,7 +240,8 @@ extension CallbackRepository {
     return origins
   }
 
-  /// Batches of a destination that are to be sent now, those that have waited longest in front, with their bodies.
+  /// Batches of a destination that are to be sent now, those that have waited longest in front, with their
+  /// bodies.
   package func due(
     _ destination: CallbackDestination, at now: Timestamp, limit: Int
   ) throws(StorageError) -> [CallbackBatchRow] {

@@ -64,8 +64,9 @@ extension ChannelCredentialRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Pauses a credential for a reason of 1 to 500 bytes, which people read, or with nil resumes it; false if the app's credential
-  /// for the channel has another ID, or none. One that is paused already keeps its reason.
+  /// Pauses a credential for a reason of 1 to 500 bytes, which people read, or with nil resumes it; false if
+  /// the app's credential for the channel has another ID, or none. One that is paused already keeps its
+  /// reason.
   package func pause(
     app: AppID, channel: ChannelID, id: String, reason: String?, at now: Timestamp
   ) throws(StorageError) -> Bool {

@@ -1,7 +1,8 @@
 import BorealisBase
 import Model
 
-/// What an app authenticates with at the service of a channel: of each channel it has at most one. Those of APNs are `CredentialRow`s.
+/// What an app authenticates with at the service of a channel: of each channel it has at most one. Those of
+/// APNs are `CredentialRow`s.
 package struct ChannelCredentialRow: Sendable, Equatable {
   package var app: AppID
   package var channel: ChannelID

@@ -7,8 +7,8 @@ package struct CredentialRepository<Access>: Repository {
 }
 
 extension CredentialRepository {
-  /// Credentials in use that expire between two times, the first one first: of enabled apps and accounts, and not
-  /// replaced by newer ones.
+  /// Credentials in use that expire between two times, the first one first: of enabled apps and accounts, and
+  /// not replaced by newer ones.
   package func ending(
     after start: Timestamp, before end: Timestamp
   ) throws(StorageError) -> [EndingCredential] {
@@ -132,8 +132,8 @@ extension CredentialRepository<Writing> {
     return CredentialID(id)
   }
 
-  /// Deletes a credential of an app; false if the app has none of that number. The one that it had replaced takes its
-  /// place: if nothing else is newer, it is active again.
+  /// Deletes a credential of an app; false if the app has none of that number. The one that it had replaced
+  /// takes its place: if nothing else is newer, it is active again.
   package func remove(
     app: AppID, id: CredentialID, at now: Timestamp
   ) throws(StorageError) -> Bool {
@@ -151,8 +151,8 @@ extension CredentialRepository<Writing> {
     return true
   }
 
-  /// Pauses a credential of an app for a reason of 1 to 500 bytes, which people read; false if the app has none of that
-  /// number. One that is paused already keeps its reason.
+  /// Pauses a credential of an app for a reason of 1 to 500 bytes, which people read; false if the app has
+  /// none of that number. One that is paused already keeps its reason.
   package func pause(
     app: AppID, id: CredentialID, reason: String, at now: Timestamp
   ) throws(StorageError) -> Bool {
@@ -168,8 +168,8 @@ extension CredentialRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Resumes a paused credential of an app; false if the app has no such credential. One that was replaced in the
-  /// meantime retires.
+  /// Resumes a paused credential of an app; false if the app has no such credential. One that was replaced in
+  /// the meantime retires.
   package func resume(
     app: AppID, id: CredentialID, at now: Timestamp
   ) throws(StorageError) -> Bool {
@@ -192,8 +192,8 @@ extension CredentialRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Deletes credentials that have been retiring since before a moment while the newest one for the same service of
-  /// the app is active; returns how many.
+  /// Deletes credentials that have been retiring since before a moment while the newest one for the same
+  /// service of the app is active; returns how many.
   package func sweep(
     retiringSince limit: Timestamp, at now: Timestamp, in rows: AppRows
   ) throws(StorageError) -> Int {

@@ -14,7 +14,8 @@ package struct PurgePosition: Sendable, Equatable {
   package init() {}
 }
 
-/// A table in which the rows of a period are adjacent: an app's rows are found by the period, or by a scan of all rows.
+/// A table in which the rows of a period are adjacent: an app's rows are found by the period, or by a scan of
+/// all rows.
 enum PeriodTable: CaseIterable {
   case hours, days, newcomers, statistics
 
@@ -45,8 +46,8 @@ enum PurgeStatements {
   static let file: StaticString =
     "SELECT id FROM file WHERE owner = (SELECT app_key FROM app WHERE id = ?1) ORDER BY id LIMIT 1"
 
-  /// One for each table whose rows belong to an app, but for pushes and what hangs on them, callbacks and tables by
-  /// period (below). Each is to find the app's rows by an index, or in a table that stays small.
+  /// One for each table whose rows belong to an app, but for pushes and what hangs on them, callbacks and
+  /// tables by period (below). Each is to find the app's rows by an index, or in a table that stays small.
   static let byApp: [StaticString] = [
     """
     DELETE FROM channel_token WHERE app_id = ?1 AND (number, channel, kind, name) IN (
@@ -151,8 +152,8 @@ extension DeletedAppRepository<Writing> {
   /// Pieces of files, of about 256 KiB, that one call deletes.
   private static var filePieces: Int { 4 }
 
-  /// Deletes about `limit` rows of a deleted app, without its pushes. Returns where the next call continues; nil when
-  /// nothing is left.
+  /// Deletes about `limit` rows of a deleted app, without its pushes. Returns where the next call continues;
+  /// nil when nothing is left.
   package func purge(
     of app: AppID, limit: Int, from position: PurgePosition
   ) throws(StorageError) -> PurgePosition? {

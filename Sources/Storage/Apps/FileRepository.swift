@@ -55,9 +55,10 @@ extension FileRepository {
 }
 
 extension FileRepository<Writing> {
-  /// Begins to store a file; it is not there before `complete`. Files of its owner that were begun and are not among those
-  /// that are being stored, by public name, are given up. Nil if the owner has as many as `limit` that have not ended, those
-  /// included that are being stored. `.constraint` if the owner is no app or group, or is deleted.
+  /// Begins to store a file; it is not there before `complete`. Files of its owner that were begun and are
+  /// not among those that are being stored, by public name, are given up. Nil if the owner has as many as
+  /// `limit` that have not ended, those included that are being stored. `.constraint` if the owner is no app
+  /// or group, or is deleted.
   package func begin(
     _ file: NewFile, limit: Int, underWay: Set<String> = [], at now: Timestamp, expiresAt: Timestamp
   ) throws(StorageError) -> Int64? {
@@ -100,7 +101,8 @@ extension FileRepository<Writing> {
       .blob(lines))
   }
 
-  /// All pieces of a file are there: from now on it can be used. `.constraint` if it has ended, so that pieces may be gone.
+  /// All pieces of a file are there: from now on it can be used. `.constraint` if it has ended, so that
+  /// pieces may be gone.
   package func complete(_ file: Int64, at now: Timestamp) throws(StorageError) {
     try database.run(
       "UPDATE file SET is_complete = 1 WHERE id = ? AND expires_at > ?", .integer(file), .time(now))
@@ -121,15 +123,17 @@ extension FileRepository<Writing> {
       """, .integer(group), .time(now))
   }
 
-  /// Ends a file; does nothing for one that has ended or that the app does not have. Its pieces go with the next sweep.
+  /// Ends a file; does nothing for one that has ended or that the app does not have. Its pieces go with the
+  /// next sweep.
   package func end(owner: String, _ fileID: String, at now: Timestamp) throws(StorageError) {
     try database.run(
       "UPDATE file SET expires_at = ?3 WHERE owner = ?1 AND file_id = ?2 AND expires_at > ?3", .text(owner),
       .text(fileID), .time(now))
   }
 
-  /// Deletes up to `limit` pieces of one file that has ended, or was begun before a moment and never completed; the file
-  /// itself with its last piece. Those that are no app's, as of groups, are the installation's. Returns whether there is more to do.
+  /// Deletes up to `limit` pieces of one file that has ended, or was begun before a moment and never
+  /// completed; the file itself with its last piece. Those that are no app's, as of groups, are the
+  /// installation's. Returns whether there is more to do.
   package func sweep(
     endedBefore end: Timestamp, begunBefore begin: Timestamp, limit: Int, in rows: AppRows
   ) throws(StorageError) -> Bool {
@@ -156,8 +160,8 @@ extension FileRepository<Writing> {
     return true
   }
 
-  /// Deletes up to `limit` pieces of one of an app's files, whether or not it has ended; the file itself with its last piece.
-  /// Returns whether there may be more to do.
+  /// Deletes up to `limit` pieces of one of an app's files, whether or not it has ended; the file itself with
+  /// its last piece. Returns whether there may be more to do.
   func purge(of app: AppID, limit: Int) throws(StorageError) -> Bool {
     let found = try database.first(PurgeStatements.file, .app(app)) { $0.integer() }
     guard let file = found else { return false }

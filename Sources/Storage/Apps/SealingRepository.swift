@@ -36,7 +36,8 @@ package struct SealingRepository<Access>: Repository {
 }
 
 extension SealingRepository {
-  /// Whether an app's contents are sealed from now on, and since when that is as it is; nil if it was never changed.
+  /// Whether an app's contents are sealed from now on, and since when that is as it is; nil if it was never
+  /// changed.
   package func setting(app: AppID) throws(StorageError) -> (isOn: Bool, changedAt: Timestamp?)? {
     try database.first("SELECT seals_contents, seals_changed_at FROM app WHERE id = ?", .app(app)) {
       ($0.bool("seals_contents"), $0.optionalTime("seals_changed_at"))
@@ -50,8 +51,9 @@ extension SealingRepository {
     ) { $0.app() }
   }
 
-  /// Contents that are sealed with a key whose ID is this one, or is another one than this one, behind a place, which moves on: at
-  /// most `limit`, and none after those that make up `bytes`. May read all contents that there are.
+  /// Contents that are sealed with a key whose ID is this one, or is another one than this one, behind a
+  /// place, which moves on: at most `limit`, and none after those that make up `bytes`. May read all contents
+  /// that there are.
   package func contents(
     _ which: SealingKeyMatch, behind place: inout SealedContentPlace, limit: Int, bytes: Int = .max
   ) throws(StorageError) -> [SealedContent] {
@@ -81,8 +83,9 @@ extension SealingRepository {
     return found
   }
 
-  /// The same contents, sealed with the first key of the file, whose ID, eight bytes, is given; those that cannot be opened, which
-  /// are left as they are, are missing. `.noSecretKey` if another key is the first one by now.
+  /// The same contents, sealed with the first key of the file, whose ID, eight bytes, is given; those that
+  /// cannot be opened, which are left as they are, are missing. `.noSecretKey` if another key is the first
+  /// one by now.
   package func resealed(_ contents: [SealedContent], with id: [UInt8]) throws(StorageError)
     -> [ResealedContent]
   {
@@ -137,8 +140,8 @@ package enum SealingKeyMatch: Sendable {
 }
 
 extension SealingRepository<Writing> {
-  /// Seals an app's contents that are stored from now on, or no longer. What is stored stays as it is. False for an unknown app.
-  /// `.noSecretKey` if there is no key to seal with.
+  /// Seals an app's contents that are stored from now on, or no longer. What is stored stays as it is. False
+  /// for an unknown app. `.noSecretKey` if there is no key to seal with.
   package func set(app: AppID, _ isOn: Bool, at now: Timestamp) throws(StorageError) -> Bool {
     // The app's first content must not be refused for lack of a key.
     if isOn { _ = try database.sealingKeys(makes: true) }
@@ -159,16 +162,17 @@ extension SealingRepository<Writing> {
     _ = try database.sealingKeys(makes: true)
   }
 
-  /// Has contents sealed with the first key of the file from now on, also by other processes; tells its ID, eight bytes. Nil if no
-  /// content was ever sealed.
+  /// Has contents sealed with the first key of the file from now on, also by other processes; tells its ID,
+  /// eight bytes. Nil if no content was ever sealed.
   package func useFirstKey() throws(StorageError) -> [UInt8]? {
     let isUsed = try database.first("SELECT 1 FROM content_sealing_key LIMIT 1") { _ in true } ?? false
     guard isUsed else { return nil }
     return Hex.decode(try database.sealingKeys(readsAgain: true).currentID)
   }
 
-  /// Replaces contents that are still the ones that were sealed again with the key of this ID, eight bytes; the others were changed
-  /// or deleted meanwhile. `.noSecretKey` if contents are sealed with yet another key by now.
+  /// Replaces contents that are still the ones that were sealed again with the key of this ID, eight bytes;
+  /// the others were changed or deleted meanwhile. `.noSecretKey` if contents are sealed with yet another key
+  /// by now.
   package func replace(_ contents: [ResealedContent], sealedWith id: [UInt8]) throws(StorageError) {
     let newest = try database.first(
       "SELECT key_id FROM content_sealing_key ORDER BY number DESC LIMIT 1"
@@ -183,8 +187,8 @@ extension SealingRepository<Writing> {
     }
   }
 
-  /// Deletes the rows of contents that nobody can open any more: pushes with all that is known of them, schedules, stored messages,
-  /// callbacks, files.
+  /// Deletes the rows of contents that nobody can open any more: pushes with all that is known of them,
+  /// schedules, stored messages, callbacks, files.
   package func delete(_ contents: [SealedContent]) throws(StorageError) {
     for content in contents {
       let id = content.row.0
@@ -209,7 +213,8 @@ extension SealingRepository<Writing> {
     }
   }
 
-  /// Forgets that contents need keys that sealed before the one with this ID, eight bytes; the caller has made sure that none does.
+  /// Forgets that contents need keys that sealed before the one with this ID, eight bytes; the caller has
+  /// made sure that none does.
   package func forgetKeys(before id: [UInt8]) throws(StorageError) {
     try database.run(
       """

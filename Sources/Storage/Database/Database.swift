@@ -6,7 +6,8 @@ enum DatabaseAccess {
   case writing
 }
 
-/// What the two kinds of databases do each in their way. May move between threads, but only one may use it at a time.
+/// What the two kinds of databases do each in their way. May move between threads, but only one may use it at
+/// a time.
 protocol DatabaseConnection: AnyObject {
   /// Prepares a statement in the SQL that both databases have in common.
   func prepare(_ sql: UnsafeBufferPointer<UInt8>) throws(StorageError) -> Statement
@@ -20,8 +21,8 @@ protocol DatabaseConnection: AnyObject {
   func rollBack()
   /// Whether a transaction is open; it may have ended by itself after a failure.
   var isInTransaction: Bool { get }
-  /// Whether a statement that fails leaves the transaction as it was before. Else nothing but going back to a savepoint, or to the
-  /// begin, helps.
+  /// Whether a statement that fails leaves the transaction as it was before. Else nothing but going back to a
+  /// savepoint, or to the begin, helps.
   var undoesFailedStatements: Bool { get }
   /// Whether a statement has failed in the open transaction, so that the database refuses all others.
   var isBroken: Bool { get }
@@ -33,7 +34,8 @@ protocol DatabaseConnection: AnyObject {
   func close()
 }
 
-/// One connection to the database, with its statements. May move between threads, but only one may use it at a time.
+/// One connection to the database, with its statements. May move between threads, but only one may use it at
+/// a time.
 final class Database {
   typealias Mode = SQLiteConnection.Mode
 
@@ -56,8 +58,9 @@ final class Database {
   var sealing = SealingMemory()
   /// Of the transaction that is open.
   var tagWork = TagWork()
-  /// The apps that seal their contents as the last transaction of the writer left them. The next one takes it to be so, which saves a
-  /// question to PostgreSQL for each, and does not begin if it is not: other processes may change it.
+  /// The apps that seal their contents as the last transaction of the writer left them. The next one takes it
+  /// to be so, which saves a question to PostgreSQL for each, and does not begin if it is not: other
+  /// processes may change it.
   private var knownSealing: Set<AppID>?
   /// More apps are asked for each time.
   private static let mostExpected = 64
@@ -90,8 +93,9 @@ final class Database {
 
   deinit { close() }
 
-  /// Closes the connection now and not when the last one to know it lets go of it, for those who tell others that it is closed:
-  /// SQLite removes the log with the last connection, if that one may write. Nothing may use it afterwards.
+  /// Closes the connection now and not when the last one to know it lets go of it, for those who tell others
+  /// that it is closed: SQLite removes the log with the last connection, if that one may write. Nothing may
+  /// use it afterwards.
   func close() {
     statements.removeAll()
     joinedStatements.removeAll()
@@ -109,8 +113,8 @@ final class Database {
     return statement
   }
 
-  /// The same for a text of two constants with a space between: columns and table, which several statements have in common, and the
-  /// rest.
+  /// The same for a text of two constants with a space between: columns and table, which several statements
+  /// have in common, and the rest.
   func statement(_ start: StaticString, _ rest: StaticString) throws(StorageError) -> Statement {
     let key = Joined(start: UInt(bitPattern: start.utf8Start), rest: UInt(bitPattern: rest.utf8Start))
     if let known = joinedStatements[key] { return known }
@@ -122,7 +126,8 @@ final class Database {
     return statement
   }
 
-  /// The statement of one or two constant texts that goes over some apps' rows. Those for one app alone are not kept.
+  /// The statement of one or two constant texts that goes over some apps' rows. Those for one app alone are
+  /// not kept.
   func statement(
     _ start: StaticString, _ rest: StaticString? = nil, in rows: AppRows
   ) throws(StorageError) -> Statement {
@@ -149,9 +154,10 @@ final class Database {
     try statement(sql).run(values)
   }
 
-  /// Runs a constant statement without rows, perhaps only with the next one, which saves a message to a database on another machine.
-  /// What fails then is an error of the next statement, or of the job. `changes` does not tell of it. Statements that insert a row or
-  /// delete one may change places with those on other tables: nothing of them may depend on that.
+  /// Runs a constant statement without rows, perhaps only with the next one, which saves a message to a
+  /// database on another machine. What fails then is an error of the next statement, or of the job. `changes`
+  /// does not tell of it. Statements that insert a row or delete one may change places with those on other
+  /// tables: nothing of them may depend on that.
   func runLater(_ sql: StaticString, _ values: SQLValue...) throws(StorageError) {
     try statement(sql).runLater(values)
   }
@@ -159,8 +165,8 @@ final class Database {
   /// Waits for what `runLater` has left; throws what failed of it.
   func settle() throws(StorageError) { try connection.settle() }
 
-  /// Runs a constant statement for each of the values and maps the first row of each run, nil where there is none. To a database on
-  /// another machine all of them go in one message.
+  /// Runs a constant statement for each of the values and maps the first row of each run, nil where there is
+  /// none. To a database on another machine all of them go in one message.
   func firsts<Value>(
     _ sql: StaticString, _ all: [[SQLValue]], map: (Row) -> Value
   ) throws(StorageError) -> [Value?] {
@@ -240,8 +246,8 @@ final class Database {
     try connection.begin(access)
   }
 
-  /// Ends the transaction; tells which of the jobs that have ended turned out to have failed. Throws only if its changes are not
-  /// stored.
+  /// Ends the transaction; tells which of the jobs that have ended turned out to have failed. Throws only if
+  /// its changes are not stored.
   @discardableResult
   func commit() throws(StorageError) -> [(number: Int, error: StorageError)] {
     guard let postgres else {
@@ -253,8 +259,8 @@ final class Database {
     return failed
   }
 
-  /// Whether the transaction did not begin because the database was not as it was expected to be: it is to be tried again, with
-  /// everything that was done for it.
+  /// Whether the transaction did not begin because the database was not as it was expected to be: it is to be
+  /// tried again, with everything that was done for it.
   var isOutdated: Bool { postgres?.isOutdated ?? false }
 
   /// Ends an open transaction without its changes.
@@ -264,7 +270,8 @@ final class Database {
 
   // MARK: Jobs that share a transaction
 
-  /// Begins a job. One that is marked can be undone alone; else it is the first one, and has the transaction to itself.
+  /// Begins a job. One that is marked can be undone alone; else it is the first one, and has the transaction
+  /// to itself.
   func beginJob(_ number: Int, isMarked: Bool) throws(StorageError) {
     isJobMarked = isMarked
     if let postgres {

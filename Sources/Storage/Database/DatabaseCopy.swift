@@ -25,10 +25,11 @@ package struct DatabaseCopy {
   private let target: Database
   private let shapes: [TableShape]
 
-  /// Copies everything in one transaction of the target, which holds nothing if this throws. Both databases are kept from others
-  /// that write. The source must have this program's schema (`.olderThanProgram` and others), the target must hold nothing (`.inUse`
-  /// if another server has it, `.constraint` if it holds something). `onTable` hears of each table that was copied and compared.
-  /// Memory is bounded by some hundred rows. Blocks.
+  /// Copies everything in one transaction of the target, which holds nothing if this throws. Both databases
+  /// are kept from others that write. The source must have this program's schema (`.olderThanProgram` and
+  /// others), the target must hold nothing (`.inUse` if another server has it, `.constraint` if it holds
+  /// something). `onTable` hears of each table that was copied and compared. Memory is bounded by some
+  /// hundred rows. Blocks.
   package static func run(
     from source: DatabaseLocation, to target: DatabaseLocation, log: Log, onTable: (Table) -> Void
   ) throws(StorageError) {

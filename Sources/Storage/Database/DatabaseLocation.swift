@@ -7,8 +7,8 @@ package enum DatabaseLocation: Sendable, Equatable {
   /// A database of PostgreSQL, as a URL that libpq takes. It may hold a password: never for the log.
   case postgres(url: String)
 
-  /// A database of PostgreSQL, nil unless the text is a URL of one. What stands in a password has to be escaped if it means something in
-  /// a URL: else other parts of it would be taken for names, and shown.
+  /// A database of PostgreSQL, nil unless the text is a URL of one. What stands in a password has to be
+  /// escaped if it means something in a URL: else other parts of it would be taken for names, and shown.
   package init?(url: String) {
     guard PostgresURL.settings(of: url) != nil else { return nil }
     self = .postgres(url: url)
@@ -31,8 +31,9 @@ package enum DatabaseLocation: Sendable, Equatable {
     }
   }
 
-  /// Opens the connection that writes, with the schema of this program. `isEnding` says whether whoever uses it is about to end,
-  /// `onDoubt` hears when it becomes unknown whether a transaction was committed, and why, and with nil when that is over.
+  /// Opens the connection that writes, with the schema of this program. `isEnding` says whether whoever uses
+  /// it is about to end, `onDoubt` hears when it becomes unknown whether a transaction was committed, and
+  /// why, and with nil when that is over.
   func openWriter(
     log: Log, options: Store.Options, migrations: [Migration], isEnding: @escaping @Sendable () -> Bool,
     onDoubt: @escaping @Sendable (StorageError?) -> Void,
@@ -86,8 +87,8 @@ package enum DatabaseLocation: Sendable, Equatable {
     }
   }
 
-  /// Opens a connection that only reads; `isEnding` says whether whoever uses it is about to end. `isLimited`: its statements fail when
-  /// they take too long.
+  /// Opens a connection that only reads; `isEnding` says whether whoever uses it is about to end.
+  /// `isLimited`: its statements fail when they take too long.
   func openToRead(
     isLimited: Bool = true, _ isEnding: @escaping @Sendable () -> Bool = { false }
   ) throws(StorageError) -> sending Database {

@@ -78,9 +78,9 @@ enum Migrator {
     return rows.count
   }
 
-  /// Runs the first file that is missing, if one is; returns how many are applied then. Whether every row has its
-  /// parent is checked with the last one, for all of them: it takes a look at every row, which
-  /// is nearly two seconds for a million registrations in memory, and more if they are read from a disk.
+  /// Runs the first file that is missing, if one is; returns how many are applied then. Whether every row has
+  /// its parent is checked with the last one, for all of them: it takes a look at every row, which is nearly
+  /// two seconds for a million registrations in memory, and more if they are read from a disk.
   static func applyNext(
     of migrations: [Migration], to database: Database, at now: Timestamp
   ) throws(StorageError) -> Int {

@@ -67,8 +67,8 @@ package struct NewRegistration: Sendable {
   package var tokens: [PushToken]
   /// Version of the app, as the device says.
   package var appVersion: String
-  /// The registration of another platform that the device says it had, by the names that it may have here; none if it says
-  /// nothing.
+  /// The registration of another platform that the device says it had, by the names that it may have here;
+  /// none if it says nothing.
   package var imported: [RegistrationID]
 
   package init(
@@ -129,7 +129,8 @@ package struct DeliveryRow: Sendable {
   package var tags: [UInt32]
   /// When it was last online.
   package var lastSeenAt: Timestamp
-  /// The service of the token that stands in its row, `none` without one. The others are in `TokenRepository.others`.
+  /// The service of the token that stands in its row, `none` without one. The others are in
+  /// `TokenRepository.others`.
   var token: ServiceID
   /// How its last connection ended; `connected` if it had not when that was noted.
   package var lastEnd: ConnectionEnd
@@ -180,8 +181,8 @@ package struct PushRow: Sendable, Equatable {
   package var legs: [LegTargetsRow]
   /// The members of its audience on iOS, in the router's encoding; nil for nobody.
   package var iosTargets: [UInt8]?
-  /// The members of its audience whom no channel reaches, in the router's encoding; nil for nobody. They are not among
-  /// `target` and `targets`.
+  /// The members of its audience whom no channel reaches, in the router's encoding; nil for nobody. They are
+  /// not among `target` and `targets`.
   package var unreached: [UInt8]?
   /// Whether it is only for those who are online when it is accepted.
   package var isOnlineOnly: Bool

@@ -19,8 +19,8 @@ enum SQLValue: Hashable {
 }
 
 extension String {
-  /// The text, unless it holds U+0000, which PostgreSQL cannot store: whoever takes text from outside refuses that with a better
-  /// answer.
+  /// The text, unless it holds U+0000, which PostgreSQL cannot store: whoever takes text from outside refuses
+  /// that with a better answer.
   func storable() throws(StorageError) -> String {
     guard !utf8.contains(0) else { throw StorageError(.constraint, "a text holds U+0000") }
     return self
@@ -29,8 +29,8 @@ extension String {
 
 /// A prepared statement.
 class Statement {
-  // Only one thread has a statement at a time and nothing here is reentrant: without the checks of exclusive access, which
-  // cost more than the rest, a name costs a nanosecond.
+  // Only one thread has a statement at a time and nothing here is reentrant: without the checks of exclusive
+  // access, which cost more than the rest, a name costs a nanosecond.
   /// Columns that were read so far, in that order: the address of the constant that names one, and its index.
   @exclusivity(unchecked) private var columns: [(name: UInt, index: Int32)] = []
   /// The place in `columns` of the one that is probably read next.
@@ -85,7 +85,8 @@ class Statement {
     while try step() { try read(body) }
   }
 
-  /// Calls `body` for each row, of any number, until it returns false. The body must not use the same statement.
+  /// Calls `body` for each row, of any number, until it returns false. The body must not use the same
+  /// statement.
   final func scan(
     _ values: [SQLValue], _ body: (Row) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -105,8 +106,8 @@ class Statement {
     throw StorageError(.other, "no column \(unknownColumn) in \(text)")
   }
 
-  /// The index of a column. A name is compared with the columns' only once: rows are read in the same order each time, so
-  /// that the constant expected next is nearly always the one asked for.
+  /// The index of a column. A name is compared with the columns' only once: rows are read in the same order
+  /// each time, so that the constant expected next is nearly always the one asked for.
   fileprivate final func index(of name: StaticString) -> Int32 {
     if name.utf8CodeUnitCount == 0 { return 0 }
     let key = UInt(bitPattern: name.utf8Start)
@@ -127,10 +128,10 @@ class Statement {
     return index
   }
 
-  // MARK: What a database does for it. Columns are counted from 0; -1 is a column that is not there, and NULL.
+  // MARK: What a database does for it. Columns are counted from 0; -1 is an absent column, and NULL.
 
-  /// Begins with values for the parameters; no row is current yet. `inPieces` asks not to hold all rows in memory, and to find the
-  /// first ones soon.
+  /// Begins with values for the parameters; no row is current yet. `inPieces` asks not to hold all rows in
+  /// memory, and to find the first ones soon.
   func start(_ values: [SQLValue], inPieces: Bool) throws(StorageError) {}
   /// Runs it for each of the values at once, if that saves time: the next runs begin with what came back.
   func fetch(_ all: [[SQLValue]]) throws(StorageError) {}
@@ -154,8 +155,8 @@ class Statement {
   func bytes(_ column: Int32) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }
 
-/// The current row of a statement that runs. Columns are read by their names; without a name, the only column is. A name that
-/// no column has reads as NULL, and makes the statement fail.
+/// The current row of a statement that runs. Columns are read by their names; without a name, the only column
+/// is. A name that no column has reads as NULL, and makes the statement fail.
 struct Row {
   fileprivate let statement: Statement
 

@@ -53,8 +53,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
   /// Whether nobody can say now if it was done.
   package private(set) var isInDoubt = false
 
-  /// Whether nothing was done, and the same may succeed soon, here or at the server that has the database or the app now: the caller
-  /// may repeat it.
+  /// Whether nothing was done, and the same may succeed soon, here or at the server that has the database or
+  /// the app now: the caller may repeat it.
   package var isPassing: Bool {
     switch kind {
     case .overloaded, .movedAway: true
@@ -91,8 +91,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
     return error
   }
 
-  /// The same error, of a transaction of PostgreSQL that was not committed: it may be repeated if it failed for want of a connection, of
-  /// a lock, or of the right to write.
+  /// The same error, of a transaction of PostgreSQL that was not committed: it may be repeated if it failed
+  /// for want of a connection, of a lock, or of the right to write.
   var uncommitted: StorageError {
     guard [.io, .busy, .takenOver].contains(kind), !isInDoubt else { return self }
     var error = self

@@ -14,8 +14,8 @@ struct TableShape {
   /// Whether SQLite gives none of these numbers twice.
   let keepsNumbers: Bool
 
-  /// All tables with what a server keeps, in an order in which none refers to a later one. From a file of SQLite: the other kind has
-  /// some more, which are its own.
+  /// All tables with what a server keeps, in an order in which none refers to a later one. From a file of
+  /// SQLite: the other kind has some more, which are its own.
   static func all(in file: Database) throws(StorageError) -> [TableShape] {
     let tables = try file.all(
       """

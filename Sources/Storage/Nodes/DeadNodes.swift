@@ -11,8 +11,8 @@ package struct DeadNode: Sendable, Hashable {
   package let seenAt: Timestamp
 }
 
-/// The table of nodes that were taken for dead. It came with the columns for what nodes reach: an older schema, which nodes of a version
-/// before may still use, has neither.
+/// The table of nodes that were taken for dead. It came with the columns for what nodes reach: an older
+/// schema, which nodes of a version before may still use, has neither.
 struct DeadNodes {
   /// Seconds for which a node is listed, and how many are.
   private static let stay: Int64 = 7 * 86_400

@@ -1,6 +1,7 @@
 import BorealisBase
 
-/// Which home each app has, where there are several. A home alone keeps no such rows but one for all apps: `beginHome`.
+/// Which home each app has, where there are several. A home alone keeps no such rows but one for all apps:
+/// `beginHome`.
 package struct HomeRepository<Access>: Repository {
   let database: Database
 }
@@ -42,8 +43,8 @@ extension HomeRepository {
 extension HomeRepository {
   /// Tells whether where apps have their homes, or what they share, is as it was.
   func mark() throws(StorageError) -> HomesMark {
-    // Whatever changes of homes makes one of the first two larger: no row goes, and each change of one raises its epoch. Of
-    // what apps share there is a sum of hashes of 40 bits.
+    // Whatever changes of homes makes one of the first two larger: no row goes, and each change of one raises
+    // its epoch. Of what apps share there is a sum of hashes of 40 bits.
     let mark = try database.first(
       """
       SELECT count(*) AS rows, CAST(coalesce(sum(epoch), 0) AS bigint) AS epochs,
@@ -97,8 +98,9 @@ extension HomeRepository {
 }
 
 extension HomeRepository {
-  /// The apps that no home has: none ever had them, or those that had them are gone with their fences. Deleted ones are among them as long
-  /// as there is something to delete. With how many registrations each has had.
+  /// The apps that no home has: none ever had them, or those that had them are gone with their fences.
+  /// Deleted ones are among them as long as there is something to delete. With how many registrations each
+  /// has had.
   package func homeless() throws(StorageError) -> [AppID: Int] {
     let rows = try database.all(
       """
@@ -110,8 +112,9 @@ extension HomeRepository {
     return Dictionary(rows) { $1 }
   }
 
-  /// The homes that there are, by the numbers of their fences, and their apps with how many registrations each has had. What belongs to no
-  /// app is not among these, and neither are deleted apps, which stay where they are until nothing is left of them.
+  /// The homes that there are, by the numbers of their fences, and their apps with how many registrations
+  /// each has had. What belongs to no app is not among these, and neither are deleted apps, which stay where
+  /// they are until nothing is left of them.
   package func loads() throws(StorageError) -> [Int64: [AppID: Int]] {
     var loads: [Int64: [AppID: Int]] = [:]
     for home in try database.all(
@@ -133,14 +136,14 @@ extension HomeRepository {
 }
 
 extension HomeRepository<Writing> {
-  /// Gives an app that has no home, or one without a fence, to a home; its new epoch, which is above that of any home of all apps.
-  /// Nil if another home has it.
+  /// Gives an app that has no home, or one without a fence, to a home; its new epoch, which is above that of
+  /// any home of all apps. Nil if another home has it.
   package func assign(_ app: AppID, to home: AssignedApps) throws(StorageError) -> Int64? {
     try assign(app, to: (home.node, home.home))
   }
 
-  /// The same by the number of a home's node and of its fence, which may be another one's than that of this transaction. Nil also if
-  /// there is no such fence.
+  /// The same by the number of a home's node and of its fence, which may be another one's than that of this
+  /// transaction. Nil also if there is no such fence.
   package func assign(_ app: AppID, to home: (node: Int64, home: Int64)) throws(StorageError) -> Int64? {
     try database.first(
       """
@@ -155,9 +158,9 @@ extension HomeRepository<Writing> {
     ) { $0.integer("epoch") }
   }
 
-  /// Gives an app of this home to another one; its new epoch. From here on this home stores nothing more of it, whatever becomes of
-  /// the transaction: if that fails, `AssignedApps.admit` takes it back. Nil, and nothing changed, if the app is not this home's,
-  /// or the other one has no fence.
+  /// Gives an app of this home to another one; its new epoch. From here on this home stores nothing more of
+  /// it, whatever becomes of the transaction: if that fails, `AssignedApps.admit` takes it back. Nil, and
+  /// nothing changed, if the app is not this home's, or the other one has no fence.
   package func handOver(_ app: AppID, to next: (node: Int64, home: Int64)) throws(StorageError) -> Int64? {
     guard let own = database.home else { return nil }
     let epoch = try database.first(
@@ -171,7 +174,8 @@ extension HomeRepository<Writing> {
     return epoch
   }
 
-  /// Takes a home's fence away, after which it commits nothing more. Waits for its transaction that is under way.
+  /// Takes a home's fence away, after which it commits nothing more. Waits for its transaction that is under
+  /// way.
   package func removeFence(of home: Int64) throws(StorageError) {
     try database.run("DELETE FROM fence WHERE incarnation = ?", .integer(home))
   }

@@ -1,8 +1,8 @@
 import BorealisBase
 import Synchronization
 
-/// Which apps a process is the home of. It alone reads them into memory and changes their rows. Whatever goes over the rows of all
-/// apps is told which ones it may go over: those of `rows`.
+/// Which apps a process is the home of. It alone reads them into memory and changes their rows. Whatever goes
+/// over the rows of all apps is told which ones it may go over: those of `rows`.
 package enum HomeScope: Sendable {
   /// All apps, and what belongs to none: there is no other home beside it.
   case all
@@ -17,7 +17,8 @@ package enum HomeScope: Sendable {
     }
   }
 
-  /// Whether what happens by itself may happen in an app: this is its home, and all that its devices have said may be known here.
+  /// Whether what happens by itself may happen in an app: this is its home, and all that its devices have
+  /// said may be known here.
   package func isSettled(_ app: AppID) -> Bool {
     switch self {
     case .all: true
@@ -61,8 +62,8 @@ package enum HomeScope: Sendable {
   }
 }
 
-/// The apps that one of several homes has. The table `home` says which, by the number of the fence that the home writes behind; here
-/// are those that it has taken over, which are in its memory.
+/// The apps that one of several homes has. The table `home` says which, by the number of the fence that the
+/// home writes behind; here are those that it has taken over, which are in its memory.
 package final class AssignedApps: Sendable {
   private struct Apps: Sendable {
     var own: Set<AppID> = []
@@ -95,8 +96,8 @@ package final class AssignedApps: Sendable {
     apps.withLock { $0.own.contains(app) && !$0.unsettled.contains(app) }
   }
 
-  /// Nothing happens by itself in an app before `settle`: nodes have not told yet which of its devices are connected, and what
-  /// these have acknowledged. Before it is added, or given away: that may fail.
+  /// Nothing happens by itself in an app before `settle`: nodes have not told yet which of its devices are
+  /// connected, and what these have acknowledged. Before it is added, or given away: that may fail.
   package func unsettle(_ app: AppID) { apps.withLock { _ = $0.unsettled.insert(app) } }
 
   /// From now on schedules fire in an app, pushes of it end in time, and other channels take over.
@@ -110,7 +111,8 @@ package final class AssignedApps: Sendable {
     }
   }
 
-  /// Notes that the database assigns an app to this home: what becomes of it can be stored here, also if it had left before.
+  /// Notes that the database assigns an app to this home: what becomes of it can be stored here, also if it
+  /// had left before.
   package func admit(_ app: AppID) { setLeft(app, false) }
 
   /// Takes an app out: nothing more comes in for it. What is under way can still be stored.
@@ -154,11 +156,13 @@ package struct AppRows: Sendable {
   /// Whether they are everybody's.
   var isAll: Bool { kind == .all }
 
-  /// How many of the oldest rows in a table are looked at for `limit` of these, where only their order shows which are old.
+  /// How many of the oldest rows in a table are looked at for `limit` of these, where only their order shows
+  /// which are old.
   func depth(for limit: Int) -> Int { isAll ? limit : limit * 64 }
 
-  /// A statement for these rows. What it says of them stands in comments, so that it is as if it were not there for everybody's:
-  /// `/* own: AND own(push.app_id) */`, where `own` tells whether the rows are those of an app.
+  /// A statement for these rows. What it says of them stands in comments, so that it is as if it were not
+  /// there for everybody's: `/* own: AND own(push.app_id) */`, where `own` tells whether the rows are those
+  /// of an app.
   func text(of sql: String) -> String {
     guard kind != .all else { return sql }
     var text = ""

@@ -36,7 +36,8 @@ struct NodeLocks {
     }
   }
 
-  /// The low 32 bits of the incarnations of nodes that are connected, and of those of them that can be the home of some apps.
+  /// The low 32 bits of the incarnations of nodes that are connected, and of those of them that can be the
+  /// home of some apps.
   func held() throws(StorageError) -> (connected: Set<Int64>, spreading: Set<Int64>) {
     let locks = try database.all(
       """
@@ -63,7 +64,8 @@ struct NodeLocks {
     return try !isHeld(number >> 32, number & 0xffff_ffff, words: 1)
   }
 
-  /// Whether somebody holds an advisory lock of this database; one of two words has two numbers, one of one word has its halves.
+  /// Whether somebody holds an advisory lock of this database; one of two words has two numbers, one of one
+  /// word has its halves.
   private func isHeld(_ high: Int64, _ low: Int64, words: Int64) throws(StorageError) -> Bool {
     let held = try database.first(
       """

@@ -2,9 +2,9 @@ import BorealisBase
 import Glibc
 import Synchronization
 
-/// A node's place in its cluster's database, on a connection of its own without a fence: it writes rows of nodes, takes the fences of dead
-/// ones away, and writes nothing else.
-/// All functions wait for the database, some seconds at most. Safe to use from any thread.
+/// A node's place in its cluster's database, on a connection of its own without a fence: it writes rows of
+/// nodes, takes the fences of dead ones away, and writes nothing else. All functions wait for the database,
+/// some seconds at most. Safe to use from any thread.
 package final class NodeRegistry: Sendable {
   /// Why a node cannot have a place.
   package enum Problem: Error, Sendable {
@@ -24,7 +24,8 @@ package final class NodeRegistry: Sendable {
     let version: String
     let spreadsApps: Bool
 
-    /// All fields; `address` is `HOST:PORT`, and `spreadsApps` says that it can be the home of some apps beside other homes.
+    /// All fields; `address` is `HOST:PORT`, and `spreadsApps` says that it can be the home of some apps
+    /// beside other homes.
     package init(
       cluster: String, name: String, address: String, version: String, spreadsApps: Bool = false
     ) {
@@ -54,7 +55,8 @@ package final class NodeRegistry: Sendable {
 
   private let session: Mutex<Session>
 
-  /// Connects to a database of PostgreSQL, and tries that again for some milliseconds. `.io` if it cannot be reached.
+  /// Connects to a database of PostgreSQL, and tries that again for some milliseconds. `.io` if it cannot be
+  /// reached.
   package init(_ location: DatabaseLocation, patience: Int = 10_000) throws(StorageError) {
     session = Mutex(Session(database: try Self.connect(location, patience), locked: nil))
   }
@@ -91,7 +93,8 @@ package final class NodeRegistry: Sendable {
     }
   }
 
-  /// Whether the database has this program's schema, or an older one. Fails if it has one that this program does not know.
+  /// Whether the database has this program's schema, or an older one. Fails if it has one that this program
+  /// does not know.
   package func isCurrent() throws(StorageError) -> Bool {
     let migrations = DatabaseLocation.postgres(url: "").migrations
     return try use { database, _ throws(StorageError) in
@@ -104,7 +107,8 @@ package final class NodeRegistry: Sendable {
     try use { database, _ throws(StorageError) in try ReadTransaction(database).credentials.allSealed() }
   }
 
-  /// What tells this database from others for as long as it exists: the key of its first account, which nobody can change or delete.
+  /// What tells this database from others for as long as it exists: the key of its first account, which
+  /// nobody can change or delete.
   package func databaseID() throws(StorageError) -> String {
     try use { database, _ throws(StorageError) in
       try database.first("SELECT dev_key FROM account ORDER BY id LIMIT 1") { $0.text("dev_key") } ?? ""
@@ -113,8 +117,8 @@ package final class NodeRegistry: Sendable {
 
   // MARK: Nodes
 
-  /// Gives a node a place; gives its incarnation. Waits some seconds for the end of another node of the same name, or of another
-  /// cluster, that may be dead. `clock` has to count while the machine is suspended.
+  /// Gives a node a place; gives its incarnation. Waits some seconds for the end of another node of the same
+  /// name, or of another cluster, that may be dead. `clock` has to count while the machine is suspended.
   package func register(
     _ node: Node, at now: Timestamp, clock: () -> UInt64
   ) throws(Problem) -> Int64 {
@@ -144,7 +148,8 @@ package final class NodeRegistry: Sendable {
 
   private func register(_ node: Node, at now: Timestamp) throws(StorageError) -> Attempt {
     try change { database, session throws(StorageError) in
-      // One after the other: two clusters could begin at once. Beats of others do not wait for a node that is slow.
+      // One after the other: two clusters could begin at once. Beats of others do not wait for a node that is
+      // slow.
       try NodeLocks(database: database).beginRegistration()
       let other = try database.first(
         """
@@ -176,8 +181,8 @@ package final class NodeRegistry: Sendable {
     }
   }
 
-  /// What the database knows of the cluster; nil if the node is not among those that are alive. `beats` also shows that it is alive,
-  /// and `reaches` tells which nodes it reaches.
+  /// What the database knows of the cluster; nil if the node is not among those that are alive. `beats` also
+  /// shows that it is alive, and `reaches` tells which nodes it reaches.
   package func look(
     as incarnation: Int64, beats: Bool, reaches: Set<Int64>? = nil
   ) throws(StorageError) -> ClusterView? {
@@ -245,7 +250,8 @@ package final class NodeRegistry: Sendable {
     }
   }
 
-  /// Asks a node to end in an orderly way; it looks each second whether it is asked. False if there is no node of this name.
+  /// Asks a node to end in an orderly way; it looks each second whether it is asked. False if there is no
+  /// node of this name.
   package func askToDrain(_ name: String) throws(StorageError) -> Bool {
     try change { database, _ throws(StorageError) in
       try database.run("UPDATE node SET is_draining = 1 WHERE name = ?", .text(name))
@@ -256,7 +262,8 @@ package final class NodeRegistry: Sendable {
   /// Removes a node whose beat stands still since a moment; false if it has moved.
   package func remove(_ node: NodeRow, seenAt: Timestamp) throws(StorageError) -> Bool {
     try change { database, _ throws(StorageError) in
-      // One whose row is locked is about to move: nobody waits for it, since that would stop this node's own beat.
+      // One whose row is locked is about to move: nobody waits for it, since that would stop this node's own
+      // beat.
       try database.run(
         """
         DELETE FROM node WHERE incarnation IN (
@@ -310,8 +317,8 @@ package final class NodeRegistry: Sendable {
     }
   }
 
-  /// How many apps the home on each node has, and how many apps have none, if there are homes of some apps each; nil if one home has
-  /// all apps, as in schemas that know nothing else.
+  /// How many apps the home on each node has, and how many apps have none, if there are homes of some apps
+  /// each; nil if one home has all apps, as in schemas that know nothing else.
   package func shares() throws(StorageError) -> (apps: [Int64: Int], homeless: Int)? {
     try use { database, _ throws(StorageError) in
       let knowsSlots = try database.first(
@@ -328,7 +335,8 @@ package final class NodeRegistry: Sendable {
     }
   }
 
-  /// A slot for message IDs that no home has at the moment; another one may get it first. Nil if there is none.
+  /// A slot for message IDs that no home has at the moment; another one may get it first. Nil if there is
+  /// none.
   package func freeSlot() throws(StorageError) -> MessageSlot? {
     try use { database, _ throws(StorageError) in
       let taken = try database.all("SELECT slot FROM fence WHERE slot IS NOT NULL") { $0.integer("slot") }
@@ -337,8 +345,9 @@ package final class NodeRegistry: Sendable {
     }
   }
 
-  /// Ends homes whose nodes are gone, which have the numbers of their nodes as those of their fences: their connections end, and nothing
-  /// of them is committed any more. Their apps can be given to others then. Returns the numbers.
+  /// Ends homes whose nodes are gone, which have the numbers of their nodes as those of their fences: their
+  /// connections end, and nothing of them is committed any more. Their apps can be given to others then.
+  /// Returns the numbers.
   package func endDeadHomes() throws(StorageError) -> [Int64] {
     try change { database, _ throws(StorageError) in
       let dead = try database.all(

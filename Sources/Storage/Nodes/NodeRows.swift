@@ -163,8 +163,9 @@ package struct ClusterView: Sendable, Hashable {
 }
 
 extension Transaction<Writing> {
-  /// Notes that a node is the home of all apps from now on; gives the new epoch. Nil, and nothing changed, if the node is not among
-  /// those that are alive. In the first transaction of a server, which its fence protects from older ones.
+  /// Notes that a node is the home of all apps from now on; gives the new epoch. Nil, and nothing changed, if
+  /// the node is not among those that are alive. In the first transaction of a server, which its fence
+  /// protects from older ones.
   package func beginHome(of incarnation: Int64, fence: Int64) throws(StorageError) -> Int64? {
     try database.first(
       """

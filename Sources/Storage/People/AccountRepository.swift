@@ -44,7 +44,8 @@ extension AccountRepository {
 }
 
 extension AccountRepository<Writing> {
-  /// Adds an account. `.constraint` if the key exists, for an unknown plan, and if the hash is not of 32 bytes.
+  /// Adds an account. `.constraint` if the key exists, for an unknown plan, and if the hash is not of 32
+  /// bytes.
   package func create(
     key: AppKey, name: String, secretHash: [UInt8], plan: String, at now: Timestamp
   ) throws(StorageError) -> AccountID {
@@ -67,8 +68,8 @@ extension AccountRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Puts an account on a plan with those of its apps that are on the account's present plan, or with all of them. Nil for an
-  /// unknown account. `.constraint` for an unknown plan.
+  /// Puts an account on a plan with those of its apps that are on the account's present plan, or with all of
+  /// them. Nil for an unknown account. `.constraint` for an unknown plan.
   package func setPlan(
     account: AccountID, _ plan: String, withAllApps: Bool
   ) throws(StorageError) -> AccountPlanChange? {

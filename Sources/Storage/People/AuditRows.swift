@@ -10,7 +10,8 @@ package struct AuditRow: Sendable, Equatable {
   package var app: AppID?
   /// Who did it, if it was a person.
   package var person: PersonID?
-  /// The name at that time with the person's address, such as `Zoe <zoe@example.com>`: a name alone is anybody's.
+  /// The name at that time with the person's address, such as `Zoe <zoe@example.com>`: a name alone is
+  /// anybody's.
   package var who: String
   /// A word of the program's, such as `app.create`.
   package var action: String

@@ -35,7 +35,8 @@ extension ConsoleSessionRepository {
 }
 
 extension ConsoleSessionRepository<Writing> {
-  /// The key that signs the cookies of known browsers, 32 bytes: the stored one, or `fresh`, which is stored then.
+  /// The key that signs the cookies of known browsers, 32 bytes: the stored one, or `fresh`, which is stored
+  /// then.
   package func browserKey(orStore fresh: [UInt8]) throws(StorageError) -> [UInt8] {
     try database.run(
       "INSERT INTO browser_key (id, key) VALUES (1, ?) ON CONFLICT (id) DO NOTHING", .blob(fresh))

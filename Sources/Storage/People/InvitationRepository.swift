@@ -21,8 +21,8 @@ extension InvitationRepository {
     """
   }
 
-  /// The invitations to an account that hold, newest first. None does any more when whoever made it may not invite: an owner
-  /// may, and an operator only to an account without members.
+  /// The invitations to an account that hold, newest first. None does any more when whoever made it may not
+  /// invite: an owner may, and an operator only to an account without members.
   package func all(to account: AccountID, at now: Timestamp) throws(StorageError) -> [InvitationRow] {
     try database.all(
       Self.selectInvitation, "AND account_id = ? AND expires_at > ? ORDER BY id DESC",
@@ -86,7 +86,8 @@ extension InvitationRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Records how far the mail with an invitation's link has come; nothing if the link is not the newest any more.
+  /// Records how far the mail with an invitation's link has come; nothing if the link is not the newest any
+  /// more.
   package func noteMail(tokenHash: [UInt8], _ mail: InvitationMail) throws(StorageError) {
     try database.run(
       "UPDATE invitation SET mail_state = ?2, mail_at = ?3, mail_note = ?4 WHERE token_hash = ?1",
@@ -94,7 +95,8 @@ extension InvitationRepository<Writing> {
       .integer(mail.state.rawValue), .optional(mail.at?.milliseconds), .optional(mail.note))
   }
 
-  /// Records that invitations' mail that was queued is lost: it was in the memory of a server that has stopped.
+  /// Records that invitations' mail that was queued is lost: it was in the memory of a server that has
+  /// stopped.
   package func loseQueuedMail(at now: Timestamp) throws(StorageError) {
     try database.run(
       "UPDATE invitation SET mail_state = ?1, mail_at = ?2 WHERE mail_state = ?3",

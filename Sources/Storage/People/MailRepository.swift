@@ -61,7 +61,8 @@ extension MailRepository<Writing> {
     }
   }
 
-  /// Deletes mail that is moot or ended before a moment, and notices of credentials that are gone; at most `limit` of each.
+  /// Deletes mail that is moot or ended before a moment, and notices of credentials that are gone; at most
+  /// `limit` of each.
   package func sweep(endedBefore moment: Timestamp, limit: Int) throws(StorageError) {
     try database.run(
       "DELETE FROM mail WHERE id IN (SELECT id FROM mail WHERE done_at < ? ORDER BY done_at LIMIT ?)",

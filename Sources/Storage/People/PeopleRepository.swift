@@ -69,8 +69,8 @@ extension PeopleRepository {
 }
 
 extension PeopleRepository<Writing> {
-  /// Adds a link for a new password, which ends those before it, unless the person was given `limit` of them that are not
-  /// over yet; returns whether it did.
+  /// Adds a link for a new password, which ends those before it, unless the person was given `limit` of them
+  /// that are not over yet; returns whether it did.
   package func addPasswordReset(
     tokenHash: [UInt8], of person: PersonID, at now: Timestamp, expiresAt: Timestamp, limit: Int
   ) throws(StorageError) -> Bool {
@@ -94,8 +94,8 @@ extension PeopleRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Adds a person. `isProven` says whether mail to the address has reached the person. `.constraint` if another person has the
-  /// address.
+  /// Adds a person. `isProven` says whether mail to the address has reached the person. `.constraint` if
+  /// another person has the address.
   package func add(
     _ new: NewPerson, isProven: Bool = true, at now: Timestamp
   ) throws(StorageError) -> PersonID {
@@ -165,7 +165,8 @@ extension PeopleRepository<Writing> {
     }
   }
 
-  /// Uses a recovery code up, given by its digest; false if the person has no such code: two browsers may try the same one.
+  /// Uses a recovery code up, given by its digest; false if the person has no such code: two browsers may try
+  /// the same one.
   package func useRecoveryCode(of person: PersonID, _ hash: [UInt8]) throws(StorageError) -> Bool {
     try database.run(
       "DELETE FROM recovery_code WHERE person_id = ? AND code_hash = ?", .integer(person.rawValue),
@@ -173,7 +174,8 @@ extension PeopleRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Records that the code of a step was used; false if it, or a later one, was before: two browsers may try the same one.
+  /// Records that the code of a step was used; false if it, or a later one, was before: two browsers may try
+  /// the same one.
   package func useTOTP(of person: PersonID, step: Int64) throws(StorageError) -> Bool {
     try database.run(
       "UPDATE person SET totp_step = ?1 WHERE id = ?2 AND totp_step < ?1", .integer(step),

@@ -49,7 +49,8 @@ extension PostgresConnection {
     return "s\(names)"
   }
 
-  /// Runs a prepared statement with binary values and results, behind what was postponed. The caller clears the result.
+  /// Runs a prepared statement with binary values and results, behind what was postponed. The caller clears
+  /// the result.
   func execute(_ name: String, _ values: [SQLValue]) throws(StorageError) -> OpaquePointer {
     let statement = try PreparedStatement(name, values)
     try jobs.queue()
@@ -96,8 +97,8 @@ extension PostgresConnection {
     try request(within: patience, send)
   }
 
-  /// Sends something and awaits what the server says to all of it: the last result, which the caller clears. Throws if any of it
-  /// failed. The connection is given up if no answer comes.
+  /// Sends something and awaits what the server says to all of it: the last result, which the caller clears.
+  /// Throws if any of it failed. The connection is given up if no answer comes.
   func request(
     within patience: Int?, _ send: (OpaquePointer) -> Int32
   ) throws(StorageError) -> OpaquePointer {
@@ -129,9 +130,10 @@ extension PostgresConnection {
     return last
   }
 
-  /// Sends the begin of the transaction if it waits, what was postponed and some more statements in one go, and awaits all results;
-  /// gives those of the latter. Behind one that fails, the server carries out none
-  /// (https://www.postgresql.org/docs/15/libpq-pipeline-mode.html). The last of them, `closing` in number, end the transaction.
+  /// Sends the begin of the transaction if it waits, what was postponed and some more statements in one go,
+  /// and awaits all results; gives those of the latter. Behind one that fails, the server carries out none
+  /// (https://www.postgresql.org/docs/15/libpq-pipeline-mode.html). The last of them, `closing` in number,
+  /// end the transaction.
   func send(_ more: [PreparedStatement], closing: Int = 0) throws(StorageError) -> [FetchedResult] {
     let opening = try takeOpening()
     guard let handle else { throw StorageError(.io, "not connected to the database") }

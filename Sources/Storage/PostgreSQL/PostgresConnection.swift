@@ -2,8 +2,8 @@ import BorealisBase
 import CPostgreSQL
 import Glibc
 
-/// One connection to PostgreSQL. It connects again when a transaction begins and the connection is lost. May move between threads,
-/// but only one may use it at a time.
+/// One connection to PostgreSQL. It connects again when a transaction begins and the connection is lost. May
+/// move between threads, but only one may use it at a time.
 final class PostgresConnection: DatabaseConnection {
   typealias Role = PostgresRole
 
@@ -15,7 +15,8 @@ final class PostgresConnection: DatabaseConnection {
   /// How often it has connected: prepared statements end with a connection.
   private(set) var generation = 0
   var changes = 0
-  /// Milliseconds in which the server has to answer, nil for any number; those of the options unless something special is done.
+  /// Milliseconds in which the server has to answer, nil for any number; those of the options unless
+  /// something special is done.
   private(set) var patience: Int?
   /// Statements that are sent with the next one.
   var postponed: [PreparedStatement] = []
@@ -29,20 +30,22 @@ final class PostgresConnection: DatabaseConnection {
   private var holder: String?
   /// What it writes behind.
   private(set) lazy var fence = PostgresFence(of: self)
-  /// Whether the server has not answered although whoever uses the connection is about to end: it is not waited for once more.
+  /// Whether the server has not answered although whoever uses the connection is about to end: it is not
+  /// waited for once more.
   private var isGivenUp = false
   /// What became of the begin of the transaction.
   private var opening = Opening.sent
   /// Whether the transaction could not begin because other apps than the expected ones seal their contents.
   private(set) var isOutdated = false
-  /// Which apps seal their contents, for what begins a transaction to check: their numbers, as `PostgresFence` compares them. Nil for
-  /// any.
+  /// Which apps seal their contents, for what begins a transaction to check: their numbers, as
+  /// `PostgresFence` compares them. Nil for any.
   var expectedSealing: String?
   /// When the server last answered, by a clock that never jumps, in nanoseconds.
   private var answeredAt: UInt64 = 0
   /// How often something was sent and answered.
   private(set) var roundTrips = 0
-  /// Whether a notice of the server says that something is not as it should be. It keeps its address for life.
+  /// Whether a notice of the server says that something is not as it should be. It keeps its address for
+  /// life.
   private let warning: UnsafeMutablePointer<Bool>
   var hasWarning: Bool {
     get { warning.pointee }
@@ -59,14 +62,15 @@ final class PostgresConnection: DatabaseConnection {
     var isWaiting: Bool { if case .waiting = self { true } else { false } }
   }
 
-  /// Keys of advisory locks: a server holds the first as long as it is connected, a transaction that writes the second. Homes share
-  /// both with one another, and with nobody else.
+  /// Keys of advisory locks: a server holds the first as long as it is connected, a transaction that writes
+  /// the second. Homes share both with one another, and with nobody else.
   static let serverLockNumber: Int64 = 7_238_547_401
   private static let serverLock = "\(serverLockNumber)"
   /// After so many nanoseconds without an answer a connection may be lost without a sign of it.
   private static let livelyTime: UInt64 = 1_000_000_000
 
-  /// Connects. `.io` if there is no server to connect to, `.inUse` if another server of Borealis uses the database.
+  /// Connects. `.io` if there is no server to connect to, `.inUse` if another server of Borealis uses the
+  /// database.
   init(url: String, role: Role, _ options: PostgresOptions) throws(StorageError) {
     self.url = url
     self.role = role
@@ -208,8 +212,8 @@ final class PostgresConnection: DatabaseConnection {
     }
   }
 
-  /// Begins a transaction in which the schema is changed, for as long as that takes. Other processes that write wait, and lose their
-  /// fences if the transaction is committed.
+  /// Begins a transaction in which the schema is changed, for as long as that takes. Other processes that
+  /// write wait, and lose their fences if the transaction is committed.
   func beginMigration() throws(StorageError) {
     patience = nil
     try execute("BEGIN")
@@ -272,13 +276,14 @@ final class PostgresConnection: DatabaseConnection {
       // Prepared while nothing has begun.
       _ = try fence.opening(expecting: expectedSealing)
       (opening, isFresh) = (.waiting, true)
-      // Whatever goes with the commit is in doubt if it is lost: what is not known to be alive is tried before.
+      // Whatever goes with the commit is in doubt if it is lost: what is not known to be alive is tried
+      // before.
       if !isLively { _ = try send([]) }
     }
   }
 
-  /// Whether the connection can be expected to work: the server has answered just now, and has said nothing since, as it does before
-  /// it closes a connection.
+  /// Whether the connection can be expected to work: the server has answered just now, and has said nothing
+  /// since, as it does before it closes a connection.
   private var isLively: Bool {
     guard let handle, SystemTime().monotonic() &- answeredAt < Self.livelyTime else { return false }
     var look = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
@@ -306,7 +311,8 @@ final class PostgresConnection: DatabaseConnection {
   /// Whether the transaction has not begun.
   var mustOpen: Bool { if case .sent = opening { false } else { true } }
 
-  /// Ends the transaction because one of the statements that begin it has failed; the error for all that comes yet.
+  /// Ends the transaction because one of the statements that begin it has failed; the error for all that
+  /// comes yet.
   func refuse(_ error: StorageError, at index: Int) -> StorageError {
     let (error, isOutdated) = fence.meaning(of: error, at: index)
     self.isOutdated = isOutdated

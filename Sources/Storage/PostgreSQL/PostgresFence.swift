@@ -2,15 +2,17 @@ import BorealisBase
 import CPostgreSQL
 import Glibc
 
-/// What keeps a process that another one has replaced from writing, and tells afterwards whether a transaction was committed: a row
-/// that each transaction locks at its begin, and one that it leaves at its end.
+/// What keeps a process that another one has replaced from writing, and tells afterwards whether a
+/// transaction was committed: a row that each transaction locks at its begin, and one that it leaves at its
+/// end.
 final class PostgresFence {
   private unowned let connection: PostgresConnection
   private let role: PostgresRole
   private let options: PostgresOptions
   /// Transactions that this process has tried to commit.
   private var marks: Int64 = 0
-  /// The last of them that is known to be committed; nil without a fence. It, or a later one, is there for good.
+  /// The last of them that is known to be committed; nil without a fence. It, or a later one, is there for
+  /// good.
   private var confirmed: Int64?
   /// Statements that begin a transaction, and fail if the fence is gone.
   private let beginning: [PostgresStatement]
@@ -57,8 +59,9 @@ final class PostgresFence {
 
   // MARK: Raising it
 
-  /// Makes the fence of this process. A server deletes those of all others, which cannot commit any more then; a home deletes those
-  /// that a server or a command has left behind, and that of the home that it replaces. `.inUse` if another home has its slot.
+  /// Makes the fence of this process. A server deletes those of all others, which cannot commit any more
+  /// then; a home deletes those that a server or a command has left behind, and that of the home that it
+  /// replaces. `.inUse` if another home has its slot.
   func raise() throws(StorageError) {
     // The schema that a server or a command finds may be older than slots are.
     var (columns, values) = ("incarnation, connection", "\(options.incarnation), 0")
@@ -99,7 +102,8 @@ final class PostgresFence {
     try? connection.execute("DELETE FROM fence WHERE \(own)", within: PostgresPatience.ending)
   }
 
-  /// Takes the database for a transaction that has begun in another way than usual, which takes the fences of all others away.
+  /// Takes the database for a transaction that has begun in another way than usual, which takes the fences of
+  /// all others away.
   func holdAlone() throws(StorageError) {
     try connection.execute(
       "SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(Self.writeLock))")
@@ -116,8 +120,8 @@ final class PostgresFence {
     try connection.value("SELECT count(*) FROM fence WHERE \(own)") == "1"
   }
 
-  /// Fails if transactions are gone that were committed: a standby that lagged behind has become the primary, or a backup was
-  /// restored. What the program has in memory rests on them.
+  /// Fails if transactions are gone that were committed: a standby that lagged behind has become the primary,
+  /// or a backup was restored. What the program has in memory rests on them.
   func expectMarks() throws(StorageError) {
     guard let confirmed else { return }
     let isThere = try connection.value(
@@ -136,7 +140,8 @@ final class PostgresFence {
     StorageError(.takenOver, "another server has taken the database over")
   }
 
-  /// What begins a transaction. One of these fails if the fence is gone, or if the apps that seal contents are not the expected ones.
+  /// What begins a transaction. One of these fails if the fence is gone, or if the apps that seal contents
+  /// are not the expected ones.
   func opening(expecting apps: String?) throws(StorageError) -> [PreparedStatement] {
     var statements: [PreparedStatement] = []
     for statement in beginning { statements.append(try statement.prepared([])) }
@@ -150,8 +155,9 @@ final class PostgresFence {
     return index < beginning.count ? (Self.takenOver, false) : (error, true)
   }
 
-  /// Has statements carried out behind all that waits, and what ends the transaction behind them: the mark and COMMIT. Throws only if
-  /// nothing is stored. An error of a statement leaves the transaction open; none of those behind it was carried out.
+  /// Has statements carried out behind all that waits, and what ends the transaction behind them: the mark
+  /// and COMMIT. Throws only if nothing is stored. An error of a statement leaves the transaction open; none
+  /// of those behind it was carried out.
   func commit(_ statements: [PreparedStatement]) throws(StorageError) {
     marks += 1
     let number = marks
@@ -176,7 +182,8 @@ final class PostgresFence {
 
   // MARK: Doubt
 
-  /// Finds out whether the transaction with a mark was committed, however long that takes, and throws if it was not.
+  /// Finds out whether the transaction with a mark was committed, however long that takes, and throws if it
+  /// was not.
   private func resolve(_ number: Int64, _ cause: StorageError) throws(StorageError) {
     // A new connection for the next transaction, which also becomes the server again.
     defer {
@@ -209,11 +216,12 @@ final class PostgresFence {
     }
   }
 
-  /// Whether the transaction with a mark is committed, and stays so. Nil if nobody knows: a mark without a fence is deleted when servers
-  /// start.
+  /// Whether the transaction with a mark is committed, and stays so. Nil if nobody knows: a mark without a
+  /// fence is deleted when servers start.
   private func isCommitted(_ number: Int64) throws(StorageError) -> Bool? {
     try connection.withPatience(PostgresPatience.session) { () throws(StorageError) -> Bool? in
-      // A backend that still commits holds its share of the fence; its mark is not to be seen until it is done.
+      // A backend that still commits holds its share of the fence; its mark is not to be seen until it is
+      // done.
       try connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
       let hasFence =
         try connection.value("SET LOCAL lock_timeout = '2s'; SELECT 1 FROM fence WHERE \(own) FOR UPDATE")

@@ -72,8 +72,8 @@ struct RowGroup {
   }
 }
 
-/// What the jobs of a transaction leave to be sent. A job that does nothing but write rows needs no savepoint of its own: its rows go
-/// with those of others.
+/// What the jobs of a transaction leave to be sent. A job that does nothing but write rows needs no savepoint
+/// of its own: its rows go with those of others.
 final class PostgresJobs {
   /// A job that has left only rows.
   private struct Ended {
@@ -161,8 +161,9 @@ final class PostgresJobs {
     try connection.begin(.writing)
   }
 
-  /// As `Database.commit`. What waits goes with the commit; a transaction that has left nothing but rows is one message. If a row is
-  /// refused, nothing of that is done, and the rows are sent again, a job at a time, and then the commit.
+  /// As `Database.commit`. What waits goes with the commit; a transaction that has left nothing but rows is
+  /// one message. If a row is refused, nothing of that is done, and the rows are sent again, a job at a time,
+  /// and then the commit.
   func commit() throws(StorageError) -> [Failure] {
     guard !isSpoiled else { throw StorageError(.other, "the transaction lacks rows") }
     if rows.isEmpty, !ended.isEmpty {
@@ -204,7 +205,8 @@ final class PostgresJobs {
     return statements
   }
 
-  /// Sends the rows of jobs that left nothing else. If one of them fails, all are sent again, a job at a time.
+  /// Sends the rows of jobs that left nothing else. If one of them fails, all are sent again, a job at a
+  /// time.
   private func sendEnded() throws(StorageError) {
     let jobs = ended
     ended = []

@@ -18,7 +18,8 @@ struct PostgresMigrator {
     return isMade ? try Migrator.verify(database, against: migrations) : 0
   }
 
-  /// Runs the missing files, each in its own transaction of any length: a failure leaves the previous version.
+  /// Runs the missing files, each in its own transaction of any length: a failure leaves the previous
+  /// version.
   func migrate(at now: Timestamp, log: Log) throws(StorageError) {
     var applied = try applied()
     let isChanged = applied > 0 && applied < migrations.count

@@ -8,14 +8,15 @@ struct PostgresOptions {
   var isLimited = true
   /// Milliseconds for which connecting is tried again before the first connection is there.
   var patience = 0
-  /// Milliseconds for which a commit may wait for a disk, or for a standby: after that, what becomes of it is found out in another
-  /// way.
+  /// Milliseconds for which a commit may wait for a disk, or for a standby: after that, what becomes of it is
+  /// found out in another way.
   var commitPatience = 10_000
   /// Milliseconds for which any other statement may run: longer than the server's own limit for readers.
   var statementPatience = 65_000
   /// Whether whoever uses it is about to end: nothing is waited for much longer then.
   var isEnding: @Sendable () -> Bool = { false }
-  /// Called when it becomes unknown whether a transaction was committed, with what is wrong; and with nil when that is over.
+  /// Called when it becomes unknown whether a transaction was committed, with what is wrong; and with nil
+  /// when that is over.
   var onDoubt: @Sendable (StorageError?) -> Void = { _ in }
 }
 
@@ -25,8 +26,8 @@ enum PostgresPatience {
   static let session = 5_000
   /// At the end of the program, for what has begun before.
   static let ending = 5_000
-  /// For a server that another one seems to hold the database against: it may have ended with its machine, and its connection
-  /// lives on until PostgreSQL misses its signs of life.
+  /// For a server that another one seems to hold the database against: it may have ended with its machine,
+  /// and its connection lives on until PostgreSQL misses its signs of life.
   static let taken = 20_000
   /// The same for another one that is seen at work: it may be about to end.
   static let busy = 3_000

@@ -113,7 +113,8 @@ struct PreparedStatement {
     self.name = name
     for (parameter, type) in types.enumerated() where type != 0 {
       let start = bytes.count
-      // The number of dimensions, whether there is NULL, the type, the number of elements, and that of the first.
+      // The number of dimensions, whether there is NULL, the type, the number of elements, and that of the
+      // first.
       let header = [1, 1, type, UInt32(clamping: rows.count), 1]
       for number in header { append(number) }
       for row in rows {
@@ -151,7 +152,8 @@ struct PreparedStatement {
 }
 
 extension StorageError {
-  /// Makes an error of one of PostgreSQL's states (https://www.postgresql.org/docs/15/errcodes-appendix.html).
+  /// Makes an error of one of PostgreSQL's states
+  /// (https://www.postgresql.org/docs/15/errcodes-appendix.html).
   init(state: String, message: String) {
     let kind: Kind =
       switch state.prefix(2) {

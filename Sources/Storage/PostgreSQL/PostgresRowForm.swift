@@ -1,5 +1,5 @@
-/// A statement that inserts one row or deletes one by its key, and so can do the same for many rows: its text with arrays in place of
-/// single values.
+/// A statement that inserts one row or deletes one by its key, and so can do the same for many rows: its text
+/// with arrays in place of single values.
 struct PostgresRowForm {
   /// What goes into a column.
   private enum Item {
@@ -74,7 +74,8 @@ struct PostgresRowForm {
   /// What two rows of one statement must not have in common; nil if that does not matter.
   func key(of values: [SQLValue]) -> [SQLValue]? { key.isEmpty ? nil : key.map { values[$0] } }
 
-  /// The text for arrays of elements of some types; a parameter without a type is NULL in all rows, and not one of this text.
+  /// The text for arrays of elements of some types; a parameter without a type is NULL in all rows, and not
+  /// one of this text.
   func text(_ types: [UInt32]) -> String {
     var arrays: [String] = []
     for type in types where type != 0 {
@@ -98,8 +99,8 @@ struct PostgresRowForm {
       """
   }
 
-  /// The text of a query whose rows are the first ones of a query for each of many values, with the number of the value in the last
-  /// column, from 1. Nil if it is no query, or has no values.
+  /// The text of a query whose rows are the first ones of a query for each of many values, with the number of
+  /// the value in the last column, from 1. Nil if it is no query, or has no values.
   static func firsts(_ sql: String, _ types: [UInt32]) -> String? {
     guard sql.hasPrefix("SELECT "), !types.isEmpty, !types.contains(0) else { return nil }
     let arrays = types.enumerated().map { "$\($0 + 1)::\(PostgresType.name($1))[]" }

@@ -11,8 +11,8 @@ struct PostgresRows {
     self.handle = handle
   }
 
-  /// Puts rows into a table, inside of a transaction. `rows` hands out one after the other, each with a value for each of the columns:
-  /// `bigint`, `text` and `bytea`, whose bytes are sent as they are.
+  /// Puts rows into a table, inside of a transaction. `rows` hands out one after the other, each with a value
+  /// for each of the columns: `bigint`, `text` and `bytea`, whose bytes are sent as they are.
   func copy(
     into table: String, _ columns: [String],
     rows: (_ add: ([CopiedValue]) throws(StorageError) -> Void) throws(StorageError) -> Void

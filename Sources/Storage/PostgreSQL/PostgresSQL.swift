@@ -1,4 +1,5 @@
-/// Turns the SQL of the repositories into PostgreSQL's. All but a few words are the same: Docs/decisions/0049.
+/// Turns the SQL of the repositories into PostgreSQL's. All but a few words are the same:
+/// Docs/decisions/0049.
 enum PostgresSQL {
   /// The text for PostgreSQL.
   static func rewrite(_ sql: some Sequence<UInt8>) -> String {

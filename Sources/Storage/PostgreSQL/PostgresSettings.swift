@@ -1,5 +1,5 @@
-/// What a session of PostgreSQL is set to, whatever the defaults of the server, the database and the role are: what is stored, and what is
-/// known of it, depends on these.
+/// What a session of PostgreSQL is set to, whatever the defaults of the server, the database and the role
+/// are: what is stored, and what is known of it, depends on these.
 struct PostgresSettings {
   private var values: [(name: String, value: String)] = [
     // That a commit did not wait for its standby comes as a warning.
@@ -21,7 +21,8 @@ struct PostgresSettings {
       // That a node is alive does not depend on standbys.
       values.append(("synchronous_commit", "local"))
     case .writer, .server, .home:
-      // Who stands still inside a transaction, or is gone, must not hold up others. But what is to be written is never cancelled.
+      // Who stands still inside a transaction, or is gone, must not hold up others. But what is to be written
+      // is never cancelled.
       limit(statement: "0", lock: "10s", idle: "5s")
       values += [
         ("tcp_keepalives_idle", "5"), ("tcp_keepalives_interval", "2"), ("tcp_keepalives_count", "3"),
@@ -37,8 +38,8 @@ struct PostgresSettings {
     ]
   }
 
-  /// Statements that set them. Tables are looked for in the first schema that the role is told of and that is there, functions among
-  /// PostgreSQL's own before that.
+  /// Statements that set them. Tables are looked for in the first schema that the role is told of and that is
+  /// there, functions among PostgreSQL's own before that.
   var sql: String {
     let settings = values.map { "SET \($0.name) = \($0.value);" }.joined(separator: " ")
     return """
@@ -49,8 +50,8 @@ struct PostgresSettings {
       """
   }
 
-  /// Statements that make a session wait for the disk with each commit, and for the standbys that the server names. `commits` is
-  /// what it does of itself.
+  /// Statements that make a session wait for the disk with each commit, and for the standbys that the server
+  /// names. `commits` is what it does of itself.
   static func safeCommits(_ commits: String?) -> String? {
     commits == "off" || commits == "local" ? "SET synchronous_commit = on" : nil
   }

@@ -2,7 +2,8 @@ import BorealisBase
 import CPostgreSQL
 import Glibc
 
-/// A statement of PostgreSQL. It is prepared when it runs, since its parameters get their types from the values.
+/// A statement of PostgreSQL. It is prepared when it runs, since its parameters get their types from the
+/// values.
 final class PostgresStatement: Statement {
   private let sql: String
   private unowned let connection: PostgresConnection
@@ -187,7 +188,8 @@ final class PostgresStatement: Statement {
     zip(prepared, types).allSatisfy { $1 == 0 || $0 == $1 }
   }
 
-  /// Types of parameters, in place of those of NULL such as they were before, so that few combinations come together.
+  /// Types of parameters, in place of those of NULL such as they were before, so that few combinations come
+  /// together.
   private static func complete(_ types: [UInt32], from others: [[UInt32]]) -> [UInt32] {
     types.enumerated().map { index, type in
       type != 0 ? type : others.lazy.map { $0[index] }.first { $0 != 0 } ?? 0
@@ -243,8 +245,8 @@ final class PostgresStatement: Statement {
     }
   }
 
-  /// A whole number out of a `numeric`: the number of digits to the base 10,000, the weight of the first, the sign, the scale, and
-  /// the digits, 16 bits each.
+  /// A whole number out of a `numeric`: the number of digits to the base 10,000, the weight of the first, the
+  /// sign, the scale, and the digits, 16 bits each.
   private static func integer(numeric bytes: UnsafeRawBufferPointer) -> Int64 {
     func part(_ index: Int) -> Int {
       guard bytes.count >= index * 2 + 2 else { return 0 }

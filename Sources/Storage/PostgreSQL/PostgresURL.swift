@@ -4,8 +4,8 @@ import CPostgreSQL
 enum PostgresURL {
   private static let schemes = ["postgres://", "postgresql://"]
 
-  /// What a URL says, by libpq's names; nil if it is none, or if libpq may take a part of a password for something else, which would
-  /// be shown then.
+  /// What a URL says, by libpq's names; nil if it is none, or if libpq may take a part of a password for
+  /// something else, which would be shown then.
   static func settings(of url: String) -> [String: String]? {
     guard let scheme = schemes.first(where: { url.hasPrefix($0) }), !url.utf8.contains(where: { $0 < 0x20 }),
       isClear(url.dropFirst(scheme.count)), let parsed = PQconninfoParse(url, nil)
@@ -35,7 +35,8 @@ enum PostgresURL {
     }.joined(separator: ",")
   }
 
-  /// Whether the signs that end a part of a URL stand only where they do: in a password they have to be escaped.
+  /// Whether the signs that end a part of a URL stand only where they do: in a password they have to be
+  /// escaped.
   private static func isClear(_ rest: Substring) -> Bool {
     let authority = rest.prefix { $0 != "/" && $0 != "?" }
     let parts = authority.split(separator: "@", omittingEmptySubsequences: false)

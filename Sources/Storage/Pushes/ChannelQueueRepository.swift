@@ -7,8 +7,9 @@ package struct ChannelQueueRepository<Access>: Repository {
 }
 
 extension ChannelQueueRepository {
-  /// The oldest pushes of an app that a channel's service has not answered for all devices of, above an ID, at most `limit`.
-  /// `triedOnce` are the kinds of the channel's tokens to which things are sent at most once.
+  /// The oldest pushes of an app that a channel's service has not answered for all devices of, above an ID,
+  /// at most `limit`. `triedOnce` are the kinds of the channel's tokens to which things are sent at most
+  /// once.
   package func open(
     of channel: ChannelID, app: AppID, after id: MessageID, limit: Int, triedOnce: Set<UInt8> = []
   ) throws(StorageError) -> [OpenChannelPush] {
@@ -25,8 +26,9 @@ extension ChannelQueueRepository {
       of: channel, app: app, after: MessageID(0), endingBy: now, limit: limit, triedOnce: triedOnce)
   }
 
-  /// The oldest pushes of an app that a channel's service has not answered for all devices of, above an ID, at most `limit`, with the
-  /// targets of their main leg where these take at most so many bytes. Costs two small rows for each.
+  /// The oldest pushes of an app that a channel's service has not answered for all devices of, above an ID,
+  /// at most `limit`, with the targets of their main leg where these take at most so many bytes. Costs two
+  /// small rows for each.
   package func targets(
     of channel: ChannelID, app: AppID, after id: MessageID, limit: Int, setBytes: Int
   ) throws(StorageError) -> [(id: MessageID, targets: [UInt8]?)] {
@@ -44,7 +46,8 @@ extension ChannelQueueRepository {
     ) { ($0.message("msg_id"), $0.optionalBlob("targets")) }
   }
 
-  /// A push of an app that a channel's service has not answered for all devices of; nil if there is none of this ID.
+  /// A push of an app that a channel's service has not answered for all devices of; nil if there is none of
+  /// this ID.
   package func find(
     _ id: MessageID, of channel: ChannelID, app: AppID, triedOnce: Set<UInt8> = []
   ) throws(StorageError) -> OpenChannelPush? {
@@ -111,7 +114,8 @@ extension ChannelQueueRepository {
     return found
   }
 
-  /// Who is to get pushes to several from vendors' channels, of which something is undelivered over the direct connection.
+  /// Who is to get pushes to several from vendors' channels, of which something is undelivered over the
+  /// direct connection.
   func openLegs(in rows: AppRows) throws(StorageError) -> [MessageID: [LegTargetsRow]] {
     let rows = try database.all(
       """
@@ -183,7 +187,8 @@ extension ChannelQueueRepository<Writing> {
     return true
   }
 
-  /// Saves the targets of an outcome of a push's leg, also of one that was recalled in the meantime. Sets only grow.
+  /// Saves the targets of an outcome of a push's leg, also of one that was recalled in the meantime. Sets
+  /// only grow.
   package func saveResult(
     _ id: MessageID, _ leg: DeliveryLeg, _ outcome: String, targets: [UInt8], count: Int
   ) throws(StorageError) {
@@ -206,14 +211,16 @@ extension ChannelQueueRepository<Writing> {
       """, .message(id), .integer(row.leg.channel.rawValue), .integer(row.leg.number), .blob(row.targets))
   }
 
-  /// Changes who waits for a push over the direct connection, after a channel's service has refused it for some.
+  /// Changes who waits for a push over the direct connection, after a channel's service has refused it for
+  /// some.
   package func setOwnTargets(id: MessageID, own: [UInt8]) throws(StorageError) {
     try database.run("UPDATE push SET own_targets = ? WHERE msg_id = ?", .blob(own), .message(id))
   }
 
-  /// Takes for devices what a push may take once for a kind of token: the next number for the icon, which is stored and told, and
-  /// the one try of what is sent at most once. Those for whom that was done before get the same number again. `numbers` ascend
-  /// strictly; unknown registrations are passed over. Costs the same however much the push has taken before.
+  /// Takes for devices what a push may take once for a kind of token: the next number for the icon, which is
+  /// stored and told, and the one try of what is sent at most once. Those for whom that was done before get
+  /// the same number again. `numbers` ascend strictly; unknown registrations are passed over. Costs the same
+  /// however much the push has taken before.
   package func take(
     _ push: MessageID, app: AppID, _ slot: TokenSlot, for numbers: [RegistrationNumber],
     _ badge: BadgeChange

@@ -10,7 +10,8 @@ extension DeliveryRepository<Writing> {
     return true
   }
 
-  /// Records that something of a push is undelivered; `target` is nil for a group. The job fails if it is noted already.
+  /// Records that something of a push is undelivered; `target` is nil for a group. The job fails if it is
+  /// noted already.
   package func insertPending(id: MessageID, app: AppID, target: RegistrationNumber?, expiresAt: Timestamp)
     throws(StorageError)
   {
@@ -19,12 +20,14 @@ extension DeliveryRepository<Writing> {
       .optional(target?.rawValue), .time(expiresAt))
   }
 
-  /// Nobody waits for a push over the direct connection any more, and how it ends a channel that took it over will say.
+  /// Nobody waits for a push over the direct connection any more, and how it ends a channel that took it over
+  /// will say.
   package func endWithoutOutcome(_ id: MessageID) throws(StorageError) {
     try database.run("DELETE FROM pending WHERE msg_id = ?", .message(id))
   }
 
-  /// Records that something of a push is undelivered again, or still. `delivered` is who acknowledged one that had ended.
+  /// Records that something of a push is undelivered again, or still. `delivered` is who acknowledged one
+  /// that had ended.
   package func reopen(
     id: MessageID, app: AppID, expiresAt: Timestamp, delivered: [UInt8]?
   ) throws(StorageError) {
@@ -36,10 +39,10 @@ extension DeliveryRepository<Writing> {
     if let delivered { try saveDelivered(id: id, targets: delivered) }
   }
 
-  /// Ends the way of pushes over the direct connection: they are no longer pending and their outcome is noted. The first end of
-  /// a push stands, but that all have acknowledged it is true even if it was recalled meanwhile. Returns the pushes
-  /// whose earlier end stands, and those that all have acknowledged although they were recalled, or while a service is
-  /// still to be asked.
+  /// Ends the way of pushes over the direct connection: they are no longer pending and their outcome is
+  /// noted. The first end of a push stands, but that all have acknowledged it is true even if it was recalled
+  /// meanwhile. Returns the pushes whose earlier end stands, and those that all have acknowledged although
+  /// they were recalled, or while a service is still to be asked.
   @discardableResult
   package func settle(_ ends: [Settlement]) throws(StorageError) -> (
     over: Set<MessageID>, unclear: Set<MessageID>
@@ -71,8 +74,9 @@ extension DeliveryRepository<Writing> {
   private func settleDelivered(_ ends: [Settlement]) throws(StorageError) -> [MessageID] {
     guard !ends.isEmpty else { return [] }
     for end in ends { try database.runLater("DELETE FROM pending WHERE msg_id = ?", .message(end.id)) }
-    // Of nearly all nothing is known but for whom they are: they had no end before, nobody's acknowledgement was saved, and they went
-    // to no service. SQLite keeps what RETURNING gives in a table of its own, which takes four times as long.
+    // Of nearly all nothing is known but for whom they are: they had no end before, nobody's acknowledgement
+    // was saved, and they went to no service. SQLite keeps what RETURNING gives in a table of its own, which
+    // takes four times as long.
     let areUnknown = try database.firsts(
       """
       SELECT NOT EXISTS (SELECT 1 FROM outcome WHERE msg_id = ?1)
@@ -137,8 +141,8 @@ extension DeliveryRepository<Writing> {
       """, .message(id), .time(now))
   }
 
-  /// Records that a target turned out not to have a push that was thought to have reached all; `hasNone` if no target has it. A
-  /// push without any that ended as delivered ended as refused.
+  /// Records that a target turned out not to have a push that was thought to have reached all; `hasNone` if
+  /// no target has it. A push without any that ended as delivered ended as refused.
   package func unmarkReachedAll(_ id: MessageID, hasNone: Bool) throws(StorageError) {
     try database.run(
       """
@@ -149,7 +153,8 @@ extension DeliveryRepository<Writing> {
       .integer(OutcomeStatus.refused.rawValue))
   }
 
-  /// Saves who will not get a push to several over the direct connection, by reason. Does nothing for one that is swept.
+  /// Saves who will not get a push to several over the direct connection, by reason. Does nothing for one
+  /// that is swept.
   package func saveDropped(id: MessageID, reason: String, targets: [UInt8]) throws(StorageError) {
     try database.run(
       """
@@ -184,8 +189,9 @@ extension DeliveryRepository<Writing> {
       "UPDATE pending SET acknowledged = 1 WHERE msg_id = ? AND acknowledged = 0", .message(id))
   }
 
-  /// Records that the only target of a push showed it or that its user tapped it; the first report of each kind stands.
-  /// Does nothing for a push that is unknown, of another app, or for other devices; true if something was noted.
+  /// Records that the only target of a push showed it or that its user tapped it; the first report of each
+  /// kind stands. Does nothing for a push that is unknown, of another app, or for other devices; true if
+  /// something was noted.
   package func markReceipt(
     id: MessageID, app: AppID, by number: RegistrationNumber, _ receipt: PushReceipt, at now: Timestamp
   ) throws(StorageError) -> Bool {

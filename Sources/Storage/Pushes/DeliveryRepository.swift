@@ -1,7 +1,8 @@
 import BorealisBase
 import Model
 
-/// What a device says of a push, or the receipt of a channel's service for a device. The numbers stand in the database.
+/// What a device says of a push, or the receipt of a channel's service for a device. The numbers stand in the
+/// database.
 package enum PushReceipt: UInt8, Sendable, CaseIterable {
   /// The notification was shown.
   case shown = 1
@@ -110,8 +111,8 @@ extension DeliveryRepository {
     return Dictionary(rows) { first, _ in first }
   }
 
-  /// Whose push it is and for whom: one alone, or several; `own` are those of them who were to get something over the direct
-  /// connection, nil if all were. Nil if it is unknown or swept.
+  /// Whose push it is and for whom: one alone, or several; `own` are those of them who were to get something
+  /// over the direct connection, nil if all were. Nil if it is unknown or swept.
   package func audience(
     of id: MessageID
   ) throws(StorageError) -> (app: AppID, target: RegistrationNumber?, targets: [UInt8]?, own: [UInt8]?)? {
@@ -137,7 +138,8 @@ extension DeliveryRepository {
     ) { $0.bool() } ?? false
   }
 
-  /// Whether the only target of a push, who was to get it over the direct connection alone, has acknowledged it.
+  /// Whether the only target of a push, who was to get it over the direct connection alone, has acknowledged
+  /// it.
   package func isDeliveredByOwnAlone(_ id: MessageID) throws(StorageError) -> Bool {
     try database.first(
       """
@@ -179,7 +181,8 @@ extension DeliveryRepository {
     ) { $0.blob() }
   }
 
-  /// The sets of targets to whom a channel's main leg of an app's push went, or may have gone; empty if there was none.
+  /// The sets of targets to whom a channel's main leg of an app's push went, or may have gone; empty if there
+  /// was none.
   package func sets(
     of id: MessageID, on channel: ChannelID, app: AppID
   ) throws(StorageError) -> [[UInt8]] {
@@ -238,8 +241,8 @@ extension DeliveryRepository {
     try statement.each([]) { body($0.message("msg_id"), $0.text("reason"), $0.blob("targets")) }
   }
 
-  /// Pushes that were recalled since a moment, the newest recalls first, of those that were accepted after one. Sets of more than so
-  /// many bytes are left out.
+  /// Pushes that were recalled since a moment, the newest recalls first, of those that were accepted after
+  /// one. Sets of more than so many bytes are left out.
   package func recalled(
     since moment: Timestamp, of first: MessageID, limit: Int, setBytes: Int, in rows: AppRows
   ) throws(StorageError) -> [RecalledRow] {

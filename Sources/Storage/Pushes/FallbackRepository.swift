@@ -163,8 +163,9 @@ extension FallbackRepository<Writing> {
     }
   }
 
-  /// Moves what is not due by so many milliseconds, since the clock was set or stood still: what was accepted through a push, or later
-  /// but when the clock showed about a moment. Pushes that came after that have the new time.
+  /// Moves what is not due by so many milliseconds, since the clock was set or stood still: what was accepted
+  /// through a push, or later but when the clock showed about a moment. Pushes that came after that have the
+  /// new time.
   package func shift(
     by milliseconds: Int64, through newest: MessageID, acceptedAbout moment: Timestamp, in rows: AppRows
   ) throws(StorageError) {

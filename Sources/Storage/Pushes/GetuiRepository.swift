@@ -16,7 +16,8 @@ package struct GetuiAccessRow: Sendable, Equatable {
   }
 }
 
-/// A task that is no push itself: a stored message, which is sent many times while it lasts, or a push for later.
+/// A task that is no push itself: a stored message, which is sent many times while it lasts, or a push for
+/// later.
 package struct GetuiTaskRow: Sendable, Equatable {
   /// Its number.
   package let id: MessageID
@@ -126,8 +127,8 @@ extension GetuiRepository {
     ) { $0.message() }
   }
 
-  /// The pushes of an app's task from an ID on that are not taken back and whose time to live ends in a range of moments, the oldest
-  /// first.
+  /// The pushes of an app's task from an ID on that are not taken back and whose time to live ends in a range
+  /// of moments, the oldest first.
   package func recallablePushes(
     ofTask task: MessageID, app: AppID, from first: MessageID, endingIn moments: ClosedRange<Timestamp>,
     limit: Int
@@ -252,7 +253,8 @@ extension GetuiRepository<Writing> {
       .time(row.expiresAt), .optional(row.scheduleID), .optional(row.digest), .blob(body))
   }
 
-  /// Notes that the schedule of a push for later has another time; nothing if no task stands behind the schedule.
+  /// Notes that the schedule of a push for later has another time; nothing if no task stands behind the
+  /// schedule.
   package func moveTask(ofSchedule schedule: Int64, to moment: Timestamp) throws(StorageError) {
     try database.run(
       "UPDATE getui_task SET expires_at = ? WHERE schedule_id = ?", .time(moment), .integer(schedule))
@@ -275,7 +277,8 @@ extension GetuiRepository<Writing> {
     ) { _ in true } ?? false
   }
 
-  /// Records a push of a stored message, with the group of the message, or of a group alone; nothing if it has neither.
+  /// Records a push of a stored message, with the group of the message, or of a group alone; nothing if it
+  /// has neither.
   package func insertPush(
     _ id: MessageID, app: AppID, task: MessageID?, groupName: String
   ) throws(StorageError) {
@@ -301,7 +304,8 @@ extension GetuiRepository<Writing> {
       """, .message(id), .integer(schedule))
   }
 
-  /// Deletes some of what is too old: messages and tokens that ended before a moment, and pushes below a number.
+  /// Deletes some of what is too old: messages and tokens that ended before a moment, and pushes below a
+  /// number.
   package func sweep(
     endedBefore: Timestamp, pushesBelow: MessageID, limit: Int, in rows: AppRows
   ) throws(StorageError) {

@@ -57,8 +57,8 @@ package struct PushFilter: Sendable, Equatable {
 /// A part of a list of pushes, newest first.
 package struct PushHistory: Sendable, Equatable {
   package var pushes: [PushSummary] = []
-  /// Where the list continues: older than this. Nil when there are no more. It may be set without any push: then the
-  /// limit was examined without a match.
+  /// Where the list continues: older than this. Nil when there are no more. It may be set without any push:
+  /// then the limit was examined without a match.
   package var next: MessageID?
 
   /// Nothing.

@@ -45,7 +45,8 @@ extension PushRepository<Writing> {
     try database.run("UPDATE push SET replaced_by = ? WHERE msg_id = ?", .message(newer), .message(id))
   }
 
-  /// Binds a request name to a push, or to what else the request made. `.constraint` if the app used it before.
+  /// Binds a request name to a push, or to what else the request made. `.constraint` if the app used it
+  /// before.
   package func insertCID(
     app: AppID, cid: String, id: MessageID, sendno: Int64, at now: Timestamp, digest: [UInt8]? = nil
   ) throws(StorageError) {
@@ -54,9 +55,9 @@ extension PushRepository<Writing> {
       .app(app), .text(cid), .message(id), .integer(sendno), .time(now), .optional(digest))
   }
 
-  /// A step through the pushes below an ID: of the next `limit` after another ID it deletes those of which nothing is pending, and
-  /// what is left there of pushes that are gone. However many are pending, it looks at no more. Returns how many pushes went, and after
-  /// which the next step goes on; nil at the end.
+  /// A step through the pushes below an ID: of the next `limit` after another ID it deletes those of which
+  /// nothing is pending, and what is left there of pushes that are gone. However many are pending, it looks
+  /// at no more. Returns how many pushes went, and after which the next step goes on; nil at the end.
   package func sweep(
     after first: MessageID, below end: MessageID, limit: Int, in rows: AppRows
   ) throws(StorageError) -> (deleted: Int, next: MessageID?) {
@@ -66,8 +67,8 @@ extension PushRepository<Writing> {
       .message(first), .message(end), .integer(max(limit, 1) - 1)
     ) { $0.message() }
     let range: [SQLValue] = [.message(first), .message(next ?? MessageID(end.rawValue - 1))]
-    // Beside other homes, what belongs to a push goes with it, since it does not say whose it is. What no push is left of is the
-    // installation's.
+    // Beside other homes, what belongs to a push goes with it, since it does not say whose it is. What no
+    // push is left of is the installation's.
     for table in rows.isAll ? [PushDeletions.pushes] : PushDeletions.swept {
       try database.statement(table, PushDeletions.ended, in: rows).run(range)
     }
@@ -114,8 +115,8 @@ enum PushDeletions {
     "DELETE FROM fallback WHERE msg_id IN", pushes,
   ]
 
-  /// The pushes in a range of IDs of which nothing is pending: the same ones as long as they are there, whatever else of theirs is
-  /// gone.
+  /// The pushes in a range of IDs of which nothing is pending: the same ones as long as they are there,
+  /// whatever else of theirs is gone.
   static let ended: StaticString = """
     (SELECT msg_id FROM push
       WHERE msg_id > ?1 AND msg_id <= ?2
@@ -126,7 +127,8 @@ enum PushDeletions {
         /* own: AND own(push.app_id) */)
     """
 
-  /// What deletes what is left of up to so many pushes each in a range of IDs that are gone, each to be followed by `gone`.
+  /// What deletes what is left of up to so many pushes each in a range of IDs that are gone, each to be
+  /// followed by `gone`.
   static let remains: [StaticString] = [
     "DELETE FROM outcome WHERE msg_id IN (SELECT msg_id FROM outcome AS rest",
     "DELETE FROM channel_targets WHERE msg_id IN (SELECT DISTINCT msg_id FROM channel_targets AS rest",

@@ -53,9 +53,10 @@ extension PushRepository {
     return found?.map { MessageID(UInt64(truncatingIfNeeded: $0)) }
   }
 
-  /// Pushes of an app that are for a registration, the newest first, older than `before`: those to it alone, and those to
-  /// several, for whose targets `isTarget` is asked with both sets (targets and unreached, in the router's encoding). Looks
-  /// at no more than `depth` pushes, and at the sets of no more than `groups`; `next` is where it goes on then.
+  /// Pushes of an app that are for a registration, the newest first, older than `before`: those to it alone,
+  /// and those to several, for whose targets `isTarget` is asked with both sets (targets and unreached, in
+  /// the router's encoding). Looks at no more than `depth` pushes, and at the sets of no more than `groups`;
+  /// `next` is where it goes on then.
   package func latest(
     app: AppID, of number: RegistrationNumber, before: MessageID = MessageID(UInt64(Int64.max)), limit: Int,
     depth: Int, groups: Int, isTarget: ([UInt8], [UInt8]) -> Bool
@@ -100,8 +101,8 @@ extension PushRepository {
     return (found, oldest)
   }
 
-  /// Where a push comes from and, unless an app's server sent it, the name of who made it; nil if the push is unknown or
-  /// swept.
+  /// Where a push comes from and, unless an app's server sent it, the name of who made it; nil if the push is
+  /// unknown or swept.
   package func source(of id: MessageID) throws(StorageError) -> (source: PushSource, name: String?)? {
     let found = try database.first(
       """
@@ -137,8 +138,8 @@ extension PushRepository {
     ) { $0.message() }
   }
 
-  /// Pushes of an app, newest first: at most `limit`. No more than `looks` pushes are examined. `matches`, if given,
-  /// checks those that pass the filter.
+  /// Pushes of an app, newest first: at most `limit`. No more than `looks` pushes are examined. `matches`, if
+  /// given, checks those that pass the filter.
   package func history(
     of app: AppID, _ filter: PushFilter = PushFilter(), limit: Int, looks: Int,
     matches: ((PushSummary) -> Bool)? = nil
@@ -281,7 +282,8 @@ extension PushRepository {
     return push
   }
 
-  /// Whom an app's push is for: one registration, or several in the router's encoding; nil if the app has no such push.
+  /// Whom an app's push is for: one registration, or several in the router's encoding; nil if the app has no
+  /// such push.
   package func audience(
     of id: MessageID, app: AppID
   ) throws(StorageError) -> (target: RegistrationNumber?, targets: [UInt8]?)? {

@@ -56,8 +56,9 @@ extension ScheduleRepository {
     ) { $0.count() } ?? 0
   }
 
-  /// Schedules whose next occurrence has come, those that wait longest first, at most `limit` of them after a place.
-  /// One whose push needs a secret key that is not there is only counted: it must not stop those of other apps.
+  /// Schedules whose next occurrence has come, those that wait longest first, at most `limit` of them after a
+  /// place. One whose push needs a secret key that is not there is only counted: it must not stop those of
+  /// other apps.
   package func due(
     at now: Timestamp, after place: DuePlace? = nil, limit: Int, in rows: AppRows
   ) throws(StorageError) -> DueSchedules {
@@ -195,14 +196,15 @@ extension ScheduleRepository<Writing> {
       .integer(run.code), .text(run.message), .integer(run.needsRetry ? 1 : 0))
   }
 
-  /// Deletes a schedule of an app and what is known of its occurrences; false if the app has none of this name.
+  /// Deletes a schedule of an app and what is known of its occurrences; false if the app has none of this
+  /// name.
   package func delete(app: AppID, uuid: String) throws(StorageError) -> Bool {
     try database.run("DELETE FROM schedule WHERE uuid = ? AND app_id = ?", .text(uuid), .app(app))
     return database.changes > 0
   }
 
-  /// Deletes up to `limit` each of the runs with IDs below `id`, and of the schedules whose occurrences were all over
-  /// before `time`; returns how many rows went.
+  /// Deletes up to `limit` each of the runs with IDs below `id`, and of the schedules whose occurrences were
+  /// all over before `time`; returns how many rows went.
   package func sweep(runsBelow id: MessageID, overBefore time: Timestamp, limit: Int, in rows: AppRows)
     throws(StorageError) -> Int
   {

@@ -38,7 +38,8 @@ extension StatisticsRepository {
     found.acknowledged = row.count("acknowledged")
     for entry in row.text("accepted").split(separator: " ") {
       let parts = entry.split(separator: "=")
-      // What arrived stands there under the number of the channel with a mark, and what receipts deny under the negative one.
+      // What arrived stands there under the number of the channel with a mark, and what receipts deny under
+      // the negative one.
       let isArrived = parts.first?.first == "a"
       guard parts.count == 2, let number = Int(parts[0].dropFirst(isArrived ? 1 : 0)),
         let count = Int(parts[1]),

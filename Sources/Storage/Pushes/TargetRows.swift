@@ -8,7 +8,8 @@ package struct TargetRows: Sendable, Equatable {
   package var outcome: OutcomeRow?
   /// Whether a target waits for it on the direct connection.
   package var isPending: Bool
-  /// The targets that acknowledged it over the direct connection; nil if none did, or all did and it ended so.
+  /// The targets that acknowledged it over the direct connection; nil if none did, or all did and it ended
+  /// so.
   package var delivered: [UInt8]?
   /// Who will not get it over the direct connection, by reason.
   package var dropped: [String: [UInt8]]

@@ -44,7 +44,8 @@ package struct ActivityRow: Sendable {
 package struct StatisticsRow: Sendable, Equatable {
   /// Pushes accepted, and their targets.
   package var pushes = 0, targets = 0
-  /// Targets that acknowledged over the direct connection, and that vendors' services or we on the way there refused.
+  /// Targets that acknowledged over the direct connection, and that vendors' services or we on the way there
+  /// refused.
   package var acknowledged = 0, refused = 0
   /// Targets that vendors' services took, by channel.
   package var accepted: [ChannelID: Int] = [:]

@@ -35,7 +35,8 @@ extension DeviceKeyRepository {
     return rows
   }
 
-  /// A key that an app server shares with a registration, enciphered for it; nil if there is none of that name.
+  /// A key that an app server shares with a registration, enciphered for it; nil if there is none of that
+  /// name.
   package func shared(
     app: AppID, with number: RegistrationNumber, _ id: ContentKeyID
   ) throws(StorageError) -> [UInt8]? {
@@ -66,8 +67,8 @@ extension DeviceKeyRepository<Writing> {
     return true
   }
 
-  /// Stores a key that is shared with a registration, which keeps the newest `limit` of them; false if the app has no such
-  /// registration.
+  /// Stores a key that is shared with a registration, which keeps the newest `limit` of them; false if the
+  /// app has no such registration.
   package func share(
     app: AppID, with number: RegistrationNumber, _ id: ContentKeyID, sealed: [UInt8], limit: Int,
     at now: Timestamp

@@ -54,8 +54,8 @@ extension ImportRepository {
       Self.columns, "WHERE app_id = ? AND number = ?", .app(app), .number(number), map: Self.known)
   }
 
-  /// The registration of the only device of an app that named an ID by a fingerprint, and has logged in; nil if there is none, or if
-  /// there are several.
+  /// The registration of the only device of an app that named an ID by a fingerprint, and has logged in; nil
+  /// if there is none, or if there are several.
   package func device(
     naming fingerprint: [UInt8], on platform: Platform, app: AppID
   ) throws(StorageError) -> ImportedBefore? {
@@ -88,8 +88,8 @@ extension ImportRepository {
 }
 
 extension ImportRepository<Writing> {
-  /// Notes that the numbers from `first` up to `next` are taken by imported registrations. A server that is running learns of them
-  /// in steps of `step`.
+  /// Notes that the numbers from `first` up to `next` are taken by imported registrations. A server that is
+  /// running learns of them in steps of `step`.
   package func noteTaken(
     app: AppID, from first: RegistrationNumber, to next: RegistrationNumber, step: Int
   ) throws(StorageError) {
@@ -101,8 +101,8 @@ extension ImportRepository<Writing> {
     }
   }
 
-  /// Notes what was changed of a registration that was there, for a server that is running: the tags that it has no more, of a
-  /// deleted one all.
+  /// Notes what was changed of a registration that was there, for a server that is running: the tags that it
+  /// has no more, of a deleted one all.
   package func noteChanged(
     _ number: RegistrationNumber, removed: [UInt32] = [], in app: AppID
   ) throws(StorageError) {
@@ -143,7 +143,8 @@ extension ImportRepository<Writing> {
       .integer(adoption.rawValue), .app(app), .number(number))
   }
 
-  /// Deletes an imported registration whose device has come before as another, and has that remembered in its place.
+  /// Deletes an imported registration whose device has come before as another, and has that remembered in its
+  /// place.
   package func remove(
     _ one: ImportedBefore, app: AppID, replacedBy successor: RegistrationID, at now: Timestamp
   ) throws(StorageError) {
@@ -162,8 +163,8 @@ extension ImportRepository<Writing> {
       .text(former), .app(app), .blob(id.stored))
   }
 
-  /// Adds a registration of another platform under a number, without a device: until one comes for it, nobody can log in
-  /// as it. There must be none with its ID.
+  /// Adds a registration of another platform under a number, without a device: until one comes for it, nobody
+  /// can log in as it. There must be none with its ID.
   package func insert(
     _ one: ImportedRegistration, tags: [UInt32], app: AppID, number: RegistrationNumber,
     adoption: Adoption, at now: Timestamp
@@ -172,7 +173,8 @@ extension ImportRepository<Writing> {
     times.change(added: tags, removed: [], at: now)
     database.tagWork.noteGiven(tags, in: app)
     let own = one.tokens.first(where: \.slot.isOfRegistration)
-    // The secret is one that nobody has. A token that was told at an unknown time is older than any word of its service.
+    // The secret is one that nobody has. A token that was told at an unknown time is older than any word of
+    // its service.
     try database.run(
       """
       INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags,

@@ -71,7 +71,8 @@ package struct ImportBatch: Sendable, Equatable {
   var last: RegistrationNumber { RegistrationNumber(first.rawValue + UInt32(clamping: max(count, 1) - 1)) }
 }
 
-/// How a device adopts an imported registration. The raw values are stored in the database, beside others (`AdoptionState`).
+/// How a device adopts an imported registration. The raw values are stored in the database, beside others
+/// (`AdoptionState`).
 package enum Adoption: UInt8, Sendable {
   /// By its token alone.
   case token = 1

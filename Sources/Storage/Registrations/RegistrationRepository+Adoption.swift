@@ -3,9 +3,10 @@ import Model
 
 /// What the column `adoption` holds.
 ///
-/// 0: the registration is its device's. 1 and 2: it was imported, and no device has come for it (`Adoption`). 3 and 4: the
-/// same, and a device has been given it but has not logged in: its REGISTER_OK may be lost, so that it comes once more.
-/// 5: it is a new one of a device that named a former ID, and that device has not logged in.
+/// 0: the registration is its device's. 1 and 2: it was imported, and no device has come for it (`Adoption`).
+/// 3 and 4: the same, and a device has been given it but has not logged in: its REGISTER_OK may be lost, so
+/// that it comes once more. 5: it is a new one of a device that named a former ID, and that device has not
+/// logged in.
 enum AdoptionState {
   /// From here on a device has been given the registration and has not logged in.
   static let given: UInt8 = 3
@@ -14,9 +15,9 @@ enum AdoptionState {
 }
 
 extension RegistrationRepository<Writing> {
-  /// Gives an imported registration to the device that comes for it: number, ID, alias and tags stay, the secret is new,
-  /// and whatever the device says of itself replaces what was imported. It counts as made now, since no push was for the device
-  /// before. Nil if none is meant for it.
+  /// Gives an imported registration to the device that comes for it: number, ID, alias and tags stay, the
+  /// secret is new, and whatever the device says of itself replaces what was imported. It counts as made now,
+  /// since no push was for the device before. Nil if none is meant for it.
   func adopt(app: AppID, _ new: NewRegistration, at now: Timestamp) throws(StorageError)
     -> RegistrationNumber?
   {
@@ -58,8 +59,8 @@ extension RegistrationRepository<Writing> {
       ) { $0.number() }
       if let holder { return holder }
     }
-    // It came before, with a token that it has no more or has not yet. Only the device knows a fingerprint that names no
-    // former ID.
+    // It came before, with a token that it has no more or has not yet. Only the device knows a fingerprint
+    // that names no former ID.
     guard new.imported.isEmpty, !new.fingerprint.isEmpty else { return nil }
     return try database.first(
       """
@@ -69,8 +70,8 @@ extension RegistrationRepository<Writing> {
     ) { $0.number() }
   }
 
-  /// Notes that a device has logged in as a registration that it had been given: nobody else gets it any more. False if it
-  /// has another secret by now, or is no more.
+  /// Notes that a device has logged in as a registration that it had been given: nobody else gets it any
+  /// more. False if it has another secret by now, or is no more.
   package func confirm(
     app: AppID, number: RegistrationNumber, secretHash: (UInt64, UInt64)
   ) throws(StorageError) -> Bool {

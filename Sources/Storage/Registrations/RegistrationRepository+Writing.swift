@@ -42,8 +42,8 @@ extension RegistrationRepository<Writing> {
     ) { $0.number() }
   }
 
-  /// Whether a device with a fingerprint was given a registration, or was there with one, after a moment and within so many nanoseconds of
-  /// it. Times beyond that are those of a clock that was set back.
+  /// Whether a device with a fingerprint was given a registration, or was there with one, after a moment and
+  /// within so many nanoseconds of it. Times beyond that are those of a clock that was set back.
   package func isKnown(
     app: AppID, fingerprint: [UInt8], after moment: Timestamp, within nanoseconds: UInt64
   ) throws(StorageError) -> Bool {
@@ -58,9 +58,9 @@ extension RegistrationRepository<Writing> {
     ) { _ in true } ?? false
   }
 
-  /// Adds a registration, or gives the device an imported one that is meant for it, and deletes all others of the same app
-  /// with the same fingerprint or one of the same tokens. A fingerprint that names a former ID is known to others than the device: by
-  /// that only those are deleted that no device has logged in with.
+  /// Adds a registration, or gives the device an imported one that is meant for it, and deletes all others of
+  /// the same app with the same fingerprint or one of the same tokens. A fingerprint that names a former ID
+  /// is known to others than the device: by that only those are deleted that no device has logged in with.
   /// `.constraint` for an unknown app, a registration ID in use, a wrong size of the hash or used-up numbers.
   package func register(app: AppID, _ new: NewRegistration, at now: Timestamp) throws(StorageError)
     -> RegistrationOutcome
@@ -68,7 +68,8 @@ extension RegistrationRepository<Writing> {
     let adopted = try adopt(app: app, new, at: now)
     let kept = adopted.map { Int64($0.rawValue) } ?? -1
     let adoption: UInt8 = new.imported.isEmpty ? 0 : AdoptionState.newcomer
-    // The index has to be named: with a bound on a second column SQLite's planner reads all registrations of the app.
+    // The index has to be named: with a bound on a second column SQLite's planner reads all registrations of
+    // the app.
     var replaced = try database.all(
       """
       DELETE FROM registration INDEXED BY registration_fingerprint
@@ -203,8 +204,8 @@ extension RegistrationRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Puts a registration on the black list, or takes it off with nil; the time of one that is on it stays. False for an
-  /// unknown registration.
+  /// Puts a registration on the black list, or takes it off with nil; the time of one that is on it stays.
+  /// False for an unknown registration.
   package func setBlocked(
     app: AppID, number: RegistrationNumber, at now: Timestamp?
   ) throws(StorageError) -> Bool {
@@ -226,7 +227,8 @@ extension RegistrationRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Records when registrations were online, in whole seconds; unknown ones are skipped, a time never goes back.
+  /// Records when registrations were online, in whole seconds; unknown ones are skipped, a time never goes
+  /// back.
   package func touch(_ seen: [LastContact]) throws(StorageError) {
     for one in seen {
       try database.run(

@@ -140,7 +140,8 @@ extension RegistrationRepository {
       successor: row.optionalBlob("successor").map { RegistrationID(stored: $0) }, at: row.time("at"))
   }
 
-  /// The IDs that registrations of an app had on the platform that they were imported from, where they are not the registration IDs.
+  /// The IDs that registrations of an app had on the platform that they were imported from, where they are
+  /// not the registration IDs.
   package func formerIDs(
     app: AppID, of numbers: [RegistrationNumber]
   ) throws(StorageError) -> [RegistrationNumber: String] {
@@ -187,8 +188,8 @@ extension RegistrationRepository {
     ) { $0.count() } ?? 0
   }
 
-  /// Calls `body` for each registration of an app, by number, with what deliveries need of it: several times as fast as
-  /// `registrations`.
+  /// Calls `body` for each registration of an app, by number, with what deliveries need of it: several times
+  /// as fast as `registrations`.
   package func deliveryRows(app: AppID, each body: (DeliveryRow) -> Void) throws(StorageError) {
     let statement = try database.statement(Self.deliveries, "WHERE app_id = ? ORDER BY number")
     try statement.each([.app(app)]) { body(Self.delivery($0)) }

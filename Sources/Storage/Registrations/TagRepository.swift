@@ -39,8 +39,8 @@ extension TagRepository {
     try database.first("SELECT count(*) FROM tag WHERE app_id = ?", .app(app)) { $0.count() } ?? 0
   }
 
-  /// The number of the next new name. Numbers only grow, since the name with the highest one is never deleted: whatever was stored of
-  /// a number never means another name.
+  /// The number of the next new name. Numbers only grow, since the name with the highest one is never
+  /// deleted: whatever was stored of a number never means another name.
   package func next(app: AppID) throws(StorageError) -> Int {
     try database.first(TagNames.highest, .app(app)) { $0.count() + 1 } ?? 0
   }
@@ -74,7 +74,8 @@ extension TagRepository {
 }
 
 extension TagRepository<Writing> {
-  /// The numbers of tag names, in their order; unknown ones are made. If there is no room for all of them, none is.
+  /// The numbers of tag names, in their order; unknown ones are made. If there is no room for all of them,
+  /// none is.
   package func numbers(
     app: AppID, names: [String], making room: TagRoom
   ) throws(StorageError) -> Result<TagNumbers, TagRefusal> {
@@ -106,8 +107,8 @@ extension TagRepository<Writing> {
     return .success(TagNumbers(numbers: names.compactMap { known[ExactName($0)] }, made: new.count))
   }
 
-  /// Deletes names of tags that no registration has, and returns their numbers: none that an earlier job of the same transaction
-  /// has given to a registration, and not the highest, which tells the next one.
+  /// Deletes names of tags that no registration has, and returns their numbers: none that an earlier job of
+  /// the same transaction has given to a registration, and not the highest, which tells the next one.
   package func remove(app: AppID, numbers: [UInt32]) throws(StorageError) -> [UInt32] {
     let next = try next(app: app)
     let unused = numbers.filter { Int($0) + 1 < next && !database.tagWork.isGiven($0, in: app) }

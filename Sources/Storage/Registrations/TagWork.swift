@@ -4,10 +4,11 @@ import BorealisBase
 package struct TagRoom: Sendable {
   /// Names that the app may have with them.
   package var limit: Int
-  /// Names that it is known to have, and the number after the highest of those that it has had: what has a higher number is counted
-  /// as well.
+  /// Names that it is known to have, and the number after the highest of those that it has had: what has a
+  /// higher number is counted as well.
   package var known: (names: Int, next: Int)
-  /// The registration whose device makes them, and how many it may still make; nil for an app's server and for imports.
+  /// The registration whose device makes them, and how many it may still make; nil for an app's server and
+  /// for imports.
   package var maker: (number: RegistrationNumber, left: Int)?
 
   package init(
@@ -33,8 +34,8 @@ package enum TagRefusal: Error {
   case maker
 }
 
-/// What the jobs of a transaction have done with tags, of which memory learns after the commit. What a job did that was undone is
-/// in it too.
+/// What the jobs of a transaction have done with tags, of which memory learns after the commit. What a job
+/// did that was undone is in it too.
 struct TagWork {
   private struct Key: Hashable {
     let app: AppID

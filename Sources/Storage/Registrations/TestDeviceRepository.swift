@@ -18,8 +18,8 @@ extension TestDeviceRepository {
     ) { _ in true } == true
   }
 
-  /// An app's devices for tests whose names and registration IDs contain texts, in order of their registration IDs, and
-  /// how many there are in all of them.
+  /// An app's devices for tests whose names and registration IDs contain texts, in order of their
+  /// registration IDs, and how many there are in all of them.
   package func list(
     app: AppID, name: String = "", registrationID: String = "", limit: Int, offset: Int = 0
   ) throws(StorageError) -> (total: Int, rows: [TestDeviceRow]) {

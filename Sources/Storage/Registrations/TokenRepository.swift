@@ -7,8 +7,8 @@ package struct TokenRepository<Access>: Repository {
 }
 
 extension TokenSlot {
-  /// The token that stands in `registration` itself, where it was before there were other channels. All others are in
-  /// `channel_token`.
+  /// The token that stands in `registration` itself, where it was before there were other channels. All
+  /// others are in `channel_token`.
   static let ofRegistration = TokenSlot(ChannelID(rawValue: 2), kind: 1)
 
   var isOfRegistration: Bool { self == Self.ofRegistration }
@@ -69,7 +69,8 @@ extension TokenRepository {
       tokenAt: row.time("told_at"), badge: row.integer("badge"))
   }
 
-  /// All that is known of the tokens of a registration, by channel, kind and name: those that it has, and those that it had.
+  /// All that is known of the tokens of a registration, by channel, kind and name: those that it has, and
+  /// those that it had.
   package func all(app: AppID, of number: RegistrationNumber) throws(StorageError) -> [TokenHistory] {
     let own = try database.all(
       """
@@ -141,8 +142,8 @@ extension TokenRepository {
 }
 
 extension TokenRepository<Writing> {
-  /// Sets a token, empty for none, as told now; tells where the same token went: from other registrations of the app, and from
-  /// other kinds of the channel's tokens. Nil if the app has no such registration.
+  /// Sets a token, empty for none, as told now; tells where the same token went: from other registrations of
+  /// the app, and from other kinds of the channel's tokens. Nil if the app has no such registration.
   package func set(
     app: AppID, number: RegistrationNumber, _ token: PushToken, at now: Timestamp
   ) throws(StorageError) -> [HeldToken]? {
@@ -236,8 +237,9 @@ extension TokenRepository<Writing> {
     }
   }
 
-  /// Removes a registration's tokens with names of the channel of `told` but `count`: those that were told the longest ago; never
-  /// `told` itself, which was told just now, whatever the clock says. Tells which went.
+  /// Removes a registration's tokens with names of the channel of `told` but `count`: those that were told
+  /// the longest ago; never `told` itself, which was told just now, whatever the clock says. Tells which
+  /// went.
   package func removeNamed(
     app: AppID, number: RegistrationNumber, but told: TokenSlot, keeping count: Int
   ) throws(StorageError) -> [HeldToken] {
@@ -255,8 +257,8 @@ extension TokenRepository<Writing> {
     HeldToken(number: row.number("number"), slot: TokenSlot(row), service: .none)
   }
 
-  /// Takes a token with which its service found a fault from its registration, unless the device has told it anew after
-  /// `moment`; true if it was taken.
+  /// Takes a token with which its service found a fault from its registration, unless the device has told it
+  /// anew after `moment`; true if it was taken.
   package func retire(
     app: AppID, number: RegistrationNumber, _ token: PushToken, _ end: TokenEnd,
     unlessToldAfter moment: Timestamp, at now: Timestamp
@@ -283,8 +285,8 @@ extension TokenRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Notes that a token belongs to another service of its channel, `token.service`; false if the registration has another
-  /// token by now.
+  /// Notes that a token belongs to another service of its channel, `token.service`; false if the registration
+  /// has another token by now.
   package func move(
     app: AppID, number: RegistrationNumber, _ token: PushToken
   ) throws(StorageError) -> Bool {

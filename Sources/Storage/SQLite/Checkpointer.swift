@@ -1,8 +1,8 @@
 import BorealisBase
 import Synchronization
 
-/// Checkpoints the write-ahead log on its own thread and connection, so that commits do not wait for a thousand page
-/// writes and their sync. Only pages that the writer appends in the meantime are left to it.
+/// Checkpoints the write-ahead log on its own thread and connection, so that commits do not wait for a
+/// thousand page writes and their sync. Only pages that the writer appends in the meantime are left to it.
 final class Checkpointer: Sendable {
   private let requests = WorkQueue<Bool>(capacity: 1)
   private let finished = WorkQueue<Bool>(capacity: 1)

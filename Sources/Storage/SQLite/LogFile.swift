@@ -2,9 +2,10 @@ import Glibc
 
 /// The file of the write-ahead log, kept longer than what SQLite has written to it.
 ///
-/// The sync of a file that has grown also writes its new size, which takes a commit of the file system: a transaction
-/// then costs up to twice as much. So the file grows by large steps of zeros, and nearly all commits only overwrite.
-/// SQLite ignores what follows the last valid frame (sqlite.org/fileformat2.html, section 4.1).
+/// The sync of a file that has grown also writes its new size, which takes a commit of the file system: a
+/// transaction then costs up to twice as much. So the file grows by large steps of zeros, and nearly all
+/// commits only overwrite. SQLite ignores what follows the last valid frame (sqlite.org/fileformat2.html,
+/// section 4.1).
 final class LogFile {
   /// Bytes by which the file grows.
   private static let step = 4 << 20
@@ -25,8 +26,9 @@ final class LogFile {
 
   deinit { close(descriptor) }
 
-  /// Makes the file longer when the end of its `pages` pages comes near. Only within a write transaction, since else
-  /// another process may write there. What fails here fails again, and with consequences, when SQLite writes.
+  /// Makes the file longer when the end of its `pages` pages comes near. Only within a write transaction,
+  /// since else another process may write there. What fails here fails again, and with consequences, when
+  /// SQLite writes.
   func reserve(after pages: Int) {
     let used = Self.headerSize + pages * Self.frameSize
     // SQLite shortens it only when it begins from the start again.
@@ -39,7 +41,8 @@ final class LogFile {
     let size = Int(status.st_size)
     known = (size, pages)
     guard size < used + Self.step / 4, used >= resumeAt else { return }
-    // Small enough for malloc to keep: after freeing a large one it would return memory to the system less readily.
+    // Small enough for malloc to keep: after freeing a large one it would return memory to the system less
+    // readily.
     let zeros = [UInt8](repeating: 0, count: 64 * 1024)
     for offset in stride(from: size, to: size + Self.step, by: zeros.count)
     where pwrite(descriptor, zeros, zeros.count, off_t(offset)) != zeros.count {

@@ -66,7 +66,8 @@ final class SQLiteConnection: DatabaseConnection {
   private func configure(_ mode: Mode) throws(StorageError) {
     try run(script: "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF")
     guard mode == .create else { return }
-    // KiB of pages. The default of 2000 makes a large transaction search the whole cache for each page that it spills.
+    // KiB of pages. The default of 2000 makes a large transaction search the whole cache for each page that
+    // it spills.
     try run(script: "PRAGMA cache_size = -32768")
     try run(
       script: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864")

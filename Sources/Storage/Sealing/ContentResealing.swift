@@ -1,7 +1,8 @@
 import BorealisBase
 
-/// Seals contents anew with the first key of the file, in steps that hold up nobody: other processes may write between any two
-/// of them, and what they change meanwhile is left as they left it. An interrupted pass is repeated.
+/// Seals contents anew with the first key of the file, in steps that hold up nobody: other processes may
+/// write between any two of them, and what they change meanwhile is left as they left it. An interrupted pass
+/// is repeated.
 package struct ContentResealing {
   /// Bytes after which a step takes no more contents: one of a megabyte is a step of its own.
   static let bytes = 1 << 20
@@ -17,8 +18,8 @@ package struct ContentResealing {
   /// How many could not be opened with the key that they name, and are left as they are.
   package private(set) var damaged = 0
 
-  /// Begins: whatever any process seals from here on is sealed with that key. Nil if no content was ever sealed. Blocks, as all of
-  /// this does.
+  /// Begins: whatever any process seals from here on is sealed with that key. Nil if no content was ever
+  /// sealed. Blocks, as all of this does.
   package init?(_ store: Store) throws(StorageError) {
     let key = try Store.wait { done in
       store.write({ t throws(StorageError) in try t.sealing.useFirstKey() }, completion: done)

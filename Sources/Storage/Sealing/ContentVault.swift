@@ -2,7 +2,8 @@ import BorealisBase
 import BorealisCrypto
 import Synchronization
 
-/// The columns that hold what pushes say. Each has a purpose of its own, so that what is sealed for one opens in no other.
+/// The columns that hold what pushes say. Each has a purpose of its own, so that what is sealed for one opens
+/// in no other.
 enum ContentColumn: CaseIterable, Sendable {
   /// `push.content`.
   case pushContent
@@ -37,12 +38,15 @@ enum ContentColumn: CaseIterable, Sendable {
   }
 }
 
-/// Where the secret keys are read. Called on threads of the store; it may block for as long as a small file takes.
+/// Where the secret keys are read. Called on threads of the store; it may block for as long as a small file
+/// takes.
 package struct SecretKeySource: Sendable {
-  /// Reads the keys; those with the given IDs (16 hexadecimal digits) must be among them. Without any, a key may be made.
+  /// Reads the keys; those with the given IDs (16 hexadecimal digits) must be among them. Without any, a key
+  /// may be made.
   let read: @Sendable (_ inUse: Set<String>) -> Result<SealingKeys, StorageError>
 
-  /// Wraps a function that reads the keys, and makes one if there are none and none is in use. An error's kind is `.noSecretKey`.
+  /// Wraps a function that reads the keys, and makes one if there are none and none is in use. An error's
+  /// kind is `.noSecretKey`.
   package init(read: @escaping @Sendable (_ inUse: Set<String>) -> Result<SealingKeys, StorageError>) {
     self.read = read
   }
@@ -55,8 +59,8 @@ package struct SecretKeySource: Sendable {
 
 /// Opens and seals contents, with the secret keys as they were last read.
 final class ContentVault: Sendable {
-  /// What stands before sealed bytes. None of the columns begins with it otherwise: text in UTF-8 never does, and the router's
-  /// encoding begins with its version.
+  /// What stands before sealed bytes. None of the columns begins with it otherwise: text in UTF-8 never does,
+  /// and the router's encoding begins with its version.
   static let mark: UInt8 = 0xff
   /// Bytes by which the mark, the form and the key are told: `mark`, a version, the key's ID.
   static let headSize = 10
@@ -81,8 +85,8 @@ final class ContentVault: Sendable {
     [mark] + keys.seal(bytes, for: context)
   }
 
-  /// What a column holds, opened if it is sealed. Nothing if it was changed, or belongs elsewhere, which is then as unreadable as
-  /// any damaged content. `.noSecretKey` if its key is not there.
+  /// What a column holds, opened if it is sealed. Nothing if it was changed, or belongs elsewhere, which is
+  /// then as unreadable as any damaged content. `.noSecretKey` if its key is not there.
   func open(_ stored: [UInt8], for context: SealingKeys.Context) throws(StorageError) -> [UInt8] {
     guard stored.first == Self.mark else { return stored }
     let sealed = Array(stored.dropFirst())
@@ -120,8 +124,9 @@ extension Database {
     return ContentVault.seal(bytes, for: ContentColumn.groupFile(file), with: try sealingKeys())
   }
 
-  /// What a column holds, opened if it is sealed. Nothing if its key is not there and nothing counts on that key any more: such
-  /// content is damaged, and must not stop those who read it among others. `.noSecretKey` for a key that contents need.
+  /// What a column holds, opened if it is sealed. Nothing if its key is not there and nothing counts on that
+  /// key any more: such content is damaged, and must not stop those who read it among others. `.noSecretKey`
+  /// for a key that contents need.
   func opened(_ stored: [UInt8], of app: AppID, _ column: ContentColumn) throws(StorageError) -> [UInt8] {
     try opened(stored, for: column.context(app))
   }
@@ -150,8 +155,8 @@ extension Database {
     return apps
   }
 
-  /// The keys, whose first seals and is noted as one that contents need. The file is read again when another key is noted as the
-  /// newest than the one that sealed so far, as it is when the contents are resealed.
+  /// The keys, whose first seals and is noted as one that contents need. The file is read again when another
+  /// key is noted as the newest than the one that sealed so far, as it is when the contents are resealed.
   func sealingKeys(makes: Bool = false, readsAgain: Bool = false) throws(StorageError) -> SealingKeys {
     if !readsAgain, let known = sealing.keys { return known }
     let newest = try first("SELECT key_id FROM content_sealing_key ORDER BY number DESC LIMIT 1") {

@@ -1,6 +1,7 @@
 import BorealisBase
 
-/// Reads that wait for a reader, in the order in which they came. Of those that take long one is among them at a time.
+/// Reads that wait for a reader, in the order in which they came. Of those that take long one is among them
+/// at a time.
 final class ReadQueue: Sendable {
   /// One read with its answer inside.
   typealias Job = @Sendable (Database) -> Void
@@ -69,8 +70,8 @@ final class ReadQueue: Sendable {
 }
 
 extension Store {
-  /// Looks at items of an app one after the other, at as many in one turn as take some milliseconds. Gives what `body` finds, and
-  /// ends when it has found so many.
+  /// Looks at items of an app one after the other, at as many in one turn as take some milliseconds. Gives
+  /// what `body` finds, and ends when it has found so many.
   package func read<Item: Sendable, Value: Sendable>(
     inTurnOf app: AppID, each items: [Item], upTo limit: Int = .max,
     _ body: @escaping @Sendable (ReadTransaction, Item) throws(StorageError) -> Value?,

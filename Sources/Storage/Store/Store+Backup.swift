@@ -2,15 +2,16 @@ import BorealisBase
 import Glibc
 
 extension Store {
-  /// Copies a snapshot of the database to a new file while the store is in use. Blocks the calling thread, so never call
-  /// it on an event loop. The write-ahead log cannot be reused in the meantime. `.io` if the target exists.
+  /// Copies a snapshot of the database to a new file while the store is in use. Blocks the calling thread, so
+  /// never call it on an event loop. The write-ahead log cannot be reused in the meantime. `.io` if the
+  /// target exists.
   package func backup(to target: String) throws(StorageError) {
     guard case .sqlite(let path) = location else { throw StorageError(.other, "use pg_dump for PostgreSQL") }
     try Self.backup(from: path, to: target)
   }
 
-  /// Copies a database that this or another process may be serving. The copy is one file that only its owner may
-  /// read; it exists under its name only if the copy is complete and sound.
+  /// Copies a database that this or another process may be serving. The copy is one file that only its owner
+  /// may read; it exists under its name only if the copy is complete and sound.
   package static func backup(from path: String, to target: String) throws(StorageError) {
     let source = try SQLiteConnection(path: path, mode: .readOnly)
     // An open read transaction pins one state: else every commit would make the copy start again.

@@ -11,10 +11,10 @@ extension Store {
     package var problems: [String] = []
   }
 
-  /// Checks for damage: a file's structure, changed migrations, dangling references, missing rows. `more` adds checks, which may
-  /// read contents that are sealed with `secretKeys`.
-  /// Changes nothing and works while a server runs, but the log of a file cannot be reused in the meantime.
-  /// Throws only if the database cannot be opened or read, or if a newer program wrote it.
+  /// Checks for damage: a file's structure, changed migrations, dangling references, missing rows. `more`
+  /// adds checks, which may read contents that are sealed with `secretKeys`. Changes nothing and works while
+  /// a server runs, but the log of a file cannot be reused in the meantime. Throws only if the database
+  /// cannot be opened or read, or if a newer program wrote it.
   package static func check(
     _ location: Location, secretKeys: SecretKeySource = .none,
     more: (ReadTransaction) throws(StorageError) -> [String] = { _ in [] }
@@ -145,7 +145,8 @@ private enum LostRows {
     }
   }
 
-  /// Whatever number a registration has is the number of a tag. There are gaps, where nobody had a tag any more.
+  /// Whatever number a registration has is the number of a tag. There are gaps, where nobody had a tag any
+  /// more.
   static func tags(_ database: Database) throws(StorageError) -> [String] {
     var present: [Int64: Set<UInt32>] = [:]
     try database.statement("SELECT app_id, number FROM tag").each([]) {

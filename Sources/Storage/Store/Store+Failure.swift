@@ -3,11 +3,12 @@ import Glibc
 import Synchronization
 
 extension Store {
-  /// Why the last commits failed, if an operator has to act; nil without a problem. It ends when `probe` finds that the
-  /// database can be written again; damage stays until the store is opened again.
+  /// Why the last commits failed, if an operator has to act; nil without a problem. It ends when `probe`
+  /// finds that the database can be written again; damage stays until the store is opened again.
   package var failure: StorageError.Kind? { statistics.failure }
 
-  /// Nanoseconds after which a transaction under way is one that takes too long: a commit without an answer is looked into then.
+  /// Nanoseconds after which a transaction under way is one that takes too long: a commit without an answer
+  /// is looked into then.
   static let mostTime: UInt64 = 10_000_000_000
 
   /// Why nothing can be stored at the moment, for people, without a path; nil if it can, as far as is known.
@@ -24,8 +25,9 @@ extension Store {
   /// Calls of `probe` without a commit in between after which a connection is tried.
   private static let quietCalls = 5
 
-  /// After a failed commit: tries whether the database can be written again. Call it once a second, as there may be
-  /// no other work that would show it; nor would it show that a connection is lost, which is tried now and then.
+  /// After a failed commit: tries whether the database can be written again. Call it once a second, as there
+  /// may be no other work that would show it; nor would it show that a connection is lost, which is tried now
+  /// and then.
   package func probe() {
     guard failure != .corrupt, failure != nil || isQuiet() else { return }
     let hasFailed = failure != nil

@@ -2,9 +2,10 @@ import BorealisBase
 import Glibc
 
 extension Store {
-  /// Makes a new database with this program's schema unless there is one. It appears under its name only when it is whole,
-  /// so that an empty file of that name is never a new database, but one that lost what it held. `.corrupt` if only a
-  /// log is there: it belongs to a database that is gone, and SQLite would write its pages into the new one.
+  /// Makes a new database with this program's schema unless there is one. It appears under its name only when
+  /// it is whole, so that an empty file of that name is never a new database, but one that lost what it held.
+  /// `.corrupt` if only a log is there: it belongs to a database that is gone, and SQLite would write its
+  /// pages into the new one.
   package static func make(path: String, time: any TimeSource = SystemTime()) throws(StorageError) {
     guard access(path, F_OK) != 0 else { return }
     _ = try SQLiteFile.make(path: path, time: time)
@@ -13,7 +14,8 @@ extension Store {
 
 /// A file of SQLite that appears under its name when it is whole.
 enum SQLiteFile {
-  /// Makes a new database with this program's schema and what `fill` puts into it. False if another one has come meanwhile.
+  /// Makes a new database with this program's schema and what `fill` puts into it. False if another one has
+  /// come meanwhile.
   static func make(
     path: String, time: any TimeSource = SystemTime(),
     _ fill: (Database) throws(StorageError) -> Void = { _ in }

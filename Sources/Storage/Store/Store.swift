@@ -12,25 +12,30 @@ package final class Store: Sendable {
     package var readQueue = 65_536
     /// Jobs that share one commit.
     package var batch = 512
-    /// Pages (4 KiB) in the write-ahead log from which it is moved into the database, beside the commits. The log grows
-    /// to about four times as many before it is written from the start again.
+    /// Pages (4 KiB) in the write-ahead log from which it is moved into the database, beside the commits. The
+    /// log grows to about four times as many before it is written from the start again.
     package var checkpointPages = 2000
-    /// Called on the writer's thread after each commit: jobs in it, and microseconds from its begin to its end.
+    /// Called on the writer's thread after each commit: jobs in it, and microseconds from its begin to its
+    /// end.
     package var onCommit: @Sendable (_ jobs: Int, _ microseconds: UInt64) -> Void = { _, _ in }
-    /// Whether a database of an older program is migrated; otherwise it is refused. Only for callers that know that no
-    /// other program uses the file.
+    /// Whether a database of an older program is migrated; otherwise it is refused. Only for callers that
+    /// know that no other program uses the file.
     package var migrates = true
-    /// Whether this is the server on the database. In PostgreSQL there is only one, or there are homes of some apps each, and it keeps
-    /// commands that began before it from writing; a file of SQLite is locked by the caller.
+    /// Whether this is the server on the database. In PostgreSQL there is only one, or there are homes of
+    /// some apps each, and it keeps commands that began before it from writing; a file of SQLite is locked by
+    /// the caller.
     package var isServer = true
-    /// Of one of several homes: the store writes beside others, behind this fence. The schema has to be there. Nil for all apps.
+    /// Of one of several homes: the store writes beside others, behind this fence. The schema has to be
+    /// there. Nil for all apps.
     package var home: AssignedApps?
-    /// Names the fence that a store in PostgreSQL writes behind, unless it is a home's: random, no other store may have it.
+    /// Names the fence that a store in PostgreSQL writes behind, unless it is a home's: random, no other
+    /// store may have it.
     package var fence = Int64(bitPattern: SystemRandom.next() >> 1)
-    /// The fence of a server that is known to be dead, though PostgreSQL may not know it yet: its connections end.
+    /// The fence of a server that is known to be dead, though PostgreSQL may not know it yet: its connections
+    /// end.
     package var replaces: Int64?
-    /// Milliseconds for which an unreachable PostgreSQL is tried again at the start. One that another server holds is tried for
-    /// longer, unless this is 0.
+    /// Milliseconds for which an unreachable PostgreSQL is tried again at the start. One that another server
+    /// holds is tried for longer, unless this is 0.
     package var patience = 10_000
     /// Milliseconds after which a commit to PostgreSQL without an answer is looked into.
     var commitPatience = 10_000
@@ -38,7 +43,8 @@ package final class Store: Sendable {
     var statementPatience = 65_000
     /// Where the keys are that contents are sealed with, for apps that ask for it.
     package var secretKeys = SecretKeySource.none
-    /// Whether each job's body runs once more before, with what it does undone: for tests of the rule that `write` states.
+    /// Whether each job's body runs once more before, with what it does undone: for tests of the rule that
+    /// `write` states.
     package var rehearses = false
     /// The clock that dates migrations.
     package var time: any TimeSource = SystemTime()
@@ -59,7 +65,8 @@ package final class Store: Sendable {
     package var commitMicroseconds: UInt64 = 0
     /// Jobs that wait now.
     package var waiting = 0
-    /// When the transaction began that is under way, by the clock that never jumps, in nanoseconds; nil without one.
+    /// When the transaction began that is under way, by the clock that never jumps, in nanoseconds; nil
+    /// without one.
     var begun: UInt64?
     /// See `Store.failure`.
     private(set) var failure: StorageError.Kind?
@@ -171,17 +178,18 @@ package final class Store: Sendable {
     }
   }
 
-  /// Queues a job for the writer. `body` runs on the writer's thread inside a transaction that it shares with other
-  /// jobs; if it throws, its own changes alone are undone. It may run for nothing, and may run again: the transaction can still fail
-  /// after it. So it changes nothing but the database, by its transaction; what follows in memory belongs into `completion`, or
-  /// into `whenCommitted`. `completion` runs on the writer's thread after the commit,
-  /// in the order of the calls of `write`; it must be short and must not call `close`. It gets the commit's error if
-  /// the whole transaction failed, and `.overloaded` or `.closed`, at once on the caller's thread, if the job was not
-  /// taken. While it is unknown what became of a commit to PostgreSQL, jobs that wait for the writer and new ones get an error of the
-  /// kind `.io` that `isPassing`, at once. `single` promises that the body changes the database by one statement at most, which saves time.
-  /// A job that goes `ahead` runs before all that wait, but for others that do; there is room for it where others are refused with
-  /// `.overloaded`. A `lowPriority` job runs when no other job waits, or after some commits; among themselves such jobs keep their
-  /// order.
+  /// Queues a job for the writer. `body` runs on the writer's thread inside a transaction that it shares with
+  /// other jobs; if it throws, its own changes alone are undone. It may run for nothing, and may run again:
+  /// the transaction can still fail after it. So it changes nothing but the database, by its transaction;
+  /// what follows in memory belongs into `completion`, or into `whenCommitted`. `completion` runs on the
+  /// writer's thread after the commit, in the order of the calls of `write`; it must be short and must not
+  /// call `close`. It gets the commit's error if the whole transaction failed, and `.overloaded` or
+  /// `.closed`, at once on the caller's thread, if the job was not taken. While it is unknown what became of
+  /// a commit to PostgreSQL, jobs that wait for the writer and new ones get an error of the kind `.io` that
+  /// `isPassing`, at once. `single` promises that the body changes the database by one statement at most,
+  /// which saves time. A job that goes `ahead` runs before all that wait, but for others that do; there is
+  /// room for it where others are refused with `.overloaded`. A `lowPriority` job runs when no other job
+  /// waits, or after some commits; among themselves such jobs keep their order.
   package func write<Value: Sendable>(
     single: Bool = false, lowPriority: Bool = false, ahead: Bool = false,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value,
@@ -206,7 +214,8 @@ package final class Store: Sendable {
     }
   }
 
-  /// Queues a job for the writer that changes rows of one app. It fails with `.movedAway` if the app has left this home by then.
+  /// Queues a job for the writer that changes rows of one app. It fails with `.movedAway` if the app has left
+  /// this home by then.
   package func write<Value: Sendable>(
     of app: AppID, single: Bool = false, lowPriority: Bool = false,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value,
@@ -223,8 +232,8 @@ package final class Store: Sendable {
     write(single: single, lowPriority: lowPriority, own, completion: completion)
   }
 
-  /// Runs `body` on a reader's thread in a read transaction: it sees one state of the database. The completion runs
-  /// on the same thread, or at once on the caller's with `.overloaded` or `.closed`.
+  /// Runs `body` on a reader's thread in a read transaction: it sees one state of the database. The
+  /// completion runs on the same thread, or at once on the caller's with `.overloaded` or `.closed`.
   package func read<Value: Sendable>(
     _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value,
     completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
@@ -233,9 +242,10 @@ package final class Store: Sendable {
     reads.add(body, completion: completion)
   }
 
-  /// The same for a read that may take long. Only one of these is under way at a time, and apps take turns: an app that asks for many
-  /// holds up another app's long read by one of its own, and nobody's short reads, since these have another reader. `.overloaded` at
-  /// once if many of the app wait. `close` refuses those that wait.
+  /// The same for a read that may take long. Only one of these is under way at a time, and apps take turns:
+  /// an app that asks for many holds up another app's long read by one of its own, and nobody's short reads,
+  /// since these have another reader. `.overloaded` at once if many of the app wait. `close` refuses those
+  /// that wait.
   package func read<Value: Sendable>(
     inTurnOf app: AppID, _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value,
     completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
@@ -256,12 +266,14 @@ package final class Store: Sendable {
     isClosed.load(ordering: .acquiring) || SystemTime().monotonic() >= end.load(ordering: .acquiring)
   }
 
-  /// Tells that `close` will be called. From a moment of `SystemTime.monotonic` on, in nanoseconds, whatever waits for a PostgreSQL
-  /// that says nothing ends with an error after some seconds, also where it stays unknown what became of a commit.
+  /// Tells that `close` will be called. From a moment of `SystemTime.monotonic` on, in nanoseconds, whatever
+  /// waits for a PostgreSQL that says nothing ends with an error after some seconds, also where it stays
+  /// unknown what became of a commit.
   package func expectEnd(by moment: UInt64) { end.store(moment, ordering: .releasing) }
 
-  /// It is unknown from now on whether the last transaction was committed, or no longer if there is no error. Until then nobody who is
-  /// in it is told anything; others would wait for no one knows how long, and are refused.
+  /// It is unknown from now on whether the last transaction was committed, or no longer if there is no error.
+  /// Until then nobody who is in it is told anything; others would wait for no one knows how long, and are
+  /// refused.
   func noteDoubt(_ error: StorageError?, _ log: Log) {
     guard let error else {
       log.info("it is known what became of the transaction")
@@ -277,9 +289,9 @@ package final class Store: Sendable {
 
   func noteGoodProbe() { counts.withLock { $0.noteGoodProbe() } }
 
-  /// Refuses new jobs, waits until all that wait are done, empties the write-ahead log and closes the file. Unless another
-  /// process has the database open, the log is gone when this returns: the writer's connection is the last one to close.
-  /// Must not be called from a completion. A second call does nothing.
+  /// Refuses new jobs, waits until all that wait are done, empties the write-ahead log and closes the file.
+  /// Unless another process has the database open, the log is gone when this returns: the writer's connection
+  /// is the last one to close. Must not be called from a completion. A second call does nothing.
   package func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     reads.close()

@@ -6,15 +6,16 @@ package enum Reading {}
 /// The access of a transaction that may change everything.
 package enum Writing {}
 
-/// What a job or a read may do with the database, by feature. Valid only while the body that got it runs, and on its thread. All
-/// reads see one state of the database, with the job's own changes. Every function throws `.diskFull`, `.io` and the like.
+/// What a job or a read may do with the database, by feature. Valid only while the body that got it runs, and
+/// on its thread. All reads see one state of the database, with the job's own changes. Every function throws
+/// `.diskFull`, `.io` and the like.
 package struct Transaction<Access> {
   let database: Database
 
   init(_ database: Database) { self.database = database }
 
-  /// Since when everything is stored of a push from which the places of its targets follow: on SQLite since version 9 of the schema; the
-  /// schema of PostgreSQL began with it.
+  /// Since when everything is stored of a push from which the places of its targets follow: on SQLite since
+  /// version 9 of the schema; the schema of PostgreSQL began with it.
   package func targetsAreWholeSince() throws(StorageError) -> Timestamp {
     guard database.postgres == nil else { return Timestamp(milliseconds: 0) }
     let applied = try database.first("SELECT applied_at FROM schema_migration WHERE version = 9") {
@@ -34,15 +35,15 @@ extension Transaction<Writing> {
   /// The same for those who only read.
   package var reading: ReadTransaction { ReadTransaction(database) }
 
-  /// Throws `.movedAway` if an app has left this home: its rows are another one's. For jobs that may wait for long after the app's
-  /// entrances were closed.
+  /// Throws `.movedAway` if an app has left this home: its rows are another one's. For jobs that may wait for
+  /// long after the app's entrances were closed.
   package func expectHome(of app: AppID) throws(StorageError) {
     guard database.home?.hasLeft(app) == true else { return }
     throw StorageError(.movedAway, "the app has another home")
   }
 
-  /// Has something done on the writer's thread, before the job's completion, if and only if the job's changes are stored: for those
-  /// who take part in a job of others and have a state in memory. It must be short.
+  /// Has something done on the writer's thread, before the job's completion, if and only if the job's changes
+  /// are stored: for those who take part in a job of others and have a state in memory. It must be short.
   package func whenCommitted(_ action: @escaping () -> Void) { database.committed.append(action) }
 }
 

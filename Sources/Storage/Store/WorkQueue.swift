@@ -1,10 +1,9 @@
 import BorealisBase
 import Glibc
 
-/// A bounded first-in, first-out queue that threads wait at. Elements may have low priority: others go before them. Or they may go ahead
-/// of all others, and have room of their own.
-/// `@unchecked Sendable`: all that changes is touched only while `lock` is held, and both pthread objects keep their
-/// address for life.
+/// A bounded first-in, first-out queue that threads wait at. Elements may have low priority: others go before
+/// them. Or they may go ahead of all others, and have room of their own. `@unchecked Sendable`: all that
+/// changes is touched only while `lock` is held, and both pthread objects keep their address for life.
 final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   enum Answer { case accepted, full, closed, suspended }
 
@@ -73,8 +72,8 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
     return .accepted
   }
 
-  /// Waits for elements and takes up to `limit` of the oldest, none if only low-priority ones wait; nil once the queue is
-  /// closed and empty.
+  /// Waits for elements and takes up to `limit` of the oldest, none if only low-priority ones wait; nil once
+  /// the queue is closed and empty.
   func take(_ limit: Int) -> [Element]? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
@@ -97,8 +96,8 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
     return Array(elements)
   }
 
-  /// The oldest low-priority element, if no other waits or it was skipped often enough. `isAlone` says whether the
-  /// elements taken before have low priority too.
+  /// The oldest low-priority element, if no other waits or it was skipped often enough. `isAlone` says
+  /// whether the elements taken before have low priority too.
   func takeLowPriority(isAlone: Bool) -> Element? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }

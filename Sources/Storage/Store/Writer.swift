@@ -27,7 +27,8 @@ struct WriteAheadLog {
   let file: LogFile
 }
 
-/// The writer thread: takes all waiting jobs, runs them in one transaction, commits, and calls their completions in order.
+/// The writer thread: takes all waiting jobs, runs them in one transaction, commits, and calls their
+/// completions in order.
 final class Writer {
   private let database: Database
   private let queue: WorkQueue<WriteJob>
@@ -42,9 +43,11 @@ final class Writer {
   private let writeAheadLog: WriteAheadLog?
   /// Whether PostgreSQL takes no transactions for want of a connection.
   private var isCutOff = false
-  /// Pages in the log when the checkpointer was last asked: it has moved those, unless a reader was in its way.
+  /// Pages in the log when the checkpointer was last asked: it has moved those, unless a reader was in its
+  /// way.
   private var requestedAt = 0
-  /// Pages in the log at which the checkpointer gets to work, the writer no longer waits for it, and insists on its own.
+  /// Pages in the log at which the checkpointer gets to work, the writer no longer waits for it, and insists
+  /// on its own.
   private var requestAt = 0
   private var finishAt = 0
   private var insistAt = 0
@@ -78,7 +81,8 @@ final class Writer {
   }
 
   private func run(_ taken: [WriteJob]) {
-    // A job that waits alone is taken before anything can fail: else nobody tells it, and it is asked for again at once.
+    // A job that waits alone is taken before anything can fail: else nobody tells it, and it is asked for
+    // again at once.
     var jobs = taken.isEmpty ? queue.takeLowPriority(isAlone: true).map { [$0] } ?? [] : taken
     guard !jobs.isEmpty else { return }
     let start = options.time.monotonic()
@@ -101,7 +105,8 @@ final class Writer {
       noteFailure(error, jobs.count)
       for job in jobs { job.refuse(error) }
       if !hasBegun, error.kind == .io, writeAheadLog == nil {
-        // Each further attempt to connect takes seconds: the last ones would be carried out when nobody asks for them any more.
+        // Each further attempt to connect takes seconds: the last ones would be carried out when nobody asks
+        // for them any more.
         for job in queue.takeAll() { job.refuse(error) }
       }
       // The log may hold room that the database needs.
@@ -172,7 +177,8 @@ final class Writer {
   private func run(
     _ job: WriteJob, _ number: Int, in transaction: WriteTransaction
   ) throws(StorageError) -> WriteJob.Done {
-    // A single statement that fails may undo itself, and the first job has the transaction to itself: a savepoint costs.
+    // A single statement that fails may undo itself, and the first job has the transaction to itself: a
+    // savepoint costs.
     let isSingle = job.single && database.undoesFailedStatements
     try database.beginJob(number, isMarked: !isSingle && number > 0)
     if options.rehearses { try rehearse(job, in: transaction) }
@@ -183,8 +189,8 @@ final class Writer {
       do throws(StorageError) { try database.endJob() } catch { done = done.failed(error) }
     }
     if let error = done.error {
-      // A full disk, a failed read or a lost connection ends the transaction, and the other jobs' changes with it. PostgreSQL would go
-      // on, and each commit would tell that all is well.
+      // A full disk, a failed read or a lost connection ends the transaction, and the other jobs' changes
+      // with it. PostgreSQL would go on, and each commit would tell that all is well.
       guard database.isInTransaction, !(database.isBroken && error.kind.isStoreFailure) else { throw error }
       // It may have turned sealing on or off.
       database.sealing = SealingMemory()
@@ -194,7 +200,8 @@ final class Writer {
     return done
   }
 
-  /// The error of a job of which nothing is left. One that got no lock may be repeated; that it failed is told here, not by who asked.
+  /// The error of a job of which nothing is left. One that got no lock may be repeated; that it failed is
+  /// told here, not by who asked.
   private func undone(_ error: StorageError) -> StorageError {
     guard writeAheadLog == nil, error.kind == .busy else { return error }
     log.warning(
@@ -224,15 +231,16 @@ final class Writer {
     insistAt = pages + options.checkpointPages * 16
   }
 
-  /// Once the whole log is in the database and no reader uses it, SQLite writes it from the start again. While commits
-  /// follow one another the checkpointer never catches up with the end: when it has left only little, the writer does
-  /// that last bit, which takes about as long as a commit.
+  /// Once the whole log is in the database and no reader uses it, SQLite writes it from the start again.
+  /// While commits follow one another the checkpointer never catches up with the end: when it has left only
+  /// little, the writer does that last bit, which takes about as long as a commit.
   private func checkpointIfDue(_ log: WriteAheadLog) {
     let pages = log.connection.pagesInLog
     if pages < options.checkpointPages { planCheckpoints(from: 0) }
     guard pages >= requestAt else { return }
     if log.checkpointer.isBusy {
-      // However long it gets no processor or waits for the disk, the log stays bounded: the writer waits for it a little.
+      // However long it gets no processor or waits for the disk, the log stays bounded: the writer waits for
+      // it a little.
       if pages >= insistAt + options.checkpointPages * 4 { finish(log.connection, pages) }
       return
     }
@@ -245,8 +253,9 @@ final class Writer {
   }
 
   private func finish(_ connection: SQLiteConnection, _ pages: Int) {
-    // Far over the mark, readers have kept the log from being reused: then wait for them a little. Whether that
-    // helps or not, the next try is due only after as many pages again, so that a long read costs little.
+    // Far over the mark, readers have kept the log from being reused: then wait for them a little. Whether
+    // that helps or not, the next try is due only after as many pages again, so that a long read costs
+    // little.
     let insist = pages >= insistAt
     finishAt = pages + options.checkpointPages * 4
     requestAt = pages + options.checkpointPages

@@ -7,8 +7,9 @@ import Synchronization
 
 /// Apps that are divided among nodes: this one is the home of some.
 extension ClusterService {
-  /// Makes this node a home of some apps, of none at first, as soon as it can be one. `installed` is called when what belongs to no app
-  /// is this node's; `barrier` waits until all loops have seen what they were told.
+  /// Makes this node a home of some apps, of none at first, as soon as it can be one. `installed` is called
+  /// when what belongs to no app is this node's; `barrier` waits until all loops have seen what they were
+  /// told.
   func startHomes(
     installed: @escaping @Sendable (HomeService) -> Void, barrier: @escaping @Sendable () -> Void
   ) throws(Failure) {
@@ -52,7 +53,8 @@ extension ClusterService {
     return service
   }
 
-  /// Starts what this process has as a home. After a failure this process can do its work no more: half of a home cannot be taken back.
+  /// Starts what this process has as a home. After a failure this process can do its work no more: half of a
+  /// home cannot be taken back.
   func startService(_ store: Store, _ router: Router) throws(Failure) -> HomeService {
     do throws(Failure) {
       let service = try HomeService(
@@ -81,15 +83,16 @@ extension ClusterService {
   /// Gives all apps to other nodes; true if none is left.
   func handOverApps() -> Bool { homes?.handOverAll() ?? true }
 
-  /// Whether no other node is a home of apps that could have those of this one, by what the database says now.
+  /// Whether no other node is a home of apps that could have those of this one, by what the database says
+  /// now.
   var isOnlyHome: Bool {
     let own = currentState.runner.incarnation
     guard let view = try? registry.look(as: own, beats: false) else { return false }
     return !view.nodes.contains { $0.isHome && $0.incarnation != own }
   }
 
-  /// This node is the home of no app any more, whether other nodes have them already or not: from now on its requests and devices wait
-  /// for the next homes, and go there. `finish` closes the store.
+  /// This node is the home of no app any more, whether other nodes have them already or not: from now on its
+  /// requests and devices wait for the next homes, and go there. `finish` closes the store.
   func resign(_ finish: () -> Void) {
     let home = homes?.resign()
     finish()

@@ -6,12 +6,12 @@ import Synchronization
 
 /// How a node ends.
 extension ClusterService {
-  /// Nanoseconds that what is under way may hold the end up: a database that does not answer would do so for more than a minute. This
-  /// process then ends in the middle of it, as if it were killed.
+  /// Nanoseconds that what is under way may hold the end up: a database that does not answer would do so for
+  /// more than a minute. This process then ends in the middle of it, as if it were killed.
   private static let endPatience: UInt64 = 5_000_000_000
 
-  /// Whether another node can become the home. Waits for the database: a node may have joined since it was last read. Nothing can be
-  /// handed over without it.
+  /// Whether another node can become the home. Waits for the database: a node may have joined since it was
+  /// last read. Nothing can be handed over without it.
   var hasHeir: Bool {
     let state = currentState
     guard state.isLeading || homes?.home != nil else { return false }
@@ -40,8 +40,8 @@ extension ClusterService {
     forwarder.follow(nil)
   }
 
-  /// This node was the home, and another one is: calls and devices of this node go there until it ends. False if it is not found by a
-  /// moment.
+  /// This node was the home, and another one is: calls and devices of this node go there until it ends. False
+  /// if it is not found by a moment.
   func followSuccessor(until deadline: UInt64) -> Bool {
     let done = BorealisBase.Semaphore()
     orders.add(.yield(done))

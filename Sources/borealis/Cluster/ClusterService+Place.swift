@@ -8,7 +8,8 @@ extension ClusterService {
   /// Nanoseconds between two attempts.
   private static let retryInterval: UInt64 = 1_000_000_000
 
-  /// The others have taken this node for dead. A home that was replaced ends; a gateway gets a new place and keeps its devices.
+  /// The others have taken this node for dead. A home that was replaced ends; a gateway gets a new place and
+  /// keeps its devices.
   func renew() {
     let isLeading = state.withLock { state in
       let isHome = state.isLeading || homes?.home != nil
@@ -22,8 +23,8 @@ extension ClusterService {
     state.withLock { $0.rejoinsAt = time.monotonic() }
   }
 
-  /// Gets a new place if one is due. Nobody takes anything from a gateway while it has none: what fails is tried again for as long as it
-  /// does, unless another process has its name.
+  /// Gets a new place if one is due. Nobody takes anything from a gateway while it has none: what fails is
+  /// tried again for as long as it does, unless another process has its name.
   func joinAgain() {
     guard let moment = currentState.rejoinsAt, moment <= time.monotonic() else { return }
     // About to end: without a place, then.

@@ -9,8 +9,8 @@ import HTTP
 import Storage
 import Synchronization
 
-/// What makes a process a node of a cluster: its place in the database, its links to other nodes, and what follows from both. A thread
-/// of its own carries out one after the other what membership demands.
+/// What makes a process a node of a cluster: its place in the database, its links to other nodes, and what
+/// follows from both. A thread of its own carries out one after the other what membership demands.
 final class ClusterService: Sendable {
   let link: NodeLink
   let forwarder: RequestForwarder
@@ -113,7 +113,8 @@ final class ClusterService: Sendable {
 
   var currentState: ClusterState { state.withLock { $0 } }
 
-  /// Takes part from now on; `open` is called once this node is the home, and returns when requests are served.
+  /// Takes part from now on; `open` is called once this node is the home, and returns when requests are
+  /// served.
   func start(_ open: @escaping @Sendable (HomeService) -> Void) throws(Failure) {
     state.withLock { $0.open = open }
     do throws(SystemThread.Failure) {
@@ -183,7 +184,8 @@ final class ClusterService: Sendable {
     if isReady(), state.own?.isDraining == true { endOnce() }
   }
 
-  /// Lets the link compare what it has heard of a home of all apps with what the database said last, unless that was long ago.
+  /// Lets the link compare what it has heard of a home of all apps with what the database said last, unless
+  /// that was long ago.
   private func confirmHome(_ state: ClusterState) {
     guard state.runner.isAlive, let known = state.runner.view?.home, known.epoch == state.epoch else {
       return link.confirm(nil)

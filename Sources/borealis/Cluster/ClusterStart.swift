@@ -8,12 +8,14 @@ import Synchronization
 
 /// How a node gets its place in a cluster. What is missing is waited for, in bounded time.
 enum ClusterStart {
-  /// Milliseconds for the database, and nanoseconds for the bus and for a database that another node prepares.
+  /// Milliseconds for the database, and nanoseconds for the bus and for a database that another node
+  /// prepares.
   private static let databasePatience = 10_000
   private static let busPatience: UInt64 = 10_000_000_000
   private static let schemaPatience: UInt64 = 30_000_000_000
 
-  /// Connects to the database, which gets this program's schema and names a secret key if it is new; checks this node's key.
+  /// Connects to the database, which gets this program's schema and names a secret key if it is new; checks
+  /// this node's key.
   static func registry(_ settings: ServeSettings) throws(Failure) -> NodeRegistry {
     BlockingCall.assertAllowed()
     let registry: NodeRegistry
@@ -46,7 +48,8 @@ enum ClusterStart {
     }
   }
 
-  /// Gives the database this program's schema, as its server; false if another one uses it. `fence` is that of a dead one, which ends.
+  /// Gives the database this program's schema, as its server; false if another one uses it. `fence` is that
+  /// of a dead one, which ends.
   private static func prepare(
     _ settings: ServeSettings, replacing fence: Int64? = nil
   ) throws(Failure) -> Bool {
@@ -88,7 +91,8 @@ enum ClusterStart {
       registry: registry, link: link, forwarder: forwarder, view: view, time: time, log: settings.log)
   }
 
-  /// Opens the database as one of several homes, which has no app yet. `fence` is that of a server of all apps that is dead, which ends.
+  /// Opens the database as one of several homes, which has no app yet. `fence` is that of a server of all
+  /// apps that is dead, which ends.
   static func home(
     _ settings: ServeSettings, _ metrics: ServerMetrics, incarnation: Int64, at registry: NodeRegistry,
     replacing fence: Int64?, mayMigrate: Bool, time: SystemTime

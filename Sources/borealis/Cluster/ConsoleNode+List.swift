@@ -3,8 +3,8 @@ import Console
 import Storage
 
 extension ConsoleNode {
-  /// The nodes of a cluster as the home knows them: from the database, and from what they have told over the bus. `apps` are how
-  /// many apps the home on each node has; nil if one home has all.
+  /// The nodes of a cluster as the home knows them: from the database, and from what they have told over the
+  /// bus. `apps` are how many apps the home on each node has; nil if one home has all.
   static func list(
     _ nodes: [NodeRow], dead: [DeadNode], own: Int64,
     _ peers: [(incarnation: Incarnation, hello: NodeHello)], apps: [Int64: Int]? = nil, connections: Int64

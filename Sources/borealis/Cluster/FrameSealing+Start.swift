@@ -17,7 +17,8 @@ extension FrameSealing {
 }
 
 extension BusSettings {
-  /// Whether others than nodes may get at the bus: it is on another machine, and has no TLS, or does not ask who somebody is.
+  /// Whether others than nodes may get at the bus: it is on another machine, and has no TLS, or does not ask
+  /// who somebody is.
   var isOpenToOthers: Bool {
     let isLocal = servers.allSatisfy { server in
       HostPort(server).map { NodeAddress(name: "", host: $0.host, port: $0.port).isLoopback } ?? false

@@ -14,7 +14,8 @@ extension NodeRegistry {
 
 /// How a node becomes a home, and is one no more.
 extension NodeHomes {
-  /// Nanoseconds that nodes that know of one home only may take to become it: more than it takes until one that stands still is dead.
+  /// Nanoseconds that nodes that know of one home only may take to become it: more than it takes until one
+  /// that stands still is dead.
   private static let yielding: UInt64 = NodeRegistry.deadAfter + 2_000_000_000
 
   /// Follows the home of all apps, or nobody, unless each app has a home of its own.
@@ -37,8 +38,9 @@ extension NodeHomes {
     }
   }
 
-  /// Becomes a home, unless something is in the way. `fence` is that of a server of all apps that is dead. Where there are homes already,
-  /// nobody may migrate, also in a moment in which their connections are lost. While turns are held.
+  /// Becomes a home, unless something is in the way. `fence` is that of a server of all apps that is dead.
+  /// Where there are homes already, nobody may migrate, also in a moment in which their connections are lost.
+  /// While turns are held.
   func begin(_ view: ClusterView, _ node: Int64, replacing fence: Int64? = nil) {
     guard home == nil, !state.withLock(\.isHandingOver), let hooks = hooks.withLock({ $0 }) else { return }
     do throws(Failure) {
@@ -72,7 +74,8 @@ extension NodeHomes {
     }
   }
 
-  /// A node that would become the home of all apps, if there is one and there are no homes of some apps; it gets the time to do so.
+  /// A node that would become the home of all apps, if there is one and there are no homes of some apps; it
+  /// gets the time to do so.
   private func mayBeHomeOfAll(_ view: ClusterView, besides own: Int64) -> String? {
     let other = view.nodes.first {
       !$0.spreadsApps && !$0.isDraining && $0.isConnected && $0.incarnation != own
@@ -88,8 +91,9 @@ extension NodeHomes {
     }
   }
 
-  /// Takes what belongs to no app, if its home is gone, and becomes a home before if it is none; its epoch. Nil if another node has it,
-  /// or something is in the way. `fence` is that of a server of all apps that is dead.
+  /// Takes what belongs to no app, if its home is gone, and becomes a home before if it is none; its epoch.
+  /// Nil if another node has it, or something is in the way. `fence` is that of a server of all apps that is
+  /// dead.
   func takeInstallation(replacing fence: Int64?) throws(StorageError) -> Int64? {
     try registry.endDeadHomes(log)
     turns.withLock { _ in
@@ -105,8 +109,8 @@ extension NodeHomes {
     return epoch
   }
 
-  /// This node is a home no more, whoever has its apps now or will have them: its requests and devices go there. Its store is still to be
-  /// closed, and `leave` to be called then.
+  /// This node is a home no more, whoever has its apps now or will have them: its requests and devices go
+  /// there. Its store is still to be closed, and `leave` to be called then.
   func resign() -> NodeHome? {
     turns.withLock { _ in
       let home = state.withLock { state in

@@ -6,7 +6,8 @@ import Synchronization
 
 /// Who gets which apps.
 extension NodeHomes {
-  /// Nanoseconds for which a node has been seen before apps are moved to it, and between a move that failed and the next one.
+  /// Nanoseconds for which a node has been seen before apps are moved to it, and between a move that failed
+  /// and the next one.
   private static let settling: UInt64 = 10_000_000_000
 
   /// Gives apps without a home to nodes.
@@ -37,7 +38,8 @@ extension NodeHomes {
     }
   }
 
-  /// Gives apps to a home that has less, if this one has most; or to the one that has most of what they share something with.
+  /// Gives apps to a home that has less, if this one has most; or to the one that has most of what they share
+  /// something with.
   func balance(_ home: NodeHome, _ view: ClusterView) throws(StorageError) {
     let now = time.monotonic()
     let (isQuiet, isSettled, bundles) = state.withLock { state in
@@ -85,7 +87,8 @@ extension NodeHomes {
     follow(view)
     hooks.withLock { $0 }?.barrier()
     link.release(row.app)
-    // Its devices look disconnected once it is opened again, should that be here: nothing may follow from that.
+    // Its devices look disconnected once it is opened again, should that be here: nothing may follow from
+    // that.
     home.own.unsettle(row.app)
     guard let epoch = home.router.handOver(key, to: (node: next, home: next), keepingSessions: true) else {
       openLinks(of: row)
@@ -152,8 +155,8 @@ extension NodeHomes {
     }
   }
 
-  /// Gives what belongs to no app to one of some homes. If that fails it stays here, and is served until the end; then its home is gone,
-  /// and the others take it by themselves.
+  /// Gives what belongs to no app to one of some homes. If that fails it stays here, and is served until the
+  /// end; then its home is gone, and the others take it by themselves.
   private func handOverInstallation(_ row: AppHomeRow, of home: NodeHome, to others: [Int64]) -> Bool {
     home.own.remove(.installation)
     link.release(.none)

@@ -40,7 +40,8 @@ extension NodeHomes {
     return Dictionary(rows.map { ($0.home.incarnation, 1) }) { $0 + $1 }
   }
 
-  /// Ends nodes that have apps, may not, and do not give them back; not for a node that may not have any itself.
+  /// Ends nodes that have apps, may not, and do not give them back; not for a node that may not have any
+  /// itself.
   func expelOthers(_ view: ClusterView, as own: Int64) throws(StorageError) {
     let now = time.monotonic()
     let stuck = state.withLock { $0.unreachable.contains(own) ? [] : $0.unreachable.stuck(at: now) }

@@ -11,16 +11,18 @@ struct NodeHome: Sendable {
   let router: Router
 }
 
-/// The apps of a node that is one of several homes. A thread of its own reads each second where apps have their homes, takes over those
-/// that this node was given, and, while this node has what belongs to no app, gives those without a home to nodes.
+/// The apps of a node that is one of several homes. A thread of its own reads each second where apps have
+/// their homes, takes over those that this node was given, and, while this node has what belongs to no app,
+/// gives those without a home to nodes.
 ///
-/// A node begins as a gateway: of the home of all apps, as long as there is one, or of the homes of apps. It becomes a home once nothing
-/// is in the way: a server of all apps, nodes that know of no other home, or a schema of an older version that others still use.
+/// A node begins as a gateway: of the home of all apps, as long as there is one, or of the homes of apps. It
+/// becomes a home once nothing is in the way: a server of all apps, nodes that know of no other home, or a
+/// schema of an older version that others still use.
 final class NodeHomes: Sendable {
   /// What others do about it.
   struct Hooks: Sendable {
-    /// Opens the database as one of several homes; the number is the fence of a server of all apps that is dead. Without permission to
-    /// migrate, an older schema is a failure.
+    /// Opens the database as one of several homes; the number is the fence of a server of all apps that is
+    /// dead. Without permission to migrate, an older schema is a failure.
     var open: @Sendable (NodeRegistry, Int64?, _ mayMigrate: Bool) throws(Failure) -> NodeHome
     /// Serves what the home will have; false if that fails for good.
     var begun: @Sendable (NodeHome) -> Bool
@@ -149,7 +151,8 @@ final class NodeHomes: Sendable {
     }
   }
 
-  /// An app that cannot be read, or takes long, keeps no other one waiting; it is tried again with the next turn.
+  /// An app that cannot be read, or takes long, keeps no other one waiting; it is tried again with the next
+  /// turn.
   private func openUnlessItFails(_ row: AppHomeRow, _ home: NodeHome, _ view: ClusterView) {
     guard !state.withLock({ $0.opened.contains(row.app) }) else { return }
     do throws(StorageError) {

@@ -1,5 +1,5 @@
-/// The nodes that may not be homes, since too few nodes and they reach each other, and whether they give their apps back. Moments are
-/// nanoseconds of a clock that never jumps.
+/// The nodes that may not be homes, since too few nodes and they reach each other, and whether they give
+/// their apps back. Moments are nanoseconds of a clock that never jumps.
 struct UnreachableHomes: Sendable {
   private struct Node {
     /// Since when.
@@ -11,7 +11,8 @@ struct UnreachableHomes: Sendable {
 
   /// Nanoseconds after which such a node gives its apps back.
   static let givingBack: UInt64 = 1_500_000_000
-  /// Nanoseconds without one app given back after which the others take them from it: it may be too slow to give anything.
+  /// Nanoseconds without one app given back after which the others take them from it: it may be too slow to
+  /// give anything.
   static let expelling: UInt64 = 3_500_000_000
 
   private var nodes: [Int64: Node] = [:]

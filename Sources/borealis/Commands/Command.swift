@@ -32,8 +32,8 @@ struct Input {
   let operands: [String]
   let settings: Settings
 
-  /// Sorts arguments into operands and flags and reads the settings. A command with a setting `config` may take more
-  /// of them from the file that it names.
+  /// Sorts arguments into operands and flags and reads the settings. A command with a setting `config` may
+  /// take more of them from the file that it names.
   init(_ command: any Command.Type, _ arguments: [String]) throws(Failure) {
     var operands: [String] = []
     var flags: [String] = []

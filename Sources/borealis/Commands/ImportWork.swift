@@ -37,7 +37,8 @@ struct ImportWork {
   private static let batchBesideServer = 1000
   /// The same without a running server. Neighbours in an index share pages, so that fewer are written in all.
   private static let batchAlone = 20_000
-  /// Nanoseconds after which a commit beside a server ends: a thousand registrations may bring a million tags.
+  /// Nanoseconds after which a commit beside a server ends: a thousand registrations may bring a million
+  /// tags.
   private static let longestCommit: UInt64 = 50_000_000
   /// The longest rest for a server, in microseconds.
   private static let longestRest: UInt64 = 50_000
@@ -197,8 +198,8 @@ struct ImportWork {
 
   // MARK: The database
 
-  /// Stores registrations in a commit, some of them if all would take too long for a running server. In a dry run it only finds
-  /// out what the results would be.
+  /// Stores registrations in a commit, some of them if all would take too long for a running server. In a dry
+  /// run it only finds out what the results would be.
   private mutating func results(_ registrations: [ImportedRegistration]) throws(Failure) -> [ImportResult] {
     let work = RegistrationImport(
       into: app.id, adoption: options.adoption, updating: updated, at: SystemTime().now(), names: names)

@@ -52,7 +52,8 @@ struct ResealCommand: Command {
     }
   }
 
-  /// `isNamed` says that the operator gave the file. Without it a file that is missing may just be somewhere else.
+  /// `isNamed` says that the operator gave the file. Without it a file that is missing may just be somewhere
+  /// else.
   private static func forget(_ lost: String, _ folder: DataFolder, _ file: SecretKeyFile, isNamed: Bool)
     throws(Failure)
   {

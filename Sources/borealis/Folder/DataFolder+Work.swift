@@ -2,10 +2,12 @@ import BorealisBase
 import Glibc
 import Storage
 
-/// Work of one command on the database: the one way in which commands open it. It is waited for, and works beside a running server;
-/// a folder without a database, an empty file, and a schema that is not this program's are refused as a server refuses them.
+/// Work of one command on the database: the one way in which commands open it. It is waited for, and works
+/// beside a running server; a folder without a database, an empty file, and a schema that is not this
+/// program's are refused as a server refuses them.
 extension DataFolder {
-  /// Opens the database for a command. It must be there. `keys` is for those that change contents, or how they are stored.
+  /// Opens the database for a command. It must be there. `keys` is for those that change contents, or how
+  /// they are stored.
   func withStore<Value>(
     keys: SecretKeyFile? = nil, _ body: (Store) throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -36,8 +38,9 @@ extension DataFolder {
     }
   }
 
-  /// Opens the database, beside a running server if there is one. Only servers bring one to this program's schema: a program of the
-  /// older schema could not start on it any more, nor go on if it runs. One without tables is filled if `makes` says so.
+  /// Opens the database, beside a running server if there is one. Only servers bring one to this program's
+  /// schema: a program of the older schema could not start on it any more, nor go on if it runs. One without
+  /// tables is filled if `makes` says so.
   private func openBesideServer(makes: Bool = false, keys: SecretKeyFile? = nil) throws(Failure) -> Store {
     let log = Log(level: .warning)
     var options = Store.Options()

@@ -2,7 +2,8 @@ import BorealisBase
 import Glibc
 import Storage
 
-/// The folder that holds all that a server keeps; of the database in PostgreSQL, if one is named, only what belongs to it.
+/// The folder that holds all that a server keeps; of the database in PostgreSQL, if one is named, only what
+/// belongs to it.
 struct DataFolder {
   let path: String
   /// Where the database is.
@@ -67,10 +68,10 @@ struct DataFolder {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// Makes the database unless it is there, and keeps other servers out of it until this process ends; one in PostgreSQL does that by
-  /// itself when it is opened. The file `lock` keeps
-  /// those out that make a database at the same time; the database itself is locked too, since `lock` may be removed. It also says
-  /// which secret key file this server reads, for commands beside it.
+  /// Makes the database unless it is there, and keeps other servers out of it until this process ends; one in
+  /// PostgreSQL does that by itself when it is opened. The file `lock` keeps those out that make a database
+  /// at the same time; the database itself is locked too, since `lock` may be removed. It also says which
+  /// secret key file this server reads, for commands beside it.
   func lock(reading keys: SecretKeyFile) throws(Failure) {
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .failed("cannot write in \(path): \(SystemCalls.reason(errno))") }
@@ -83,7 +84,8 @@ struct DataFolder {
       }
       try takeLock { lock.take() }
     }
-    // Empty for the usual file, so that the folder may have another name elsewhere. Without room on the disk it says that, too.
+    // Empty for the usual file, so that the folder may have another name elsewhere. Without room on the disk
+    // it says that, too.
     let name = keys.path == SecretKeyFile(in: self).path ? [] : Array(keys.absolutePath.utf8)
     guard ftruncate(descriptor, 0) == 0 else { return }
     _ = pwrite(descriptor, name, name.count, 0)

@@ -3,9 +3,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A lock on the database file itself, which cannot be removed without removing the database. It is independent of
-/// SQLite's own locks; but closing any descriptor of the database would end those of this process, so the file stays
-/// open, and locked, until the process ends.
+/// A lock on the database file itself, which cannot be removed without removing the database. It is
+/// independent of SQLite's own locks; but closing any descriptor of the database would end those of this
+/// process, so the file stays open, and locked, until the process ends.
 struct DatabaseLock {
   private let file: Int32
 

@@ -13,12 +13,14 @@ struct FileIdentity: Equatable {
   }
 }
 
-/// The files that this process has open as its database. SQLite does not notice when they are removed or replaced under a running
-/// server, as by a restore without a stop: it writes on into files that no path leads to, and what was answered with 200 is lost.
+/// The files that this process has open as its database. SQLite does not notice when they are removed or
+/// replaced under a running server, as by a restore without a stop: it writes on into files that no path
+/// leads to, and what was answered with 200 is lost.
 struct OpenDatabase: Sendable {
   private let files: [(path: String, identity: FileIdentity)]
 
-  /// Of a database that this process has locked and has open in WAL mode: while it is open, SQLite replaces none of them.
+  /// Of a database that this process has locked and has open in WAL mode: while it is open, SQLite replaces
+  /// none of them.
   init(_ path: String) {
     files = [path, path + "-wal", path + "-shm"].compactMap { name in
       let identity = name == path ? DatabaseLock(path)?.identity : FileIdentity { stat(name, &$0) }

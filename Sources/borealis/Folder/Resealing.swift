@@ -9,7 +9,8 @@ import Storage
 struct Resealing: Sendable {
   let keys: SealingKeys
 
-  /// Returns how many rows there were. All secrets are opened before the first is changed, so that a failure changes nothing.
+  /// Returns how many rows there were. All secrets are opened before the first is changed, so that a failure
+  /// changes nothing.
   func run(in transaction: WriteTransaction) throws(StorageError) -> Result<Int, Failure> {
     let credentials = try Self.credentials(transaction.reading)
     let callbacks = try transaction.callbacks.settings(in: .all)

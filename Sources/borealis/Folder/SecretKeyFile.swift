@@ -3,11 +3,12 @@ import BorealisCrypto
 import Glibc
 import Storage
 
-/// The file with the keys that secrets in the database are sealed with. It is part neither of the database nor of its
-/// backups: one without the other does not reveal the secrets.
+/// The file with the keys that secrets in the database are sealed with. It is part neither of the database
+/// nor of its backups: one without the other does not reveal the secrets.
 struct SecretKeyFile: Sendable {
   let path: String
-  /// Whether the database is not beside the file: a server and commands may run on other machines, each with its own files.
+  /// Whether the database is not beside the file: a server and commands may run on other machines, each with
+  /// its own files.
   private let isElsewhere: Bool
   /// Whether the file may be made when it is missing and no key is in use.
   private let makes: Bool
@@ -17,7 +18,8 @@ struct SecretKeyFile: Sendable {
     help: "The key that encrypts stored secrets; the default is DIR/secret-key.",
     kind: .text)
 
-  /// The file that the setting names, or the one in the data folder. For a database in PostgreSQL only its server makes one.
+  /// The file that the setting names, or the one in the data folder. For a database in PostgreSQL only its
+  /// server makes one.
   init(_ settings: Settings, folder: DataFolder, isServer: Bool = false) {
     path = settings.text(Self.setting.name) ?? Self(in: folder).path
     isElsewhere = !folder.holdsDatabase
@@ -74,8 +76,9 @@ struct SecretKeyFile: Sendable {
     }
   }
 
-  /// Creates the file with a new key if it is missing, and reads it. It is created only while no key is in use: a lost
-  /// one must not be replaced unnoticed, nor a wrong one used beside it. `inUse` has the keys' IDs.
+  /// Creates the file with a new key if it is missing, and reads it. It is created only while no key is in
+  /// use: a lost one must not be replaced unnoticed, nor a wrong one used beside it. `inUse` has the keys'
+  /// IDs.
   func readOrMake(inUse: Set<String>) throws(Failure) -> SealingKeys {
     if inUse.isEmpty, !exists {
       guard makes else {
@@ -96,8 +99,8 @@ struct SecretKeyFile: Sendable {
   /// Reads the keys; those that a database needs must be among them.
   func readAll(for store: Store) throws(Failure) -> SealingKeys { try read(inUse: try Self.keysInUse(store)) }
 
-  /// Fails if the file lacks a key that something in a database is sealed with. One in PostgreSQL names a key from its first server
-  /// on, so that nobody makes another.
+  /// Fails if the file lacks a key that something in a database is sealed with. One in PostgreSQL names a key
+  /// from its first server on, so that nobody makes another.
   func expectKeys(of store: Store) throws(Failure) {
     let inUse = try Self.keysInUse(store)
     if !inUse.isEmpty { _ = try read(inUse: inUse) }
@@ -107,8 +110,9 @@ struct SecretKeyFile: Sendable {
     }
   }
 
-  /// Fails if the server that uses the folder now reads another file, in which the key is missing that this one would seal with.
-  /// Before a key is put to use: later, a server without it stops reading what is sealed.
+  /// Fails if the server that uses the folder now reads another file, in which the key is missing that this
+  /// one would seal with. Before a key is put to use: later, a server without it stops reading what is
+  /// sealed.
   func expectServed(by folder: DataFolder) throws(Failure) {
     guard let served = folder.servedKeyFile(), !isSame(as: served) else { return }
     let own = exists ? try read().currentID : nil

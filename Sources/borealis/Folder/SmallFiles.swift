@@ -12,7 +12,8 @@ enum SmallFiles {
   /// A file of at most 1 MiB, without a byte order mark; nil if it cannot be read.
   static func bytes(_ path: String) -> [UInt8]? { try? contents(path) }
 
-  /// A file of at most 1 MiB, without the byte order mark with which some editors begin texts. No file of another kind begins so.
+  /// A file of at most 1 MiB, without the byte order mark with which some editors begin texts. No file of
+  /// another kind begins so.
   static func contents(_ path: String) throws(Failure) -> [UInt8] {
     func failure(_ reason: String) -> Failure { .failed("cannot read \(path): \(reason)") }
     BlockingCall.assertAllowed()

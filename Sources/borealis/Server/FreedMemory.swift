@@ -2,8 +2,9 @@ import CLinux
 import HTTP
 import Synchronization
 
-/// Gives the system back what many connections or large requests have left, which the allocator keeps otherwise. To look for it takes
-/// time, so it has to be a good part of the whole. Safe to use from any thread.
+/// Gives the system back what many connections or large requests have left, which the allocator keeps
+/// otherwise. To look for it takes time, so it has to be a good part of the whole. Safe to use from any
+/// thread.
 final class FreedMemory: Sendable {
   private struct Seen: Sendable {
     var seconds = 0

@@ -2,8 +2,8 @@ import BorealisBase
 import HTTP
 import Synchronization
 
-/// Counts rejected WebSocket handshakes and logs the reason, at most once a second: browsers hide it from the page, and the
-/// cause is often a proxy. Safe to use from any thread.
+/// Counts rejected WebSocket handshakes and logs the reason, at most once a second: browsers hide it from the
+/// page, and the cause is often a proxy. Safe to use from any thread.
 final class HandshakeRejections: Sendable {
   private typealias Refusal = WebSocketHandshake.Refusal
 

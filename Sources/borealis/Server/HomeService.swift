@@ -9,8 +9,9 @@ import HTTP
 import Model
 import Storage
 
-/// What a process has as the home of apps: the database, what is in memory of it, the channels, and the handlers of requests. A
-/// process has it from its start, or once the cluster's home has gone; it has one at most.
+/// What a process has as the home of apps: the database, what is in memory of it, the channels, and the
+/// handlers of requests. A process has it from its start, or once the cluster's home has gone; it has one at
+/// most.
 final class HomeService: Sendable {
   let store: Store
   let router: Router
@@ -25,7 +26,8 @@ final class HomeService: Sendable {
   private let mailer: Mailer?
   /// What vendors' channels send with.
   private let vendorTransports: Vendors.Transports
-  /// Connections to channels' services have a loop of their own, so that a long queue to one keeps no device waiting.
+  /// Connections to channels' services have a loop of their own, so that a long queue to one keeps no device
+  /// waiting.
   private let servicesHandle: LoopHandle
   private let settings: ServeSettings
   private let time: SystemTime
@@ -71,9 +73,9 @@ final class HomeService: Sendable {
     return router
   }
 
-  /// Puts the parts together. `obstacle` returns why the process is not ready, nil if it is; `loop` is the index of a loop that no
-  /// other part has; `nodes` returns those of the cluster for the console; `channels` makes more ways to devices than the usual
-  /// ones.
+  /// Puts the parts together. `obstacle` returns why the process is not ready, nil if it is; `loop` is the
+  /// index of a loop that no other part has; `nodes` returns those of the cluster for the console; `channels`
+  /// makes more ways to devices than the usual ones.
   init(
     _ settings: ServeSettings, _ store: Store, _ router: Router, loop: Int, metrics: Metrics,
     time: SystemTime,
@@ -112,7 +114,8 @@ final class HomeService: Sendable {
     try LoopStart.run { [self] started, failed throws(SystemError) in
       try servicesHandle.start(
         { [self] loop throws(SystemError) in
-          // When processors are busy, requests that wait for an answer have priority over a queue to a service.
+          // When processors are busy, requests that wait for an answer have priority over a queue to a
+          // service.
           LoopHandle.yieldToOthers(5)
           for channel in channels { (channel as? any LoopChannel)?.add(loop, time) }
           started()
@@ -128,7 +131,8 @@ final class HomeService: Sendable {
 
   // MARK: Requests
 
-  /// Serves a request, on the loop of its connection. `passOn` has another one served in its place by another home.
+  /// Serves a request, on the loop of its connection. `passOn` has another one served in its place by another
+  /// home.
   func handle(
     _ request: HTTPRequest, _ exchange: HTTPExchange, isSecure: Bool,
     passOn: (@Sendable (HTTPRequest) -> Void)? = nil
@@ -192,8 +196,8 @@ final class HomeService: Sendable {
   /// Waits until what requests have asked for so far is stored and told to devices.
   func settle() { try? Store.wait { store.write({ _ in }, completion: $0) } }
 
-  /// Ends all work, in bounded time: until a moment what outside services take part in, and a little later all else. Both are moments
-  /// of the clock that never jumps.
+  /// Ends all work, in bounded time: until a moment what outside services take part in, and a little later
+  /// all else. Both are moments of the clock that never jumps.
   func finish(until deadline: UInt64) {
     closeChannels(until: deadline)
     // As long as everything else may take; and some seconds, if that has taken it all.
@@ -217,7 +221,8 @@ final class HomeService: Sendable {
     router.unplug()
   }
 
-  /// Awaits the services' answers to what has been sent: whatever has none is sent again after the next start.
+  /// Awaits the services' answers to what has been sent: whatever has none is sent again after the next
+  /// start.
   private func closeChannels(until deadline: UInt64) {
     for channel in channels { channel.close() }
     BlockingCall.assertAllowed()

@@ -2,8 +2,8 @@ import BorealisBase
 import CLinux
 import Glibc
 
-/// The sockets of one address, one for each event loop: the kernel spreads connections over them. They are bound at once, so
-/// that a port in use is found out first of all, and listen when everything is ready.
+/// The sockets of one address, one for each event loop: the kernel spreads connections over them. They are
+/// bound at once, so that a port in use is found out first of all, and listen when everything is ready.
 struct Listeners: Sendable {
   /// `HOST:PORT` with the port that was bound.
   let address: String

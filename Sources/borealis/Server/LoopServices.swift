@@ -50,9 +50,9 @@ final class LoopServices: LoopDriver {
     case leave(done: @Sendable () -> Void)
     /// Answers when the loop has seen all that it was told before.
     case reach(done: @Sendable () -> Void)
-    /// Accepts no more connections, lets requests finish, and tells devices to reconnect within `spread` milliseconds,
-    /// after at most `patience` milliseconds for their acknowledgements, to other nodes if there are; calls `done` when no connection
-    /// is left.
+    /// Accepts no more connections, lets requests finish, and tells devices to reconnect within `spread`
+    /// milliseconds, after at most `patience` milliseconds for their acknowledgements, to other nodes if
+    /// there are; calls `done` when no connection is left.
     case drain(spread: UInt32, patience: UInt64, refuge: DeviceRefuge?, done: @Sendable () -> Void)
   }
 

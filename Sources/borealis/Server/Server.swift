@@ -10,8 +10,8 @@ import HTTP
 import Storage
 import Synchronization
 
-/// A process: its listeners, its event loops and their devices, for life; and what serves requests, which is its own as long as it is
-/// the home of apps, and another node's otherwise.
+/// A process: its listeners, its event loops and their devices, for life; and what serves requests, which is
+/// its own as long as it is the home of apps, and another node's otherwise.
 final class Server: Sendable {
   private let settings: ServeSettings
   private let log: Log
@@ -29,8 +29,8 @@ final class Server: Sendable {
   /// Nil for a database in PostgreSQL.
   private let database: OpenDatabase?
 
-  /// Binds the addresses. A process that is alone opens the database and reads it into memory; a node gets its place in the cluster.
-  /// `channels` makes more ways to devices than the usual ones.
+  /// Binds the addresses. A process that is alone opens the database and reads it into memory; a node gets
+  /// its place in the cluster. `channels` makes more ways to devices than the usual ones.
   init(
     _ wanted: ServeSettings, limits: ConnectionLimits,
     channels: (Router, Store) -> [any Channel] = { _, _ in [] }
@@ -120,8 +120,8 @@ final class Server: Sendable {
 
   // MARK: Start
 
-  /// Starts the event loops; they serve when this returns. A node serves devices and passes requests on from then on, and becomes the
-  /// home if the cluster has none.
+  /// Starts the event loops; they serve when this returns. A node serves devices and passes requests on from
+  /// then on, and becomes the home if the cluster has none.
   func start() throws(Failure) {
     let service = home.withLock { $0 }
     try service?.start()
@@ -339,7 +339,8 @@ final class Server: Sendable {
     }
   }
 
-  /// Other nodes have taken the place of this home: calls that wait, and devices, go there while this process ends.
+  /// Other nodes have taken the place of this home: calls that wait, and devices, go there while this process
+  /// ends.
   private func yield(_ service: HomeService, to cluster: ClusterService) {
     tellLoops { .leave(done: $0) }
     home.withLock { $0 = nil }

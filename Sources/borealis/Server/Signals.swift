@@ -2,8 +2,8 @@ import BorealisBase
 import CLinux
 import Glibc
 
-/// SIGTERM, SIGINT and SIGHUP, as something to wait for. Made before any other thread, which would else be interrupted
-/// by them.
+/// SIGTERM, SIGINT and SIGHUP, as something to wait for. Made before any other thread, which would else be
+/// interrupted by them.
 struct Signals: ~Copyable {
   enum Request {
     case stop
@@ -33,8 +33,8 @@ struct Signals: ~Copyable {
     }
   }
 
-  /// Does something that may take long, and ends the process if it is to stop meanwhile: nothing is served yet that had to end in an
-  /// orderly way. SIGHUP has no effect.
+  /// Does something that may take long, and ends the process if it is to stop meanwhile: nothing is served
+  /// yet that had to end in an orderly way. SIGHUP has no effect.
   func endingProcess(during body: () throws(Failure) -> Void) throws(Failure) {
     let over = cl_eventfd()
     guard over >= 0 else { throw .failed("cannot start: \(SystemCalls.reason(-over))") }

@@ -2,8 +2,9 @@ import BorealisBase
 import HTTP
 import Synchronization
 
-/// Says in the log, at most once a minute, that the header of a trusted proxy does not say who its client is: then all of its clients
-/// share their limits, and none is in an allowed network. Safe to use from any thread.
+/// Says in the log, at most once a minute, that the header of a trusted proxy does not say who its client is:
+/// then all of its clients share their limits, and none is in an allowed network. Safe to use from any
+/// thread.
 final class UnknownClients: Sendable {
   /// Characters of the header that are logged.
   private static let shown = 200

@@ -3,8 +3,8 @@ import CLinux
 import DeviceGateway
 import HTTP
 
-/// How many connections each loop may have, so that neither devices nor HTTP clients take the last file descriptor, and how many
-/// one network, so that none takes all.
+/// How many connections each loop may have, so that neither devices nor HTTP clients take the last file
+/// descriptor, and how many one network, so that none takes all.
 struct ConnectionLimits {
   let devicesPerLoop: Int
   let httpPerLoop: Int

@@ -5,8 +5,8 @@ import Console
 struct MailSettings: Sendable {
   /// Nil if no mail is sent.
   let server: MailServer?
-  /// Where people find the console, without a slash at the end: what mails link to. Links are never made of what a browser
-  /// says about the address, or anybody could send people elsewhere.
+  /// Where people find the console, without a slash at the end: what mails link to. Links are never made of
+  /// what a browser says about the address, or anybody could send people elsewhere.
   let site: String?
 
   static let definitions = [

@@ -38,7 +38,8 @@ struct ServeSettings {
   let deviceOrigins: OriginRule
   /// Seconds for which pushes that are over are kept.
   let retention: Int64
-  /// Seconds after which registrations are deleted that nobody used after the first hour, and those that nobody uses; nil for never.
+  /// Seconds after which registrations are deleted that nobody used after the first hour, and those that
+  /// nobody uses; nil for never.
   let newcomerSeconds: Int64?
   let inactiveSeconds: Int64?
   /// The zone of the process, which is set.
@@ -163,7 +164,8 @@ struct ServeSettings {
     return options
   }
 
-  /// The file of certificates to trust that a setting names. Otherwise only the first connection would show that it is a wrong one.
+  /// The file of certificates to trust that a setting names. Otherwise only the first connection would show
+  /// that it is a wrong one.
   static func authorities(_ settings: Settings, _ name: String) throws(Failure) -> String? {
     guard let file = settings.text(name) else { return nil }
     do throws(TLSError) { _ = try TLSContext.client(caFile: file) } catch {

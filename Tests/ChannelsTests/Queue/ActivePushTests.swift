@@ -85,7 +85,8 @@ private final class Nothing: Sendable {}
     #expect(push.claim(10) == [RegistrationNumber(3)])
   }
 
-  /// Each device ends once; the sum of the outcomes is the number of devices, over restarts and at the end of the time.
+  /// Each device ends once; the sum of the outcomes is the number of devices, over restarts and at the end of
+  /// the time.
   @Test func outcomesAddUp() throws {
     var push = try push(10, answered: [9])
     func counts() -> [String: Int] { push.results.mapValues(\.count) }

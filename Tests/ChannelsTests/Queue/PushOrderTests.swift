@@ -29,7 +29,8 @@ import Testing
     #expect(state.open[LegKey(push: MessageID(11), leg: DeliveryLeg.main)]?.left == 2)
   }
 
-  /// As with news that a sender sends to each device by itself: none of them is another's, and no push looks at all.
+  /// As with news that a sender sends to each device by itself: none of them is another's, and no push looks
+  /// at all.
   @Test func `Pushes with one ID to different devices leave each other alone`() {
     var state = QueueState(channel: .apns)
     for id in 1...4 as ClosedRange<UInt64> {

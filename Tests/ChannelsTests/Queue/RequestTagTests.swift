@@ -7,8 +7,8 @@ import Testing
 @testable import Channels
 
 @Suite struct RequestTagTests {
-  /// An app that leaves and comes back has another queue. What is late for the first one must not be taken for a request of the second:
-  /// dispatchers that apps share find queues by the app in the number.
+  /// An app that leaves and comes back has another queue. What is late for the first one must not be taken
+  /// for a request of the second: dispatchers that apps share find queues by the app in the number.
   @Test func `Requests of two queues of an app have different numbers`() {
     let app = AppID(7)
     let row = TokenRow(

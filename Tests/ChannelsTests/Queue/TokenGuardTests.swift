@@ -5,7 +5,8 @@ import Testing
 
 @testable import Channels
 
-/// Which tokens that a service refuses are given up: never because of what outsiders report, and never because of a wrong credential.
+/// Which tokens that a service refuses are given up: never because of what outsiders report, and never
+/// because of a wrong credential.
 @Suite struct TokenGuardTests {
   private static let slot = TokenSlot(ChannelID(rawValue: 77), kind: 1)
 

@@ -10,7 +10,8 @@ import Testing
 
 /// Apps that come to this home, from another one or as new ones.
 @Suite struct AppArrivalTests {
-  /// Channels learn of it before anybody can find it: there must be no moment in which pushes pass a channel by.
+  /// Channels learn of it before anybody can find it: there must be no moment in which pushes pass a channel
+  /// by.
   @Test func `The first push of an app that was just loaded goes over its vendor`() async throws {
     let scene = try await VendorScene { _ in .status(200) }
     defer { scene.end() }

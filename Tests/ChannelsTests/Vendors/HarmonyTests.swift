@@ -122,7 +122,8 @@ import Testing
     #expect(
       try body(content(""), longest)
         == plain.replacing(#""biTag":"403926205595649""#, with: #""biTag":"\#(longest.tag)""#))
-    // A message of 4096 bytes with the longest tag and the longest time to live is taken, a larger one is not.
+    // A message of 4096 bytes with the longest tag and the longest time to live is taken, a larger one is
+    // not.
     let rest =
       try 4096 - "1296000".utf8.count + "3600".utf8.count
       - body(content(#""extras":{"a":""}"#), longest, []).utf8.count

@@ -9,8 +9,8 @@ import Testing
 
 @testable import Channels
 
-/// A router with the channel of a scripted vendor, an app with a credential for it, and the vendor's server, in a time that the test
-/// makes.
+/// A router with the channel of a scripted vendor, an app with a credential for it, and the vendor's server,
+/// in a time that the test makes.
 final class VendorScene {
   let clock = ManualClock()
   private(set) var app: App

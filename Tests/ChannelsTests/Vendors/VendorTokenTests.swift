@@ -112,7 +112,8 @@ import Testing
     #expect(store.statistics.jobs - before < 50)
   }
 
-  /// It is entered anew with another app's values: the service refuses each token as another app's, or as one that it does not know.
+  /// It is entered anew with another app's values: the service refuses each token as another app's, or as one
+  /// that it does not know.
   @Test(arguments: [
     ("y", ScriptedVendor.foreign, 1), ("y", ScriptedVendor.foreign, 1000), ("x", 207, 1), ("x", 207, 1000),
   ])
@@ -141,7 +142,8 @@ import Testing
     #expect(scene.channel.alerts(of: scene.app).isEmpty)
   }
 
-  /// A renewed token of access is refused as well: once for all if the vendor has one service, for the token if it has several.
+  /// A renewed token of access is refused as well: once for all if the vendor has one service, for the token
+  /// if it has several.
   @Test(arguments: [true, false]) func `Refused proofs blame the token where services are many`(
     isOne: Bool
   ) async throws {

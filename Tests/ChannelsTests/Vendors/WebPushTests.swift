@@ -133,7 +133,8 @@ import Testing
 
   // MARK: Requests
 
-  /// The message opens with the browser's key, and the proof is that of the app's key for the service's origin.
+  /// The message opens with the browser's key, and the proof is that of the app's key for the service's
+  /// origin.
   @Test func aRequest() throws {
     let browser = try DevicePrivateKey(.p256)
     let key = try key()

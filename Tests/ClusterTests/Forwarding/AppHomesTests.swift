@@ -37,12 +37,14 @@ import Testing
     #expect(try text(client, "/1", of: one) == "a /1")
     #expect(try text(client, "/2", of: two) == "b /2")
     #expect(try text(client, "/3", of: three) == "here /3")
-    // What names no app is for the home of the installation. What names one that nobody knows is, too, and it is the one to refuse it.
+    // What names no app is for the home of the installation. What names one that nobody knows is, too, and it
+    // is the one to refuse it.
     #expect(try text(client, "/4", of: nil) == "a /4")
     #expect(a.seen.count == 2 && b.seen.count == 1)
   }
 
-  /// The app may be in the body, which is read once to learn whether the request is for this process, and for whom it is else.
+  /// The app may be in the body, which is read once to learn whether the request is for this process, and for
+  /// whom it is else.
   @Test(
     arguments: [
       // Small ones are not screened; large ones by their header first, as long as the client is not known.
@@ -72,7 +74,8 @@ import Testing
     #expect(front.lookups.value == UInt64(lookups))
   }
 
-  /// The home that it goes to sees no body when it is asked whether one may come, and of a large one the header first.
+  /// The home that it goes to sees no body when it is asked whether one may come, and of a large one the
+  /// header first.
   @Test(arguments: [100, 6000, 100_000])
   func `An app may be named in the body alone`(size: Int) throws {
     let (a, b) = (try Self.named("a"), try Self.named("b"))

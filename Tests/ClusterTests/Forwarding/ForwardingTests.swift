@@ -144,7 +144,8 @@ import Testing
     #expect(try client.response()?.text == "GET /second 0")
   }
 
-  /// A client that the home knows keeps its connection when others make room, and its bodies need no question.
+  /// A client that the home knows keeps its connection when others make room, and its bodies need no
+  /// question.
   @Test func knownClientsAreKnownHere() throws {
     let home = try TestHome()
     let front = try TestFront()

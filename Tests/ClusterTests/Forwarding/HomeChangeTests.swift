@@ -50,7 +50,8 @@ import Testing
     #expect(statuses.allSatisfy { $0 == 200 || $0 == 503 })
   }
 
-  /// A node that is not the home says so, and the request goes to the next one; its handlers see nothing of it.
+  /// A node that is not the home says so, and the request goes to the next one; its handlers see nothing of
+  /// it.
   @Test func nodesThatAreNotHomeRefuse() throws {
     let (old, new) = (try TestHome("node-a"), try TestHome("node-b"))
     let front = try TestFront { $0.waitMilliseconds = 60_000 }
@@ -188,7 +189,8 @@ import Testing
     #expect(try client.get("/next")?.status == 200)
   }
 
-  /// What a dead node has not got completely is sent to the next home, and not first over an idle connection to the dead one.
+  /// What a dead node has not got completely is sent to the next home, and not first over an idle connection
+  /// to the dead one.
   @Test func deadNodesGetNothingMore() throws {
     let end = Semaphore()
     defer { end.signal() }

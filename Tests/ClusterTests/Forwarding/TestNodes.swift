@@ -6,7 +6,8 @@ import Glibc
 import HTTP
 import Synchronization
 
-/// A process that may be the home, as far as requests of other nodes go: it listens on loopback, with a loop of its own.
+/// A process that may be the home, as far as requests of other nodes go: it listens on loopback, with a loop
+/// of its own.
 final class TestHome: Sendable {
   typealias Answer = @Sendable (HTTPRequest, HTTPExchange, _ isSecure: Bool) -> Void
 

@@ -171,7 +171,8 @@ enum ClusterSamples {
     (.wantSessions(SessionsWanted(request: 5, buckets: [1, 300])), "05" + "02" + "01" + "ac02"),
   ]
 
-  /// The bodies of messages that the version before wrote, without the fields that have come since, and as what they are read.
+  /// The bodies of messages that the version before wrote, without the fields that have come since, and as
+  /// what they are read.
   static let earlier: [(message: ClusterMessage, body: String)] = [
     (
       .login(

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Cluster
 
-/// What a frame can do that no node has sent, or that has come to harm: it costs a pair of nodes some seconds.
+/// What a frame can do that no node has sent, or that has come to harm: it costs a pair of nodes some
+/// seconds.
 @Suite struct ForgeryTests {
   private static let second: UInt64 = 1_000_000_000
 

@@ -8,7 +8,8 @@ import Testing
 
 @testable import Cluster
 
-/// Servers that stop talking in the middle of the beginning. libnats alone would wait for them without a limit.
+/// Servers that stop talking in the middle of the beginning. libnats alone would wait for them without a
+/// limit.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct NATSAttemptTests {
   private static let plain =
     #"INFO {"server_id":"x","version":"2.9.10","proto":1,"max_payload":1048576}"# + "\r\n"
@@ -67,7 +68,8 @@ import Testing
     return (server, "?ca=\(folder.file("ca"))", folder)
   }
 
-  /// A middlebox damages what the server says first over TLS; libnats would read it again and again, on a core of its own.
+  /// A middlebox damages what the server says first over TLS; libnats would read it again and again, on a
+  /// core of its own.
   @Test func `A server whose first answer is damaged is tried again`() throws {
     let (server, query, folder) = try Self.secureServer()
     let proxy = try #require(DamagingProxy(to: server.address))
@@ -117,7 +119,8 @@ import Testing
   }
 }
 
-/// A server on a port of this machine that says something to whoever connects, and then nothing, or what NATS would.
+/// A server on a port of this machine that says something to whoever connects, and then nothing, or what NATS
+/// would.
 final class GreetingServer: Sendable {
   let port: UInt16
   private let listener: Int32
@@ -225,7 +228,8 @@ final class DamagingProxy: Sendable {
     let damage = Mutex(Damage.nothing)
     let damaged = BorealisBase.Semaphore()
 
-    /// Whether what has come from the server is to be damaged; `isAnswer` says that it may be the first answer.
+    /// Whether what has come from the server is to be damaged; `isAnswer` says that it may be the first
+    /// answer.
     func damages(isAnswer: Bool) -> Bool {
       let isDamaged = damage.withLock { damage in
         defer { if damage == .once { damage = .nothing } }

@@ -228,8 +228,8 @@ import Testing
     return names
   }
 
-  /// Some threads of libnats stay, which all connections share, and have the name of the thread that made them. No connection
-  /// leaves one.
+  /// Some threads of libnats stay, which all connections share, and have the name of the thread that made
+  /// them. No connection leaves one.
   @Test func openingAndClosingLeavesNothing() throws {
     let server = try NATSServer()
     func openAndClose() throws {

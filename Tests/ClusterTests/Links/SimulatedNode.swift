@@ -42,8 +42,8 @@ final class SimulatedDatabase {
   }
 }
 
-/// A node of a simulation: the state machines of the product, and around them a home and a gateway that keep just enough to see whether
-/// all comes right.
+/// A node of a simulation: the state machines of the product, and around them a home and a gateway that keep
+/// just enough to see whether all comes right.
 final class SimulatedNode {
   struct Session: Hashable {
     let handle: Handle

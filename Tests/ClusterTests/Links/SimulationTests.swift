@@ -4,7 +4,8 @@ import Glibc
 import PushTesting
 import Testing
 
-/// Three nodes, five apps, and a bus that does its worst for some seconds. Five seconds later all must be as if nothing had been.
+/// Three nodes, five apps, and a bus that does its worst for some seconds. Five seconds later all must be as
+/// if nothing had been.
 @Suite struct SimulationTests {
   private struct Simulation {
     let seed: UInt64

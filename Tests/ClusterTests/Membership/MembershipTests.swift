@@ -43,7 +43,8 @@ import Testing
     #expect(membership.pause == Self.second)
   }
 
-  /// A node without a connection is dead soon, but not for one that has come back to the database itself just now.
+  /// A node without a connection is dead soon, but not for one that has come back to the database itself just
+  /// now.
   @Test func `A node without a connection is given up sooner, by who has seen it for a while`() {
     var timing = Membership.Timing()
     timing.lostAfter = 2_500_000_000

@@ -3,7 +3,8 @@ import Storage
 
 @testable import Cluster
 
-/// Some nodes and their database in simulated time. Processes end, stand still, and lose the database, as a seed says.
+/// Some nodes and their database in simulated time. Processes end, stand still, and lose the database, as a
+/// seed says.
 struct SimulatedMembers {
   private struct Process {
     var incarnation: Int64

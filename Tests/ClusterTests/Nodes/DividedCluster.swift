@@ -5,7 +5,8 @@ import Storage
 
 @testable import Cluster
 
-/// Three nodes, each of which is the home of some apps on one database of PostgreSQL, and a gateway of the others.
+/// Three nodes, each of which is the home of some apps on one database of PostgreSQL, and a gateway of the
+/// others.
 final class DividedCluster: SimulatedCluster {
   private let postgres: PostgresCluster
   private let name: String
@@ -23,7 +24,8 @@ final class DividedCluster: SimulatedCluster {
 
   override var isDivided: Bool { true }
 
-  /// Every node has some apps; unless they are `opened` they have just been made, and the links do not know of them yet.
+  /// Every node has some apps; unless they are `opened` they have just been made, and the links do not know
+  /// of them yet.
   func startDivided(apps: Int, devicesPerApp: Int, opened: Bool = true) async throws {
     for _ in 0..<3 { nodes.append(try makeNode()) }
     try await assign(.installation, to: nodes[0])
@@ -130,7 +132,8 @@ final class DividedCluster: SimulatedCluster {
     }
   }
 
-  /// What the threads of nodes do: each reads where apps are, though some miss it once; apps of dead homes get others.
+  /// What the threads of nodes do: each reads where apps are, though some miss it once; apps of dead homes
+  /// get others.
   override func beginSecond() async throws {
     if let moment = vacantUntil, moment <= clock.monotonic() {
       vacantUntil = nil
@@ -184,7 +187,8 @@ final class DividedCluster: SimulatedCluster {
     note("\(from.incarnation) opens again", of: app)
   }
 
-  /// A node dies with what it had in memory, and starts again with no app; its apps get other homes after a while.
+  /// A node dies with what it had in memory, and starts again with no app; its apps get other homes after a
+  /// while.
   func kill(_ index: Int) async throws {
     let old = nodes[index]
     guard let own = old.own else { return }

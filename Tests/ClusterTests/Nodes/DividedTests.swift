@@ -6,7 +6,8 @@ import Testing
 
 @testable import Cluster
 
-/// Routers of several homes, links and device sessions as they are, over a bus that does its worst for some seconds.
+/// Routers of several homes, links and device sessions as they are, over a bus that does its worst for some
+/// seconds.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct DividedTests {
   @Test func `Without faults everything arrives, whichever home has an app`() async throws {
     let cluster = try DividedCluster(seed: 1)
@@ -67,7 +68,8 @@ import Testing
     cluster.close()
   }
 
-  /// Devices log in to an app that was made a moment ago, at its home, which the link has not been told yet, and at another node.
+  /// Devices log in to an app that was made a moment ago, at its home, which the link has not been told yet,
+  /// and at another node.
   @Test func `Who comes to a new app before it is opened, and goes, is not taken for connected`() async throws
   {
     let cluster = try DividedCluster(seed: 4)

@@ -20,7 +20,8 @@ import Testing
     cluster.close()
   }
 
-  /// A cluster whose devices, all of them at the second node, have been sent a push; those that have shown it.
+  /// A cluster whose devices, all of them at the second node, have been sent a push; those that have shown
+  /// it.
   private static func clusterWithPush(
     seed: UInt64
   ) async throws -> (SimulatedCluster, SimulatedCluster.Sent, holders: [SimulatedDevice]) {
@@ -46,7 +47,8 @@ import Testing
     cluster.close()
   }
 
-  /// The home dies before the gateway that has the devices has heard of the recall; with 1, that gateway is the next home.
+  /// The home dies before the gateway that has the devices has heard of the recall; with 1, that gateway is
+  /// the next home.
   @Test(arguments: [1, 2]) func `A new home repeats what the one before has recalled`(next: Int) async throws
   {
     let (cluster, push, holders) = try await Self.clusterWithPush(seed: 4)
@@ -136,7 +138,8 @@ import Testing
     cluster.close()
   }
 
-  /// A home that does not answer in time is not asked for more and more: its answers would come when nobody waits for them.
+  /// A home that does not answer in time is not asked for more and more: its answers would come when nobody
+  /// waits for them.
   @Test func `A home has so many logins to answer, and fewer if it is slow`() async throws {
     let cluster = try SimulatedCluster(seed: 6)
     try await cluster.start(apps: 1, devicesPerApp: 600)

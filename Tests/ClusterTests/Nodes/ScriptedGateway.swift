@@ -60,7 +60,8 @@ final class ScriptedMail: DeviceGateway {
   }
 }
 
-/// The device connections of one node with the state machine of the product, but without sockets: what a session sends arrives at once.
+/// The device connections of one node with the state machine of the product, but without sockets: what a
+/// session sends arrives at once.
 final class ScriptedGateway {
   private struct Session {
     var core = DeviceSession()

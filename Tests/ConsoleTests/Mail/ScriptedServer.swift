@@ -2,8 +2,9 @@ import Dispatch
 import Glibc
 import PushTesting
 
-/// A mail server on a port of its own that answers each step as it is told: `greeting`, the words of SMTP's commands, and `.` for
-/// what comes behind a mail. An empty answer ends the connection. Serves one connection after the other.
+/// A mail server on a port of its own that answers each step as it is told: `greeting`, the words of SMTP's
+/// commands, and `.` for what comes behind a mail. An empty answer ends the connection. Serves one connection
+/// after the other.
 final class ScriptedServer: Sendable {
   struct Failed: Error {}
 

@@ -16,7 +16,8 @@ import Testing
       sender: CallbackSender(app: AppID(app), account: AccountID(account)), origin: origin, host: host)
   }
 
-  /// Starts requests to receivers that do not answer, each to another, while one may start; returns how many have.
+  /// Starts requests to receivers that do not answer, each to another, while one may start; returns how many
+  /// have.
   private static func fill(
     _ limiter: inout DestinationLimiter, app: UInt32, account: UInt32, from first: Int = 1
   ) -> Int {

@@ -88,7 +88,8 @@ import Testing
     func resend() async throws -> Bool {
       try await awaitCallback { done in world.service.resend(row.id, of: world.app.id) { done($0) } }.get()
     }
-    // Kept for three days: it is tried for a day more, or for what is left of the three. Hours pass; until when.
+    // Kept for three days: it is tried for a day more, or for what is left of the three. Hours pass; until
+    // when.
     for (hours, end) in [(1, 25), (46, 71), (24, 72)] {
       world.clock.advance(seconds: hours * 3600)
       #expect(try await resend())

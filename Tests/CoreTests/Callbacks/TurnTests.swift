@@ -86,7 +86,8 @@ import Testing
     #expect(!found.isEmpty && found.allSatisfy { $0 == other.id })
   }
 
-  /// More than a query looks at, of one account: their receivers hang, or are all one host that has no more places.
+  /// More than a query looks at, of one account: their receivers hang, or are all one host that has no more
+  /// places.
   @Test(arguments: [nil, "http://example.com/"])
   func `Many apps of an account delay no other account`(common: String?) async throws {
     let world = try await CallbackWorld()

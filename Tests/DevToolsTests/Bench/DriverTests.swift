@@ -80,7 +80,8 @@ import Testing
     }
   }
 
-  /// The server closes a connection that the load leaves idle: only what is under way is lost with its connection.
+  /// The server closes a connection that the load leaves idle: only what is under way is lost with its
+  /// connection.
   @Test func idleConnectionsMayEnd() throws {
     let client = try LoadClient()
     let sender = LoadSender(appKey: .random(), secret: "s")

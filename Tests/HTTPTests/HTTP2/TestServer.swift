@@ -19,8 +19,8 @@ struct TestIdentity {
   }
 }
 
-/// An HTTP/2 server on a loop and a port of its own, gone with the object. What it is asked goes to a closure on the
-/// loop's thread.
+/// An HTTP/2 server on a loop and a port of its own, gone with the object. What it is asked goes to a closure
+/// on the loop's thread.
 final class TestServer: Sendable {
   typealias Answer = @Sendable (HTTP2Request, HTTP2ServerConnection) -> Void
 

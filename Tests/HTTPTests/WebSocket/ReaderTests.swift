@@ -5,7 +5,8 @@ import Testing
 private let hello = Array("Hello".utf8)
 
 @Suite struct ReaderTests {
-  /// The examples of RFC 6455, section 5.7, as a client would send them: masked, and binary where they are text.
+  /// The examples of RFC 6455, section 5.7, as a client would send them: masked, and binary where they are
+  /// text.
   @Test(arguments: [
     ("828537fa213d7f9f4d5158", Conversation(messages: [hello])),
     ("028337fa213d7f9f4d808237fa213d5b95", Conversation(messages: [hello])),

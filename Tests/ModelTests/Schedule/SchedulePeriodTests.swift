@@ -117,8 +117,8 @@ import Testing
     #expect(zip(moments, moments.dropFirst()).allSatisfy { $0 < $1 })
   }
 
-  /// What is still to come is later than now, also while the clocks show an hour for the second time, and nothing that is
-  /// to come is left out.
+  /// What is still to come is later than now, also while the clocks show an hour for the second time, and
+  /// nothing that is to come is left out.
   @Test(arguments: ["02:30:00", "02:00:00", "03:00:00", "01:59:59"])
   func whatIsToComeIsLaterThanNow(time: String) throws {
     let trigger = try Self.daily(at: time)

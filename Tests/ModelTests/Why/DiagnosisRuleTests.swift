@@ -45,8 +45,8 @@ extension DiagnosisTests {
     #expect(Set(Self.all.map(\.cause)) == Set(Self.causes))
   }
 
-  /// Whatever is combined: one step for each point in their order, a failure has a cause, what has arrived has no failure
-  /// before its arrival, and nothing that is not applicable says anything.
+  /// Whatever is combined: one step for each point in their order, a failure has a cause, what has arrived
+  /// has no failure before its arrival, and nothing that is not applicable says anything.
   @Test func `Rules hold for all combinations`() {
     for line in Self.all {
       for other in Self.all {

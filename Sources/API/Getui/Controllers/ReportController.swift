@@ -39,7 +39,8 @@ struct ReportController: GetuiController {
     call.attempt { () throws(GetuiError) in
       let names = try call.list("taskid", most: Self.mostTasks)
       let oldest = MessageID(firstAt: self.oldest(days: Self.daysOfTasks))
-      // Unknown tasks are left out, and older ones. The push of a scheduled task may be much younger than the task.
+      // Unknown tasks are left out, and older ones. The push of a scheduled task may be much younger than the
+      // task.
       let asked = names.compactMap { name -> (name: String, id: MessageID)? in
         guard let task = GetuiTaskID(name), task.kind == .app || task.id >= oldest else { return nil }
         return (name, task.id)
@@ -197,7 +198,8 @@ struct ReportController: GetuiController {
     }
   }
 
-  /// `GET /report/online_user`: the most devices that were connected at the same time, for each of the last 24 hours.
+  /// `GET /report/online_user`: the most devices that were connected at the same time, for each of the last
+  /// 24 hours.
   private func showOnline(_ call: GetuiCall, _ app: App) {
     let now = router.zone.local(api.time.now())
     let hour = now.date.dayNumber * 24 + Int64(now.hour)

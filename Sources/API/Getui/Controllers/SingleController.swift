@@ -108,7 +108,8 @@ struct SingleController: GetuiController {
   /// The most messages of a batch.
   private static let mostMessages = 200
 
-  /// An app's batches are taken one after the other, so that the writer has one of them between pushes of others.
+  /// An app's batches are taken one after the other, so that the writer has one of them between pushes of
+  /// others.
   private func pushBatch(_ call: GetuiCall, _ app: App, by name: TargetName) {
     let hasPlace = api.gateway.batches.run(for: app.id) { [self] done in
       let isTaken = api.background.run(for: app.id.rawValue) {
@@ -170,8 +171,9 @@ struct SingleController: GetuiController {
     }
   }
 
-  /// Answers `{taskid:{cid:status}}`. A refused message stands under its `request_id`, with the reason as the status. If all are
-  /// refused, the answer is the first one's error. With `is_async` there is no `data` unless a message is refused.
+  /// Answers `{taskid:{cid:status}}`. A refused message stands under its `request_id`, with the reason as the
+  /// status. If all are refused, the answer is the first one's error. With `is_async` there is no `data`
+  /// unless a message is refused.
   private func answer(
     _ call: GetuiCall, _ outcomes: [GetuiBatchAnswers.Outcome], by name: TargetName, isAsync: Bool, _ app: App
   ) {

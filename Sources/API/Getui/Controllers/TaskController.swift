@@ -17,8 +17,9 @@ struct TaskController: GetuiController {
 
   // MARK: Stopping
 
-  /// `DELETE /task/{taskid}`: recalls all pushes of a stored message, which can no longer be sent; a repetition goes on where an
-  /// error ended that. Of a scheduled push it deletes the schedule, or recalls the push if it was made.
+  /// `DELETE /task/{taskid}`: recalls all pushes of a stored message, which can no longer be sent; a
+  /// repetition goes on where an error ended that. Of a scheduled push it deletes the schedule, or recalls
+  /// the push if it was made.
   private func stop(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       stop(try GetuiError.task(call.captures["taskid"] ?? "", [.list, .app]), call, app)
@@ -61,7 +62,8 @@ struct TaskController: GetuiController {
 
   // MARK: Scheduled pushes
 
-  /// A scheduled push cannot be deleted in the last seconds before its time (Getui's REST API v2, `DELETE /task/schedule`).
+  /// A scheduled push cannot be deleted in the last seconds before its time (Getui's REST API v2, `DELETE
+  /// /task/schedule`).
   private static let lastMinute: Int64 = 60
 
   /// `GET /task/schedule/{taskid}`.
@@ -137,7 +139,8 @@ struct TaskController: GetuiController {
     }
   }
 
-  /// Shows the latest push of a task below an ID that is for a device; a task that has none is itself the push.
+  /// Shows the latest push of a task below an ID that is for a device; a task that has none is itself the
+  /// push.
   private func showDetail(
     _ call: GetuiCall, _ task: MessageID, below end: MessageID, _ device: RegistrationNumber, _ app: App
   ) {

@@ -118,7 +118,8 @@ struct UserController: GetuiController {
     }
   }
 
-  /// Returns Getui's number of a platform: 1 Android (also for quick apps, which run on it), 2 iOS, 3 HarmonyOS.
+  /// Returns Getui's number of a platform: 1 Android (also for quick apps, which run on it), 2 iOS, 3
+  /// HarmonyOS.
   private static func phoneType(_ platform: Platform) -> Int {
     switch platform {
     case .ios: 2

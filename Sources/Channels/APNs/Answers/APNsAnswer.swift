@@ -22,8 +22,8 @@ package struct APNsAnswer: Equatable, Sendable {
     self.retryAfter = retryAfter
   }
 
-  /// An answer from its status and body, `{"reason":"Unregistered","timestamp":1767225600123}`. A body that is anything
-  /// else leaves the status to speak for itself.
+  /// An answer from its status and body, `{"reason":"Unregistered","timestamp":1767225600123}`. A body that
+  /// is anything else leaves the status to speak for itself.
   package init(status: Int, body: [UInt8]) {
     self.init(status: status)
     guard status != 200, !body.isEmpty, let json = try? parseJSON(body) else { return }

@@ -6,11 +6,11 @@ import Model
 /// | status | reason | outcome |
 /// |---|---|---|
 /// | 200 | | delivered, or `wrongEnvironment` if it was the other service's turn |
-/// | 400 | `BadDeviceToken` | the other service once, if there is a credential for it; else retire the token |
+/// | 400 | `BadDeviceToken` | the other service once, if there is a credential; else retire the token |
 /// | 400 | `DeviceTokenNotForTopic` | retire the token |
 /// | 400 | `TopicDisallowed` | pause the topic |
 /// | 400 | `IdleTimeout` | retry on a new connection |
-/// | 403 | `ExpiredProviderToken` | a new provider token once, then half a minute's rest: the clock is wrong |
+/// | 403 | `ExpiredProviderToken` | a new provider token once, then rest for half a minute |
 /// | 403 | `UnrelatedKeyIdInToken` | retry on a connection of that key |
 /// | 403 | `MissingProviderToken` | reject |
 /// | 403 | `TopicMismatch` | pause the topic |
@@ -33,8 +33,8 @@ package enum APNsOutcome: Equatable, Sendable {
   case newProviderToken
   /// The token may belong to the other environment: send it there, once.
   case tryOtherEnvironment(APNsEnvironment)
-  /// The token is dead, unless it was registered again after this time. `TokenGuard` has to agree if the fault is
-  /// one that a wrong setting could have caused.
+  /// The token is dead, unless it was registered again after this time. `TokenGuard` has to agree if the
+  /// fault is one that a wrong setting could have caused.
   case retireToken(since: Timestamp, APNsTokenFault)
   /// The token was refused, but was registered again after that: it stays.
   case keepToken
@@ -98,7 +98,8 @@ package enum APNsOutcome: Equatable, Sendable {
     }
   }
 
-  /// APNs does not distinguish a malformed token from one of the other environment: only the other environment can tell.
+  /// APNs does not distinguish a malformed token from one of the other environment: only the other
+  /// environment can tell.
   private static func badToken(_ attempt: APNsAttempt) -> APNsOutcome {
     if attempt.tokenRegisteredAt > attempt.sentAt { return .keepToken }
     if attempt.otherHasRefused { return retire(.unknownEverywhere, since: attempt.sentAt, attempt) }
@@ -144,11 +145,11 @@ package struct APNsRetry: Equatable, Sendable {
   package static let sameToken = APNsRetry(scope: .token, schedule: RetrySchedule(firstSeconds: 10))
   /// Apple is overloaded: again in 1 to 2 seconds, then less and less often.
   package static let slowHost = APNsRetry(scope: .host, schedule: RetrySchedule(firstSeconds: 1))
-  /// The connection is unusable: again immediately, then after 1 to 2 seconds, then with back-off. Also for requests that
-  /// APNs certainly did not process: refused streams, and those above a GOAWAY's last stream.
+  /// The connection is unusable: again immediately, then after 1 to 2 seconds, then with back-off. Also for
+  /// requests that APNs certainly did not process: refused streams, and those above a GOAWAY's last stream.
   package static let newConnection = APNsRetry(scope: .connection, schedule: RetrySchedule(firstSeconds: 0))
-  /// It is unknown whether APNs accepted it, since the connection was lost after the request was sent. The collapse ID
-  /// makes a second banner replace the first.
+  /// It is unknown whether APNs accepted it, since the connection was lost after the request was sent. The
+  /// collapse ID makes a second banner replace the first.
   package static let lostAnswer = otherStream
 }
 
@@ -160,13 +161,14 @@ package enum APNsTokenFault: UInt8, CaseIterable, Sendable {
   case expired = 2
   /// Both environments rejected the token.
   case unknownEverywhere = 3
-  /// The service of the token's registration says that it is no token of its own, and there is no credential for the
-  /// other one: the token is malformed, or the device or the server has the wrong service.
+  /// The service of the token's registration says that it is no token of its own, and there is no credential
+  /// for the other one: the token is malformed, or the device or the server has the wrong service.
   case unknownHere = 4
   /// The token belongs to another app, or is of another kind.
   case otherTopic = 5
 
-  /// Whether a wrong setting could have caused this for many tokens at once, so that `TokenGuard` has to agree.
+  /// Whether a wrong setting could have caused this for many tokens at once, so that `TokenGuard` has to
+  /// agree.
   package var mayBeOurs: Bool {
     switch self {
     case .unregistered, .expired: false

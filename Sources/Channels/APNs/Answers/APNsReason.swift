@@ -1,5 +1,5 @@
-/// Why Apple refused a request: the words of the answer's `reason`, spelled as Apple does. What isn't here is new, and is
-/// judged by its status (see `APNsOutcome`).
+/// Why Apple refused a request: the words of the answer's `reason`, spelled as Apple does. What isn't here is
+/// new, and is judged by its status (see `APNsOutcome`).
 package enum APNsReason: String, CaseIterable, Sendable {
   // Pushes to devices.
   /// The collapse ID has more than 64 bytes.

@@ -117,7 +117,8 @@ extension WhyRemedy {
     "Let the server reach api.push.apple.com and api.sandbox.push.apple.com on port 443; the "
       + "push then continues automatically.",
     "请确保服务器可访问 api.push.apple.com 和 api.sandbox.push.apple.com 的 443 端口；恢复后推送会自动继续。")
-  /// Have the app report whether its token is for sandbox or production; the key or certificate must be for that environment.
+  /// Have the app report whether its token is for sandbox or production; the key or certificate must be for
+  /// that environment.
   package static let matchEnvironment = WhyRemedy(
     "match_environment",
     "Builds from Xcode have sandbox tokens, those from TestFlight and the App Store production "

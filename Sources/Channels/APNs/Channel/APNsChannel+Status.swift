@@ -119,7 +119,8 @@ extension APNsChannel {
     }
   }
 
-  /// Calls `done` when APNs has responded to all pending verifications of the app's credentials, or some seconds later.
+  /// Calls `done` when APNs has responded to all pending verifications of the app's credentials, or some
+  /// seconds later.
   package func whenAsked(about app: App, _ done: @escaping @Sendable ([APNsServiceStatus]) -> Void) {
     let credentials = statuses(of: app).compactMap(\.credential)
     parts.checks.wait(for: Set(credentials)) { [self] in done(statuses(of: app)) }

@@ -7,8 +7,8 @@ import Model
 import Storage
 import Synchronization
 
-/// The channel to Apple: a queue for each app in the database, worked on in memory a piece at a time, and a pool of
-/// connections for each key or certificate and each of Apple's services. Safe to use from any thread.
+/// The channel to Apple: a queue for each app in the database, worked on in memory a piece at a time, and a
+/// pool of connections for each key or certificate and each of Apple's services. Safe to use from any thread.
 package final class APNsChannel: QueuedChannel {
   /// What shares connections: apps of one team may, since a key speaks for all of them.
   private enum DispatcherKey: Hashable {
@@ -23,7 +23,8 @@ package final class APNsChannel: QueuedChannel {
     var isClosed = false
     /// The services that apps have credentials for, as their queues know them.
     var services: [AppID: ServiceSet] = [:]
-    /// Whether the credentials of the start have been taken over: what comes later is new, and Apple is asked about it.
+    /// Whether the credentials of the start have been taken over: what comes later is new, and Apple is asked
+    /// about it.
     var isStarted = false
   }
 
@@ -71,7 +72,8 @@ package final class APNsChannel: QueuedChannel {
   /// Adds a loop that connections may run on; call before `start`.
   package func add(_ driver: HTTP2Driver.Address) { state.withLock { $0.drivers.append(driver) } }
 
-  /// Reads the credentials and resumes the pushes of the last run. `done` is called when the credentials are known.
+  /// Reads the credentials and resumes the pushes of the last run. `done` is called when the credentials are
+  /// known.
   package func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
     parts.credentials.refresh { [self] result in
       takeOverChanges()
@@ -91,7 +93,8 @@ package final class APNsChannel: QueuedChannel {
     if parts.router.scope.hasInstallation { reminders?.tick() }
   }
 
-  /// Ends the connections; the caller waits for requests in flight before it stops the loops. Call `finish` afterwards.
+  /// Ends the connections; the caller waits for requests in flight before it stops the loops. Call `finish`
+  /// afterwards.
   package func close() {
     let dispatchers = state.withLock { state in
       state.isClosed = true
@@ -172,7 +175,8 @@ package final class APNsChannel: QueuedChannel {
   }
 
   private func leave(_ dispatcher: APNsDispatcher, _ queue: APNsQueue) {
-    // In the same step as the search for other users, so that no app joins a dispatcher that is about to be closed.
+    // In the same step as the search for other users, so that no app joins a dispatcher that is about to be
+    // closed.
     let isUnused = state.withLock { state in
       dispatcher.remove(queue)
       guard dispatcher.isUnused else { return false }
@@ -182,8 +186,8 @@ package final class APNsChannel: QueuedChannel {
     if isUnused { dispatcher.close(drain: true) }
   }
 
-  /// Adds a queue to the dispatcher of its credential, which is created if there is none; nil when its TLS context cannot be
-  /// made.
+  /// Adds a queue to the dispatcher of its credential, which is created if there is none; nil when its TLS
+  /// context cannot be made.
   private func join(_ queue: APNsQueue, dispatcherOf credential: APNsCredential) -> APNsDispatcher? {
     let key: DispatcherKey
     var mint: ProviderTokenMint?

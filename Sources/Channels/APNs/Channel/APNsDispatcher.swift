@@ -5,8 +5,8 @@ import HTTP
 import Model
 import Synchronization
 
-/// A pool of connections and the apps that share it: passes their requests to it in turn, so that no app waits for
-/// another app's million.
+/// A pool of connections and the apps that share it: passes their requests to it in turn, so that no app
+/// waits for another app's million.
 final class APNsDispatcher: APNsSource {
   private struct State: Sendable {
     var pool: APNsPool?
@@ -170,8 +170,8 @@ final class APNsDispatcher: APNsSource {
 
   // MARK: Questions
 
-  /// Verifies this dispatcher's credential for a topic by a push to a token that no device has: APNs rejects the
-  /// credential before it checks the token. `done` is called once.
+  /// Verifies this dispatcher's credential for a topic by a push to a token that no device has: APNs rejects
+  /// the credential before it checks the token. `done` is called once.
   func ask(about topic: String, _ done: @escaping @Sendable (CredentialVerdict) -> Void) {
     let pool = state.withLock { state in
       state.questions.append(Question(topic: topic, done: done))
@@ -274,7 +274,8 @@ final class APNsDispatcher: APNsSource {
     pool?.setAuthorization(token.authorization)
   }
 
-  /// APNs reported a token as expired: uses another one. False if that token had been renewed for the same reason.
+  /// APNs reported a token as expired: uses another one. False if that token had been renewed for the same
+  /// reason.
   func renew(_ refused: ProviderToken) -> Bool {
     guard let mint else { return false }
     guard let renewal = try? mint.renewal(of: refused) else { return false }

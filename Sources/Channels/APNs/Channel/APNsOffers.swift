@@ -2,7 +2,8 @@ import BorealisBase
 import Model
 
 extension APNsTokenKind {
-  /// The kind as the channel declares it. Apple says that ordinary tokens may have up to 100 bytes, and nothing of the others.
+  /// The kind as the channel declares it. Apple says that ordinary tokens may have up to 100 bytes, and
+  /// nothing of the others.
   fileprivate var declared: TokenKind {
     let name =
       switch self {
@@ -37,8 +38,8 @@ extension PushContent {
     return (notifications.first { $0.slot.kind != .voip } ?? notifications.first)?.slot.slot
   }
 
-  /// What APNs could bring of it, for an app with credentials for some services. Only APNs can bring a call, so only a
-  /// strategy without vendors' channels drops it.
+  /// What APNs could bring of it, for an app with credentials for some services. Only APNs can bring a call,
+  /// so only a strategy without vendors' channels drops it.
   package func apnsOffers(_ strategy: Strategy, _ services: ServiceSet) -> [ChannelOffer] {
     guard !services.isEmpty else { return [] }
     return apple.compactMap { notification in

@@ -74,8 +74,8 @@ extension APNsQueue {
     }
   }
 
-  /// Seconds before a request is sent again that APNs certainly did not process; nil for immediately. A server that keeps
-  /// refusing must not cause a busy loop.
+  /// Seconds before a request is sent again that APNs certainly did not process; nil for immediately. A
+  /// server that keeps refusing must not cause a busy loop.
   private static func wait(afterRefusals refusals: Int) -> Int64? {
     refusals <= 3 ? nil : Int64(min(refusals - 2, 30))
   }

@@ -3,8 +3,8 @@ import Core
 import Model
 import Storage
 
-/// An app's requests to APNs: turns the queue's deliveries into requests, evaluates the responses, and applies the
-/// consequences for tokens and credentials. Safe to use from any thread.
+/// An app's requests to APNs: turns the queue's deliveries into requests, evaluates the responses, and
+/// applies the consequences for tokens and credentials. Safe to use from any thread.
 final class APNsQueue: Sendable {
   /// The target of requests to an APNs environment.
   final class Target: ServiceTarget {
@@ -40,8 +40,8 @@ final class APNsQueue: Sendable {
     ) { $0.notifications }
   }
 
-  /// Sets the target of an environment's requests; nil with `isStopped` when they have to wait, nil without it when there
-  /// is no credential.
+  /// Sets the target of an environment's requests; nil with `isStopped` when they have to wait, nil without
+  /// it when there is no credential.
   func set(_ target: Target?, isStopped: Bool, for environment: APNsEnvironment) {
     if let target { queue.tokens.use(String(target.credential.id.rawValue), of: environment.service) }
     queue.set(target, isStopped: isStopped, for: environment.service)

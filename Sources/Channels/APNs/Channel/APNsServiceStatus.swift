@@ -14,7 +14,8 @@ package struct APNsServiceStatus: Sendable, Equatable {
   package var credential: APNsCredentialID?
   /// The result of verifying the credential in use; nil if it was not verified since the server started.
   package var check: CredentialCheck?
-  /// That the credential in use may be another app's, by the tokens that APNs refuses; nil if there is no doubt.
+  /// That the credential in use may be another app's, by the tokens that APNs refuses; nil if there is no
+  /// doubt.
   package var doubt: Phrase?
 
   init(_ environment: APNsEnvironment) {

@@ -2,9 +2,9 @@ import HTTP
 import Model
 import Synchronization
 
-/// Connections to an APNs environment with one credential: an `HTTP2Pool` with Apple's requests and responses. Safe to use from any
-/// thread. With `presentsCertificate` the client's certificate authenticates requests; otherwise nothing is sent before the
-/// authorization is set.
+/// Connections to an APNs environment with one credential: an `HTTP2Pool` with Apple's requests and
+/// responses. Safe to use from any thread. With `presentsCertificate` the client's certificate authenticates
+/// requests; otherwise nothing is sent before the authorization is set.
 ///
 ///     let pool = APNsPool(on: address, configuration, source: source)
 ///     pool.setAuthorization(Array("bearer \(token)".utf8))
@@ -45,16 +45,16 @@ package final class APNsPool: Sendable {
   /// Ends a pause.
   package func resume() { pool.resume() }
 
-  /// Moves to new connections; existing ones end after their last response. Needed after the team got a new topic, which
-  /// open connections do not know, or a key of another kind.
+  /// Moves to new connections; existing ones end after their last response. Needed after the team got a new
+  /// topic, which open connections do not know, or a key of another kind.
   package func renewConnections() { pool.renewConnections() }
 
-  /// Withdraws requests by their tags: those that have not been given to the socket come back as not sent. The others are
-  /// unaffected.
+  /// Withdraws requests by their tags: those that have not been given to the socket come back as not sent.
+  /// The others are unaffected.
   package func recall(_ tags: [UInt64]) { pool.recall(tags) }
 
-  /// Closes the pool permanently: after pending responses, or immediately, with unknown results for requests in flight.
-  /// The source gets `.closed` when it is done.
+  /// Closes the pool permanently: after pending responses, or immediately, with unknown results for requests
+  /// in flight. The source gets `.closed` when it is done.
   package func close(drain: Bool) { pool.close(drain: drain) }
 
   /// The pool as it was at the end of its loop's last turn.

@@ -72,15 +72,16 @@ package struct APNsRequest: Sendable {
 
 /// The result of a request. Every request that was taken gets exactly one.
 package enum APNsResult: Equatable, Sendable {
-  /// APNs responded. `uniqueID` is `apns-unique-id`, which only the sandbox sends: the key to the log in Apple's console.
+  /// APNs responded. `uniqueID` is `apns-unique-id`, which only the sandbox sends: the key to the log in
+  /// Apple's console.
   case answered(APNsAnswer, uniqueID: String? = nil)
-  /// APNs has certainly not processed it: it was not sent completely, or its stream was above the last one of a GOAWAY.
-  /// It may be sent again immediately: the pool backs off if connections fail.
+  /// APNs has certainly not processed it: it was not sent completely, or its stream was above the last one of
+  /// a GOAWAY. It may be sent again immediately: the pool backs off if connections fail.
   case notSent
   /// APNs refused only its stream and has not processed it: it may be sent again, but not in a busy loop.
   case refused
-  /// It was sent and there was no response: the connection was lost, the stream reset, or the time limit passed. It may
-  /// have been delivered.
+  /// It was sent and there was no response: the connection was lost, the stream reset, or the time limit
+  /// passed. It may have been delivered.
   case unknown
 }
 
@@ -92,13 +93,12 @@ package struct APNsResultEntry: Sendable {
   package let result: APNsResult
 }
 
-/// Supplies a pool with requests and takes their results. The calls come on the thread of the pool's loop and must not
-/// block; those of one pool never overlap.
+/// Supplies a pool with requests and takes their results. The calls come on the thread of the pool's loop and
+/// must not block; those of one pool never overlap.
 package protocol APNsSource: AnyObject, Sendable {
-  /// Returns at most this many requests, in sending order. Fewer mean that there are no more now: the pool does not ask
-  /// again before the next `wake()`.
-  /// `areScarce` says that these are the last free streams: a source with several users should reserve them for those
-  /// with few requests in flight.
+  /// Returns at most this many requests, in sending order. Fewer mean that there are no more now: the pool
+  /// does not ask again before the next `wake()`. `areScarce` says that these are the last free streams: a
+  /// source with several users should reserve them for those with few requests in flight.
   func take(upTo count: Int, areScarce: Bool) -> [APNsRequest]
 
   /// Takes the results of one turn of the loop, in no particular order.

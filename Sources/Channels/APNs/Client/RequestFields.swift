@@ -4,9 +4,9 @@ import Model
 
 /// Writes the fields of requests into one reused list.
 ///
-/// Fields that many requests share may enter the HPACK table (RFC 7541): scheme, host, topic, type, priority. Fields that
-/// change each time may not, as they would evict the others. nghttp2 never indexes `:path` and `authorization`, as Apple
-/// recommends.
+/// Fields that many requests share may enter the HPACK table (RFC 7541): scheme, host, topic, type, priority.
+/// Fields that change each time may not, as they would evict the others. nghttp2 never indexes `:path` and
+/// `authorization`, as Apple recommends.
 struct RequestFields {
   private(set) var list = HTTP2Headers()
   private let fixedCount: Int

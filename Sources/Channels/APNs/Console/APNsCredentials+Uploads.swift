@@ -6,8 +6,8 @@ import Storage
 
 // MARK: - Credentials that somebody hands in
 extension APNsCredentials {
-  /// Checks keys and certificates that somebody uploaded and stores them, each in place of the app's current one for the same
-  /// environment.
+  /// Checks keys and certificates that somebody uploaded and stores them, each in place of the app's current
+  /// one for the same environment.
   func install(
     _ inputs: [CredentialInput], for app: App, noting entry: AuditRow?,
     reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void

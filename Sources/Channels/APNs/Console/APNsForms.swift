@@ -5,7 +5,8 @@ import Storage
 
 /// The forms for credentials of APNs.
 enum APNsForm {
-  /// The names of the forms and of their fields. They stand in addresses and in programs that fill the forms in.
+  /// The names of the forms and of their fields. They stand in addresses and in programs that fill the forms
+  /// in.
   static let key = "key"
   static let certificate = "certificate"
   static let keyID = "key_id"

@@ -30,8 +30,8 @@ package struct APNsContentRenderer: ContentRenderer {
     return notifications.isEmpty ? nil : APNsNotification.encode(notifications)
   }
 
-  /// Takes over the collapse IDs of the older push: it may have had an ID of the sender's, or have replaced a third. Without one the
-  /// ID of the older push is used.
+  /// Takes over the collapse IDs of the older push: it may have had an ID of the sender's, or have replaced a
+  /// third. Without one the ID of the older push is used.
   package func replacing(_ old: [UInt8], with new: [UInt8]) -> [UInt8] {
     guard let before = APNsNotification.decode(old), var after = APNsNotification.decode(new) else {
       return new
@@ -58,7 +58,8 @@ extension PushContent {
       overrides: overrides)
   }
 
-  /// What goes to Apple: at most one notification for each kind of token, ordered by kind. None also if what is stored is unreadable.
+  /// What goes to Apple: at most one notification for each kind of token, ordered by kind. None also if what
+  /// is stored is unreadable.
   package var apple: [APNsNotification] {
     content(for: .apns).flatMap { APNsNotification.decode($0) } ?? []
   }

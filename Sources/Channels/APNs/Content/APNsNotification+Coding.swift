@@ -10,7 +10,8 @@ extension APNsNotification {
     return writer.bytes
   }
 
-  /// Reads what `encode` wrote: one notification for each kind of token, in the order of kinds; nil for anything else.
+  /// Reads what `encode` wrote: one notification for each kind of token, in the order of kinds; nil for
+  /// anything else.
   static func decode(_ bytes: [UInt8]) -> [APNsNotification]? {
     var reader = ByteReader(bytes)
     guard let count = reader.read(UInt8.self), count > 0 else { return nil }
@@ -25,11 +26,11 @@ extension APNsNotification {
     return reader.remaining == 0 ? notifications : nil
   }
 
-  /// Appends one: type, priority, service and flags (a byte
-  /// each; bit 0 for one attempt, bit 1 for a brief call), the collapse ID (a byte for its kind; then a length byte and the bytes, or eight bytes), the
-  /// badge (a byte for its kind, four bytes), the number of holes (a byte), each hole's value (a byte) and offset (four
-  /// bytes), then the text after its length in four bytes. Of a Live
-  /// Activity the kind of its token follows (a byte), and the token's name after its length in a byte.
+  /// Appends one: type, priority, service and flags (a byte each; bit 0 for one attempt, bit 1 for a brief
+  /// call), the collapse ID (a byte for its kind; then a length byte and the bytes, or eight bytes), the
+  /// badge (a byte for its kind, four bytes), the number of holes (a byte), each hole's value (a byte) and
+  /// offset (four bytes), then the text after its length in four bytes. Of a Live Activity the kind of its
+  /// token follows (a byte), and the token's name after its length in a byte.
   func encode(into writer: inout ByteWriter) {
     writer.write(type.rawValue)
     writer.write(priority.rawValue)

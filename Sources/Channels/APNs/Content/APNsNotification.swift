@@ -1,8 +1,8 @@
 import BorealisBase
 import Model
 
-/// The APNs form of a push: rendered once when the push is accepted, stored with it, and then only completed for each
-/// device.
+/// The APNs form of a push: rendered once when the push is accepted, stored with it, and then only completed
+/// for each device.
 package struct APNsNotification: Equatable, Sendable {
   /// Which push a later one with the same ID replaces on the screen (`apns-collapse-id`).
   package enum CollapseID: Equatable, Sendable {
@@ -16,7 +16,8 @@ package struct APNsNotification: Equatable, Sendable {
     /// The most bytes that Apple takes.
     package static let maximumBytes = 64
 
-    /// The sender's own; nil for one that no other push has as long as this one is to be sent: what it overrides is taken back.
+    /// The sender's own; nil for one that no other push has as long as this one is to be sent: what it
+    /// overrides is taken back.
     package var given: [UInt8]? { if case .given(let bytes) = self { bytes } else { nil } }
   }
 
@@ -28,10 +29,11 @@ package struct APNsNotification: Equatable, Sendable {
   package let priority: APNsPriority
   /// The APNs environment that the sender chose; only for tokens without a known one. Never `.none`.
   package let wish: APNsEnvironment
-  /// Whether Apple is to try once and store nothing, because the push is only for devices that can be reached now.
+  /// Whether Apple is to try once and store nothing, because the push is only for devices that can be reached
+  /// now.
   package let isOneAttempt: Bool
-  /// Whether it ends after `briefSeconds`: a call whose sender named no time to live. A call that comes late is worse than
-  /// none.
+  /// Whether it ends after `briefSeconds`: a call whose sender named no time to live. A call that comes late
+  /// is worse than none.
   package let isBrief: Bool
   /// Which push is replaced; see `collapseID(of:)`.
   package internal(set) var collapse: CollapseID
@@ -39,10 +41,10 @@ package struct APNsNotification: Equatable, Sendable {
   package let badge: BadgeChange
   package let payload: APNsTemplate
 
-  /// Puts a notification together; only for a Live Activity the token must be named. Gives nil for what Apple would refuse
-  /// or what contradicts itself: a token or a priority that does not go with the type, a collapse ID of the wrong length, no
-  /// service, a badge without a hole or the reverse, a payload
-  /// that may get larger than `APNsPushType.maximumPayload`.
+  /// Puts a notification together; only for a Live Activity the token must be named. Gives nil for what Apple
+  /// would refuse or what contradicts itself: a token or a priority that does not go with the type, a
+  /// collapse ID of the wrong length, no service, a badge without a hole or the reverse, a payload that may
+  /// get larger than `APNsPushType.maximumPayload`.
   package init?(
     type: APNsPushType, slot: APNsTokenSlot? = nil, priority: APNsPriority,
     wish: APNsEnvironment = .production,
@@ -67,15 +69,15 @@ package struct APNsNotification: Equatable, Sendable {
     self.payload = payload
   }
 
-  /// Appends the payload of one device: exact JSON in UTF-8, at most `type.maximumPayload` bytes. `badge` is what
-  /// `badge.applied(to:)` gave for the device; it counts only if that was not nil. Allocates nothing if the buffer has
-  /// room.
+  /// Appends the payload of one device: exact JSON in UTF-8, at most `type.maximumPayload` bytes. `badge` is
+  /// what `badge.applied(to:)` gave for the device; it counts only if that was not nil. Allocates nothing if
+  /// the buffer has room.
   package func render(messageID: MessageID, badge: Int64, into buffer: inout [UInt8]) {
     payload.render(messageID: messageID, badge: badge, into: &buffer)
   }
 
-  /// `apns-collapse-id`, 1 to 64 bytes; nil if the header is left out, because calls and Live Activities replace by
-  /// other means.
+  /// `apns-collapse-id`, 1 to 64 bytes; nil if the header is left out, because calls and Live Activities
+  /// replace by other means.
   package func collapseID(of id: MessageID) -> [UInt8]? {
     switch collapse {
     case .given(let bytes): return bytes
@@ -95,14 +97,14 @@ package struct APNsNotification: Equatable, Sendable {
   /// When a brief push ends whose moment was this.
   package func end(from moment: Timestamp) -> Timestamp { moment.adding(seconds: Self.briefSeconds) }
 
-  /// `apns-expiration` in Unix seconds, for a push that ends at the given time; 0 asks for one attempt. A call that comes
-  /// late is worse than none, so calls are always tried once.
+  /// `apns-expiration` in Unix seconds, for a push that ends at the given time; 0 asks for one attempt. A
+  /// call that comes late is worse than none, so calls are always tried once.
   package func expiration(of end: Timestamp) -> Int64 {
     isOneAttempt || type == .voip ? 0 : max(1, end.seconds)
   }
 
-  /// The service to send to. What the device said at its registration counts; the sender's `apns_production` only helps
-  /// where the device said nothing.
+  /// The service to send to. What the device said at its registration counts; the sender's `apns_production`
+  /// only helps where the device said nothing.
   package func environment(registered: APNsEnvironment) -> APNsEnvironment {
     registered == .none ? wish : registered
   }

@@ -1,7 +1,8 @@
 import BorealisBase
 import Model
 
-/// Renders the parts of a push object that go to Apple. The objects have passed the checks of `PlatformSchema`.
+/// Renders the parts of a push object that go to Apple. The objects have passed the checks of
+/// `PlatformSchema`.
 struct APNsRenderer {
   let options: PushOptions
 
@@ -55,7 +56,8 @@ struct APNsRenderer {
     "category", "thread-id", "interruption-level", "relevance-score", "target-content-id", "filter-criteria",
   ]
 
-  /// Without `options.apns_priority`: 10 for pushes with an alert or a sound, 5 for silent pushes and badges alone.
+  /// Without `options.apns_priority`: 10 for pushes with an alert or a sound, 5 for silent pushes and badges
+  /// alone.
   private func priority(isSilent: Bool, isUrgent: Bool) throws(APIError) -> APNsPriority {
     guard let asked = options.apnsPriority.flatMap({ APNsPriority(rawValue: $0) }) else {
       return isUrgent ? .immediate : .considerate
@@ -93,8 +95,8 @@ struct APNsRenderer {
     return sound.isEmpty ? nil : .object(sound)
   }
 
-  /// `"+1"` and `"-1"` count on, other numbers are set, `""` takes the number away. `"auto"`, which JPush's Python client
-  /// lets through, has no documented meaning.
+  /// `"+1"` and `"-1"` count on, other numbers are set, `""` takes the number away. `"auto"`, which JPush's
+  /// Python client lets through, has no documented meaning.
   private static func badge(_ value: JSONValue?) -> BadgeChange {
     if let number = value?.int64 { return .set(Int32(clamping: number)) }
     guard let text = value?.string, text != "auto" else { return .unchanged }

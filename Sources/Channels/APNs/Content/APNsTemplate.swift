@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// A payload with holes for what differs from device to device or is known only when the push is stored. Filling it is a
-/// few copies, without any work on JSON.
+/// A payload with holes for what differs from device to device or is known only when the push is stored.
+/// Filling it is a few copies, without any work on JSON.
 package struct APNsTemplate: Equatable, Sendable {
   /// The value of a hole: a whole number in decimal digits. The raw values are stored in the database.
   package enum Value: UInt8, CaseIterable, Sendable {
@@ -41,7 +41,8 @@ package struct APNsTemplate: Equatable, Sendable {
   /// The holes in ascending order, at most one for each value.
   package let holes: [Hole]
 
-  /// Makes a template; nil if the holes are not in ascending order, are outside of the text or have the same value.
+  /// Makes a template; nil if the holes are not in ascending order, are outside of the text or have the same
+  /// value.
   package init?(text: [UInt8], holes: [Hole]) {
     var end = 0
     for (index, hole) in holes.enumerated() {
@@ -60,7 +61,8 @@ package struct APNsTemplate: Equatable, Sendable {
   package func has(_ value: Value) -> Bool { holes.contains { $0.value == value } }
 
   /// Appends the payload of one device. Keep the buffer from device to device and empty it with
-  /// `removeAll(keepingCapacity: true)`: then nothing is allocated. `badge` counts only if there is a hole for it.
+  /// `removeAll(keepingCapacity: true)`: then nothing is allocated. `badge` counts only if there is a hole
+  /// for it.
   package func render(messageID: MessageID, badge: Int64, into buffer: inout [UInt8]) {
     var start = 0
     for hole in holes {

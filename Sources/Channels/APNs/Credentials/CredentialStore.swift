@@ -4,8 +4,8 @@ import Storage
 import Synchronization
 
 /// The opened credentials of all apps: which one to use, whether something changed, when certificates expire.
-/// `borealis app apns` changes the database from other processes, so it is read every few seconds. All functions may be
-/// called from any thread.
+/// `borealis app apns` changes the database from other processes, so it is read every few seconds. All
+/// functions may be called from any thread.
 package final class CredentialStore: Sendable {
   /// The credential to use for an app in an APNs environment.
   package enum Selection: Sendable {
@@ -30,8 +30,8 @@ package final class CredentialStore: Sendable {
   private let reads = CredentialReads()
   private let table = Mutex(CredentialTable())
 
-  /// Is empty until the first `refresh`. `onChange` is called for each credential that is new, removed or has another
-  /// status, on a thread of the store or the caller's; it must be short.
+  /// Is empty until the first `refresh`. `onChange` is called for each credential that is new, removed or has
+  /// another status, on a thread of the store or the caller's; it must be short.
   package init(
     store: Store, scope: HomeScope, keys: CredentialKeys, time: any TimeSource = SystemTime(), log: Log,
     onChange: @escaping @Sendable (APNsCredentialChange) -> Void = { _ in }
@@ -44,15 +44,16 @@ package final class CredentialStore: Sendable {
     self.onChange = onChange
   }
 
-  /// Call once a second: reads changes every second, with many credentials every five, and every hour removes credentials
-  /// replaced more than 30 days ago.
+  /// Call once a second: reads changes every second, with many credentials every five, and every hour removes
+  /// credentials replaced more than 30 days ago.
   package func tick() {
     let (isDue, seconds) = reads.tick(table.withLock { $0.count })
     if seconds % Self.sweepSeconds == 0 { sweep() }
     if isDue { refresh() }
   }
 
-  /// Reads changes from the database; the completion runs when everything committed before this call is known.
+  /// Reads changes from the database; the completion runs when everything committed before this call is
+  /// known.
   package func refresh(_ done: CredentialReads.Done? = nil) {
     reads.run(done) { [self] number, ended in
       let (opened, own) = (table.withLock { $0.openedIDs }, scope.rows)
@@ -80,8 +81,8 @@ package final class CredentialStore: Sendable {
     return table.withLock { $0.selection(app: app, environment: environment, at: now) }
   }
 
-  /// Stops the use of a credential immediately, and permanently once it is stored. The reason, for people, has at most
-  /// 500 bytes. Unknown credentials are ignored.
+  /// Stops the use of a credential immediately, and permanently once it is stored. The reason, for people,
+  /// has at most 500 bytes. Unknown credentials are ignored.
   package func pause(_ id: APNsCredentialID, app: AppID, reason: String) {
     let text = String(pauseReason: reason)
     let now = time.now()

@@ -17,8 +17,8 @@ package struct CredentialUpload: Sendable {
   /// Which of Apple's services it is for.
   package let environments: [APNsEnvironment]
 
-  /// A .p8 file. Without `keyID`, the file's name must contain it, as `AuthKey_ABC123DEFG.p8` does. New keys are for one
-  /// environment only, which the file does not show.
+  /// A .p8 file. Without `keyID`, the file's name must contain it, as `AuthKey_ABC123DEFG.p8` does. New keys
+  /// are for one environment only, which the file does not show.
   package init(
     p8 bytes: [UInt8], fileName: String, keyID: String?, teamID: String?, topic: String?,
     environments: [APNsEnvironment]
@@ -41,8 +41,8 @@ package struct CredentialUpload: Sendable {
     self.environments = environments
   }
 
-  /// A .p12 file, with its password if it has one; the rest as below. A file with too many rounds of key derivation is
-  /// refused.
+  /// A .p12 file, with its password if it has one; the rest as below. A file with too many rounds of key
+  /// derivation is refused.
   package init(
     p12 bytes: [UInt8], password: String?, topic: String?, environments: [APNsEnvironment]?, now: Timestamp
   ) throws(CredentialError) {
@@ -55,8 +55,8 @@ package struct CredentialUpload: Sendable {
     try self.init(pair, topic: topic, environments: environments, now: now)
   }
 
-  /// A certificate with its key. The default topic is the certificate's own; the default environments are all that it
-  /// allows.
+  /// A certificate with its key. The default topic is the certificate's own; the default environments are all
+  /// that it allows.
   package init(
     _ pair: CertificateKeyPair, topic: String?, environments: [APNsEnvironment]?, now: Timestamp
   ) throws(CredentialError) {
@@ -131,7 +131,8 @@ package struct CredentialUpload: Sendable {
     }
   }
 
-  /// `ABC123DEFG` of `AuthKey_ABC123DEFG.p8`, also after a folder and with the suffix that browsers append to a second copy.
+  /// `ABC123DEFG` of `AuthKey_ABC123DEFG.p8`, also after a folder and with the suffix that browsers append to
+  /// a second copy.
   static func keyID(fileName: String) -> String? {
     guard let name = fileName.split(separator: "/").last, name.hasPrefix("AuthKey_") else { return nil }
     let id = name.dropFirst("AuthKey_".count).prefix(10)

@@ -3,8 +3,9 @@ import Model
 import Storage
 import Synchronization
 
-/// Reminds people and app servers of certificates that expire: 30, 14, 7 and 1 days before, each once, until they are
-/// replaced. One commit stores that a reminder was sent, its mails and its callback. Safe to use from any thread.
+/// Reminds people and app servers of certificates that expire: 30, 14, 7 and 1 days before, each once, until
+/// they are replaced. One commit stores that a reminder was sent, its mails and its callback. Safe to use
+/// from any thread.
 package final class ExpiryReminders: Sendable {
   /// Days before the expiry at which reminders are sent.
   package static let days = [30, 14, 7, 1]

@@ -2,9 +2,9 @@ import BorealisBase
 import BorealisCrypto
 import Synchronization
 
-/// Makes the provider tokens of one key. All connections and all apps that use the key share its mint: APNs responds
-/// `TooManyProviderTokenUpdates` to a provider that changes tokens more often than every 20 minutes, and each ES256
-/// signature differs. May be used from any thread.
+/// Makes the provider tokens of one key. All connections and all apps that use the key share its mint: APNs
+/// responds `TooManyProviderTokenUpdates` to a provider that changes tokens more often than every 20 minutes,
+/// and each ES256 signature differs. May be used from any thread.
 ///
 /// After a restart the first use makes a new token, whatever the age of the last one.
 package final class ProviderTokenMint: Sendable {
@@ -12,7 +12,8 @@ package final class ProviderTokenMint: Sendable {
   package enum Renewal: Equatable, Sendable {
     /// Use this one, on a new connection.
     case token(ProviderToken)
-    /// A token was renewed for the same reason less than 20 minutes ago: the clock of this machine must be wrong.
+    /// A token was renewed for the same reason less than 20 minutes ago: the clock of this machine must be
+    /// wrong.
     case tooSoon
   }
 
@@ -40,7 +41,8 @@ package final class ProviderTokenMint: Sendable {
   private static let second: UInt64 = 1_000_000_000
   /// Apple's limit is one new token in 20 minutes.
   private static let shortest = 20 * 60 * second
-  /// A token is replaced at 45 to 50 minutes, at random, so that the keys of many apps do not sign all at once.
+  /// A token is replaced at 45 to 50 minutes, at random, so that the keys of many apps do not sign all at
+  /// once.
   private static let routine = 45 * 60 * second
   private static let spread: UInt64 = 5 * 60
   /// How far the wall clock may deviate from the monotonic clock before it counts as changed.
@@ -65,8 +67,9 @@ package final class ProviderTokenMint: Sendable {
     }
   }
 
-  /// The replacement of a token that APNs rejected with `ExpiredProviderToken`: the current token if that is another one.
-  /// Otherwise a new one, even within the 20 minutes, because the old one is useless; but never twice within 20 minutes.
+  /// The replacement of a token that APNs rejected with `ExpiredProviderToken`: the current token if that is
+  /// another one. Otherwise a new one, even within the 20 minutes, because the old one is useless; but never
+  /// twice within 20 minutes.
   package func renewal(of refused: ProviderToken) throws(CryptoError) -> Renewal {
     try state.withLock { state throws(CryptoError) in
       if let minted = state.minted, minted.token != refused { return .token(minted.token) }

@@ -15,7 +15,8 @@ package final class AccessToken: Sendable {
   }
 }
 
-/// The token of access of one credential: at most one request for a new one is under way. Safe to use from any thread.
+/// The token of access of one credential: at most one request for a new one is under way. Safe to use from
+/// any thread.
 final class AccessTokens: Sendable {
   private struct State: Sendable {
     var token: AccessToken?
@@ -52,7 +53,8 @@ final class AccessTokens: Sendable {
 
   /// A token came.
   func set(_ value: String, seconds: Int64, at now: Timestamp) {
-    // One that lives hardly longer than the margin would be renewed at each request; an early refusal renews it as well.
+    // One that lives hardly longer than the margin would be renewed at each request; an early refusal renews
+    // it as well.
     let life = max(seconds, 2 * Self.margin)
     state.withLock { state in
       state.token = AccessToken(value, expiresAt: now.adding(seconds: life))

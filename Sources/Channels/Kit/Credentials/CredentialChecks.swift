@@ -21,7 +21,8 @@ package struct CredentialCheck: Sendable, Equatable {
   package let at: Timestamp
 }
 
-/// What services said of credentials when they were asked, and who waits for that. Safe to use from any thread.
+/// What services said of credentials when they were asked, and who waits for that. Safe to use from any
+/// thread.
 package final class CredentialChecks<Credential: Hashable & Sendable>: Sendable {
   private struct Waiter: Sendable {
     let credentials: Set<Credential>

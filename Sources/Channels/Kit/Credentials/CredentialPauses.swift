@@ -46,7 +46,8 @@ package struct CredentialPauses<ID: Hashable & Sendable>: Sendable {
     for pause in saved { pauses[pause.id]?.phase = succeeded ? .saved(lastRead: reads) : .unsaved }
   }
 
-  /// Forgets those of credentials that are gone, and those stored before a read began: somebody may have resumed the credential since.
+  /// Forgets those of credentials that are gone, and those stored before a read began: somebody may have
+  /// resumed the credential since.
   package mutating func forget(read: Int, isKnown: (Pause) -> Bool) {
     pauses = pauses.filter { _, pause in
       if case .saved(let last) = pause.phase, read > last { return false }

@@ -2,8 +2,9 @@ import BorealisBase
 import Storage
 import Synchronization
 
-/// When the credentials of all apps are read, which `borealis app` changes in another process. There is one read at a time: who asks
-/// during a read, which may have begun before their change, is served by the next. Safe to use from any thread.
+/// When the credentials of all apps are read, which `borealis app` changes in another process. There is one
+/// read at a time: who asks during a read, which may have begun before their change, is served by the next.
+/// Safe to use from any thread.
 package final class CredentialReads: Sendable {
   /// Called when everything committed before the call for a read is known.
   package typealias Done = @Sendable (Result<Void, StorageError>) -> Void
@@ -31,7 +32,8 @@ package final class CredentialReads: Sendable {
   /// How many have begun. A read with a larger number sees what was committed by now.
   package var begun: Int { state.withLock { $0.begun } }
 
-  /// Whether the next read is due by the number of credentials, and for how many seconds this was called. Call it once a second.
+  /// Whether the next read is due by the number of credentials, and for how many seconds this was called.
+  /// Call it once a second.
   package func tick(_ count: Int) -> (isDue: Bool, seconds: Int) {
     let ticks = state.withLock { state in
       state.ticks &+= 1

@@ -47,8 +47,9 @@ extension QueueState {
     }
   }
 
-  /// What waits for another credential goes to connected devices over the direct connection, where that brings what a service refuses:
-  /// none is about to send it, and it may not last as long as the others wait. `reachable` are those devices.
+  /// What waits for another credential goes to connected devices over the direct connection, where that
+  /// brings what a service refuses: none is about to send it, and it may not last as long as the others wait.
+  /// `reachable` are those devices.
   mutating func bringInstead(to reachable: NumberSet) {
     guard !removed.isEmpty else { return }
     var room = ChannelQueue.Bounds.broughtInstead

@@ -5,8 +5,8 @@ import Model
 import Storage
 import Synchronization
 
-/// The opened credentials of all apps for one vendor. `borealis app channel` changes the database from other processes, so it is
-/// read every few seconds. Safe to use from any thread.
+/// The opened credentials of all apps for one vendor. `borealis app channel` changes the database from other
+/// processes, so it is read every few seconds. Safe to use from any thread.
 final class VendorCredentials<V: Vendor>: Sendable {
   /// What to use for an app.
   enum Selection: Sendable {
@@ -48,7 +48,8 @@ final class VendorCredentials<V: Vendor>: Sendable {
   private let reads = CredentialReads()
   private let state = Mutex(State())
 
-  /// Is empty until the first `refresh`. `onChange` is called for each app whose credential is another or has another state.
+  /// Is empty until the first `refresh`. `onChange` is called for each app whose credential is another or has
+  /// another state.
   init(_ vendor: V, _ parts: VendorParts, onChange: @escaping @Sendable (AppID) -> Void) {
     self.vendor = vendor
     self.parts = parts
@@ -77,8 +78,8 @@ final class VendorCredentials<V: Vendor>: Sendable {
   /// What an app's receipts are known by; nil if its credential cannot be opened, or if it has none.
   func marks(of app: AppID) -> ReceiptMarks? { state.withLock { $0.entries[app]?.marks } }
 
-  /// Whose receipts go to the address with a code; nil if it is nobody's. A paused credential still gets them: pushes that were
-  /// sent before arrive.
+  /// Whose receipts go to the address with a code; nil if it is nobody's. A paused credential still gets
+  /// them: pushes that were sent before arrive.
   func receiver(_ code: String) -> Receiver? {
     state.withLock { state in
       guard let app = state.codes[code], let entry = state.entries[app], let marks = entry.marks,
@@ -102,7 +103,8 @@ final class VendorCredentials<V: Vendor>: Sendable {
     if reads.tick(state.withLock({ $0.entries.count })).isDue { refresh() }
   }
 
-  /// Reads changes from the database; the completion runs when everything committed before this call is known.
+  /// Reads changes from the database; the completion runs when everything committed before this call is
+  /// known.
   func refresh(_ done: CredentialReads.Done? = nil) {
     let channel = vendor.info.id
     reads.run(done) { [self] number, ended in
@@ -118,8 +120,8 @@ final class VendorCredentials<V: Vendor>: Sendable {
 
   private func take(_ rows: [ChannelCredentialRow], read number: Int) {
     let known = state.withLock { $0.entries }
-    // Opening secrets and reading the key file is slow, so it happens outside of the lock, and only for what is new. What could not
-    // be opened is tried again, since the file of keys may have been mended.
+    // Opening secrets and reading the key file is slow, so it happens outside of the lock, and only for what
+    // is new. What could not be opened is tried again, since the file of keys may have been mended.
     let keys =
       rows.contains { known[$0.app]?.row.sealed != $0.sealed || known[$0.app]?.credential == nil }
       ? parts.keys.open() : nil
@@ -178,7 +180,8 @@ final class VendorCredentials<V: Vendor>: Sendable {
 
   // MARK: Pauses
 
-  /// Stops the use of an app's credential immediately, and permanently once it is stored. Another credential's ID is ignored.
+  /// Stops the use of an app's credential immediately, and permanently once it is stored. Another
+  /// credential's ID is ignored.
   func pause(_ id: String, of app: AppID, _ reason: String) {
     let now = parts.time.now()
     let text = String(pauseReason: reason)

@@ -6,7 +6,8 @@ import HTTP
 package struct VendorFields: Sendable, Equatable {
   private let values: [String: String]
 
-  /// Reads some fields of a form: each is visible ASCII of bounded length, and those in `optional` may be empty.
+  /// Reads some fields of a form: each is visible ASCII of bounded length, and those in `optional` may be
+  /// empty.
   init(_ input: CredentialInput, _ names: [String], optional: Set<String> = []) throws(CredentialProblem) {
     var values: [String: String] = [:]
     for name in names {

@@ -3,8 +3,8 @@ import BorealisCrypto
 import Model
 import Storage
 
-/// What is secret of a credential, as it is sealed: the channel's number in one byte, so that it can be opened for no other, and
-/// the bytes of the vendor's.
+/// What is secret of a credential, as it is sealed: the channel's number in one byte, so that it can be
+/// opened for no other, and the bytes of the vendor's.
 package enum VendorSecret {
   /// Seals what is sealed again with the current key.
   package static func reseal(

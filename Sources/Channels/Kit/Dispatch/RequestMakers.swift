@@ -2,8 +2,9 @@ import BorealisBase
 import Glibc
 import Synchronization
 
-/// Threads that make requests which cost much processor time, such as those that are sealed for each device: one for each processor
-/// but one, at most eight. They start with their first work, and yield to threads that somebody waits for.
+/// Threads that make requests which cost much processor time, such as those that are sealed for each device:
+/// one for each processor but one, at most eight. They start with their first work, and yield to threads that
+/// somebody waits for.
 final class RequestMakers: Sendable {
   private let threads: [BackgroundWork]
   private let next = Atomic<Int>(0)

@@ -5,8 +5,9 @@ import Model
 import Storage
 import Synchronization
 
-/// Sends an app's requests to a vendor with one credential: takes what the queue has ready, with a bounded number of requests
-/// under way, and carries out what the answers mean. Its work runs on the thread of the HTTP client.
+/// Sends an app's requests to a vendor with one credential: takes what the queue has ready, with a bounded
+/// number of requests under way, and carries out what the answers mean. Its work runs on the thread of the
+/// HTTP client.
 final class VendorDispatcher<V: Vendor>: ServiceTarget {
   /// The most requests of an app without an answer: a connection with HTTP/2 has room for about as many.
   static var mostInFlight: Int { 100 }
@@ -29,7 +30,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
 
   private let restChanged: @Sendable (VendorDispatcher) -> Void
 
-  /// `pauseCredential` stops the use of the credential for a reason. `restChanged` is told when a rest begins or ends.
+  /// `pauseCredential` stops the use of the credential for a reason. `restChanged` is told when a rest begins
+  /// or ends.
   init(
     _ vendor: V, _ parts: VendorParts, id: String, service: ServiceID, _ credential: V.Credential,
     _ marks: ReceiptMarks, _ queue: ChannelQueue, pauseCredential: @escaping @Sendable (String) -> Void,
@@ -293,7 +295,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       effects.append(.answers)
       return refuse(completed, .byService, isShared: isShared, reason, &effects)
     case .dropForeignToken(let reason):
-      // Where one token can have a whole request refused, only one that is taken shows that others may go along.
+      // Where one token can have a whole request refused, only one that is taken shows that others may go
+      // along.
       if vendor.mostTokens == 1 { effects.append(.answers) }
       return refuse(completed, .otherApp, isShared: isShared, reason, &effects)
     case .suspectToken(let reason):
@@ -304,7 +307,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       let seconds = wished.map { min($0, RetrySchedule.longestAsked) }
       if rests { effects.append(.rest(seconds: seconds, reason)) } else { effects.append(.answers) }
       guard let seconds else { return .retry(schedule) }
-      // The service knows better than the schedule; one that asks for hardly any time again and again gets more.
+      // The service knows better than the schedule; one that asks for hardly any time again and again gets
+      // more.
       return .retry(RetrySchedule(firstSeconds: 0), notBefore: seconds)
     case .stopUntilQuotaReset(let reason):
       effects.append(useUp(batch.content.quota, reason))

@@ -5,8 +5,8 @@ import Model
 import Storage
 import Synchronization
 
-/// The notifications that are taken back from devices that may show them. They are kept in memory only: what is not taken back within
-/// minutes, or before a restart, stays. Safe to use from any thread.
+/// The notifications that are taken back from devices that may show them. They are kept in memory only: what
+/// is not taken back within minutes, or before a restart, stays. Safe to use from any thread.
 final class VendorRecalls<V: Vendor>: Sendable {
   /// One push.
   private struct Entry: Sendable {
@@ -14,8 +14,8 @@ final class VendorRecalls<V: Vendor>: Sendable {
     let id: MessageID
     /// Who is to lose the notification; nil for all that got it.
     let from: NumberSet?
-    /// Who gets the notification that replaces it over the same channel: it has the same number unless the push was itself one that
-    /// replaced another.
+    /// Who gets the notification that replaces it over the same channel: it has the same number unless the
+    /// push was itself one that replaced another.
     let replaced: NumberSet?
     let begunAt: Int64
     var due: Int64
@@ -52,9 +52,11 @@ final class VendorRecalls<V: Vendor>: Sendable {
     }
   }
 
-  /// The most pushes. When there are as many, each app has room for as many as any other: one with more gives way.
+  /// The most pushes. When there are as many, each app has room for as many as any other: one with more gives
+  /// way.
   static var most: Int { 4096 }
-  /// The most that are looked up at a time, and those of one app: a service that does not answer leaves room for other apps.
+  /// The most that are looked up at a time, and those of one app: a service that does not answer leaves room
+  /// for other apps.
   private static var mostRunning: Int { 256 }
   private static var mostRunningOfApp: Int { 64 }
   /// Seconds after the recall at which its devices are looked up: answers to requests under way come late.
@@ -74,8 +76,8 @@ final class VendorRecalls<V: Vendor>: Sendable {
     self.parts = parts
   }
 
-  /// Takes the notification of a push back from all devices that got it; with `from` and `replaced` see `Entry`. What cannot be taken
-  /// back is logged: without a credential nothing can be sent.
+  /// Takes the notification of a push back from all devices that got it; with `from` and `replaced` see
+  /// `Entry`. What cannot be taken back is logged: without a credential nothing can be sent.
   func add(
     _ id: MessageID, of app: App, from: NumberSet? = nil, replaced: NumberSet? = nil, canSend: Bool = true
   ) {

@@ -12,8 +12,8 @@ struct VendorReply {
   /// For people: who answered, the status, the number and the service's text.
   let text: String
 
-  /// Reads an answer. Some services write the number as a text. `texts` are members with a text for people: the first one that is
-  /// there is taken.
+  /// Reads an answer. Some services write the number as a text. `texts` are members with a text for people:
+  /// the first one that is there is taken.
   init(_ answer: HTTPAnswer, of name: String, code member: String = "code", texts: [String]) {
     body = (try? parseJSON(answer.body))?.object
     code = Self.number(body?[member])

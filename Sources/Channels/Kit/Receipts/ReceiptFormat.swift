@@ -5,7 +5,8 @@ import Storage
 
 /// How a vendor's service tells what became of pushes that it took. Pure: bytes in, values out.
 package protocol ReceiptFormat: Sendable {
-  /// What a request says; nil if it is not in the service's form. Never more than `ReceiptFormat.most` items and tokens.
+  /// What a request says; nil if it is not in the service's form. Never more than `ReceiptFormat.most` items
+  /// and tokens.
   func read(_ request: ReceiptRequest) -> [ReceiptItem]?
   /// The body of the answer that the service expects, with 200.
   var answer: [UInt8] { get }

@@ -2,9 +2,9 @@ import BorealisBase
 import BorealisCrypto
 import Model
 
-/// What makes receipts of an app and channel credible: the address that only the service is told, and a mark on what pushes pass
-/// to the service. Both follow from what is secret of the app's credential, so that nothing has to be stored, and another secret
-/// has others.
+/// What makes receipts of an app and channel credible: the address that only the service is told, and a mark
+/// on what pushes pass to the service. Both follow from what is secret of the app's credential, so that
+/// nothing has to be stored, and another secret has others.
 package struct ReceiptMarks: Sendable, Equatable {
   /// What a tag of a receipt is.
   package enum Tag: Sendable, Equatable {
@@ -22,8 +22,8 @@ package struct ReceiptMarks: Sendable, Equatable {
   package let code: String
   private let key: [UInt8]
 
-  /// `secret` is what is sealed of the credential. What the service signs receipts with is no part of it: that can be entered
-  /// after the address was, which stays the same.
+  /// `secret` is what is sealed of the credential. What the service signs receipts with is no part of it:
+  /// that can be entered after the address was, which stays the same.
   package init(secret: [UInt8], of app: AppID, on channel: ChannelID) {
     let seed = VendorFields(secret)?.withoutReceiptKey.secret ?? secret
     let context = "borealis receipts of app \(app.rawValue) on channel \(channel.rawValue)"
@@ -32,7 +32,8 @@ package struct ReceiptMarks: Sendable, Equatable {
     key = HMAC.sha256(key: root, Array("mark".utf8))
   }
 
-  /// What a push passes to the service: its ID and a mark. With a token it is good for that alone. At most 37 bytes.
+  /// What a push passes to the service: its ID and a mark. With a token it is good for that alone. At most 37
+  /// bytes.
   package func tag(_ push: MessageID, for token: [UInt8]? = nil) -> String {
     "\(push.text).\(Base64.encodeURL(mark(push, token)))"
   }

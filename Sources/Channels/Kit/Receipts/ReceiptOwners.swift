@@ -5,8 +5,9 @@ import Model
 import Storage
 import Synchronization
 
-/// Whose addresses for receipts of one channel are, among the apps of all homes: for those without the app's key. What an address ends
-/// with is stored nowhere, since it follows from what is sealed of a credential: it is computed when somebody asks, and kept in memory.
+/// Whose addresses for receipts of one channel are, among the apps of all homes: for those without the app's
+/// key. What an address ends with is stored nowhere, since it follows from what is sealed of a credential: it
+/// is computed when somebody asks, and kept in memory.
 final class ReceiptOwners: Sendable {
   /// Nanoseconds from one read of the database to the next: anybody may ask for what nobody has.
   static let interval: UInt64 = 5_000_000_000
@@ -46,7 +47,8 @@ final class ReceiptOwners: Sendable {
 
   init(_ channel: ChannelID, _ parts: VendorParts) { (self.channel, self.parts) = (channel, parts) }
 
-  /// Finds whose address ends with a code; `done` is called once, on any thread. Nobody has one that is younger than the last read.
+  /// Finds whose address ends with a code; `done` is called once, on any thread. Nobody has one that is
+  /// younger than the last read.
   func find(_ code: String, done: @escaping @Sendable (ReceiptOwner) -> Void) {
     let now = parts.time.monotonic()
     let step = state.withLock { state -> Step in

@@ -9,8 +9,8 @@ extension VendorParts {
     "/v1/vendor-receipts/\(channel.name)/\(ReceiptCode(app: app, code: marks.code).text)"
   }
 
-  /// What requests tell the service; nil if it is told in its console, if nobody has said where this server is reached, or if the
-  /// address is longer than the service takes.
+  /// What requests tell the service; nil if it is told in its console, if nobody has said where this server
+  /// is reached, or if the address is longer than the service takes.
   func passedReceiptAddress(
     of vendor: some Vendor, _ marks: ReceiptMarks, in app: AppKey
   ) -> String? {

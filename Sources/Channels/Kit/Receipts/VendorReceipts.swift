@@ -5,8 +5,8 @@ import Model
 import Storage
 import Synchronization
 
-/// Takes the receipts of a vendor's service. What it cannot believe has no effect and is counted: Docs/decisions/0059 says what is
-/// believed of whom.
+/// Takes the receipts of a vendor's service. What it cannot believe has no effect and is counted:
+/// Docs/decisions/0059 says what is believed of whom.
 final class VendorReceipts<V: Vendor>: ChannelReceipts {
   /// A device and a push that a receipt is about.
   private struct Claim: Sendable {
@@ -159,8 +159,8 @@ final class VendorReceipts<V: Vendor>: ChannelReceipts {
     let moment = min(max(claim.at ?? now, claim.push.time), now)
     parts.router.deliveries.note(claim.receipt, of: claim.push, by: number, in: app, since: moment)
     guard claim.receipt == .appRemoved || claim.receipt == .tokenReplaced else { return }
-    // Whoever learned the address could take tokens away, so that an unsigned word alone does not: the service's answer to the next
-    // push does.
+    // Whoever learned the address could take tokens away, so that an unsigned word alone does not: the
+    // service's answer to the next push does.
     guard isSigned else { return count("token_kept") }
     parts.metrics.countRetired(of: vendor.info.name)
     parts.router.registrations.retire(
@@ -191,8 +191,8 @@ extension PushReceipt {
   }
 }
 
-/// The latest requests with receipts, by a key of 32 bytes: none counts twice. What came before the start is not known; that
-/// receipts are sets makes them harmless.
+/// The latest requests with receipts, by a key of 32 bytes: none counts twice. What came before the start is
+/// not known; that receipts are sets makes them harmless.
 final class SeenReceipts: Sendable {
   /// The most that are kept: about four megabytes.
   static let most = 32_768

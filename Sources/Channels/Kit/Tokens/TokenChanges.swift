@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// Tracks registrations whose tokens have changed since they were read. Versions are counters, so that tokens read while
-/// a change was being stored are outdated as well.
+/// Tracks registrations whose tokens have changed since they were read. Versions are counters, so that tokens
+/// read while a change was being stored are outdated as well.
 struct TokenChanges: Sendable {
   /// The most registrations that are tracked one by one; with more, everything read before is outdated.
   private static let most = 4096

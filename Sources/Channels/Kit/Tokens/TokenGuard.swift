@@ -49,11 +49,12 @@ package struct AnsweredToken: Sendable, Hashable {
   fileprivate var mark: [UInt8] { SHA256.digest(token.bytes).prefix(TokenProofRow.hashSize).map { $0 } }
 }
 
-/// Decides which of the tokens that a service refuses are given up. Two kinds of mistakes must not cost an app its tokens or its
-/// pushes: whoever has the app's public key can report invented tokens, and an operator can enter the credential of another app, for
-/// which every token is a wrong one; a service may also refuse everything for a while. So refusals never stop
-/// the sending, and a token is given up only if the credential is known to be right: tokens that worked with
-/// the one before work with it too. Docs/decisions/0088 has the reasons.
+/// Decides which of the tokens that a service refuses are given up. Two kinds of mistakes must not cost an
+/// app its tokens or its pushes: whoever has the app's public key can report invented tokens, and an operator
+/// can enter the credential of another app, for which every token is a wrong one; a service may also refuse
+/// everything for a while. So refusals never stop the sending, and a token is given up only if the credential
+/// is known to be right: tokens that worked with the one before work with it too. Docs/decisions/0088 has the
+/// reasons.
 ///
 /// One for each app and service of a channel.
 struct TokenGuard: Sendable {
@@ -117,7 +118,8 @@ struct TokenGuard: Sendable {
   /// Tokens that worked before what is stored was read.
   private var early: [AnsweredToken] = []
 
-  /// How many refusals there were since a token worked, if that casts doubt on the credential; nil if it does not.
+  /// How many refusals there were since a token worked, if that casts doubt on the credential; nil if it does
+  /// not.
   var doubt: Int? {
     guard let proof, refusals > (proof.isProven ? 2 * Self.mostInARow : 0) else { return nil }
     return refusals
@@ -238,8 +240,9 @@ struct TokenGuard: Sendable {
     self.proof = proof
   }
 
-  /// Whether a credential with which a token has just worked is known to be right: there was none before that is known to have been,
-  /// or tokens that worked with that one work with this one, or nearly all work that do not seem to be of that time.
+  /// Whether a credential with which a token has just worked is known to be right: there was none before that
+  /// is known to have been, or tokens that worked with that one work with this one, or nearly all work that
+  /// do not seem to be of that time.
   private func isRight(_ proof: TokenProofRow) -> Bool {
     guard !proof.former.isEmpty else { return true }
     if taken.count >= min(Self.few, proof.former.count), taken.count > 2 * lost.count { return true }

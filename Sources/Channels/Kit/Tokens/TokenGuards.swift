@@ -4,8 +4,9 @@ import Model
 import Storage
 import Synchronization
 
-/// The one way by which tokens of an app are given up that services of a channel refuse: `TokenGuard` decides, and what it knows of
-/// the credentials is stored. Safe to use from any thread, also under the lock of the app's queue.
+/// The one way by which tokens of an app are given up that services of a channel refuse: `TokenGuard`
+/// decides, and what it knows of the credentials is stored. Safe to use from any thread, also under the lock
+/// of the app's queue.
 package final class TokenGuards: Sendable {
   private struct State: Sendable {
     var guards: [ServiceID: TokenGuard] = [:]
@@ -63,8 +64,9 @@ package final class TokenGuards: Sendable {
     state.withLock { $0.guards[service]?.clear(token) }
   }
 
-  /// A service refuses a token. Nil if the caller is to retire it, or else the reason with which the push ends. `isCertain` for an
-  /// answer that no wrong credential can cause, `isShared` for one about a request for several tokens.
+  /// A service refuses a token. Nil if the caller is to retire it, or else the reason with which the push
+  /// ends. `isCertain` for an answer that no wrong credential can cause, `isShared` for one about a request
+  /// for several tokens.
   package func refuses(
     _ token: AnsweredToken, of service: ServiceID, with credential: String?, isCertain: Bool = false,
     isShared: Bool = false, reason: String
@@ -99,7 +101,8 @@ package final class TokenGuards: Sendable {
     state.withLock { $0.guards[service]?.suspects(token) ?? false }
   }
 
-  /// How many refusals of tokens there were since a service took one, if that casts doubt on the credential; nil if it does not.
+  /// How many refusals of tokens there were since a service took one, if that casts doubt on the credential;
+  /// nil if it does not.
   package func doubt(of service: ServiceID) -> Int? { state.withLock { $0.guards[service]?.doubt } }
 
   // MARK: Storage

@@ -94,8 +94,8 @@ struct ActivePush: Sendable {
     return found
   }
 
-  /// Releases the targets that have become due since the last call; false if there are none. A clock that is set back
-  /// changes nothing.
+  /// Releases the targets that have become due since the last call; false if there are none. A clock that is
+  /// set back changes nothing.
   mutating func advancePacing(to now: Timestamp) -> Bool {
     guard dueBelow != .max, let bound = pacing?.bound(at: now), bound > dueBelow else {
       return false
@@ -110,8 +110,8 @@ struct ActivePush: Sendable {
     return min(expires, moment.adding(seconds: lifetime))
   }
 
-  /// It was recalled, which is stored already for all targets except those with requests in flight, now or when the
-  /// recall began (`held`). Returns how many targets lose it.
+  /// It was recalled, which is stored already for all targets except those with requests in flight, now or
+  /// when the recall began (`held`). Returns how many targets lose it.
   mutating func withdraw(except inFlight: NumberSet, held: NumberSet) -> Int {
     isWithdrawn = true
     let rest = targets.subtracting(answered).subtracting(inFlight)
@@ -124,7 +124,8 @@ struct ActivePush: Sendable {
     return rest.count
   }
 
-  /// Whether it is not to be sent to a device again: it was recalled, or the service has taken a newer push in its place.
+  /// Whether it is not to be sent to a device again: it was recalled, or the service has taken a newer push
+  /// in its place.
   func isTakenBack(for number: RegistrationNumber) -> Bool { isWithdrawn || overtaken.contains(number) }
 
   /// Whether a device has no final result yet.

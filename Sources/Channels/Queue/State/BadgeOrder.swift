@@ -1,7 +1,7 @@
 import BorealisBase
 
-/// In which order pushes count devices' icons on, so that none that is sent late sets an older number than a device has got. What is
-/// known is of this process only.
+/// In which order pushes count devices' icons on, so that none that is sent late sets an older number than a
+/// device has got. What is known is of this process only.
 struct BadgeOrder: Sendable {
   /// The most devices that are known one by one.
   private static let most = 16_384
@@ -16,7 +16,8 @@ struct BadgeOrder: Sendable {
   /// Devices that are not known one by one may have been sent numbers up to this one.
   private var forgotten: UInt64 = 0
 
-  /// A push counts the icons of devices on, in a transaction of the one writer; returns those whose icons a newer one has counted on.
+  /// A push counts the icons of devices on, in a transaction of the one writer; returns those whose icons a
+  /// newer one has counted on.
   mutating func count(_ push: MessageID, on numbers: [RegistrationNumber]) -> [RegistrationNumber] {
     var outdated: [RegistrationNumber] = []
     for number in numbers {

@@ -9,7 +9,8 @@ struct CollapseKey: Hashable, Sendable {
   let id: [UInt8]
 }
 
-/// The pushes with collapse IDs of their senders: an older one must not follow a newer one, or it would take its place.
+/// The pushes with collapse IDs of their senders: an older one must not follow a newer one, or it would take
+/// its place.
 struct CollapsingPushes: Sendable {
   /// One that has ended: what is taken over late may be older.
   private struct Ended: Sendable {
@@ -114,8 +115,8 @@ struct CollapsingPushes: Sendable {
 }
 
 extension ActivePush {
-  /// What others have in common that take its place, or whose place it takes; nil for none. What is sent at most once rings, and takes
-  /// nobody's place.
+  /// What others have in common that take its place, or whose place it takes; nil for none. What is sent at
+  /// most once rings, and takes nobody's place.
   var collapseKey: CollapseKey? {
     part.isTriedOnce ? nil : part.collapse.map { CollapseKey(slot: part.slot, id: $0) }
   }

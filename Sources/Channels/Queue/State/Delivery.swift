@@ -23,7 +23,8 @@ package struct Delivery: Sendable {
   package var otherHasRefused = false
   /// How often the connection failed before the service processed it.
   package var refusals = 0
-  /// The most devices that a request for it reaches: the service refused it together with others, and did not say which is bad.
+  /// The most devices that a request for it reaches: the service refused it together with others, and did not
+  /// say which is bad.
   package var mostTogether = Int.max
   /// Whether the service's last answer about it refused the authorization, and which.
   fileprivate var hasRenewedAuthorization = false
@@ -89,8 +90,9 @@ package struct Outgoing: Sendable {
   package let target: any ServiceTarget
 }
 
-/// The number of a request: the app in the upper bits, a counter in the lower ones. Dispatchers that several apps share find the queue
-/// of an answer by the app, and that may be another one by then: no two requests of a process have the same number.
+/// The number of a request: the app in the upper bits, a counter in the lower ones. Dispatchers that several
+/// apps share find the queue of an answer by the app, and that may be another one by then: no two requests of
+/// a process have the same number.
 package struct RequestTag: Hashable, Sendable {
   private static let countBits: UInt64 = 40
 
@@ -141,7 +143,8 @@ extension CompletedRequest {
       && (authorization == nil || authorization !== delivery.refusedAuthorization)
   }
 
-  /// Notes whether this answer refuses the authorization: only refusals of two in succession say something about the credential.
+  /// Notes whether this answer refuses the authorization: only refusals of two in succession say something
+  /// about the credential.
   package mutating func noteAuthorization(isRefused: Bool) {
     delivery.hasRenewedAuthorization = isRefused
     delivery.refusedAuthorization = isRefused ? authorization : nil
@@ -152,7 +155,8 @@ extension CompletedRequest {
 package enum DeliveryVerdict: Sendable, Equatable {
   /// Final: one of `ChannelEnd`, or a reason of the service.
   case ended(String)
-  /// The service will never accept it, for this reason. The direct connection carries it, if the strategy allows that.
+  /// The service will never accept it, for this reason. The direct connection carries it, if the strategy
+  /// allows that.
   case refused(String)
   /// It is retried with back-off, but not before this many seconds; if the push ends before, it expires.
   case retry(RetrySchedule, notBefore: Int64 = 0)
@@ -189,7 +193,8 @@ struct InFlightRequests: Sendable {
     return tag
   }
 
-  /// Removes a request that has its result; returns whether the service has accepted the same token in a later request.
+  /// Removes a request that has its result; returns whether the service has accepted the same token in a
+  /// later request.
   mutating func complete(_ tag: RequestTag, isTaken: Bool) -> (flight: InFlightRequest, hasWorkedSince: Bool)?
   {
     guard let flight = all.removeValue(forKey: tag) else { return nil }

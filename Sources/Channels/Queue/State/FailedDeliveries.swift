@@ -2,9 +2,9 @@ import BorealisBase
 import Core
 import Model
 
-/// Registrations that the service rejected, for pushes that then use the direct connection, until that is stored. The first ones of a
-/// push are stored at once, later ones together once a second: a service that rejects many devices one by one does not cost a
-/// transaction for each.
+/// Registrations that the service rejected, for pushes that then use the direct connection, until that is
+/// stored. The first ones of a push are stored at once, later ones together once a second: a service that
+/// rejects many devices one by one does not cost a transaction for each.
 struct FailedDeliveries: Sendable {
   private var due: [MessageID: [RegistrationNumber]] = [:]
   /// Those of pushes of which others were stored in this second, or are being stored.
@@ -58,7 +58,8 @@ struct FailedDeliveries: Sendable {
     if !isStored { add(numbers, of: id) }
   }
 
-  /// Whether a push's end may be stored: not before it is stored for the direct connection for devices that the service rejected.
+  /// Whether a push's end may be stored: not before it is stored for the direct connection for devices that
+  /// the service rejected.
   func mayEnd(_ id: MessageID) -> Bool { self[id] == nil && beingStored[id] == nil }
 }
 

@@ -2,10 +2,11 @@ import BorealisBase
 import Core
 import Model
 
-/// The pushes in memory that the direct connection may bring instead, by device: what has waited for its service goes over the
-/// connection once the device is there.
+/// The pushes in memory that the direct connection may bring instead, by device: what has waited for its
+/// service goes over the connection once the device is there.
 struct FallingBack: Sendable {
-  /// Those to many devices that are looked at when one comes: the newest, since each login looks at all of them.
+  /// Those to many devices that are looked at when one comes: the newest, since each login looks at all of
+  /// them.
   private static let many = 64
 
   private var few: [RegistrationNumber: [LegKey]] = [:]
@@ -59,8 +60,8 @@ extension QueueState {
     return true
   }
 
-  /// A device has connected: the direct connection brings what has waited for its service since `moment`. What is in a request now
-  /// may be on its way.
+  /// A device has connected: the direct connection brings what has waited for its service since `moment`.
+  /// What is in a request now may be on its way.
   mutating func reached(_ number: RegistrationNumber, waitingSince moment: Timestamp) {
     for leg in fallingBack.legs(for: number) {
       guard let push = open[leg], leg.push.time <= moment, !held.contains(leg.push), push.awaits(number),

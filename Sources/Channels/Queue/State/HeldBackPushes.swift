@@ -32,7 +32,8 @@ struct HeldBackPushes: Sendable {
     if pushes[id]?.holders.isEmpty == true { pushes[id] = nil }
   }
 
-  /// Removes a push that was recalled; returns the registrations with requests in flight when that began, by leg.
+  /// Removes a push that was recalled; returns the registrations with requests in flight when that began, by
+  /// leg.
   mutating func remove(_ id: MessageID) -> [UInt8: NumberSet] {
     pushes.removeValue(forKey: id)?.inFlight ?? [:]
   }

@@ -3,8 +3,8 @@ import Core
 import Model
 import Storage
 
-/// What a queue knows of its pushes that are only in the database, for devices that connect: a pass over all of
-/// them looks for those to one device each, of all devices that have come before it began.
+/// What a queue knows of its pushes that are only in the database, for devices that connect: a pass over all
+/// of them looks for those to one device each, of all devices that have come before it began.
 struct LeftPushes: Sendable {
   /// What is looked through at a time.
   struct Page: Sendable {
@@ -32,8 +32,8 @@ struct LeftPushes: Sendable {
   private var page: Page?
   private var pagesLeft = 0
   private(set) var isReading = false
-  /// Pushes that the direct connection has got instead, until their ends are stored: who reads before gets them
-  /// again.
+  /// Pushes that the direct connection has got instead, until their ends are stored: who reads before gets
+  /// them again.
   private var ending: Set<MessageID> = []
 
   /// Whether what is only in the database may be read.
@@ -90,7 +90,8 @@ struct LeftPushes: Sendable {
 }
 
 extension ChannelAnswers {
-  /// The end of a push whose one device has connected; nil if it is to wait for its service. `results` are stored.
+  /// The end of a push whose one device has connected; nil if it is to wait for its service. `results` are
+  /// stored.
   init?(
     _ push: ChannelPush, of channel: ChannelID, _ parts: [QueuedPart], results: LegOutcomes,
     connected number: RegistrationNumber, at now: Timestamp

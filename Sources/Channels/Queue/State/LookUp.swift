@@ -53,7 +53,8 @@ extension ChannelQueue.Batch {
     if parts.isEmpty { return nil }
   }
 
-  /// Reads the tokens of its devices, and counts their icons on. `note` says which icons newer pushes have counted on.
+  /// Reads the tokens of its devices, and counts their icons on. `note` says which icons newer pushes have
+  /// counted on.
   func count(
     of app: AppID, in transaction: WriteTransaction,
     note: (MessageID, [RegistrationNumber]) -> [RegistrationNumber]

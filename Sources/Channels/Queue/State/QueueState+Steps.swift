@@ -66,8 +66,9 @@ extension QueueState {
   /// Reading has ended.
   mutating func forgetWithdrawn() { if !isReadingPushes { withdrawn = [] } }
 
-  /// Pushes of which devices were taken over and that may be read now. Not what is read with others anyway, and not yet what is being
-  /// saved: what is stored of it is not all that is known. Called while nothing is being read.
+  /// Pushes of which devices were taken over and that may be read now. Not what is read with others anyway,
+  /// and not yet what is being saved: what is stored of it is not all that is known. Called while nothing is
+  /// being read.
   private mutating func takeTakenOver() -> [MessageID]? {
     var ids: [MessageID] = []
     for _ in 0..<min(takenOver.count, ChannelQueue.Bounds.takenOverTogether) {

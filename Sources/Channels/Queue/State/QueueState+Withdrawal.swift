@@ -19,8 +19,8 @@ extension QueueState {
     return hold
   }
 
-  /// Recalls a push; requests in flight still get their responses. Returns for how many devices the push waited, the
-  /// parts that end with this, and whether requests were in flight when the recall began.
+  /// Recalls a push; requests in flight still get their responses. Returns for how many devices the push
+  /// waited, the parts that end with this, and whether requests were in flight when the recall began.
   mutating func withdraw(_ id: MessageID) -> (count: Int, over: [ActivePush], wasAsked: Bool) {
     let held = held.remove(id)
     let inFlight = inFlight.numbers(of: id)
@@ -43,7 +43,8 @@ extension QueueState {
     return (count, [], true)
   }
 
-  /// A request of a push that was recalled in the meantime, or whose place a newer one took, has no final result: it is not repeated.
+  /// A request of a push that was recalled in the meantime, or whose place a newer one took, has no final
+  /// result: it is not repeated.
   mutating func endIfTakenBack(_ delivery: Delivery) -> Bool {
     guard open[delivery.key]?.isTakenBack(for: delivery.row.number) == true else { return false }
     finish(delivery.key, delivery.row.number, ChannelEnd.withdrawn)

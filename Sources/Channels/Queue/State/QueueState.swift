@@ -18,8 +18,8 @@ struct ReadyDeliveries: Sendable {
     }
   }
 
-  /// The next delivery of a batch. Pushes to few devices go first; one of every eight places is for pushes to many, so that
-  /// they progress too.
+  /// The next delivery of a batch. Pushes to few devices go first; one of every eight places is for pushes to
+  /// many, so that they progress too.
   mutating func next(place: Int) -> Delivery? {
     place % 8 == 7
       ? many.popFirst() ?? few.popFirst()
@@ -158,7 +158,8 @@ extension QueueState {
     targets.filter { (ready[$0.key]?.count ?? 0) > 0 }.map(\.value)
   }
 
-  /// Whether devices may be looked up: not while all credentials are stopped. Without any credential, lookup ends the pushes.
+  /// Whether devices may be looked up: not while all credentials are stopped. Without any credential, lookup
+  /// ends the pushes.
   var mayLookUp: Bool { knowsCredentials && (!targets.isEmpty || stopped.isEmpty) }
 
   /// A part of a push has ended. It stays until the other parts have: they are saved together.

@@ -20,10 +20,12 @@ package struct QueuedPart: Sendable {
   package let isTriedOnce: Bool
   /// Whether the direct connection carries it if the service rejects a device: `Routing.fallsBackToOwn`.
   package let fallsBack: Bool
-  /// Seconds after which it is useless, counted from the due time for the device; nil for the push's time to live.
+  /// Seconds after which it is useless, counted from the due time for the device; nil for the push's time to
+  /// live.
   package let lifetime: Int64?
-  /// What the sender wants pushes to have in common of which the newest alone is shown (`apns_collapse_id`): the service replaces one
-  /// by the next that it gets, so an older one is not sent after a newer one. Nil for none.
+  /// What the sender wants pushes to have in common of which the newest alone is shown (`apns_collapse_id`):
+  /// the service replaces one by the next that it gets, so an older one is not sent after a newer one. Nil
+  /// for none.
   package let collapse: [UInt8]?
   /// Which of the app's quotas it counts against, where the service has several; nil for the only one.
   package let quota: String?
@@ -60,8 +62,8 @@ package struct QueuedPart: Sendable {
   }
 }
 
-/// The target of an app's requests to a service: a dispatcher with the app's credential. The queue stores it with each
-/// request, since a service may get another one in the meantime.
+/// The target of an app's requests to a service: a dispatcher with the app's credential. The queue stores it
+/// with each request, since a service may get another one in the meantime.
 package protocol ServiceTarget: AnyObject, Sendable {
   /// Whether the credential allows requests to a kind of token.
   func takes(_ slot: TokenSlot) -> Bool

@@ -56,8 +56,8 @@ struct StoredPushes: Sendable {
     }
   }
 
-  /// Those on a page that are for one device each, of some devices. Not those with paced delivery: they are not
-  /// late.
+  /// Those on a page that are for one device each, of some devices. Not those with paced delivery: they are
+  /// not late.
   func look(
     through page: LeftPushes.Page,
     completion: @escaping @Sendable (Result<LeftPushes.Found, StorageError>) -> Void

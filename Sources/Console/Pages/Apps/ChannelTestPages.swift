@@ -5,7 +5,8 @@ import HTTP
 import Model
 import Storage
 
-/// A test notification through one channel alone, to one device; the push's page then shows what the service answers.
+/// A test notification through one channel alone, to one device; the push's page then shows what the service
+/// answers.
 struct ChannelTestPages: Controller {
   let router: Router
   let gateway: Gateway

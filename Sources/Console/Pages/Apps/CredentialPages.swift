@@ -5,8 +5,8 @@ import HTTP
 import Model
 import Storage
 
-/// What an app proves itself with at the services of channels. What is said of a credential and which forms there are is the
-/// channel's (`ChannelCredentials`).
+/// What an app proves itself with at the services of channels. What is said of a credential and which forms
+/// there are is the channel's (`ChannelCredentials`).
 struct CredentialPages: Controller {
   let router: Router
   let gateway: Gateway
@@ -227,7 +227,8 @@ struct CredentialPages: Controller {
 
   // MARK: Changes
 
-  /// Changes the credential in the path, with an audit log entry, and shows the list when the change is in use.
+  /// Changes the credential in the path, with an audit log entry, and shows the list when the change is in
+  /// use.
   private func change(
     _ call: PageCall, _ action: String, _ change: CredentialChange, _ done: FlashMessage
   ) async -> HTTPResponse {

@@ -3,8 +3,8 @@ import Core
 import Model
 import Storage
 
-/// What there is to do with a new app. Each step ticks itself; when those that every app needs are done, the rest of the
-/// list closes, and when all are, it is gone.
+/// What there is to do with a new app. Each step ticks itself; when those that every app needs are done, the
+/// rest of the list closes, and when all are, it is gone.
 struct FirstSteps: Sendable {
   private struct Step: Sendable {
     let name, text: Phrase
@@ -40,8 +40,8 @@ struct FirstSteps: Sendable {
     ]
   }
 
-  /// A step for each kind of phone: which of several channels an app needs depends on the makers of its users' phones, and one is a
-  /// beginning.
+  /// A step for each kind of phone: which of several channels an app needs depends on the makers of its
+  /// users' phones, and one is a beginning.
   private var channelSteps: [Step] {
     var kinds: [(platforms: PlatformSet, channels: [any ChannelCredentials])] = []
     for channel in channels.credentials {

@@ -4,7 +4,8 @@ import Core
 import HTTP
 import Storage
 
-/// What an app server of Getui's logs in with: a master secret of its own, since Getui's signature needs the secret itself.
+/// What an app server of Getui's logs in with: a master secret of its own, since Getui's signature needs the
+/// secret itself.
 extension SettingsPages {
   /// What the card tells of an app that uses Getui's API.
   struct GetuiFacts {

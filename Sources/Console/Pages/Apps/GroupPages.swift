@@ -5,7 +5,8 @@ import HTTP
 import Model
 import Storage
 
-/// An account's groups of apps. Groups that the operator made by command are not shown: they may hold others' apps.
+/// An account's groups of apps. Groups that the operator made by command are not shown: they may hold others'
+/// apps.
 struct GroupPages: Controller {
   let router: Router
 

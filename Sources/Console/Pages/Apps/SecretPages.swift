@@ -27,8 +27,8 @@ extension SettingsPages {
       """
   }
 
-  /// Makes a new secret; the old one stays valid until it is retired. In the meantime, the new one is replaced only on
-  /// request.
+  /// Makes a new secret; the old one stays valid until it is retired. In the meantime, the new one is
+  /// replaced only on request.
   func rotateSecret(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor else { return call.missing }
     let (secret, rotation) = (

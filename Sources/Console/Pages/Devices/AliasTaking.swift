@@ -4,8 +4,8 @@ import HTTP
 import Model
 import Storage
 
-/// Removes a device's alias: an alias has at most ten devices, and unused ones keep it. The form names the alias that the page
-/// showed: one that the device has set since then stays.
+/// Removes a device's alias: an alias has at most ten devices, and unused ones keep it. The form names the
+/// alias that the page showed: one that the device has set since then stays.
 extension DevicePage {
   /// The button, for those who may send.
   func takeAliasForm(_ alias: String) -> HTML {

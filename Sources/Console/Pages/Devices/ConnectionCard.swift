@@ -15,7 +15,8 @@ package struct DevicePorts: Sendable {
 }
 
 extension SettingsPages {
-  /// What an app developer needs to connect devices: app key, host, port, where the library and the documentation are.
+  /// What an app developer needs to connect devices: app key, host, port, where the library and the
+  /// documentation are.
   func connectionCard(_ call: PageCall, _ app: App) -> HTML {
     let key = app.key.text
     let ports = [

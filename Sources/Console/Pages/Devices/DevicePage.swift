@@ -87,8 +87,8 @@ struct DevicePage: Sendable {
 
   // MARK: Channels
 
-  /// The channels of which there is something to tell: those for which the device has or had a token, and the only one of its
-  /// platform.
+  /// The channels of which there is something to tell: those for which the device has or had a token, and the
+  /// only one of its platform.
   private var shownChannels: [ChannelInfo] {
     let possible = channels.filter { $0.platforms.contains(file.row.platform) && !$0.tokens.isEmpty }
     let known = possible.filter { info in file.tokens.contains { $0.token.slot.channel == info.id } }

@@ -5,8 +5,8 @@ import HTTP
 import Model
 import Storage
 
-/// A device in the browser, and a form to push to it. It has no special rights: it gets the app key, which every viewer
-/// sees, and registers over WebSocket.
+/// A device in the browser, and a form to push to it. It has no special rights: it gets the app key, which
+/// every viewer sees, and registers over WebSocket.
 struct VirtualDevicePages: Controller {
   let router: Router
   let gateway: Gateway

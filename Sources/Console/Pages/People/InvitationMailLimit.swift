@@ -2,8 +2,9 @@ import BorealisBase
 import Storage
 import Synchronization
 
-/// Bounds the mail with invitations, since an owner may have it sent to anybody: a minute between two to the same address, and a
-/// number of them for an account in a day. In memory: a restart forgets it. Safe to use from any thread.
+/// Bounds the mail with invitations, since an owner may have it sent to anybody: a minute between two to the
+/// same address, and a number of them for an account in a day. In memory: a restart forgets it. Safe to use
+/// from any thread.
 final class InvitationMailLimit: Sendable {
   /// Why a mail is not sent.
   enum Refusal: Sendable {

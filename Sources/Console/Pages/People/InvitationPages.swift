@@ -3,8 +3,8 @@ import Core
 import HTTP
 import Storage
 
-/// Open invitations: how far the mail with the link has come, sending it again, and a new link to pass on. A link is kept only as
-/// its digest, so each of these makes a new one, and the one before ends.
+/// Open invitations: how far the mail with the link has come, sending it again, and a new link to pass on. A
+/// link is kept only as its digest, so each of these makes a new one, and the one before ends.
 struct InvitationPages: Controller {
   let invitations: Invitations
   let accounts: AccountPages

@@ -45,8 +45,8 @@ struct Invitations: Sendable {
     return text == .none ? .none : "<span class=\"quiet mail-state\(isBad ? " bad" : "")\">\(text)</span>"
   }
 
-  /// Mails an invitation's link with a place that is kept for it, and records the mail's status; nil says that there was no
-  /// place. Call it after the invitation is stored.
+  /// Mails an invitation's link with a place that is kept for it, and records the mail's status; nil says
+  /// that there was no place. Call it after the invitation is stored.
   func mailLink(
     _ call: PageCall, _ send: ConsoleMail.Send?, token: String, to email: String, account: String,
     as role: Role
@@ -76,7 +76,8 @@ struct Invitations: Sendable {
     send(mail, note)
   }
 
-  /// The link of an invitation's token, as the browser's address of the console has it unless an operator has named another.
+  /// The link of an invitation's token, as the browser's address of the console has it unless an operator has
+  /// named another.
   func link(_ call: PageCall, token: String) -> String {
     "\(mail.site ?? call.origin)/console/invitations/\(token)"
   }
@@ -89,8 +90,8 @@ struct Invitations: Sendable {
   }
 }
 
-/// An address in which no word is broken: one that is longer than a narrow screen may end a line behind the sign, and a
-/// longer part is broken anywhere.
+/// An address in which no word is broken: one that is longer than a narrow screen may end a line behind the
+/// sign, and a longer part is broken anywhere.
 func addressText(_ address: String) -> HTML {
   guard address.count > 30 else { return "<span class=\"address\">\(address)</span>" }
   let parts = address.split(separator: "@", omittingEmptySubsequences: false).map { String($0) }

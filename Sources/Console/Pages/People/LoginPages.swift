@@ -222,7 +222,8 @@ struct LoginPages: Controller {
       """)
   }
 
-  /// A person who is logged in joins as that; others become a person first, under the address that was invited.
+  /// A person who is logged in joins as that; others become a person first, under the address that was
+  /// invited.
   private func acceptInvitation(_ call: PageCall) async throws(Refused) -> HTTPResponse {
     let invitation = try await invitation(of: call)
     if let visitor = call.visitor {

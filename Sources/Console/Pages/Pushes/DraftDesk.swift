@@ -30,8 +30,8 @@ struct DraftDesk: Sendable {
     return draft
   }
 
-  /// Keeps what somebody wrote whose session has ended, in a browser that somebody has logged in with; gives the address
-  /// where it is found again.
+  /// Keeps what somebody wrote whose session has ended, in a browser that somebody has logged in with; gives
+  /// the address where it is found again.
   func hold(_ call: PageCall, for page: Page) async -> String? {
     guard page.pattern == PushPages.confirmPath, call.request.body.count <= 64 << 10,
       call.request.headers["content-type"]?.hasPrefix("application/x-www-form-urlencoded") == true,

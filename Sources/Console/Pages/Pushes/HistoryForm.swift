@@ -43,8 +43,9 @@ struct HistoryForm: Sendable, Equatable {
     return String(kept)
   }
 
-  /// How a push ended, as people tell it apart. Of one to several it is only said that it did: its outcome differs
-  /// from target to target. Without states: what a channel refused for some target, whatever became of it elsewhere.
+  /// How a push ended, as people tell it apart. Of one to several it is only said that it did: its outcome
+  /// differs from target to target. Without states: what a channel refused for some target, whatever became
+  /// of it elsewhere.
   static let states: [(value: String, phrase: Phrase, states: Set<OutcomeStatus>, isToSeveral: Bool?)] = [
     ("open", Words.stateOpen, [.open], nil),
     ("delivered", Words.stateDeliveredOrAccepted, [.delivered], false),
@@ -75,7 +76,8 @@ struct HistoryForm: Sendable, Equatable {
   /// Whether there is any filter.
   var isEmpty: Bool { [from, to, state, kind, audience, sender, text].allSatisfy(\.isEmpty) }
 
-  /// The number that is looked for, if the text is one: numbers of pushes have been long from the first one on.
+  /// The number that is looked for, if the text is one: numbers of pushes have been long from the first one
+  /// on.
   var messageID: MessageID? { text.utf8.count >= 12 ? MessageID(decimal: Array(text.utf8)) : nil }
 
   /// The query of the database. Invalid days are ignored.
@@ -150,8 +152,8 @@ struct TextSearch: Sendable {
   }
 }
 
-/// Finds bytes in others without regard to the case of ASCII letters, in time linear in both, whatever repeats in them (Knuth,
-/// Morris and Pratt): both are up to tenants.
+/// Finds bytes in others without regard to the case of ASCII letters, in time linear in both, whatever
+/// repeats in them (Knuth, Morris and Pratt): both are up to tenants.
 struct ByteSearch: Sendable {
   private let words: [UInt8]
   /// For each place, how many bytes up to it are also the first ones.

@@ -4,9 +4,10 @@ import HTTP
 import Storage
 import Synchronization
 
-/// Pushes that are being written, under the number in their pages' address: so the browser's Back finds the form as it was filled
-/// in, and what was sent when a session had ended is there after logging in again. In memory only and bounded: the oldest go first,
-/// and of one owner only so many stay, so that nobody takes the room of the others.
+/// Pushes that are being written, under the number in their pages' address: so the browser's Back finds the
+/// form as it was filled in, and what was sent when a session had ended is there after logging in again. In
+/// memory only and bounded: the oldest go first, and of one owner only so many stay, so that nobody takes the
+/// room of the others.
 final class PushDrafts: Sendable {
   /// Whose a draft is.
   enum Owner: Sendable, Hashable {

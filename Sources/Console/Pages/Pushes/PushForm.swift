@@ -4,7 +4,8 @@ import HTTP
 import Model
 import Storage
 
-/// What the test-push page asks for, and the push object that it stands for: the same JSON that an app server would send.
+/// What the test-push page asks for, and the push object that it stands for: the same JSON that an app server
+/// would send.
 struct PushForm: Sendable, Equatable {
   enum Kind: String, CaseIterable, Sendable { case notification, message }
   enum Audience: String, CaseIterable, Sendable { case registration, alias, tag, everybody }

@@ -36,8 +36,9 @@ enum PushNames {
 }
 
 extension PushSummary {
-  /// How it ended, in lists: the word, and the class of its mark. What is over for its time has expired, even before the
-  /// sweep comes. One to several is called complete: its outcome differs from target to target, and lists do not read it.
+  /// How it ended, in lists: the word, and the class of its mark. What is over for its time has expired, even
+  /// before the sweep comes. One to several is called complete: its outcome differs from target to target,
+  /// and lists do not read it.
   func state(at now: Timestamp, _ counts: PushCounts?) -> (phrase: Phrase, mark: String) {
     let status = status == .open && expiresAt <= now ? .expired : status
     if status == .delivered, targetCount <= 1, let counts, counts.onlyAccepted > 0 {

@@ -265,7 +265,8 @@ struct PushPages: Controller {
       note: call.entry("push.send", "", by: visitor, app: app.id))
   }
 
-  /// The same question with what went wrong, so that nothing has to be typed again. Nothing was stored under the push's name.
+  /// The same question with what went wrong, so that nothing has to be typed again. Nothing was stored under
+  /// the push's name.
   private func confirmAgain(
     _ call: PageCall, _ draft: PushDraft, _ request: AcceptRequest, _ app: App, _ error: APIError, status: Int
   ) async -> HTTPResponse {
@@ -284,8 +285,8 @@ struct PushPages: Controller {
 }
 
 extension PushPages {
-  /// How many broadcasts the app has sent today, if their number is limited and this is one; nil otherwise, and if the
-  /// database cannot be read.
+  /// How many broadcasts the app has sent today, if their number is limited and this is one; nil otherwise,
+  /// and if the database cannot be read.
   func countBroadcasts(
     before push: PushRequest, _ call: PageCall, _ app: App
   ) async -> Int? {

@@ -3,7 +3,8 @@ import Core
 import Model
 import Storage
 
-/// The timeline of a push, from stored data: a push to several has no time for each target, only that of the last one.
+/// The timeline of a push, from stored data: a push to several has no time for each target, only that of the
+/// last one.
 struct PushTimeline: Sendable {
   let call: PageCall
   let report: PushReport

@@ -217,7 +217,8 @@ struct ResultPages: Controller {
 }
 
 extension FoundPush {
-  /// The push object as text, without the name of the request: sent again it is another push. Nil if it was not kept.
+  /// The push object as text, without the name of the request: sent again it is another push. Nil if it was
+  /// not kept.
   var object: String? {
     guard let bytes = source.object, let sent = (try? parseJSON(bytes))?.object else { return nil }
     var object = JSONObject()

@@ -97,7 +97,8 @@ extension ResultPages {
     return call(text.with(each: waiting, Phrase(verbatim: delivered)))
   }
 
-  /// Asks as `Forms.sure` does, in a box over the page: it says from how many the push is recalled, and the script keeps that true.
+  /// Asks as `Forms.sure` does, in a box over the page: it says from how many the push is recalled, and the
+  /// script keeps that true.
   func recallForm(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> HTML {
     """
     <details class="sure recall" data-while-open><summary>\(call(Words.recall))</summary>

@@ -2,7 +2,8 @@ import BorealisBase
 
 /// What was done, in words, by the program's word for it.
 enum AuditWords {
-  /// The phrase for an action; the action itself where there is none, as after going back to an older version.
+  /// The phrase for an action; the action itself where there is none, as after going back to an older
+  /// version.
   static func phrase(_ action: String) -> Phrase { phrases[action] ?? Phrase(action, action) }
 
   private static let phrases: [String: Phrase] = [

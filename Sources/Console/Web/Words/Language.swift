@@ -1,8 +1,8 @@
 import BorealisBase
 
 extension Language {
-  /// The first of a browser's languages (`Accept-Language`, RFC 9110 section 12.5.4) that the console speaks; by order, since browsers
-  /// list them so.
+  /// The first of a browser's languages (`Accept-Language`, RFC 9110 section 12.5.4) that the console speaks;
+  /// by order, since browsers list them so.
   init(accepting header: String?) {
     let names = (header ?? "").split(separator: ",").map { $0.drop { $0 == " " }.lowercased() }
     self =

@@ -1,8 +1,8 @@
 import BorealisBase
 import Model
 
-/// The console's texts, both languages side by side. All are in one list, so that a thing has one word everywhere; it has no
-/// behaviour, which is why it may be this long.
+/// The console's texts, both languages side by side. All are in one list, so that a thing has one word
+/// everywhere; it has no behaviour, which is why it may be this long.
 enum Words {
   static let skip = Phrase("Skip to content", "跳到正文")
   static let yourAccount = Phrase("Your account", "我的账号")

@@ -2,8 +2,8 @@ import BorealisBase
 import Glibc
 
 extension SimulatorProgram {
-  /// Runs the program of its own with its arguments, without its name, and returns the exit status: 0 for success, 1 for
-  /// a failure, 2 for wrong usage.
+  /// Runs the program of its own with its arguments, without its name, and returns the exit status: 0 for
+  /// success, 1 for a failure, 2 for wrong usage.
   package static func main(_ arguments: [String]) -> Int32 {
     if arguments.contains("--help") || arguments.contains("-h") {
       let help = Settings.help(

@@ -17,8 +17,8 @@ package enum SimulatorProgram {
     state of device tokens, script failures and read the requests. It exits at SIGTERM or SIGINT.
     """
 
-  /// Runs until SIGTERM or SIGINT. Must be called before the process has started other threads; the caller then ends the
-  /// process.
+  /// Runs until SIGTERM or SIGINT. Must be called before the process has started other threads; the caller
+  /// then ends the process.
   package static func run(_ settings: Settings) throws(SimulatorFailure) {
     let signals = cl_signal_fd()
     guard signals >= 0 else { throw .failed("cannot listen for signals: \(SystemCalls.reason(-signals))") }

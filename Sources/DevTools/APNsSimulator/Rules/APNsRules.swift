@@ -1,7 +1,8 @@
 import BorealisBase
 
-/// Decides about requests as Apple does, in this order: path, fields that came twice, method, authentication, device
-/// token, syntax of the fields, push type, priority, topic, state of the token, payload. The first fault is answered.
+/// Decides about requests as Apple does, in this order: path, fields that came twice, method, authentication,
+/// device token, syntax of the fields, push type, priority, topic, state of the token, payload. The first
+/// fault is answered.
 struct APNsRules: Sendable {
   /// The result of a request.
   struct Outcome: Sendable {
@@ -28,7 +29,8 @@ struct APNsRules: Sendable {
 
   var environment: PushEnvironment { providerTokens.environment }
 
-  /// Judges a request on a connection with this certificate, if it showed one, and these provider tokens before.
+  /// Judges a request on a connection with this certificate, if it showed one, and these provider tokens
+  /// before.
   func judge(
     _ request: SimulatedRequest, certificate: ClientCertificate?, _ state: inout ProviderTokenState,
     now: Timestamp

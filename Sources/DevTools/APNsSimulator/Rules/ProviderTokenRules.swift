@@ -39,8 +39,8 @@ struct ProviderTokenRules: Sendable {
   /// The shortest time between two tokens, in milliseconds.
   var changeInterval: Int64 { 1_200_000 / max(1, clockFactor) }
 
-  /// Checks the value of `authorization`, nil if it is absent, and returns the key. `isNew` says that the token is new on
-  /// the connection.
+  /// Checks the value of `authorization`, nil if it is absent, and returns the key. `isNew` says that the
+  /// token is new on the connection.
   func check(
     _ authorization: HeaderValue?, _ state: inout ProviderTokenState, now: Timestamp
   ) throws(Refusal) -> (token: ProviderTokenState.Verified, isNew: Bool) {

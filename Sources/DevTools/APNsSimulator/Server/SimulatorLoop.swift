@@ -15,8 +15,8 @@ final class SimulatorLoop: LoopDriver {
   private let print: (([UInt8]) -> Void)?
   private var lines: [UInt8] = []
 
-  /// Adds everything to a loop, on its thread. `print` gets complete lines, those of one turn of the loop together; nil
-  /// for none.
+  /// Adds everything to a loop, on its thread. `print` gets complete lines, those of one turn of the loop
+  /// together; nil for none.
   init(
     loop: EventLoop, simulator: Simulator, tls: TLSContext, sockets: Sockets, print: (([UInt8]) -> Void)?
   ) throws(SystemError) {

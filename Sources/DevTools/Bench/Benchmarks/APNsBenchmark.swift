@@ -1,8 +1,8 @@
 import BorealisCrypto
 import Glibc
 
-/// How many notifications a second go to Apple over one connection: our pool, nghttp2's own load generator, and
-/// aioapns, a client in Python.
+/// How many notifications a second go to Apple over one connection: our pool, nghttp2's own load generator,
+/// and aioapns, a client in Python.
 enum APNsBenchmark {
   static let toNghttpd = "notifications over one connection to nghttpd"
   static let toSink = "notifications over one connection to a server that repeats apns-id"

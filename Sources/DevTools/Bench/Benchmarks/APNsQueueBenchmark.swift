@@ -1,8 +1,8 @@
 import BorealisCrypto
 import CLinux
 
-/// The cost of an APNs queue: memory, and the latency of another app's pushes. First the queue is one push to many
-/// devices, then many pushes to one device each.
+/// The cost of an APNs queue: memory, and the latency of another app's pushes. First the queue is one push to
+/// many devices, then many pushes to one device each.
 enum APNsQueueBenchmark {
   static let memory = "memory of the server"
   static let broadcastDrain = "one push to many, drained to Apple"
@@ -16,7 +16,8 @@ enum APNsQueueBenchmark {
   private static let mostSingles = 200_000
   /// The longest that a queue may take to drain, in seconds.
   private static let drainSeconds = 120
-  /// What the server's memory may grow by, whatever waits, in MiB: most of it is SQLite's, 32 for each connection.
+  /// What the server's memory may grow by, whatever waits, in MiB: most of it is SQLite's, 32 for each
+  /// connection.
   private static let growthLimit = 64.0
 
   static func run(_ environment: BenchEnvironment, queue count: Int, _ report: Report) throws(BenchError) {

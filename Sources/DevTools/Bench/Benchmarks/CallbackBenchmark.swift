@@ -1,8 +1,8 @@
 import BorealisBase
 import CLinux
 
-/// The cost of callbacks for every delivery: broadcasts to many, and single pushes at the same time, without callbacks
-/// and with them.
+/// The cost of callbacks for every delivery: broadcasts to many, and single pushes at the same time, without
+/// callbacks and with them.
 enum CallbackBenchmark {
   static let broadcast = "a broadcast each second, until all have it, median"
   static let single = "single pushes at 200/s behind the broadcasts, p99"

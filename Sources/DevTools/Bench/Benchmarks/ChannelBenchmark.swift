@@ -3,8 +3,8 @@ import BorealisCrypto
 import CLinux
 import Glibc
 
-/// Vendors' channels: how many notifications a second go to services that take them at once, what each costs the server, and what a
-/// service that takes none costs others.
+/// Vendors' channels: how many notifications a second go to services that take them at once, what each costs
+/// the server, and what a service that takes none costs others.
 enum ChannelBenchmark {
   static let rate = "notifications"
   static let cost = "processor time of the sender for a notification"
@@ -15,7 +15,8 @@ enum ChannelBenchmark {
   private static let batchDevices = 20_000
   /// Single pushes that wait for a dead service, unless the options say how many.
   private static let waiting = 100_000
-  /// Requests under way at a time that the server has to a service for an app, and so do those it is compared with.
+  /// Requests under way at a time that the server has to a service for an app, and so do those it is compared
+  /// with.
   private static let streams = 100
 
   static func run(_ environment: BenchEnvironment, _ report: Report) throws(BenchError) {
@@ -77,7 +78,8 @@ enum ChannelBenchmark {
     scene.beat()
   }
 
-  /// Microseconds that the encryption of a notification for a browser takes (RFC 8291), with a key of its own for each.
+  /// Microseconds that the encryption of a notification for a browser takes (RFC 8291), with a key of its own
+  /// for each.
   private static func encryption() throws(BenchError) -> Double {
     let message = [UInt8](repeating: UInt8(ascii: "x"), count: 200)
     let rounds = 2000
@@ -131,8 +133,8 @@ enum ChannelBenchmark {
     report.goal("\(most), at most 1.2 of idle: \(phase)", ratio: value / idle, atMost: 1.2)
   }
 
-  /// h2load on the same sink, with bodies of the same size and as many requests under way over one connection; nil if it is not
-  /// there.
+  /// h2load on the same sink, with bodies of the same size and as many requests under way over one
+  /// connection; nil if it is not there.
   private static func floor(
     _ environment: BenchEnvironment, _ report: Report, _ vendor: ChannelScene.Vendor, _ sink: VendorSink
   ) throws(BenchError) -> (rate: Double, cost: Double)? {

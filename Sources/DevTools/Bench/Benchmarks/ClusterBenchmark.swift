@@ -1,8 +1,8 @@
 import Glibc
 
 /// What a cluster costs and brings: nodes on PostgreSQL and NATS beside one server on a file, on one machine.
-/// Several apps have homes of their own; then app servers post to any node, as behind a load balancer, and each
-/// app has devices at all nodes.
+/// Several apps have homes of their own; then app servers post to any node, as behind a load balancer, and
+/// each app has devices at all nodes.
 enum ClusterBenchmark {
   static let accepted = "durable pushes accepted over 64 connections"
   static let acceptedCost = "the same, processor time of Borealis for each"

@@ -2,8 +2,8 @@ import BorealisBase
 import CLinux
 import Glibc
 
-/// As many live connections as the machine bears, over many nodes: a process may have 20,000 open files, so that devices need as many
-/// processes as servers.
+/// As many live connections as the machine bears, over many nodes: a process may have 20,000 open files, so
+/// that devices need as many processes as servers.
 enum CrowdBenchmark {
   static let connected = "devices connected at a time"
   static let logins = "a crowd logs in"
@@ -139,7 +139,8 @@ enum CrowdBenchmark {
     report.keepMedians(of: "\(broadcast), processor time of the nodes for a million")
   }
 
-  /// The moment in the next line of a generator that begins with a word, in seconds of the monotonic clock; nothing that was before.
+  /// The moment in the next line of a generator that begins with a word, in seconds of the monotonic clock;
+  /// nothing that was before.
   private static func line(
     of process: ServerProcess, _ word: String, after: UInt64 = 0, seconds: Int
   ) throws(BenchError) -> Double {

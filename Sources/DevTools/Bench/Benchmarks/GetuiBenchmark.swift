@@ -126,7 +126,8 @@ enum GetuiBenchmark {
     report.goal("tokens checked for a second of processor time >= 20,000", metric, atLeast: 20_000)
   }
 
-  /// Posts requests in turn; returns the processor time for each in microseconds, and how many were answered in a second.
+  /// Posts requests in turn; returns the processor time for each in microseconds, and how many were answered
+  /// in a second.
   private static func post(
     _ requests: RequestCycle, _ system: BorealisSystem, _ client: LoadClient, seconds: Int, arrivals: Int
   ) throws(BenchError) -> (cost: Double, rate: Double) {

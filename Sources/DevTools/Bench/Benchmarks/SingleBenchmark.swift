@@ -3,7 +3,8 @@ import CLinux
 /// One message to one connection.
 enum SingleBenchmark {
   static let rate = 1000
-  /// Devices that get pushes in turn: a single device may only have a limited number of unstored acknowledgements.
+  /// Devices that get pushes in turn: a single device may only have a limited number of unstored
+  /// acknowledgements.
   static let devices = 16
   /// HTTP connections, so that a slow push delays only the next one on the same connection.
   static let senders = 8

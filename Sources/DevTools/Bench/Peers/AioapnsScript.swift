@@ -1,5 +1,5 @@
-/// Sends notifications with aioapns (https://pypi.org/project/aioapns), whose host, port and trust are replaced; prints how
-/// many were answered in a second. Arguments: port, seconds, notifications under way.
+/// Sends notifications with aioapns (https://pypi.org/project/aioapns), whose host, port and trust are
+/// replaced; prints how many were answered in a second. Arguments: port, seconds, notifications under way.
 enum AioapnsScript {
   static let text = """
     asyncio, ssl, sys, time, uuid = map(__import__, ("asyncio", "ssl", "sys", "time", "uuid"))

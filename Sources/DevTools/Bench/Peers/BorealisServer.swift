@@ -19,7 +19,8 @@ final class BorealisServer {
   var appKey: AppKey { apps[0].key }
   var secret: String { apps[0].secret }
 
-  /// Makes a data folder with an app, lets `prepare` change the database, and starts a server on it with more arguments.
+  /// Makes a data folder with an app, lets `prepare` change the database, and starts a server on it with more
+  /// arguments.
   convenience init(
     _ environment: BenchEnvironment, folder name: String = "data", arguments: [String] = [],
     prepare: (BorealisApp) throws(BenchError) -> Void = { _ throws(BenchError) in }

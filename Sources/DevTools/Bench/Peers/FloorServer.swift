@@ -3,8 +3,8 @@ import Glibc
 
 /// The kernel's floor: a process that does nothing but send. A connection whose first byte is `R` receives;
 /// one whose first byte is `S` sends messages of a fixed size, and each goes to every receiver by a plain
-/// send() loop. It has a socket and an epoll of its own, and neither queues nor deadlines, since it is what the product's
-/// connections are measured against.
+/// send() loop. It has a socket and an epoll of its own, and neither queues nor deadlines, since it is what
+/// the product's connections are measured against.
 struct FloorServer {
   static let receiverMark = UInt8(ascii: "R")
   static let senderMark = UInt8(ascii: "S")

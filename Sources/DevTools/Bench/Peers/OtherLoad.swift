@@ -5,7 +5,8 @@ import Glibc
 struct OtherLoad {
   private let start = Self.now()
 
-  /// The share of all processors' time that went to others since this was made, 0...1. All servers must have ended.
+  /// The share of all processors' time that went to others since this was made, 0...1. All servers must have
+  /// ended.
   var share: Double {
     let end = Self.now()
     let passed = Double(end.time - start.time) / 1e9 * Double(max(1, cl_cpu_count()))

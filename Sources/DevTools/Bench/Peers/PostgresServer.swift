@@ -1,7 +1,7 @@
 import Glibc
 
-/// Debian's PostgreSQL in the bench's folder, with its own settings but for addresses: commits are synced. It refuses root, and runs as
-/// "nobody" then, who may pass through the folders above.
+/// Debian's PostgreSQL in the bench's folder, with its own settings but for addresses: commits are synced. It
+/// refuses root, and runs as "nobody" then, who may pass through the folders above.
 final class PostgresServer {
   /// How the database is reached.
   let url: String

@@ -8,8 +8,8 @@ final class ServerProcess {
   private var unread: [UInt8] = []
   private var hasEnded = false
 
-  /// Starts a program through `executable`, the running `borealis` (see `BenchHelper`). Standard error is appended to a
-  /// file.
+  /// Starts a program through `executable`, the running `borealis` (see `BenchHelper`). Standard error is
+  /// appended to a file.
   init(_ program: String, _ arguments: [String], executable: String, log: String) throws(BenchError) {
     var pipe: [Int32] = [0, 0]
     guard Glibc.pipe(&pipe) == 0 else { throw .system(call: "pipe", number: errno) }

@@ -4,8 +4,8 @@ import Glibc
 import HTTP
 import Synchronization
 
-/// A simulated APNs in the benchmark's process, on its own thread: it can be slow or hold responses back for one app, and
-/// measures the latency of another app's pushes.
+/// A simulated APNs in the benchmark's process, on its own thread: it can be slow or hold responses back for
+/// one app, and measures the latency of another app's pushes.
 final class APNsGate: Sendable {
   /// How it answers the app with the queue.
   enum Pace: UInt8, Sendable {

@@ -7,10 +7,11 @@ import HTTP
 import Model
 import Synchronization
 
-/// As a child of the bench: sends notifications through a pool as fast as they go, and prints how many were answered in a
-/// second and what one costs in processor time.
+/// As a child of the bench: sends notifications through a pool as fast as they go, and prints how many were
+/// answered in a second and what one costs in processor time.
 enum APNsLoad {
-  /// Arguments: port, certificate file, seconds, streams. What is measured begins after a second of warming up.
+  /// Arguments: port, certificate file, seconds, streams. What is measured begins after a second of warming
+  /// up.
   static func run(_ words: [String]) -> Int32 {
     guard words.count == 4, let port = UInt16(words[0]), let seconds = UInt32(words[2]),
       let streams = Int(words[3])

@@ -3,8 +3,8 @@ import CLinux
 import Glibc
 import HTTP
 
-/// As a child of the bench: a server that answers every request 200 and repeats its `apns-id`, as Apple does. It prints
-/// its port.
+/// As a child of the bench: a server that answers every request 200 and repeats its `apns-id`, as Apple does.
+/// It prints its port.
 enum APNsSink {
   /// Arguments: certificate file and key file.
   static func run(_ words: [String]) -> Int32 {

@@ -5,8 +5,8 @@ import Glibc
 import HTTP
 import Synchronization
 
-/// As a child of the bench: sends requests of a vendor through the client of vendors' channels as fast as they go, and prints how
-/// many were answered in a second and what one costs in processor time.
+/// As a child of the bench: sends requests of a vendor through the client of vendors' channels as fast as
+/// they go, and prints how many were answered in a second and what one costs in processor time.
 enum ChannelLoad {
   /// What the requests are.
   enum Kind: String {
@@ -27,8 +27,8 @@ enum ChannelLoad {
     }
   }
 
-  /// Arguments: URL without a path, certificate file, seconds, requests at a time, kind. What is measured begins after a second of
-  /// warming up.
+  /// Arguments: URL without a path, certificate file, seconds, requests at a time, kind. What is measured
+  /// begins after a second of warming up.
   static func run(_ words: [String]) -> Int32 {
     guard words.count == 5, let seconds = UInt32(words[2]), let streams = Int(words[3]),
       let kind = Kind(rawValue: words[4])

@@ -3,8 +3,8 @@ import BorealisCrypto
 import CLinux
 import Glibc
 
-/// A server with two apps: one whose devices have tokens of a vendor that the bench plays, and another one whose pushes over the
-/// direct connection are timed.
+/// A server with two apps: one whose devices have tokens of a vendor that the bench plays, and another one
+/// whose pushes over the direct connection are timed.
 final class ChannelScene {
   /// Which vendor.
   enum Vendor: String, CaseIterable {
@@ -163,8 +163,8 @@ final class ChannelScene {
       client)
   }
 
-  /// Sends notifications to all devices, a push of each publisher at a time, for so many seconds at least; gives how many a second
-  /// the vendor has taken, and the server's processor time for each, in microseconds.
+  /// Sends notifications to all devices, a push of each publisher at a time, for so many seconds at least;
+  /// gives how many a second the vendor has taken, and the server's processor time for each, in microseconds.
   func measure(seconds: Int) throws(BenchError) -> (rate: Double, cost: Double) {
     let (before, used) = (sink.count, try ProcessUsage.processorTime(server.process.identifier))
     let start = cl_monotonic_ns()

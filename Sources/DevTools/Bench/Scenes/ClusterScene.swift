@@ -54,7 +54,8 @@ struct ClusterScene {
     return { $0 / apps % nodes }
   }
 
-  /// Ends connections once their devices have acknowledged everything, so that no login brings old pushes with it.
+  /// Ends connections once their devices have acknowledged everything, so that no login brings old pushes
+  /// with it.
   func close(_ systems: [PushSystem]) throws(BenchError) {
     for system in systems {
       try system.poll(client, "devices acknowledge", seconds: 10) { !system.devices.owesAcknowledgements }

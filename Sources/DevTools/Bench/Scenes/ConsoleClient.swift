@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// One browser: a connection that stays open, one request after the other. The socket is its own: the calling thread waits for
-/// each answer, so that no loop's turn is in the time that is measured.
+/// One browser: a connection that stays open, one request after the other. The socket is its own: the calling
+/// thread waits for each answer, so that no loop's turn is in the time that is measured.
 final class ConsoleClient {
   struct Answer {
     let status: Int

@@ -3,8 +3,9 @@ import BorealisCrypto
 import CLinux
 import Model
 
-/// The database of a used console: a million registrations, 100,000 pushes of the last thirty days, statistics of ninety
-/// days, an audit log, and a logged-in user. Written directly into the tables of the migrations.
+/// The database of a used console: a million registrations, 100,000 pushes of the last thirty days,
+/// statistics of ninety days, an audit log, and a logged-in user. Written directly into the tables of the
+/// migrations.
 struct ConsoleScene {
   static let registrations = 1_000_000
   static let pushes = 100_000

@@ -2,11 +2,12 @@ import BorealisBase
 import CLinux
 import Glibc
 
-/// Devices of a crowd that is too large for one process: `bench-helper crowd KEY FIRST COUNT NODE PORT...`. They have the registrations
-/// from FIRST on of a `Population`, and connect to one port; who loses its connection goes to the other ones.
+/// Devices of a crowd that is too large for one process: `bench-helper crowd KEY FIRST COUNT NODE PORT...`.
+/// They have the registrations from FIRST on of a `Population`, and connect to one port; who loses its
+/// connection goes to the other ones.
 ///
-/// Prints lines: `ready SECONDS` when all devices are logged in, again when all are back after a loss, and `all NUMBER SECONDS` when all
-/// have that many messages, by the monotonic clock.
+/// Prints lines: `ready SECONDS` when all devices are logged in, again when all are back after a loss, and
+/// `all NUMBER SECONDS` when all have that many messages, by the monotonic clock.
 enum CrowdHelper {
   /// Logins under way at a time.
   private static let window = 64

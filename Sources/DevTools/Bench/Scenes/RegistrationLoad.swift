@@ -1,6 +1,7 @@
 import CLinux
 
-/// Devices that register with an app beside those that it has, 10,000 or a million, and what a push beside them waits.
+/// Devices that register with an app beside those that it has, 10,000 or a million, and what a push beside
+/// them waits.
 enum RegistrationLoad {
   static let rate = "registrations of new devices, plain"
   static let cost = "a registration of a new device, plain"

@@ -5,8 +5,8 @@ import CLinux
 import HTTP
 import Synchronization
 
-/// The services of vendors, on a loop of their own: they take every notification at once, or not. Over HTTP/2 with TLS, as the real
-/// ones.
+/// The services of vendors, on a loop of their own: they take every notification at once, or not. Over HTTP/2
+/// with TLS, as the real ones.
 final class VendorSink: Sendable {
   /// How they answer notifications.
   enum Pace: UInt8, Sendable {

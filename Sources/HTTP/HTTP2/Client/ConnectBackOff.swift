@@ -1,7 +1,7 @@
 /// How long to wait before the next connection. Times are in milliseconds.
 struct ConnectBackOff {
-  /// This many consecutive connections may end gracefully without a useful response before they count as failures: a
-  /// server that only sends GOAWAY must not cause a busy loop.
+  /// This many consecutive connections may end gracefully without a useful response before they count as
+  /// failures: a server that only sends GOAWAY must not cause a busy loop.
   static let mostGraceful = 5
 
   private let longest: UInt64

@@ -220,8 +220,8 @@ package final class HTTP2ClientConnection {
   /// How many requests may be in flight at once.
   var streams: Int { min(limit, configuration.streams) }
 
-  /// Sends a request at the end of the turn. `tag` is the source's own number, which the result carries. A request that cannot be
-  /// sent gets its result at once.
+  /// Sends a request at the end of the turn. `tag` is the source's own number, which the result carries. A
+  /// request that cannot be sent gets its result at once.
   package func submit(tag: UInt64, _ fields: HTTP2Headers, body: [UInt8]) {
     guard let transport else {
       pool.report(tag, .notSent)

@@ -1,8 +1,8 @@
 import BorealisBase
 import BorealisNet
 
-/// Runs any number of pools on one event loop. Made on the loop's thread, lives as long as the loop, and never leaves it;
-/// other threads hold its address.
+/// Runs any number of pools on one event loop. Made on the loop's thread, lives as long as the loop, and
+/// never leaves it; other threads hold its address.
 package final class HTTP2Driver: LoopDriver {
   enum Mail: Sendable {
     case add(HTTP2Pool, HTTP2PoolConfiguration, @Sendable () -> any HTTP2PoolSource)

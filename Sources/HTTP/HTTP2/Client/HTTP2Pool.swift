@@ -4,11 +4,11 @@ import Synchronization
 
 /// Connections to one server. Safe to use from any thread.
 ///
-/// The pool pulls: whenever it has capacity it asks its source for requests, so nothing queues up here, and memory stays
-/// constant however much waits. It connects when there is something to send, follows the server's limit of streams, opens
-/// more connections while all are full, closes them after long idleness, resolves the host again for each connection, and
-/// backs off after failures. It does not repeat failed requests: how to handle them depends on the message, which the
-/// source knows.
+/// The pool pulls: whenever it has capacity it asks its source for requests, so nothing queues up here, and
+/// memory stays constant however much waits. It connects when there is something to send, follows the
+/// server's limit of streams, opens more connections while all are full, closes them after long idleness,
+/// resolves the host again for each connection, and backs off after failures. It does not repeat failed
+/// requests: how to handle them depends on the message, which the source knows.
 ///
 ///     let pool = HTTP2Pool(on: address, configuration) { source }
 ///     pool.wake()      // call whenever the source has requests after it had none
@@ -33,8 +33,8 @@ package final class HTTP2Pool: Sendable {
   let hasRequests = Atomic<Bool>(false)
   private let address: HTTP2Driver.Address
 
-  /// Starts a pool on a loop that has an `HTTP2Driver`. The source is made on the loop's thread, and retained until the pool has
-  /// closed.
+  /// Starts a pool on a loop that has an `HTTP2Driver`. The source is made on the loop's thread, and retained
+  /// until the pool has closed.
   package init(
     on address: HTTP2Driver.Address, _ configuration: HTTP2PoolConfiguration,
     source: @escaping @Sendable () -> any HTTP2PoolSource
@@ -73,15 +73,15 @@ package final class HTTP2Pool: Sendable {
     noteChange()
   }
 
-  /// Withdraws requests by their tags: those that have not been given to the socket come back as not sent. The others are
-  /// unaffected.
+  /// Withdraws requests by their tags: those that have not been given to the socket come back as not sent.
+  /// The others are unaffected.
   package func recall(_ tags: [UInt64]) {
     shared.withLock { $0.recalls += tags }
     noteChange()
   }
 
-  /// Closes the pool permanently: after pending responses, or immediately, with unknown results for requests in flight.
-  /// The source gets `.closed` when it is done.
+  /// Closes the pool permanently: after pending responses, or immediately, with unknown results for requests
+  /// in flight. The source gets `.closed` when it is done.
   package func close(drain: Bool) {
     shared.withLock { $0.closing = drain && $0.closing != .atOnce ? .drain : .atOnce }
     noteChange()

@@ -1,7 +1,8 @@
 import BorealisBase
 import BorealisNet
 
-/// The target and behaviour of a pool. The times suit a service that keeps connections for days, such as Apple's.
+/// The target and behaviour of a pool. The times suit a service that keeps connections for days, such as
+/// Apple's.
 package struct HTTP2PoolConfiguration: Sendable {
   /// The name or address of the server, which its certificate must contain.
   package var host: String
@@ -12,8 +13,9 @@ package struct HTTP2PoolConfiguration: Sendable {
   package var presentsCertificate: Bool
   /// Says which addresses may be connected to; nil for all.
   package var allows: (@Sendable (IPAddress) -> Bool)?
-  /// The proxy that connections go through; nil for none. With `allows` the host is looked up here, and the proxy is asked for one of its
-  /// addresses that may be connected to; without, it is asked for the host by its name.
+  /// The proxy that connections go through; nil for none. With `allows` the host is looked up here, and the
+  /// proxy is asked for one of its addresses that may be connected to; without, it is asked for the host by
+  /// its name.
   package var proxy: OutgoingProxy?
   /// The most connections; more are opened while the others are full.
   package var connections = 4
@@ -53,8 +55,8 @@ package struct HTTP2PoolConfiguration: Sendable {
     self.presentsCertificate = presentsCertificate
   }
 
-  /// A context for connections with HTTP/2 only: the server's name and chain verified, with a client certificate if there
-  /// is one.
+  /// A context for connections with HTTP/2 only: the server's name and chain verified, with a client
+  /// certificate if there is one.
   package static func tls(
     trust: TLSTrust = .system, identity: TLSIdentity? = nil
   ) throws(TLSError) -> TLSContext {

@@ -218,8 +218,8 @@ package final class HTTP2PoolRunner {
   func goingAway(_ connection: HTTP2ClientConnection, _ code: HTTP2ErrorCode, _ debug: String) {
     status.goAways &+= 1
     note("GOAWAY \(code) \(debug)")
-    // The credential is bad, or the server rejected the requests: a new connection would get the same. A connection that
-    // worked before is replaced immediately.
+    // The credential is bad, or the server rejected the requests: a new connection would get the same. A
+    // connection that worked before is replaced immediately.
     let isFailure =
       code == .enhanceYourCalm || source.isRefusal(goAway: debug)
       || code != .noError && !connection.isProven
@@ -249,7 +249,8 @@ package final class HTTP2PoolRunner {
     source.noticed(.failed(reason: reason, retryMilliseconds: wait))
   }
 
-  /// The alerts of RFC 8446 section 6.2 with which a server rejects the client's certificate, in OpenSSL's words.
+  /// The alerts of RFC 8446 section 6.2 with which a server rejects the client's certificate, in OpenSSL's
+  /// words.
   private static let alerts = [
     "alert bad certificate", "alert unsupported certificate", "alert certificate revoked",
     "alert certificate expired", "alert certificate unknown", "alert unknown ca", "alert access denied",

@@ -12,13 +12,14 @@ package struct HTTP2Response: Equatable, Sendable {
 package enum HTTP2Result: Equatable, Sendable {
   /// The server responded.
   case answered(HTTP2Response)
-  /// The server has certainly not processed it: it was not sent completely, or its stream was above the last one of a GOAWAY.
-  /// It may be sent again immediately: the pool backs off if connections fail.
+  /// The server has certainly not processed it: it was not sent completely, or its stream was above the last
+  /// one of a GOAWAY. It may be sent again immediately: the pool backs off if connections fail.
   case notSent
-  /// The server refused only its stream and has not processed it: it may be sent again, but not in a busy loop.
+  /// The server refused only its stream and has not processed it: it may be sent again, but not in a busy
+  /// loop.
   case refused
-  /// It was sent and there was no response: the connection was lost, the stream reset, or the time limit passed. It may
-  /// have been processed.
+  /// It was sent and there was no response: the connection was lost, the stream reset, or the time limit
+  /// passed. It may have been processed.
   case unknown
 }
 
@@ -30,15 +31,15 @@ package struct HTTP2ResultEntry: Sendable {
   package let result: HTTP2Result
 }
 
-/// Supplies a pool with requests and takes their results. The calls come on the thread of the pool's loop and must not block;
-/// those of one pool never overlap.
+/// Supplies a pool with requests and takes their results. The calls come on the thread of the pool's loop and
+/// must not block; those of one pool never overlap.
 package protocol HTTP2PoolSource: AnyObject {
   /// Whether requests may be taken now; asked in each turn.
   var mayTake: Bool { get }
 
-  /// Submits at most this many requests to a connection, in sending order, and returns how many. Fewer mean that there are no
-  /// more now: the pool does not ask again before the next `wake()`.
-  /// `areScarce` says that these are the last free streams: a source with several users should reserve them for those with few
+  /// Submits at most this many requests to a connection, in sending order, and returns how many. Fewer mean
+  /// that there are no more now: the pool does not ask again before the next `wake()`. `areScarce` says that
+  /// these are the last free streams: a source with several users should reserve them for those with few
   /// requests in flight.
   func submit(upTo count: Int, areScarce: Bool, to connection: HTTP2ClientConnection) -> Int
 

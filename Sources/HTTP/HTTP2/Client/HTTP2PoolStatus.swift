@@ -4,7 +4,8 @@ import BorealisBase
 package enum HTTP2PoolEvent: Equatable, Sendable {
   /// A connection is ready; with its address.
   case connected(address: String)
-  /// A connection could not be made, or was lost; with the reason and the milliseconds until the next attempt.
+  /// A connection could not be made, or was lost; with the reason and the milliseconds until the next
+  /// attempt.
   case failed(reason: String, retryMilliseconds: UInt64)
   /// The server rejects the client's certificate; with its message. Other connections would fail too.
   case refusedCertificate(reason: String)

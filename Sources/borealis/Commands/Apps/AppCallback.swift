@@ -9,8 +9,8 @@ enum AppCallback {
   /// A row to be stored, with the secret in it if that was made just now: it is shown once.
   typealias Change = (row: CallbackSettingRow, secret: String?)
 
-  /// Changes what an app has set up and prints it. Read and changed in one transaction: a server, or another command, may do
-  /// the same.
+  /// Changes what an app has set up and prints it. Read and changed in one transaction: a server, or another
+  /// command, may do the same.
   static func change(
     _ input: Input, needsGetui: Bool = false,
     _ body: @escaping @Sendable (CallbackSettingRow?, Sealer) throws(Failure) -> Change

@@ -80,7 +80,8 @@ import Testing
       queue.set(nil, isStopped: true, for: .production)
       _ = parts.queues.remove(queue.app.id)
     }
-    /// A second goes by, in which the host answers whatever the pool would send; gives the devices that were asked for.
+    /// A second goes by, in which the host answers whatever the pool would send; gives the devices that were
+    /// asked for.
     func second(_ answer: APNsAnswer) async throws -> [UInt64] {
       world.clock.advance(seconds: 1)
       dispatcher.tick()

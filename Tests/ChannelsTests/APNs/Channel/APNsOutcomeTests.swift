@@ -17,8 +17,8 @@ import Testing
       otherHasRefused: refused, hasRenewedProviderToken: renewed)
   }
 
-  /// Every reason of Apple's documentation and those seen in the field, with its status and what follows from it for
-  /// a first attempt.
+  /// Every reason of Apple's documentation and those seen in the field, with its status and what follows from
+  /// it for a first attempt.
   static let table: [(status: Int, reason: String, outcome: APNsOutcome)] = [
     (400, "BadCollapseId", .reject), (400, "BadDeviceToken", .retireToken(since: sent, .unknownHere)),
     (400, "BadExpirationDate", .reject), (400, "BadMessageId", .reject), (400, "BadPriority", .reject),

@@ -11,7 +11,8 @@ import Testing
 
 /// What follows from Apple's answers, step by step, in a time that the test makes.
 @Suite(.timeLimit(.minutes(5))) struct APNsQueueTests {
-  /// A push of which a channel has nothing to send ends at once, with a line in the log, instead of waiting for ever.
+  /// A push of which a channel has nothing to send ends at once, with a line in the log, instead of waiting
+  /// for ever.
   @Test func `A push without parts ends`() async throws {
     let scene = try await QueueScene()
     _ = try await scene.register(1)
@@ -163,7 +164,8 @@ import Testing
     #expect(try await scene.token(of: number) == [1])
   }
 
-  /// A service refuses all tokens that were reported for it, and so does the other when it is asked: outsiders can have reported them.
+  /// A service refuses all tokens that were reported for it, and so does the other when it is asked:
+  /// outsiders can have reported them.
   @Test(arguments: [APNsEnvironment.production, .sandbox])
   func `Refused tokens stop no service and are kept`(home: APNsEnvironment) async throws {
     let scene = try await QueueScene()

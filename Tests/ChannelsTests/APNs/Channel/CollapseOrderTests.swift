@@ -7,7 +7,8 @@ import Testing
 
 @testable import Channels
 
-/// What Apple puts off must not take the place of what is newer: neither its banner nor its number on the icon.
+/// What Apple puts off must not take the place of what is newer: neither its banner nor its number on the
+/// icon.
 @Suite(.timeLimit(.minutes(5))) struct CollapseOrderTests {
   private static let alert = #"{"ios":{"alert":"x"}}"#
   private static let collapsing = #"{"apns_collapse_id":"score"}"#

@@ -12,7 +12,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct LeftPushesTests {
   private static let ownIfRefused = #"{"strategy":4}"#
 
-  /// A queue with a paused credential. If it is full it leaves all in the database, as what is beyond its memory.
+  /// A queue with a paused credential. If it is full it leaves all in the database, as what is beyond its
+  /// memory.
   private func pausedQueue(_ scene: QueueScene, isFull: Bool = true) -> APNsQueue {
     let queue = APNsQueue(app: scene.app, parts: scene.parts)
     for environment in [APNsEnvironment.production, .sandbox] {

@@ -35,7 +35,8 @@ private final class QueueDelivery: Channel {
   }
 }
 
-/// An app with a queue to both of Apple's services and no connections: the test plays Apple, in a time that it makes.
+/// An app with a queue to both of Apple's services and no connections: the test plays Apple, in a time that
+/// it makes.
 final class QueueScene {
   let world: CredentialWorld
   let router: Router

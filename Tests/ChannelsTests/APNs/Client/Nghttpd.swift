@@ -3,8 +3,8 @@ import CLinux
 import Glibc
 import PushTesting
 
-/// Another HTTP/2 implementation's server (Debian's nghttp2-server), gone with the object. It answers every POST 200 with
-/// the request's body.
+/// Another HTTP/2 implementation's server (Debian's nghttp2-server), gone with the object. It answers every
+/// POST 200 with the request's body.
 final class Nghttpd {
   struct Failed: Error {}
 

@@ -5,7 +5,8 @@ import HTTP
 import PushTesting
 import Testing
 
-/// One side refuses the other's certificate. With TLS 1.3 a server's refusal comes after the client's handshake is done.
+/// One side refuses the other's certificate. With TLS 1.3 a server's refusal comes after the client's
+/// handshake is done.
 @Suite(.timeLimit(.minutes(5))) struct TLSAlertTests {
   /// A certificate for `localhost` that can be trusted, and its key.
   private struct Pair {

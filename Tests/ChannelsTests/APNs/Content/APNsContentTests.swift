@@ -10,7 +10,8 @@ import Testing
     ContentVariant(platforms: PlatformSet(.ios), notification: Array(#"{"alert":"i"}"#.utf8))
   ]
 
-  /// The same with notifications for two kinds of Apple's tokens, which use all forms of collapse IDs, badges and holes.
+  /// The same with notifications for two kinds of Apple's tokens, which use all forms of collapse IDs, badges
+  /// and holes.
   static func contentWithApple() throws -> PushContent {
     let payload = try #require(
       APNsTemplate(

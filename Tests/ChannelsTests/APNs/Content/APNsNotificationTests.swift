@@ -121,7 +121,8 @@ private func rendered(_ notification: APNsNotification, id: UInt64 = 7, badge: I
     #expect(rendered(apns, badge: shown ?? 3) == expected ?? #"{"aps":{"alert":"x"},"_j_msgid":7}"#)
   }
 
-  /// Apple refuses a silent push of another type or of priority 10, and iOS drops one that also shows something.
+  /// Apple refuses a silent push of another type or of priority 10, and iOS drops one that also shows
+  /// something.
   @Test(arguments: [
     (#""alert":"","content-available":1"#, APNsPushType.background, 5, #"{"content-available":1}"#),
     (#""alert":"","sound":"","content-available":true"#, .background, 5, #"{"content-available":1}"#),

@@ -56,7 +56,8 @@ import Testing
     #expect(buffer.withUnsafeBytes { $0.baseAddress } == place)
   }
 
-  /// Whatever a notification says, its payload is JSON with the numbers in their places, and no larger than was said.
+  /// Whatever a notification says, its payload is JSON with the numbers in their places, and no larger than
+  /// was said.
   @Test(arguments: 0..<40 as Range<UInt64>)
   func anyNotification(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)

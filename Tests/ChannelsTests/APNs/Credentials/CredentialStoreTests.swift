@@ -150,7 +150,8 @@ import Testing
     }
   }
 
-  /// Without the right secret key nothing is used and the reason is told; once the key is back, all works by itself.
+  /// Without the right secret key nothing is used and the reason is told; once the key is back, all works by
+  /// itself.
   @Test func missingSecretKey() async throws {
     let app = try await world.makeApp()
     let id = try await world.add(try CredentialWorld.upload(.generate()), to: app)[0]

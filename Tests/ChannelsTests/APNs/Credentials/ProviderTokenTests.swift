@@ -84,7 +84,8 @@ import Testing
     #expect(try mint.current() == first)
   }
 
-  /// However many connections complain about one token, it is renewed once; and once more only 20 minutes later.
+  /// However many connections complain about one token, it is renewed once; and once more only 20 minutes
+  /// later.
   @Test func expiredTokensAreRenewedOnce() throws {
     let first = try mint.current()
     clock.advance(minutes: 1)
