@@ -313,7 +313,7 @@ extension ChannelQueue {
       if quotas.renew(at: time.monotonic()) { state.queueHeldBack() }
       state.held.giveUp(at: now.seconds)
       state.forgetChanges()
-      state.left.tick(isSpilled: state.isSpilled, before: now.adding(seconds: -Bounds.patience))
+      state.look(waitingSince: now.adding(seconds: -Bounds.patience))
       return state.targetsWithWork
     }
     saveProgress()

@@ -118,7 +118,7 @@ import Testing
     var left = LeftPushes()
     left.came(RegistrationNumber(1))
     #expect(Self.page(&left) == nil, "it begins with a second")
-    left.tick(isSpilled: true, before: QueuedPush.start)
+    left.tick(before: QueuedPush.start)
     #expect(Self.page(&left, above: 5) == MessageID(5))
     #expect(!left.isSettled && Self.page(&left) == nil, "one page at a time")
     left.end(MessageID(8))
@@ -129,25 +129,26 @@ import Testing
     // It is looked through again, but not at once.
     left.turn(.failure(StorageError(.overloaded, "")))
     #expect(left.isSettled && Self.page(&left) == nil)
-    left.tick(isSpilled: true, before: QueuedPush.start)
+    left.tick(before: QueuedPush.start)
     #expect(Self.page(&left) == MessageID(9))
     // Who comes meanwhile has the next pass.
     left.came(RegistrationNumber(2))
     left.turn(.success(LeftPushes.Found()))
     #expect(Self.page(&left) == nil && !left.isIdle)
-    left.tick(isSpilled: true, before: QueuedPush.start)
+    left.tick(before: QueuedPush.start)
     let page = left.next(above: MessageID(0))
     #expect(page?.after == MessageID(0) && page?.devices.members() == [RegistrationNumber(2)])
     left.turn(.success(LeftPushes.Found(next: MessageID(9))))
-    left.tick(isSpilled: false, before: QueuedPush.start)
-    #expect(left.isIdle)
+    left.came(RegistrationNumber(3))
+    #expect(left.end().members() == [RegistrationNumber(2), RegistrationNumber(3)])
+    #expect(left.isIdle && left.end().isEmpty)
   }
 
   @Test func `A pass leaves most of each second to others`() {
     var left = LeftPushes()
     left.came(RegistrationNumber(1))
     for _ in 0..<2 {
-      left.tick(isSpilled: true, before: QueuedPush.start)
+      left.tick(before: QueuedPush.start)
       var pages = 0
       while Self.page(&left) != nil {
         pages += 1

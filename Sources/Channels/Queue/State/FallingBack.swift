@@ -71,6 +71,13 @@ extension QueueState {
     }
   }
 
+  /// Looks for what has waited since `moment` for devices that have come: in the database, or in memory once
+  /// all of it is there.
+  mutating func look(waitingSince moment: Timestamp) {
+    guard !isSpilled else { return left.tick(before: moment) }
+    for number in left.end().members() { reached(number, waitingSince: moment) }
+  }
+
   /// Hands a push that is only in the database over to the direct connection, for its one device.
   mutating func handOver(_ end: ChannelAnswers, to number: RegistrationNumber) {
     // It may have been recalled, or be about to be, since it was read.

@@ -49,15 +49,18 @@ struct LeftPushes: Sendable {
   mutating func came(_ numbers: NumberSet) { waiting.formUnion(numbers) }
 
   /// Begins a pass if devices have come, for pushes from before a moment. Call once a second.
-  mutating func tick(isSpilled: Bool, before moment: Timestamp) {
+  mutating func tick(before moment: Timestamp) {
     pagesLeft = Self.pagesEachSecond
-    guard !isReading else { return }
-    if !isSpilled {
-      (waiting, page) = (NumberSet(), nil)
-    } else if page == nil, !waiting.isEmpty {
-      page = Page(devices: waiting, after: MessageID(0), until: MessageID(firstAt: moment))
-      waiting = NumberSet()
-    }
+    guard !isReading, page == nil, !waiting.isEmpty else { return }
+    page = Page(devices: waiting, after: MessageID(0), until: MessageID(firstAt: moment))
+    waiting = NumberSet()
+  }
+
+  /// Ends the pass, since all pushes are in memory. Returns the devices whose pushes it has not looked for.
+  mutating func end() -> NumberSet {
+    guard !isReading else { return NumberSet() }
+    defer { (waiting, page) = (NumberSet(), nil) }
+    return waiting.union(page?.devices ?? NumberSet())
   }
 
   /// Takes the next page, of pushes above an ID; nil if there is none now.

@@ -108,6 +108,24 @@ import Testing
     }
   }
 
+  @Test func `Who connects while a queue still reads gets what it has read`() async throws {
+    let scene = try await QueueScene()
+    let number = try await scene.register(1)
+    let old = try await scene.push(options: Self.ownIfRefused)
+    scene.world.clock.advance(seconds: 10)
+    let queue = APNsQueue(app: scene.app, parts: scene.parts)
+    _ = try connect(number, scene)
+    // It reads nothing before it knows its credentials.
+    queue.queue.reached(number)
+    for environment in [APNsEnvironment.production, .sandbox] {
+      queue.set(nil, isStopped: true, for: environment)
+    }
+    queue.queue.credentialsAreSet()
+    try await eventually { queue.queue.state.withLock { !$0.isSpilled } }
+    try await pass(queue, scene)
+    #expect(brought(scene, number) == [old])
+  }
+
   /// More than is read of a page.
   @Test func `A pass goes over all that is left`() async throws {
     let scene = try await QueueScene()
