@@ -67,7 +67,7 @@ struct FrameWriter: ~Copyable {
 extension [UInt8] {
   /// Appends an integer, most significant byte first.
   @inlinable
-  package mutating func appendBigEndian<Value: FixedWidthInteger & UnsignedInteger>(_ value: Value) {
+  public mutating func appendBigEndian<Value: FixedWidthInteger & UnsignedInteger>(_ value: Value) {
     Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
   }
 

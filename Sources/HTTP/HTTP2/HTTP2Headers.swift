@@ -1,9 +1,9 @@
 /// An ordered list of header fields, pseudo fields such as `:status` first, with duplicates. Names and values
 /// are bytes in one array, so a list costs two allocations however long it is, and none when it is emptied
 /// and filled again.
-package struct HTTP2Headers: Equatable, Sendable {
+public struct HTTP2Headers: Equatable, Sendable {
   /// How a field may be compressed (RFC 7541 section 6.2).
-  package enum Compression: UInt8, Sendable {
+  public enum Compression: UInt8, Sendable {
     /// May enter the shared table of fields: for values that repeat.
     case indexed
     /// Never enters a table, here or at any later hop: for values that change each time, and for secrets.
@@ -31,7 +31,7 @@ package struct HTTP2Headers: Equatable, Sendable {
   @usableFromInline var fields: [Field] = []
 
   /// Starts empty.
-  package init() {}
+  public init() {}
 
   init(reserving bytes: Int, fields count: Int) {
     self.bytes.reserveCapacity(bytes)
@@ -39,14 +39,14 @@ package struct HTTP2Headers: Equatable, Sendable {
   }
 
   /// How many fields there are.
-  package var count: Int { fields.count }
+  public var count: Int { fields.count }
 
   /// Bytes of all names and values.
-  package var byteCount: Int { bytes.count }
+  public var byteCount: Int { bytes.count }
 
   /// Adds a field with a static name: lower case, as HTTP/2 requires.
   @inlinable
-  package mutating func append(
+  public mutating func append(
     _ name: StaticString, _ value: some Collection<UInt8>, _ compression: Compression = .indexed
   ) {
     let start = bytes.count
@@ -56,7 +56,7 @@ package struct HTTP2Headers: Equatable, Sendable {
 
   /// Adds a field with a dynamic name, which must be in lower case.
   @inlinable
-  package mutating func append(
+  public mutating func append(
     name: some Collection<UInt8>, _ value: some Collection<UInt8>, _ compression: Compression = .indexed
   ) {
     let start = bytes.count
@@ -65,14 +65,14 @@ package struct HTTP2Headers: Equatable, Sendable {
   }
 
   /// Adds a field with text as its value.
-  package mutating func append(
+  public mutating func append(
     _ name: StaticString, text value: String, _ compression: Compression = .indexed
   ) {
     append(name, value.utf8, compression)
   }
 
   /// Adds all fields of another list.
-  package mutating func append(contentsOf other: HTTP2Headers) {
+  public mutating func append(contentsOf other: HTTP2Headers) {
     let shift = bytes.count
     bytes.append(contentsOf: other.bytes)
     for field in other.fields {
@@ -95,7 +95,7 @@ package struct HTTP2Headers: Equatable, Sendable {
   }
 
   /// Drops the fields after the first `count` and keeps the memory.
-  package mutating func truncate(to count: Int) {
+  public mutating func truncate(to count: Int) {
     guard count < fields.count else { return }
     bytes.removeLast(bytes.count - fields[max(0, count)].start)
     fields.removeLast(fields.count - max(0, count))
@@ -104,20 +104,20 @@ package struct HTTP2Headers: Equatable, Sendable {
   // MARK: Reading
 
   /// The bytes of a field's name; the index is below `count`.
-  package func name(at index: Int) -> ArraySlice<UInt8> {
+  public func name(at index: Int) -> ArraySlice<UInt8> {
     let field = fields[index]
     return bytes[field.start..<field.start + field.nameCount]
   }
 
   /// The bytes of a field's value; the index is below `count`.
-  package func value(at index: Int) -> ArraySlice<UInt8> {
+  public func value(at index: Int) -> ArraySlice<UInt8> {
     let field = fields[index]
     let start = field.start + field.nameCount
     return bytes[start..<start + field.valueCount]
   }
 
   /// The value of the first field of a name in lower case, nil if there is none.
-  package func first(_ name: StaticString) -> ArraySlice<UInt8>? {
+  public func first(_ name: StaticString) -> ArraySlice<UInt8>? {
     for index in fields.indices where fields[index].nameCount == name.utf8CodeUnitCount {
       if has(name, at: index) { return value(at: index) }
     }
@@ -125,17 +125,17 @@ package struct HTTP2Headers: Equatable, Sendable {
   }
 
   /// How many fields of a name in lower case there are.
-  package func count(of name: StaticString) -> Int {
+  public func count(of name: StaticString) -> Int {
     fields.indices.count { fields[$0].nameCount == name.utf8CodeUnitCount && has(name, at: $0) }
   }
 
   /// The value of the first field of a name as text; bytes that are no UTF-8 are replaced.
-  package func text(_ name: StaticString) -> String? {
+  public func text(_ name: StaticString) -> String? {
     first(name).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The fields as text, for logs.
-  package var pairs: [(name: String, value: String)] {
+  public var pairs: [(name: String, value: String)] {
     fields.indices.map {
       (String(decoding: name(at: $0), as: UTF8.self), String(decoding: value(at: $0), as: UTF8.self))
     }
@@ -148,7 +148,7 @@ package struct HTTP2Headers: Equatable, Sendable {
 
 extension HTTP2Headers {
   /// The number in `:status`, nil if it is missing or malformed.
-  package var status: Int? {
+  public var status: Int? {
     guard let digits = first(":status"), digits.count == 3 else { return nil }
     var number = 0
     for digit in digits {

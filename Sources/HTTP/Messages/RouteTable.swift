@@ -1,8 +1,8 @@
 /// Finds the handler for a method and a path. A pattern is a path whose segments are literal or captures:
 /// `/v3/{name}`.
-package struct RouteTable<Handler> {
+public struct RouteTable<Handler> {
   /// The result of a lookup.
-  package enum Match {
+  public enum Match {
     /// The handler, and what its pattern captured.
     case found(Handler, RouteCaptures)
     /// The path is known, the method is not; the methods that are, sorted, for the `Allow` field.
@@ -28,10 +28,10 @@ package struct RouteTable<Handler> {
   @usableFromInline private(set) var nodes = [Node()]
 
   /// Starts empty.
-  package init() {}
+  public init() {}
 
   /// Adds a route; one of the same method and shape is replaced.
-  package mutating func add(_ method: String, _ pattern: String, _ handler: Handler) {
+  public mutating func add(_ method: String, _ pattern: String, _ handler: Handler) {
     var node = 0
     var names: [String] = []
     for segment in pattern.split(separator: "/") {
@@ -56,7 +56,7 @@ package struct RouteTable<Handler> {
   /// Looks up decoded segments. A literal takes precedence over a capture, whatever the method (as in
   /// OpenAPI). `HEAD` finds the handler of `GET` if it has none of its own.
   @inlinable
-  package func match(_ method: String, _ path: [String]) -> Match {
+  public func match(_ method: String, _ path: [String]) -> Match {
     var values: [String] = []
     var allowed: Set<String> = []
     guard let route = find(method, path[...], 0, &values, &allowed) else {
@@ -94,7 +94,7 @@ extension RouteTable.Route: Sendable where Handler: Sendable {}
 extension RouteTable.Match: Sendable where Handler: Sendable {}
 
 /// The values of a pattern's captures in a path.
-package struct RouteCaptures: Sendable, Equatable {
+public struct RouteCaptures: Sendable, Equatable {
   let names: [String]
   let values: [String]
 
@@ -105,7 +105,7 @@ package struct RouteCaptures: Sendable, Equatable {
   }
 
   /// The decoded segment of a capture.
-  package subscript(name: String) -> String? {
+  public subscript(name: String) -> String? {
     for (index, candidate) in names.enumerated() where candidate == name && index < values.count {
       return values[index]
     }

@@ -1,7 +1,7 @@
 /// Storage for many small values under stable indexes with generations, growing by whole chunks, so that a
 /// million connections never move in memory. Not thread-safe: it belongs to one loop.
 @frozen
-package struct Slab<Element> {
+public struct Slab<Element> {
   @usableFromInline static var chunkBits: Int { 10 }
   /// Set in a slot's generation while the slot is in use.
   @usableFromInline static var taken: UInt32 { 1 << 31 }
@@ -14,20 +14,20 @@ package struct Slab<Element> {
 
   /// Starts empty; unused slots hold `blank`.
   @inlinable
-  package init(blank: Element) { self.blank = blank }
+  public init(blank: Element) { self.blank = blank }
 
   /// How many slots are taken.
   @inlinable
-  package var count: Int { Int(used) - free.count }
+  public var count: Int { Int(used) - free.count }
 
   /// One more than the largest index ever taken.
   @inlinable
-  package var capacity: Int { Int(used) }
+  public var capacity: Int { Int(used) }
 
   /// Takes a slot and returns its index and generation: how often it was taken before, or the low 24 bits of
   /// what is given, which must be another one each time.
   @inlinable
-  package mutating func insert(
+  public mutating func insert(
     _ element: Element, generation given: UInt32? = nil
   ) -> (slot: UInt32, generation: UInt32) {
     let slot: UInt32
@@ -56,7 +56,7 @@ package struct Slab<Element> {
 
   /// Gives a slot back; its generation changes, so that late reports about it are recognised.
   @inlinable
-  package mutating func remove(_ slot: UInt32) {
+  public mutating func remove(_ slot: UInt32) {
     let generation = generation(of: slot)
     precondition(slot < used && generation & Self.taken != 0, "a slot is given back twice")
     self[slot] = blank
@@ -66,20 +66,20 @@ package struct Slab<Element> {
 
   /// Whether a slot still has the element of this generation.
   @inlinable
-  package func isCurrent(_ slot: UInt32, _ generation: UInt32) -> Bool {
+  public func isCurrent(_ slot: UInt32, _ generation: UInt32) -> Bool {
     slot < used && self.generation(of: slot) == generation | Self.taken
   }
 
   /// The value in a slot.
   @inlinable
-  package subscript(slot: UInt32) -> Element {
+  public subscript(slot: UInt32) -> Element {
     _read { yield chunks[Int(slot) >> Self.chunkBits][Int(slot) & (1 << Self.chunkBits - 1)] }
     _modify { yield &chunks[Int(slot) >> Self.chunkBits][Int(slot) & (1 << Self.chunkBits - 1)] }
   }
 
   /// The generation of a slot in use, as `insert` returned it.
   @inlinable
-  package func generation(taken slot: UInt32) -> UInt32 { generation(of: slot) & ~Self.taken }
+  public func generation(taken slot: UInt32) -> UInt32 { generation(of: slot) & ~Self.taken }
 
   @inlinable
   func generation(of slot: UInt32) -> UInt32 {

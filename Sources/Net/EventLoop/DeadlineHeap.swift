@@ -1,7 +1,7 @@
 /// Things with deadlines, the earliest first, in the order they were added for equal deadlines: a binary
 /// heap. Nothing can be taken out before its time: an owner who no longer wants something passes over it when
 /// it comes up.
-package struct DeadlineHeap<Element> {
+public struct DeadlineHeap<Element> {
   @usableFromInline
   struct Entry {
     @usableFromInline let deadline: UInt64
@@ -25,15 +25,15 @@ package struct DeadlineHeap<Element> {
 
   /// An empty one.
   @inlinable
-  package init() {}
+  public init() {}
 
   /// The earliest deadline, nil if there is nothing.
   @inlinable
-  package var earliest: UInt64? { entries.first?.deadline }
+  public var earliest: UInt64? { entries.first?.deadline }
 
   /// Adds something; the deadline is in the owner's unit of time.
   @inlinable
-  package mutating func add(_ element: Element, at deadline: UInt64) {
+  public mutating func add(_ element: Element, at deadline: UInt64) {
     added &+= 1
     entries.append(Entry(deadline: deadline, number: added, element: element))
     var place = entries.count - 1
@@ -45,7 +45,7 @@ package struct DeadlineHeap<Element> {
 
   /// Takes out what comes first, if its deadline has come.
   @inlinable
-  package mutating func popDue(at now: UInt64) -> (deadline: UInt64, element: Element)? {
+  public mutating func popDue(at now: UInt64) -> (deadline: UInt64, element: Element)? {
     guard let first = entries.first, first.deadline <= now else { return nil }
     let last = entries.removeLast()
     if !entries.isEmpty {

@@ -28,7 +28,7 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
 }
 
 /// Reaches an event loop from any thread.
-package final class LoopHandle: Sendable {
+public final class LoopHandle: Sendable {
   /// Which of the process' loops this is, from 0.
   package let index: Int
 
@@ -81,7 +81,7 @@ package final class LoopHandle: Sendable {
   }
 
   /// Wakes the loop to read its mailboxes. Several calls before it does cost one system call.
-  package func wake() {
+  public func wake() {
     if !isSignalled.exchange(true, ordering: .acquiringAndReleasing) { _ = cl_eventfd_signal(wakeDescriptor) }
   }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// is full, and the driver learns of that with the next mail, behind everything that came before; it must be
 /// able to find out by itself what it missed. `post` always succeeds: it is for answers and the like, of
 /// which there are never more than the driver itself has asked for or than others may have under way.
-package final class Mailbox<Message: Sendable>: Sendable {
+public final class Mailbox<Message: Sendable>: Sendable {
   @usableFromInline
   struct State: Sendable {
     @usableFromInline var messages: [Message] = []
@@ -16,20 +16,20 @@ package final class Mailbox<Message: Sendable>: Sendable {
   }
 
   /// Messages from which on none is taken by `offer`.
-  package let capacity: Int
+  public let capacity: Int
   @usableFromInline let handle: LoopHandle
   @usableFromInline let state = Mutex(State())
 
   /// Makes a mailbox of the loop behind `handle`.
   @inlinable
-  package init(of handle: LoopHandle, capacity: Int = 1 << 16) {
+  public init(of handle: LoopHandle, capacity: Int = 1 << 16) {
     self.handle = handle
     self.capacity = capacity
   }
 
   /// Adds a message; the loop wakes only if the box was empty.
   @inlinable
-  package func post(_ message: Message) {
+  public func post(_ message: Message) {
     let isFirst = state.withLock { state in
       state.messages.append(message)
       return state.messages.count == 1
@@ -39,7 +39,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
 
   /// Adds a message unless the box is full.
   @inlinable
-  package func offer(_ message: Message) {
+  public func offer(_ message: Message) {
     let isFirst = state.withLock { state in
       guard state.messages.count < capacity else {
         state.hasRefused = true
@@ -53,11 +53,11 @@ package final class Mailbox<Message: Sendable>: Sendable {
 
   /// Takes all messages, in the order they were posted.
   @inlinable
-  package func drain() -> [Message] { take().messages }
+  public func drain() -> [Message] { take().messages }
 
   /// Takes all messages, in the order they were posted, and returns whether some were refused after them.
   @inlinable
-  package func take() -> (messages: [Message], hasRefused: Bool) {
+  public func take() -> (messages: [Message], hasRefused: Bool) {
     state.withLock { state in
       defer { state = State() }
       return (state.messages, state.hasRefused)
