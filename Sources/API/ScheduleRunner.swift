@@ -83,7 +83,7 @@ final class ScheduleRunner: Sendable {
   private func note(unopened: Int) {
     guard unopened != lastUnopened.exchange(unopened, ordering: .relaxed), unopened > 0 else { return }
     log.error(
-      "schedules are due that cannot be read: the secret key of their contents is missing",
+      "due schedules cannot be read: the secret key of their contents is missing",
       ["schedules": .number(Int64(unopened))])
   }
 

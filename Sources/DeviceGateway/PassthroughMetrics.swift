@@ -37,7 +37,7 @@ package final class PassthroughMetrics: Sendable {
       "borealis_device_slow_total", "Times that a device read so slowly that its pushes had to wait")
     overflows = metrics.counter(
       "borealis_device_overflows_total",
-      "Times that a loop had more pushes to deliver than it takes, and its devices caught up from the kept ones"
+      "Times that a loop's mailbox was full, and its devices caught up from stored pushes"
     )
     heartbeatsMissed = metrics.counter(
       "borealis_device_heartbeats_missed_total", "Sessions ended because the device was silent for too long")

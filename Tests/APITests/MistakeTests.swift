@@ -175,7 +175,7 @@ import Testing
     ),
     (
       "POST /v3/push", push(#""notification":{"alert":"x","ios":{"extras":{"aps":1}}}"#), "400 1003",
-      ["notification.ios.extras.aps is taken"]
+      ["notification.ios.extras.aps is reserved"]
     ),
     (
       "POST /v3/push", push(#""notification":{"alert":"x","hmos":{"alert":"y","push_type":3}}"#), "400 1003",

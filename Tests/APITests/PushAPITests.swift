@@ -61,11 +61,11 @@ import Testing
     (#""ios":{"alert":"%"}"#, 2000, "notification.ios: 2012 bytes as JSON, at most 2000 are allowed"),
     (
       #""alert":"x","voip":{"a":"%"}"#, 5120,
-      "notification.voip makes a payload of up to 5156 bytes for Apple, which takes at most 5120"
+      "notification.voip makes a payload of up to 5156 bytes for Apple, which accepts at most 5120"
     ),
     (
       #""ios":{"alert":"x","extras":{"aps":{"a":1}}}"#, 0,
-      "notification.ios.extras.aps is taken by the server"
+      "notification.ios.extras.aps is reserved for the server"
     ),
   ])
   func notificationsThatAppleWouldRefuse(members: String, count: Int, message: String) async throws {

@@ -242,7 +242,7 @@ import Testing
       CREATE TRIGGER refuse BEFORE INSERT ON node FOR EACH ROW EXECUTE FUNCTION refuse()
       """, in: world.database)
     gateway.program.signal(SIGCONT)
-    try gateway.program.wait(forError: "this node cannot join again; it tries on")
+    try gateway.program.wait(forError: "rejoining the cluster failed; retrying")
     #expect(try gateway.call("GET", "/readyz").body.contains("taken for dead"))
     try world.cluster.sql("DROP TRIGGER refuse ON node", in: world.database)
     try world.waitUntilReady("b")
@@ -287,7 +287,7 @@ import Testing
       """)
     let ending = try world.end("a", SIGTERM)
     #expect(ending.status == 0)
-    #expect(ending.errors.contains("the installation could not be handed over"))
+    #expect(ending.errors.contains("installation-wide services not handed over"))
     try session.sql("DROP TRIGGER refuse ON home")
     #expect(try hasInstallation("b"))
   }

@@ -20,9 +20,9 @@ import Testing
   @Test func `NATS is away for a while`() throws {
     let world = try FaultWorld()
     world.cluster.bus.kill()
-    for name in Self.all { try world.wait(for: "the connection to the bus is lost", at: name) }
+    for name in Self.all { try world.wait(for: "disconnected from the bus", at: name) }
     // Longer than any silence that nodes take for a pause.
-    try world.wait(for: "nothing comes from a node over the bus", at: "a", times: 2)
+    try world.wait(for: "no messages from node on the bus", at: "a", times: 2)
     try world.waitForPushes(150)
     try world.cluster.bus.start()
     for name in Self.all { try world.wait(for: "connected to the bus", at: name, times: 2) }
@@ -51,7 +51,7 @@ import Testing
     }
     try world.waitForPushes(60)
     try primary.control("-m immediate stop")
-    try world.wait(for: "cannot reach the cluster's database", at: "b")
+    try world.wait(for: "cluster database not responding", at: "b")
     try standby.sql("SELECT pg_promote()")
     try world.waitForPushes(90)
     try world.check(stayed: Self.all)
@@ -80,7 +80,7 @@ import Testing
     try world.waitUntilDead("c", for: ["a", "b"])
     try world.waitForPushes(60)
     frozen.program.signal(SIGCONT)
-    try world.wait(for: "this node was taken for dead; it joins again", at: "c")
+    try world.wait(for: "other nodes considered this node dead; rejoining the cluster", at: "c")
     try world.waitForPushes(60)
     try world.check(stayed: Self.all)
     #expect(try world.cluster.home() == "a")
@@ -102,7 +102,7 @@ import Testing
     try world.waitUntilDead("c", for: ["a", "b"])
     try world.waitForPushes(60)
     proxy.set(.open)
-    try world.wait(for: "this node was taken for dead; it joins again", at: "c")
+    try world.wait(for: "other nodes considered this node dead; rejoining the cluster", at: "c")
     try world.wait(for: "another node is the home", at: "c", times: 2)
     try world.waitForPushes(60)
     try world.check(stayed: Self.all)
@@ -123,10 +123,10 @@ import Testing
   @Test func `A gateway is cut off from the bus`() throws {
     let (world, proxy) = try Self.worldWithProxy { try TestProxy(toBusOf: "b", in: $0) }
     proxy.set(.blocked)
-    try world.wait(for: "nothing comes from a node over the bus", at: "a")
+    try world.wait(for: "no messages from node on the bus", at: "a")
     try world.waitForPushes(60)
     proxy.set(.open)
-    try world.wait(for: "a node is heard again", at: "a")
+    try world.wait(for: "node reachable again on the bus", at: "a")
     try world.waitForPushes(60)
     try world.check(stayed: Self.all)
     #expect(try world.cluster.home() == "a")

@@ -363,7 +363,7 @@ import Testing
     #expect(try server.call("GET", "/healthz").status == 200)
     try cluster.control("start")
     #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 200 })
-    let isOver = server.program.errors.contains("the database takes transactions again")
+    let isOver = server.program.errors.contains("database accepts writes again")
     #expect(isOver)
     accepted.append(try push("last", to: "all", as: app, at: server))
     var arrived: [String] = []

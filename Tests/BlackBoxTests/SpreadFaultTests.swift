@@ -19,8 +19,8 @@ import Testing
   @Test func `NATS is away for a while`() throws {
     let world = try FaultWorld(isDivided: true)
     world.cluster.bus.kill()
-    for name in Self.all { try world.wait(for: "the connection to the bus is lost", at: name) }
-    try world.wait(for: "nothing comes from a node over the bus", at: "a", times: 2)
+    for name in Self.all { try world.wait(for: "disconnected from the bus", at: name) }
+    try world.wait(for: "no messages from node on the bus", at: "a", times: 2)
     try world.waitForPushes(150)
     try world.cluster.bus.start()
     for name in Self.all { try world.wait(for: "connected to the bus", at: name, times: 2) }
@@ -48,7 +48,7 @@ import Testing
     }
     try world.waitForPushes(60)
     try primary.control("-m immediate stop")
-    try world.wait(for: "cannot reach the cluster's database", at: "b")
+    try world.wait(for: "cluster database not responding", at: "b")
     try standby.sql("SELECT pg_promote()")
     try world.waitForPushes(90)
     try world.check(stayed: Self.all)

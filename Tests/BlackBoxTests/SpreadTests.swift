@@ -121,7 +121,7 @@ import Testing
     }
     let pusher = SpreadPusher(b, apps)
     let isTried = RunningProgram.eventually {
-      a.program.errors.ranges(of: "an app could not be handed over").count > 1
+      a.program.errors.ranges(of: "app not handed over").count > 1
     }
     #expect(isTried)
     let count = pusher.count

@@ -92,7 +92,7 @@ import Testing
     let key = try ES256Key.generate()
     let pair = try PKCS12.parse(good, password: "secret")
     for (bytes, password, fields, reason) in [
-      (good, "wrong", [:], "The file was not taken: the password is wrong."),
+      (good, "wrong", [:], "The file was refused: the password is wrong."),
       (good, "", [:], "it is protected by a password: enter it"),
       (
         good, "secret", ["certificate-service": "production"],

@@ -192,7 +192,7 @@ extension WriteBehindTests {
     writeBehind.finish { true }
     #expect(writeBehind.wordCount == 2)
     let told = lines.withLock { $0 }
-    #expect(told.count == 1 && told[0].contains("not all that devices did could be stored"), "\(told)")
+    #expect(told.count == 1 && told[0].contains("some acknowledgements were not stored"), "\(told)")
     #expect(told.first?.contains("reports=2") == true, "\(told)")
   }
 }

@@ -22,7 +22,7 @@ import Testing
     ),
     (
       "POST /push/list/cid", #"{"audience":{"cid":["CID","CID"]},"taskid":"RASL_7"}"#,
-      "contains duplicate cid: 'CID' is there twice"
+      "contains duplicate cid: 'CID' is given twice"
     ),
     (
       "POST /push/list/cid", #"{"audience":{"cid":["CID"]},"taskid":"RASL_7","need_alias_detail":true}"#,
@@ -58,7 +58,7 @@ import Testing
     ),
     (
       "POST /user/alias", #"{"data_list":[{"cid":"CID","alias":"a"},{"cid":"CID","alias":"a"}]}"#,
-      "contains duplicate cid: 'CID' is there twice"
+      "contains duplicate cid: 'CID' is given twice"
     ),
     ("POST /user/alias", #"{"data_list":[{"cid":"CID"}]}"#, "data_list[0].alias can not be empty"),
     (
@@ -87,7 +87,7 @@ import Testing
     ),
     ("PUT /user/custom_tag/batch/a", #"{"cid":[]}"#, "cid can not be empty"),
     ("POST /user/black/cid/CID,x", "", "target user is invalid: the app has no cid 'x'"),
-    ("POST /user/black/cid/CID,CID", "", "contains duplicate cid: 'CID' is there twice"),
+    ("POST /user/black/cid/CID,CID", "", "contains duplicate cid: 'CID' is given twice"),
     (
       "POST /user/badge/cid/CID", #"{"badge":"x"}"#,
       "badge is invalid: it must be a number such as 7, +1 or -1, not 'x'"

@@ -263,7 +263,7 @@ enum PushMistakes {
       #"{"key":"custom_tag","values":["a"],"opt_type":"xor"}"#,
       "tag[0].opt_type is invalid: it must be or, and or not"
     ),
-    tags(#"{"key":"custom_tag","values":["a","a"]}"#, "contains duplicate values: 'a' is there twice"),
+    tags(#"{"key":"custom_tag","values":["a","a"]}"#, "contains duplicate values: 'a' is given twice"),
     tags(
       #"{"key":"custom_tag","values":["a","b"]},{"key":"custom_tag","values":["c","d"]}"#,
       "permission required by tag[1].opt_type or: one condition with several values may have it"

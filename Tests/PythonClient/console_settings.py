@@ -29,7 +29,7 @@ async def configure(walk: Any, server: Server, key: str, folder: pathlib.Path, a
     form = page.locator("form", has=page.locator("input[name=certificate]"))
     before = len(walk.complaints)
     await upload(form, folder, 23, "wrong")
-    await page.get_by_text("The file was not taken: the password is wrong.").wait_for()
+    await page.get_by_text("The file was refused: the password is wrong.").wait_for()
     # The browser complains of the status as well, as it should.
     expect_equal([line for line in walk.complaints[before:] if "422" not in line], [], "complaints")
     del walk.complaints[before:]

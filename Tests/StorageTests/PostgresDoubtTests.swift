@@ -63,8 +63,8 @@ import Testing
     try await store.change { transaction throws(StorageError) in
       try transaction.pushes.insert(.single(id + 1, app: app, target: 0))
     }
-    #expect(lines.all.count { $0.contains("it is unknown yet whether the last transaction") } == 1)
-    #expect(lines.all.count { $0.contains("it is known what became of the transaction") } == 1)
+    #expect(lines.all.count { $0.contains("cannot tell whether the last transaction") } == 1)
+    #expect(lines.all.count { $0.contains("outcome of the in-doubt transaction resolved") } == 1)
   }
 
   /// What came too early, or too late, is refused at once: nobody carries it out when those who asked for it

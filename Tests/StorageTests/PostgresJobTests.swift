@@ -42,7 +42,7 @@ import Testing
       }
     }
     #expect(error?.kind == .busy && error?.isPassing == true)
-    #expect(lines.all.count { $0.contains("another transaction holds what it needs") } == 1, "\(lines.all)")
+    #expect(lines.all.count { $0.contains("holds a lock that it needs") } == 1, "\(lines.all)")
     #expect(store.obstacle == nil)
     try other.sql("COMMIT")
     try await store.change { transaction throws(StorageError) in

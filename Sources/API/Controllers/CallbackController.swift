@@ -183,7 +183,7 @@ struct CallbackController: GatewayController {
   private func callbackService(_ call: GatewayCall) -> (CallbackService, AppID)? {
     guard let app = call.app else { return nil }
     guard let callbacks = gateway.callbacks else {
-      call.fail(.notPermitted("Callbacks are not there"))
+      call.fail(.notPermitted("Callbacks are unavailable"))
       return nil
     }
     return (callbacks, app.id)

@@ -252,7 +252,7 @@ struct DeviceController: GatewayController {
     let unknown = zip(ids, numbers).filter { $0.1 == nil }.map(\.0.text)
     guard malformed.isEmpty, unknown.isEmpty else {
       let message =
-        malformed.first.map { "registration_ids: '\($0.prefix(64))' is no registration id" }
+        malformed.first.map { "registration_ids: '\($0.prefix(64))' is not a valid registration id" }
         ?? "registration_ids names unknown registrations; nothing was changed"
       let isPart = unknown.count < ids.count
       call.fail(

@@ -82,7 +82,7 @@ struct DeviceKeyController: GatewayController {
     var sealed: [(RegistrationID, [UInt8])] = []
     for member in devices.members {
       guard let registration = RegistrationID(member.key) else {
-        return call.fail(.deviceInvalid("devices.\(member.key.prefix(64)) is no registration ID"))
+        return call.fail(.deviceInvalid("devices.\(member.key.prefix(64)) is not a valid registration ID"))
       }
       guard let bytes = member.value.string.flatMap({ Base64.decode($0.utf8) }),
         (1...DeviceKeys.mostBytes).contains(bytes.count)

@@ -87,7 +87,7 @@ struct FileController: GatewayController {
         contentType: call.request.headers["content-type"] ?? "", body: call.request.body)
     } catch {
       let complaint =
-        error == .notMultipart ? "is no multipart/form-data" : "is malformed as multipart/form-data"
+        error == .notMultipart ? "is not multipart/form-data" : "is malformed as multipart/form-data"
       throw .invalidValue("The body \(complaint)")
     }
     var names: Set<String> = []
@@ -95,7 +95,7 @@ struct FileController: GatewayController {
       guard ["filename", "ttl"].contains(part.name) else {
         throw .unsupportedKey("\(part.name.prefix(64)) is not supported")
       }
-      guard names.insert(part.name).inserted else { throw .invalidValue("\(part.name) is there twice") }
+      guard names.insert(part.name).inserted else { throw .invalidValue("\(part.name) is given twice") }
     }
     return form
   }

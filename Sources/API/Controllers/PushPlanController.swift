@@ -65,7 +65,7 @@ struct PushPlanController: GatewayController {
       switch result {
       case .failure: call.fail(.timeout)
       case .success(.added): call.answer(200, Self.coded { _ in })
-      case .success(.exists): call.fail(.invalidValue("name is taken by another push plan"))
+      case .success(.exists): call.fail(.invalidValue("name is used by another push plan"))
       case .success(.full): call.fail(.overLimit("The app has \(PushPlans.most) plans"))
       }
     }

@@ -97,7 +97,7 @@ struct VendorReceiptController: GatewayController {
       switch refusal {
       case .unknown: (404, "There is no such address for receipts")
       case .signature: (401, "The signature is missing, wrong, too old or was used before")
-      case .malformed: (400, "The body is not in the form of the service's receipts")
+      case .malformed: (400, "The body is not a receipt of the service")
       }
     return APIError(code: APIError.invalidValue(text).code, httpStatus: status, message: text)
   }

@@ -118,7 +118,7 @@ extension GetuiError {
   static func refuseDuplicates(_ values: [String], of key: String) throws(GetuiError) {
     var seen: Set<String> = []
     guard let twice = values.first(where: { !seen.insert($0).inserted }) else { return }
-    throw .parameter("contains duplicate \(key): '\(twice.prefix(64))' is there twice")
+    throw .parameter("contains duplicate \(key): '\(twice.prefix(64))' is given twice")
   }
 
   /// Reads the name of a task of some kinds.

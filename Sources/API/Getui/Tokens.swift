@@ -171,7 +171,7 @@ final class Tokens: Sendable {
     }
     guard let keys = keys.read(), let secret = try? GetuiSecret.open(row.secret, app: app.id, with: keys)
     else {
-      log.error("Getui's master secret cannot be opened", ["app": .text(app.key.text)])
+      log.error("cannot decrypt Getui's master secret", ["app": .text(app.key.text)])
       return nil
     }
     let key = HMAC.sha256(key: secret, Array("getui token \(app.key.text)".utf8))

@@ -62,10 +62,10 @@ extension FCM {
   package func meaning(of reason: String) -> Phrase? {
     switch reason {
     case "UNREGISTERED":
-      Phrase("The app was removed from the device, or its token has expired.", "应用已被卸载，或令牌已失效。")
+      Phrase("The app was removed from the device, or its token has expired.", "应用已被卸载，或 Token 已失效。")
     case "SENDER_ID_MISMATCH", "THIRD_PARTY_AUTH_ERROR":
-      Phrase("The token belongs to another Firebase project or app.", "令牌属于其他 Firebase 项目或应用。")
-    case "INVALID_ARGUMENT": Phrase("FCM does not take the token or the content.", "FCM 不接受该令牌或内容。")
+      Phrase("The token belongs to another Firebase project or app.", "Token 属于其他 Firebase 项目或应用。")
+    case "INVALID_ARGUMENT": Phrase("FCM rejected the token or the content.", "FCM 拒绝了该 Token 或通知内容。")
     case "MessageTooBig":
       Phrase("The notification exceeds FCM's limit of 4096 bytes.", "通知超出 FCM 的 4096 字节限制。")
     default: nil

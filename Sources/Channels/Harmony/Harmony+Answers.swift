@@ -55,15 +55,15 @@ extension Harmony {
   /// What Push Kit's words mean.
   package func meaning(of reason: String) -> Phrase? {
     switch reason {
-    case "tokenFormatError": Phrase("The token is none of Push Kit's.", "该令牌不是推送服务的令牌。")
+    case "tokenFormatError": Phrase("The token is none of Push Kit's.", "该 Token 不是 Push Kit 的 Token。")
     case "80300002":
       Phrase(
         "The token belongs to another app, or Huawei does not let the app send.",
-        "令牌属于其他应用，或华为不允许该应用推送。")
+        "Token 属于其他应用，或华为不允许该应用推送。")
     case "noRight", "80300028":
-      Phrase("The token belongs to another project or app.", "令牌属于其他项目或应用。")
+      Phrase("The token belongs to another project or app.", "Token 属于其他项目或应用。")
     case "tokenPlatformNotSupport":
-      Phrase("The token is not of a device with HarmonyOS 5 or later.", "令牌不属于鸿蒙 5 及以上的设备。")
+      Phrase("The token is not of a device with HarmonyOS 5 or later.", "Token 不属于鸿蒙 5 及以上的设备。")
     case "noPushTypeRight":
       Phrase("The app has no right to this kind of push.", "应用未开通该推送类型的权益。")
     case "noRightToSendThisLiveNotificationEvent":

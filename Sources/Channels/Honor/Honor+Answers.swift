@@ -54,9 +54,10 @@ extension Honor {
   package func meaning(of reason: String) -> Phrase? {
     switch reason {
     case "ExpiredToken":
-      Phrase("Honor no longer knows the token: usually the app was removed.", "荣耀已不认识该令牌，通常是应用已被卸载。")
+      Phrase("Honor no longer knows the token: usually the app was removed.", "荣耀返回 Token 无效，通常是应用已被卸载。")
     case "80300002":
-      Phrase("The token belongs to another app, or Honor does not let the app send.", "令牌属于其他应用，或荣耀不允许该应用推送。")
+      Phrase(
+        "The token belongs to another app, or Honor does not let the app send.", "Token 属于其他应用，或荣耀不允许该应用推送。")
     default: nil
     }
   }

@@ -38,16 +38,16 @@ extension Huawei {
   package func meaning(of reason: String) -> Phrase? {
     switch reason {
     case "80100000", "80300007":
-      Phrase("Huawei does not know the token: usually the app was removed.", "华为不认识该令牌，通常是应用已被卸载。")
+      Phrase("Huawei does not know the token: usually the app was removed.", "华为返回 Token 无效，通常是应用已被卸载。")
     case "80300002":
       Phrase(
         "The token belongs to another app, or Huawei does not let the app send.",
-        "令牌属于其他应用，或华为不允许该应用推送。")
-    case "80100004": Phrase("The push had expired when Huawei got it.", "推送到达华为时已过期。")
+        "Token 属于其他应用，或华为不允许该应用推送。")
+    case "80100004": Phrase("The push had expired when Huawei got it.", "华为收到推送时已过期。")
     case "80100016": Phrase("Huawei refuses words in the text.", "华为拒绝了文本中的敏感词。")
     case "80300008": Phrase("The notification exceeds Huawei's limit of 4096 bytes.", "通知超出华为的 4096 字节限制。")
     case "80100001", "80100003", "80100013":
-      Phrase("Huawei does not take a value of the notification.", "华为不接受通知中的某个值。")
+      Phrase("Huawei rejected a field of the notification.", "华为拒绝了通知中的某个字段。")
     default: nil
     }
   }

@@ -27,7 +27,7 @@ struct VendorRemarks<V: Vendor> {
     let health = dispatchers.map(\.view).health
     let isUnreachable = if case .unreachable = health { true } else { false }
     let rests = dispatchers.compactMap(\.rest).map {
-      Phrase("Sending rests for a while: {}.", "暂停发送片刻：{}。").with(each: Phrase(problem: $0))
+      Phrase("Sending is paused temporarily: {}.", "暂停发送，将自动恢复：{}。").with(each: Phrase(problem: $0))
     }
     let quotas = dispatchers.compactMap { dispatcher in
       dispatcher.queue?.quotas.usedUp.map { usedUp in

@@ -51,12 +51,12 @@ extension Meizu {
     case "110002", "110003":
       Phrase(
         "Meizu does not know the token, or the app has unsubscribed: usually the app was removed.",
-        "魅族不认识该令牌，或应用已取消订阅；通常是应用已被卸载。")
+        "魅族返回 PushId 无效或已取消订阅，通常是应用已被卸载。")
     case "ID110011":
       Phrase("The device has had all marketing that Meizu allows in a day.", "该设备当日可接收的公信消息已达魅族的上限。")
     case "ID520":
       Phrase("Meizu shows a device no more messages of an app in a minute.", "同一设备一分钟内的消息过多，已被魅族折叠。")
-    case "1005", "110004": Phrase("Meizu does not take a value of the notification.", "魅族不接受通知中的某个值。")
+    case "1005", "110004": Phrase("Meizu rejected a field of the notification.", "魅族拒绝了通知中的某个字段。")
     default: nil
     }
   }

@@ -74,9 +74,9 @@ extension OPPO {
   package func meaning(of reason: String) -> Phrase? {
     switch reason {
     case "10000":
-      Phrase("OPPO does not know the token: usually the app was removed.", "OPPO 不认识该令牌，通常是应用已被卸载。")
+      Phrase("OPPO does not know the token: usually the app was removed.", "OPPO 返回 RegId 无效，通常是应用已被卸载。")
     case "20", "21", "22", "23", "24", "25", "40", "41":
-      Phrase("OPPO does not take a value of the notification.", "OPPO 不接受通知中的某个值。")
+      Phrase("OPPO rejected a field of the notification.", "OPPO 拒绝了通知中的某个字段。")
     case "54":
       Phrase(
         "OPPO wants a message template for this category: private_msg_template_id.",

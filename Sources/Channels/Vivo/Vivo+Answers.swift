@@ -97,7 +97,7 @@ extension Vivo {
   /// What vivo's words mean.
   package func meaning(of reason: String) -> Phrase? {
     switch reason {
-    case "10302", "InvalidUser1": Phrase("vivo does not know the token.", "vivo 不认识该令牌。")
+    case "10302", "InvalidUser1": Phrase("vivo does not know the token.", "vivo 返回 RegId 无效。")
     case "InvalidUser2": WhyCause.removedOrNotificationsOff.text
     case "InvalidUser3":
       Phrase("The device has not been online for months.", "设备已数月未联网。")
@@ -107,7 +107,7 @@ extension Vivo {
         "测试推送（push_mode 为 1）只能发给在 vivo 登记的测试设备。")
     case "10045", "10073": Phrase("vivo refuses the text.", "vivo 拒绝了文本内容。")
     case _ where reason.utf8.count == 5 && reason.hasPrefix("10"):
-      Phrase("vivo does not take a value of the notification.", "vivo 不接受通知中的某个值。")
+      Phrase("vivo rejected a field of the notification.", "vivo 拒绝了通知中的某个字段。")
     default: nil
     }
   }

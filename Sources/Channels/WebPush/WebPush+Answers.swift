@@ -53,7 +53,7 @@ extension WebPush {
       Phrase("The subscription names a server that is not a known push service.", "该订阅指向未知的推送服务。")
     case "InvalidSubscription": Phrase("The keys of the subscription cannot be used.", "该订阅的密钥无法使用。")
     case "BadRequest":
-      Phrase("The push service does not take the subscription or the content.", "推送服务不接受该订阅或内容。")
+      Phrase("The push service rejected the subscription or the content.", "推送服务拒绝了该订阅或通知内容。")
     default: nil
     }
   }

@@ -58,11 +58,11 @@ extension Xiaomi {
   package func meaning(of reason: String) -> Phrase? {
     switch reason {
     case "BadRegID", "20301", "66108":
-      Phrase("Xiaomi does not know the token: usually the app was removed.", "小米不认识该令牌，通常是应用已被卸载。")
+      Phrase("Xiaomi does not know the token: usually the app was removed.", "小米返回 RegId 无效，通常是应用已被卸载。")
     case "22000":
-      Phrase("The token belongs to another app, or Xiaomi does not know the app.", "令牌属于其他应用，或小米不认识该应用。")
+      Phrase("The token belongs to another app, or Xiaomi does not know the app.", "Token 属于其他应用，或小米未识别该应用。")
     case "10016", "10017", "10018":
-      Phrase("Xiaomi does not take a value of the notification.", "小米不接受通知中的某个值。")
+      Phrase("Xiaomi rejected a field of the notification.", "小米拒绝了通知中的某个字段。")
     default: nil
     }
   }

@@ -14,7 +14,7 @@ final class ForwardMetrics: Sendable {
   init(_ metrics: Metrics) {
     func outcome(_ name: String) -> Counter {
       metrics.counter(
-        "borealis_forward_requests_total", "Requests for the home by what came of them.",
+        "borealis_forward_requests_total", "Requests for the home by outcome.",
         labels: "outcome=\"\(name)\"")
     }
     answered = outcome("answered")

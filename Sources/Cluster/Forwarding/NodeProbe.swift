@@ -157,7 +157,7 @@ package final class NodeProbe: LoopDriver {
   }
 
   private func take(_ count: Int, _ question: Question) {
-    guard let sent = question.sentAt else { return fail(question, "it answers what it was not asked") }
+    guard let sent = question.sentAt else { return fail(question, "it sent an unexpected answer") }
     switch question.parser.consume(buffer.span.extracting(0..<count)).event {
     case .needMore: break
     case .response(let response, let keepAlive) where HomeAnswer.isGreeting(response):

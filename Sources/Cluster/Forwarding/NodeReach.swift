@@ -83,13 +83,13 @@ package final class NodeReach: Sendable {
     for (problem, node) in lines {
       if let problem {
         log.warning(
-          "cannot reach a node for requests",
+          "node unreachable for requests",
           [
             "node": .text(problem.node.name), "address": .text("\(problem.node.host):\(problem.node.port)"),
             "reason": .text(problem.reason),
           ])
       } else if let node {
-        log.info("a node is reached for requests again", ["node": .text(node.name)])
+        log.info("node reachable for requests again", ["node": .text(node.name)])
       }
     }
   }

@@ -167,6 +167,6 @@ package final class RequestForwarder: Sendable {
       defer { unreached = [] }
       return !unreached.isEmpty
     }
-    if wasUnreached { log.info("the home takes requests", ["node": .text(home.name)]) }
+    if wasUnreached { log.info("home reachable for requests", ["node": .text(home.name)]) }
   }
 }

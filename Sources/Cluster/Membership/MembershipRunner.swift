@@ -101,7 +101,8 @@ package final class MembershipRunner: Sendable {
   package func drain() {
     membership.withLock { $0.drain() }
     do throws(StorageError) { try registry.setDraining(incarnation) } catch {
-      log.warning("cannot tell other nodes that this one ends", ["error": .text(error.description)])
+      log.warning(
+        "cannot announce to other nodes that this one is stopping", ["error": .text(error.description)])
     }
   }
 
@@ -122,7 +123,8 @@ package final class MembershipRunner: Sendable {
   package func close() {
     stop()
     do throws(StorageError) { try registry.leave(incarnation) } catch {
-      log.warning("cannot tell other nodes that this one ends", ["error": .text(error.description)])
+      log.warning(
+        "cannot announce to other nodes that this one is stopping", ["error": .text(error.description)])
     }
     registry.close()
   }
@@ -137,7 +139,7 @@ package final class MembershipRunner: Sendable {
         let view = try registry.look(as: incarnation, beats: beats, reaches: reaches())
         if beats, view != nil { lastBeat.store(began, ordering: .relaxed) }
         if let view { newest.withLock { $0 = view } }
-        if isFailing { log.info("the cluster's database answers again") }
+        if isFailing { log.info("cluster database responding again") }
         isFailing = false
         for action in membership.withLock({ $0.observe(view, at: Self.clock()) }) { try perform(action) }
         if turn % Self.turnsOfDead == 0 {
@@ -147,7 +149,7 @@ package final class MembershipRunner: Sendable {
         turn += 1
       } catch {
         if !isFailing {
-          log.warning("cannot reach the cluster's database", ["error": .text(error.description)])
+          log.warning("cluster database not responding", ["error": .text(error.description)])
         }
         isFailing = true
         membership.withLock { $0.fail() }
@@ -162,7 +164,7 @@ package final class MembershipRunner: Sendable {
     let seenAt = SystemTime().now().milliseconds - Int64(silent / 1_000_000)
     guard try registry.remove(node, seenAt: Timestamp(milliseconds: seenAt)) else { return }
     log.warning(
-      "a node shows no sign of life and is taken for dead",
+      "node has stopped sending heartbeats; considered dead",
       ["node": .text(node.name), "address": .text(node.address)])
   }
 }

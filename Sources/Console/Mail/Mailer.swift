@@ -153,7 +153,7 @@ package final class Mailer: Sendable {
       return (true, false)
     }
     if isNews {
-      log.warning("too much mail waits; more is refused", ["limit": .number(Int64(Self.directLimit))])
+      log.warning("mail queue full; new mail is refused", ["limit": .number(Int64(Self.directLimit))])
     }
     return isTaken
   }
@@ -230,7 +230,7 @@ package final class Mailer: Sendable {
     let isDone = Semaphore()
     // Behind the round under way; without a thread there is none.
     let isIdle = !work.run { isDone.signal() } || isDone.wait(until: deadline)
-    if !isIdle { log.warning("a mail under way is cut off and may come twice") }
+    if !isIdle { log.warning("interrupted a mail in progress; it may be sent twice") }
     return isIdle
   }
 

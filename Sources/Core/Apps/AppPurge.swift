@@ -76,7 +76,7 @@ final class AppPurge: Sendable {
     } completion: { [self] result in
       giveUpPurging(app)
       if case .success = result {
-        log.info("a deleted app's data is gone", ["app": .number(Int64(app.rawValue))])
+        log.info("deleted app purged", ["app": .number(Int64(app.rawValue))])
       }
     }
   }

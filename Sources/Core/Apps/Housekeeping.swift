@@ -119,7 +119,7 @@ final class Housekeeping: Sendable {
     activity.flush(apps.all, at: time.now())
     for app in apps.all {
       guard touchAll(of: app, isInTime) else {
-        return log.warning("not all last contacts of devices were stored")
+        return log.warning("some last-seen times of devices were not stored")
       }
     }
   }

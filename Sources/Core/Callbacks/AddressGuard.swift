@@ -83,7 +83,7 @@ package struct AddressGuard: Sendable {
 
   private static func ranges(_ texts: [String]) -> [IPNetwork] {
     texts.map { text in
-      guard let range = IPNetwork(text) else { preconditionFailure("\(text) is no network") }
+      guard let range = IPNetwork(text) else { preconditionFailure("\(text) is not a valid network") }
       return range
     }
   }

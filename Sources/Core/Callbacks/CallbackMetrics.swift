@@ -16,14 +16,14 @@ final class CallbackMetrics: Sendable {
       "borealis_callback_requests_total", "Requests to app servers.", labels: #"result="ok""#)
     failed = metrics.counter(
       "borealis_callback_requests_total", "Requests to app servers.", labels: #"result="failed""#)
-    events = metrics.counter("borealis_callback_events_total", "Events that app servers have taken.")
+    events = metrics.counter("borealis_callback_events_total", "Events that app servers accepted.")
     dead = metrics.counter(
       "borealis_callback_batches_dead_total", "Batches of events given up after a day of tries.")
     requestTime = metrics.histogram("borealis_callback_request_seconds", "Time of requests to app servers.")
     delay = metrics.histogram(
-      "borealis_callback_delay_seconds", "Time from an event to the moment when an app server has taken it.")
+      "borealis_callback_delay_seconds", "Time from an event until an app server accepted it.")
     metrics.computed(
-      "borealis_callback_batches_waiting", "Batches of events that app servers have not taken."
+      "borealis_callback_batches_waiting", "Batches of events that app servers have not accepted."
     ) {
       Double(self.waitingCount.load(ordering: .relaxed))
     }

@@ -20,7 +20,7 @@ package final class ChannelCounts: DeliveryObserver {
     apps = router.apps
     router.journal.add(self)
     metrics.computed(
-      "borealis_channel_targets_total", "Targets by channel and by what became of them on it", isCounter: true
+      "borealis_channel_targets_total", "Targets by channel and outcome", isCounter: true
     ) { [unowned self] in values }
     metrics.computed(
       "borealis_channel_reachable",

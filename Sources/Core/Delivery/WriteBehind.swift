@@ -178,7 +178,7 @@ final class WriteBehind: Sendable {
     guard left > 0 else { return }
     let (ends, partly, words) = waiting.withLock { ($0.ends.count, $0.partly.count, $0.wordCount) }
     log.error(
-      "not all that devices did could be stored: they may get pushes again after the next start",
+      "some acknowledgements were not stored: devices may get pushes again after the next start",
       [
         "ends_of_pushes": .number(Int64(ends)), "pushes_acknowledged": .number(Int64(partly)),
         "reports": .number(Int64(words)),
@@ -295,7 +295,7 @@ final class WriteBehind: Sendable {
 
   private func giveUp(_ id: MessageID, _ error: StorageError) {
     log.error(
-      "cannot store what became of a push: its devices may get it again after the next start",
+      "cannot store the outcome of a push: its devices may get it again after the next start",
       ["msg_id": .text("\(id.rawValue)"), "error": .text(error.description)])
   }
 

@@ -14,7 +14,7 @@ extension Registrations {
       fullMinute.exchange(now.seconds / 60, ordering: .relaxed) != now.seconds / 60
     else { return }
     log.warning(
-      "an app has as many registrations as it may have: new devices are refused",
+      "registration limit of an app reached: new devices are refused",
       ["app": .text(app.key.text), "registrations": .number(Int64(clamping: most))])
   }
 }

@@ -15,7 +15,7 @@ package enum SealError: Error, Equatable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .malformedKeyFile(let line):
-      "line \(line) is no key; expected \"borealis-secret-key-1 \" and 64 digits"
+      "line \(line) is not a key; expected \"borealis-secret-key-1 \" and 64 digits"
     case .noKey: "there is no key in it"
     case .malformed: "what is stored is not sealed"
     case .otherKey(let needed, let present):

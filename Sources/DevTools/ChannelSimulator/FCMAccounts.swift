@@ -42,7 +42,7 @@ struct FCMAccounts {
   /// Answers a request for a token.
   mutating func grant(_ body: [UInt8], contentType: String?, at now: Int64) -> FCMAnswer {
     guard contentType?.hasPrefix("application/x-www-form-urlencoded") == true else {
-      return refuse("invalid_request", "the body is no form")
+      return refuse("invalid_request", "the body is not a form")
     }
     var fields: [String: String] = [:]
     for pair in String(decoding: body, as: UTF8.self).split(separator: "&") {

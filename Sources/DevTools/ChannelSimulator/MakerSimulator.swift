@@ -33,7 +33,7 @@ struct MakerAccounts {
     }
     guard request.headers["content-type"]?.hasPrefix("application/x-www-form-urlencoded") == true,
       let fields = HTTPForm(request.body)
-    else { return refuse(1100, "the body is no form") }
+    else { return refuse(1100, "the body is not a form") }
     guard fields["grant_type"] == "client_credentials", fields.items.count == 3 else {
       return refuse(1101, "invalid grant_type")
     }

@@ -69,7 +69,7 @@ enum MeizuRules {
   /// Checks a message as strictly as the service does, or more.
   static func check(_ message: JSONValue?, _ ids: [String]) throws(SimulatedMakerRules.Fault) {
     guard (1...100).contains(ids.count), Set(ids).count == ids.count else { throw refuse("pushIds") }
-    guard let message = message?.object else { throw refuse("messageJson is no JSON") }
+    guard let message = message?.object else { throw refuse("messageJson is not JSON") }
     try object(
       message, "message",
       ["noticeBarInfo", "noticeExpandInfo", "clickTypeInfo", "pushTimeInfo", "advanceInfo", "extra"])

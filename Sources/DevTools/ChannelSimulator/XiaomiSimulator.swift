@@ -23,7 +23,7 @@ extension FCMSimulator {
       guard path == ["xiaomi", "v3", "message", "regid"] else {
         throw SimulatedMakerRules.Fault(message: "no such path", status: 404, code: 404)
       }
-      guard let form else { throw SimulatedMakerRules.Fault(message: "the body is no form", code: 10_016) }
+      guard let form else { throw SimulatedMakerRules.Fault(message: "the body is not a form", code: 10_016) }
       try XiaomiRules.check(request, form, tokens)
     } catch {
       return answer(entry, Self.refuse(error.code, error.message, status: error.status))
@@ -91,7 +91,7 @@ enum XiaomiRules {
       SimulatedMakerRules.Fault(message: message, code: code)
     }
     guard request.headers["content-type"]?.hasPrefix("application/x-www-form-urlencoded") == true else {
-      throw refuse("the body is no form", 10_016)
+      throw refuse("the body is not a form", 10_016)
     }
     for item in form.items where !known.contains(item.name) { throw refuse("unknown field \(item.name)") }
     guard Set(form.items.map(\.name)).count == form.items.count else { throw refuse("a field twice") }

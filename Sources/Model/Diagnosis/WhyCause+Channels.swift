@@ -39,7 +39,7 @@ extension WhyCause {
   package static let tokenRetired = WhyCause(
     "token_retired", .awaitReinstall,
     "The push service had reported before that the token is no longer valid.",
-    "推送服务此前已告知该 Token 失效。")
+    "推送服务此前已返回该 Token 失效。")
   /// Another registration of the app reported the same token.
   package static let tokenTaken = WhyCause(
     "token_taken", .registerToken,
@@ -80,7 +80,7 @@ extension WhyCause {
   package static let channelTokenGone = WhyCause(
     "channel_token_gone", .awaitReinstall,
     "The channel's service says that the token is no longer valid: usually the app was removed from the device.",
-    "厂商通道告知 Token 已失效，通常是应用已被卸载。")
+    "厂商通道返回 Token 已失效，通常是应用已被卸载。")
   /// The token belongs to another project than the app's credential.
   package static let channelTokenForeign = WhyCause(
     "channel_token_foreign", .mendCredential,
@@ -96,12 +96,12 @@ extension WhyCause {
   package static let notificationsOff = WhyCause(
     "notifications_off", .checkPermission,
     "The channel's service says that notifications of the app are turned off on the device.",
-    "厂商通道告知：设备上该应用的通知已关闭。")
+    "厂商通道回执：设备上该应用的通知已关闭。")
   /// The service does not say which of both it is.
   package static let removedOrNotificationsOff = WhyCause(
     "removed_or_notifications_off", .checkPermission,
     "The channel's service says that the app was removed from the device, or that its notifications are turned off.",
-    "厂商通道告知：应用已被卸载，或设备上该应用的通知已关闭。")
+    "厂商通道回执：应用已被卸载，或设备上该应用的通知已关闭。")
 
   static let ofChannels: [WhyCause] = [
     .noCredential, .credentialStopped, .credentialExpired, .credentialNotVerified, .noToken, .tokenLater,

@@ -99,7 +99,7 @@ extension WhyCause {
   package static let queueFull = WhyCause(
     "queue_full", .sendFewer,
     "Too many newer pushes of the app were waiting.",
-    "应用等待送达的新推送过多，此条被挤出。")
+    "应用待送达的新推送过多，本条已被丢弃（队列已满）。")
   /// Its time to live has ended.
   package static let expired = WhyCause(
     "expired", .extendLifetime,

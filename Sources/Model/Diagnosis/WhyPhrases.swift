@@ -21,7 +21,7 @@ extension WhyConclusion {
     case .handedOver:
       Phrase(
         "The push service accepted it. Push services do not say whether it was delivered to the device.",
-        "推送服务已接收；推送服务不告知是否送达设备。")
+        "推送服务已接收；该服务不提供到达回执。")
     case .waiting: Phrase("It has not been delivered yet, and still may be.", "尚未送达，仍可能送达。")
     case .failed: Phrase("It was not delivered.", "推送未送达。")
     case .unknown:

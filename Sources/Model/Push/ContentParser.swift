@@ -232,7 +232,7 @@ struct ContentParser {
     }
     let members = try PlatformSchema.check(own, schema)
     if encipheredNotification != nil, own[PushEncryption.member] != nil {
-      throw own.invalid(PushEncryption.member, "is taken by the server")
+      throw own.invalid(PushEncryption.member, "is reserved for the server")
     }
     switch platform {
     case .ios: break

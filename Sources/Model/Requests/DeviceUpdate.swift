@@ -86,7 +86,7 @@ package struct DeviceListUpdate: Equatable, Sendable {
   package var add: [RegistrationID]
   /// The devices that go; none of them is in `add`.
   package var remove: [RegistrationID]
-  /// What is named in either list and is no registration ID.
+  /// What is named in either list and is not a valid registration ID.
   package var malformed: [String]
 
   /// Makes an update.

@@ -85,7 +85,7 @@ package enum FieldKind: Hashable, Sendable {
     case .iosExtras:
       guard let extras = try fields.fields(key) else { return false }
       for taken in ["aps", ContentDraft.messageIDMember] where extras.object[taken] != nil {
-        throw extras.invalid(taken, "is taken by the server")
+        throw extras.invalid(taken, "is reserved for the server")
       }
     case .fraction: try Self.checkFraction(key, fields)
     case .dateTime:

@@ -65,7 +65,7 @@ package struct OutboundQueue: Sendable {
 
   /// Adds a frame; if the queue is empty, `sent` bytes of it have left already.
   package mutating func append(_ frame: SharedFrame, sent: Int = 0) {
-    assert(sent == 0 || byteCount == 0, "what has left stands in front")
+    assert(sent == 0 || byteCount == 0, "what was sent is in front")
     if byteCount == 0 { self = OutboundQueue() }
     chunks.append(Chunk(bytes: frame.bytes, kind: frame.isHeader ? .header : .whole))
     offset += sent

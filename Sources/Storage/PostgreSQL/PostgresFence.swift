@@ -137,7 +137,7 @@ final class PostgresFence {
 
   /// The error of those whose fence is gone.
   static var takenOver: StorageError {
-    StorageError(.takenOver, "another server has taken the database over")
+    StorageError(.takenOver, "another server has taken over the database")
   }
 
   /// What begins a transaction. One of these fails if the fence is gone, or if the apps that seal contents
@@ -208,7 +208,7 @@ final class PostgresFence {
       guard let isStored else {
         throw .inDoubt(
           .takenOver,
-          "another server has taken the database over, and it is unknown whether the transaction was committed: \(cause.message)"
+          "another server has taken over the database, and it is unknown whether the transaction was committed: \(cause.message)"
         )
       }
       guard isStored else { throw StorageError(.io, "the transaction was not committed: \(cause.message)") }

@@ -53,7 +53,7 @@ package struct SecretKeySource: Sendable {
 
   /// For programs that touch no contents.
   package static let none = SecretKeySource { _ in
-    .failure(StorageError(.noSecretKey, "this program was not told where the secret key is"))
+    .failure(StorageError(.noSecretKey, "the location of the secret key is not configured"))
   }
 }
 

@@ -89,7 +89,7 @@ extension StorageError.Kind {
     case .diskFull: "the disk is full"
     case .readOnly: "the database cannot be written"
     case .corrupt: "the database is damaged"
-    case .takenOver: "another server has taken the database over"
+    case .takenOver: "another server has taken over the database"
     case .commitsLost: "the database has lost what it had confirmed"
     default: "writing to the database fails"
     }

@@ -276,11 +276,12 @@ package final class Store: Sendable {
   /// refused.
   func noteDoubt(_ error: StorageError?, _ log: Log) {
     guard let error else {
-      log.info("it is known what became of the transaction")
+      log.info("outcome of the in-doubt transaction resolved")
       return writes.resume()
     }
     log.error(
-      "it is unknown yet whether the last transaction was committed", ["error": .text(error.description)])
+      "cannot tell whether the last transaction was committed; new writes are refused",
+      ["error": .text(error.description)])
     counts.withLock { $0.note(failure: .io) }
     for job in writes.suspend() { job.refuse(Self.doubt) }
   }

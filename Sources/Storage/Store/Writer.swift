@@ -117,7 +117,7 @@ final class Writer {
     }
     if isCutOff {
       isCutOff = false
-      log.info("the database takes transactions again")
+      log.info("database accepts writes again")
     }
     let microseconds = (options.time.monotonic() &- start) / 1000
     report {
@@ -205,7 +205,7 @@ final class Writer {
   private func undone(_ error: StorageError) -> StorageError {
     guard writeAheadLog == nil, error.kind == .busy else { return error }
     log.warning(
-      "a change was given up: another transaction holds what it needs", ["error": .text(error.description)])
+      "write abandoned: another transaction holds a lock that it needs", ["error": .text(error.description)])
     return error.uncommitted
   }
 
@@ -264,7 +264,7 @@ final class Writer {
     do throws(StorageError) {
       try connection.checkpoint(insist ? .restart : .passive, patience: 100)
     } catch  where error.kind == .busy {
-      log.debug("a reader holds up the checkpoint", ["pages": .number(Int64(pages))])
+      log.debug("a long read delays the checkpoint", ["pages": .number(Int64(pages))])
     } catch {
       log.warning("checkpoint failed", ["error": .text(error.description)])
     }

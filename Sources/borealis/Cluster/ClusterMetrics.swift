@@ -42,7 +42,7 @@ enum ClusterMetrics {
       Double(link.status.bus.received)
     }
     metrics.computed(
-      "borealis_bus_frames_lost_total", "Frames that the bus did not take, or that came too fast",
+      "borealis_bus_frames_lost_total", "Frames that the bus rejected, or that arrived too fast",
       isCounter: true
     ) {
       let counts = link.status.bus

@@ -30,7 +30,7 @@ extension ClusterService {
     orders.add(.reach(reached))
     guard !reached.wait(until: time.monotonic() &+ Self.endPatience) else { return }
     state.withLock { $0.isEnding = true }
-    log.warning("the database does not answer: this node ends without it")
+    log.warning("database not responding; this node stops without it")
   }
 
   /// From now on the devices of this node wait for the next home.

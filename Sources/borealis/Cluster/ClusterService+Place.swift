@@ -14,12 +14,12 @@ extension ClusterService {
     let isLeading = state.withLock { state in
       let isHome = state.isLeading || homes?.home != nil
       if isHome {
-        state.lastingFailure = "another node has become the home, or this one was taken for dead"
+        state.lastingFailure = "another node has become the home, or considered this one dead"
       }
       return isHome
     }
     guard !isLeading, isReady() else { return }
-    log.warning("this node was taken for dead; it joins again")
+    log.warning("other nodes considered this node dead; rejoining the cluster")
     state.withLock { $0.rejoinsAt = time.monotonic() }
   }
 
@@ -32,19 +32,19 @@ extension ClusterService {
     do {
       try rejoin()
       state.withLock { ($0.rejoinsAt, $0.rejoinFailure) = (nil, nil) }
-      log.info("this node has joined again")
+      log.info("rejoined the cluster")
     } catch {
       let failure = "\(error)"
       let lasts = Self.lasts(error)
       let isNew = state.withLock { state in
         if lasts {
-          state.lastingFailure = "this node was taken for dead and cannot join again: \(failure)"
+          state.lastingFailure = "this node was considered dead and cannot rejoin the cluster: \(failure)"
         }
         defer { state.rejoinFailure = failure }
         state.rejoinsAt = lasts ? nil : time.monotonic() &+ Self.retryInterval
         return !lasts && state.rejoinFailure != failure
       }
-      if isNew { log.warning("this node cannot join again; it tries on", ["reason": .text(failure)]) }
+      if isNew { log.warning("rejoining the cluster failed; retrying", ["reason": .text(failure)]) }
     }
   }
 

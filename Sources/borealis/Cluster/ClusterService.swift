@@ -146,7 +146,7 @@ final class ClusterService: Sendable {
   var obstacle: String? {
     guard isReady() else { return "draining" }
     let state = currentState
-    if state.rejoinsAt != nil { return "this node was taken for dead and has no new place yet" }
+    if state.rejoinsAt != nil { return "this node was considered dead and has not rejoined the cluster yet" }
     if state.isLeading || homes?.home != nil {
       guard state.runner.isAlive else { return "the cluster's database does not answer" }
       if let obstacle = state.storeObstacle() { return obstacle }
@@ -201,7 +201,7 @@ final class ClusterService: Sendable {
       return !state.isAskedToEnd
     }
     guard isFirst else { return }
-    log.info("an operator has asked this node to end")
+    log.info("an operator has drained this node")
     kill(getpid(), SIGTERM)
   }
 
@@ -286,7 +286,7 @@ final class ClusterService: Sendable {
       let epoch: Int64?
       do throws(StorageError) { epoch = try homes.takeInstallation(replacing: home?.fence) } catch {
         epoch = nil
-        log.warning("this node did not take the installation", ["reason": .text(error.message)])
+        log.warning("failed to take over installation-wide services", ["reason": .text(error.message)])
       }
       if let epoch { runner.lead(epoch: epoch) } else { runner.giveUp() }
       return
@@ -324,7 +324,7 @@ final class ClusterService: Sendable {
     let begun = try store.writeNow(orFail: "cannot become the home") { transaction throws(StorageError) in
       try transaction.beginHome(of: incarnation, fence: fence)
     }
-    guard let epoch = begun else { throw .failed("this node was taken for dead") }
+    guard let epoch = begun else { throw .failed("this node was considered dead") }
     log.info("becoming the home", ["epoch": .number(epoch)])
     let router = try HomeService.load(settings, store, time)
     let service = try startService(store, router)
@@ -338,7 +338,7 @@ final class ClusterService: Sendable {
     if !link.waitForSessions(
       of: others.map { Incarnation(UInt64($0)) }, atMost: Self.sessionPatience)
     {
-      log.warning("a node has not told which devices it has")
+      log.warning("node did not report its device sessions")
     }
     let (isEnding, open) = state.withLock { state in
       guard !state.isEnding else { return (true, state.open) }

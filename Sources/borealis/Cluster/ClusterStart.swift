@@ -233,13 +233,13 @@ enum ClusterStart {
   private static func note(_ event: NodeEvent, _ log: Log) {
     switch event {
     case .home, .app: break
-    case .joined(_, let hello): log.info("heard of a node", ["node": .text(hello.name)])
+    case .joined(_, let hello): log.info("discovered node", ["node": .text(hello.name)])
     case .silent(_, let hello):
-      log.warning("nothing comes from a node over the bus", ["node": .text(hello?.name ?? "")])
-    case .heard(_, let hello): log.info("a node is heard again", ["node": .text(hello?.name ?? "")])
+      log.warning("no messages from node on the bus", ["node": .text(hello?.name ?? "")])
+    case .heard(_, let hello): log.info("node reachable again on the bus", ["node": .text(hello?.name ?? "")])
     case .incompatible(_, let hello):
       log.error(
-        "a node speaks no version of this one's language",
+        "node has no common cluster protocol version",
         ["node": .text(hello.name), "program": .text(hello.program)])
     case .newerTimeline(let timeline):
       log.info("PostgreSQL has a new timeline", ["timeline": .number(Int64(timeline))])
@@ -247,13 +247,13 @@ enum ClusterStart {
       log.error(
         "nodes of another database use the bus under the name of this cluster: change --cluster of one")
     case .recallsUnread:
-      log.error("cannot read what the home before has recalled: nodes that have not heard of it are not told")
+      log.error("cannot read recalls of the previous home; some nodes may not apply them")
     case .bus(.connected): log.info("connected to the bus")
-    case .bus(.disconnected): log.warning("the connection to the bus is lost")
+    case .bus(.disconnected): log.warning("disconnected from the bus")
     case .bus(.failed(let text)): log.warning("the bus reports an error", ["error": .text(text)])
     case .bus(.unsealed):
       log.error(
-        "a message on the bus is not sealed with this installation's secret key: it is dropped",
+        "dropped a message on the bus that is not sealed with this installation's secret key",
         [
           "reason": .text(
             "another installation uses the same --cluster, a node has another secret key, or messages are forged"

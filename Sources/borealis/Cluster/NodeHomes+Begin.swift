@@ -7,7 +7,7 @@ extension NodeRegistry {
   /// Ends homes whose nodes are gone, and says so.
   func endDeadHomes(_ log: Log) throws(StorageError) {
     for home in try endDeadHomes() {
-      log.warning("the home of a dead node is ended", ["node": .number(home)])
+      log.warning("ended the home of a dead node", ["node": .number(home)])
     }
   }
 }
@@ -132,7 +132,7 @@ extension NodeHomes {
       state.withLock { $0.leaving = nil }
     } catch {
       state.withLock { $0.leaving = home }
-      log.warning("other nodes cannot have this one's apps yet", ["error": .text(error.description)])
+      log.warning("other nodes cannot take over this node's apps yet", ["error": .text(error.description)])
     }
   }
 

@@ -27,7 +27,7 @@ extension NodeHomes {
           for (app, next) in placed { _ = try t.homes.assign(app, to: (node: next, home: next)) }
         }, completion: done)
     }
-    log.info("apps have got homes", ["apps": .number(Int64(placed.count))])
+    log.info("apps assigned to nodes", ["apps": .number(Int64(placed.count))])
     wake()
   }
 
@@ -95,11 +95,11 @@ extension NodeHomes {
       // Its calls wait during each try.
       let end = time.monotonic() &+ Self.settling
       state.withLock { $0.restsUntil = end }
-      return log.warning("an app could not be handed over", ["app": .text(key.text)])
+      return log.warning("app not handed over", ["app": .text(key.text)])
     }
     home.own.settle(row.app)
     note(row, HomeRow(incarnation: next, epoch: epoch, fence: next))
-    log.info("an app is handed over", ["app": .text(key.text), "epoch": .number(epoch)])
+    log.info("handing over an app", ["app": .text(key.text), "epoch": .number(epoch)])
   }
 
   private func note(_ row: AppHomeRow, _ home: HomeRow) {
@@ -174,9 +174,9 @@ extension NodeHomes {
         note(row, HomeRow(incarnation: next, epoch: epoch, fence: next))
         return true
       }
-      log.warning("no other node could take the installation")
+      log.warning("no other node can take over installation-wide services")
     } catch {
-      log.warning("the installation could not be handed over", ["error": .text(error.description)])
+      log.warning("installation-wide services not handed over", ["error": .text(error.description)])
     }
     home.own.admit(.installation)
     home.own.insert(.installation)

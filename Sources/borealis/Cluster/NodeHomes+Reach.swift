@@ -29,7 +29,7 @@ extension NodeHomes {
     guard isOut else { return false }
     guard homeCounts[home.own.node] != nil, !isEnding else { return true }
     let reason = ReachGaps(of: home.own.node, in: view)?.text ?? ""
-    log.warning("this node gives its apps back", ["reason": .text(reason)])
+    log.warning("this node gives up its apps", ["reason": .text(reason)])
     _ = handOverAll(of: home, view)
     return true
   }
@@ -52,7 +52,7 @@ extension NodeHomes {
       }
       guard isExpelled else { continue }
       log.warning(
-        "a home that other nodes do not reach is replaced",
+        "replacing a home that other nodes cannot reach",
         ["node": .text(node.name), "address": .text(node.address)])
     }
   }

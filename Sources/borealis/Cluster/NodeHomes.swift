@@ -147,7 +147,7 @@ final class NodeHomes: Sendable {
         defer { state.failure = error.description }
         return state.failure != error.description
       }
-      if isNew { log.warning("cannot look after the homes of apps", ["error": .text(error.description)]) }
+      if isNew { log.warning("cannot check app assignments", ["error": .text(error.description)]) }
     }
   }
 
@@ -162,7 +162,7 @@ final class NodeHomes: Sendable {
       let isNew = state.withLock { $0.unread.insert(row.app).inserted }
       if isNew {
         log.error(
-          "an app cannot be read; it is tried again",
+          "cannot load an app; retrying",
           ["app": .text(row.key?.text ?? ""), "error": .text(error.description)])
       }
     }

@@ -14,7 +14,7 @@ struct BenchCommand: Command {
                   devices have its last one
       single      one push to one device at 1,000/s, and as many as go over 64 HTTP connections
       seal        accepted single pushes with contents sealed at rest and without, in turn
-      connect     devices that come back in a second, plain and with TLS
+      connect     devices that reconnect within a second, plain and with TLS
       idle        memory and processor time of idle connections
       restart     how long until all devices are back after a restart
       million     a million registrations in the database

@@ -107,7 +107,7 @@ extension DeviceFleet {
     default: break
     }
     if active.subtract(1, ordering: .relaxed).newValue == 0 {
-      end(because: "the server does not want this device to come back: \(EventLine.text(reason))")
+      end(because: "the server asks this device not to reconnect: \(EventLine.text(reason))")
     }
   }
 

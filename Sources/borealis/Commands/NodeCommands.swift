@@ -11,7 +11,7 @@ struct NodeListCommand: Command {
     is draining, and whether its sign of life has moved in the last two seconds. may_be_home is false for a node that too few
     others reach for requests, or that reaches too few; unreached has the nodes that it does not reach. Where each app has a
     home of its own, apps is of how many a node is the home, and installation whether of what belongs to no app as well. Nodes
-    that were taken for dead in the last week and have not started again follow, with last_seen_at. Changes nothing.
+    that were considered dead in the last week and have not started again follow, with last_seen_at. Changes nothing.
     """
   static let operands: [String] = []
   static let settings = DataFolder.settings

@@ -58,7 +58,7 @@ struct DataFolder {
     guard mkdir(path, 0o700) != 0 else { return }
     let number = errno
     guard number == EEXIST, isFolder else {
-      let reason = number == EEXIST ? "it is no folder" : SystemCalls.reason(number)
+      let reason = number == EEXIST ? "it is not a folder" : SystemCalls.reason(number)
       throw .failed("cannot create \(path): \(reason)")
     }
   }

@@ -12,7 +12,7 @@ struct PushSealing {
   /// The push for a registration, encrypted with its key.
   func push(for name: String) throws(Failure) -> JSONObject {
     guard let id = RegistrationID(name) else {
-      throw .usage("--registration-id: \"\(name)\" is no registration ID")
+      throw .usage("--registration-id: \"\(name)\" is not a valid registration ID")
     }
     let key = try key(of: id)
     var encryption = JSONObject()

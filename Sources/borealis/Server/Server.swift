@@ -210,7 +210,7 @@ final class Server: Sendable {
       service.router.apps.all.contains(where: { $0.directory.registrationCount > 0 })
     else { return }
     log.warning(
-      "a TLS certificate was made for a database that has registrations: devices may not trust it",
+      "created a TLS certificate for a database that has registrations: devices may not trust it",
       ["certificate": .text(certificates.certificatePath)])
   }
 
@@ -254,7 +254,7 @@ final class Server: Sendable {
   /// Ends the process without a drain: whatever would be accepted, or stored, from now on is lost.
   private func endAtOnce(without file: String) -> Never {
     log.error(
-      "a file of the database was removed or replaced while the server ran; the server ends",
+      "a database file was removed or replaced while the server was running; stopping",
       ["file": .text(file)])
     Terminal.flush()
     _exit(1)
@@ -316,7 +316,7 @@ final class Server: Sendable {
       let isEmpty = cluster.handOverApps()
       guard isEmpty || cluster.isOnlyHome else { return log.warning("not all apps could be handed over") }
       if !isEmpty {
-        log.info("no other node is a home yet: one becomes it once this one has left the database")
+        log.info("no other node is a home yet: one takes over once this node has left the database")
       }
     } else {
       log.info("handing over to another node")

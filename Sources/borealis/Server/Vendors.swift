@@ -69,7 +69,7 @@ struct Vendors: Sendable {
       let name = host.hasPrefix("*.") ? host.dropFirst(2) : host[...]
       guard URLAuthority(name)?.port == nil, URLAuthority(name) != nil, !name.hasSuffix(".") else {
         throw .usage(
-          "--\(Self.webPushHosts.name): \"\(host)\" is no host such as push.example.com or *.example.com")
+          "--\(Self.webPushHosts.name): \"\(host)\" is not a host such as push.example.com or *.example.com")
       }
     }
     webPush = WebPush(PushServices(hosts, simulator: webPushURL))
@@ -80,7 +80,7 @@ struct Vendors: Sendable {
     let isAddress = ["http://", "https://"].contains { url.hasPrefix($0) && url.count > $0.count }
     guard isAddress, !url.hasSuffix("/") else {
       throw .usage(
-        "--\(setting.name): \"\(url)\" is no address such as http://127.0.0.1:2199, without a path")
+        "--\(setting.name): \"\(url)\" is not an address such as http://127.0.0.1:2199, without a path")
     }
     return url
   }

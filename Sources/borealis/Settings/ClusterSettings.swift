@@ -79,7 +79,7 @@ struct ClusterSettings {
     self.address = address
     name = settings.text("node-name") ?? Self.hostName
     guard (1...63).contains(name.utf8.count), name.utf8.allSatisfy(Self.isNameByte) else {
-      throw .usage("--node-name: \"\(name)\" is no name of at most 63 letters, digits, dots and hyphens")
+      throw .usage("--node-name: \"\(name)\" is not a name of at most 63 letters, digits, dots and hyphens")
     }
     deviceAddress = try Self.deviceAddress(settings)
     spreadsApps = settings.text("spread-apps") != "false"

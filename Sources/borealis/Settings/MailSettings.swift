@@ -52,7 +52,7 @@ struct MailSettings: Sendable {
       lower.hasPrefix("https://") ? lower.dropFirst(8) : lower.hasPrefix("http://") ? lower.dropFirst(7) : ""
     guard !host.isEmpty, url.utf8.count <= 200,
       host.utf8.allSatisfy({ $0 > 32 && $0 < 127 && !Array("/?#@\"<>\\".utf8).contains($0) })
-    else { throw .usage("--public-url: \"\(url)\" is no address such as https://push.example.com") }
+    else { throw .usage("--public-url: \"\(url)\" is not an address such as https://push.example.com") }
     return url
   }
 
@@ -66,10 +66,10 @@ struct MailSettings: Sendable {
     guard site != nil else { throw .usage("--smtp-url needs --public-url: mails link to the console") }
     guard let text = settings.text("smtp-from") else { throw .usage("--smtp-url needs --smtp-from") }
     guard let from = MailAddress(text) else {
-      throw .usage("--smtp-from: \"\(text)\" is no address such as push@example.com")
+      throw .usage("--smtp-from: \"\(text)\" is not an address such as push@example.com")
     }
     guard var server = MailServer(url: url, from: from) else {
-      throw .usage("--smtp-url: \"\(url)\" is no address such as smtp://mail.example.com:587")
+      throw .usage("--smtp-url: \"\(url)\" is not an address such as smtp://mail.example.com:587")
     }
     switch settings.text("smtp-tls") {
     case "never": server.encryption = .never

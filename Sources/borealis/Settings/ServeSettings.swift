@@ -150,7 +150,7 @@ struct ServeSettings {
         "--\(name): give origins such as https://www.example.com, without a path, capacitor://localhost, null or *"
       )
     }
-    throw .usage("--public-url: \"\(site ?? "")\" is no address such as https://push.example.com")
+    throw .usage("--public-url: \"\(site ?? "")\" is not an address such as https://push.example.com")
   }
 
   private static func callbacks(

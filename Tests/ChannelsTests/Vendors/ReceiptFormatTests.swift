@@ -178,8 +178,8 @@ import Testing
   /// A path has 47 bytes.
   @Test(
     arguments: [
-      (nil, 0, "set --public-url"), (56, 128, "is told of it with each push"),
-      (57, 0, "not told of it, as it takes 128 bytes at most"),
+      (nil, 0, "Set --public-url"), (56, 128, "Sent to the service with each push"),
+      (57, 0, "longer than the service's limit of 128 bytes"),
     ] as [(Int?, Int, String)])
   func `Services are told of addresses that they have room for`(
     length: Int?, passed: Int, note: String
@@ -198,7 +198,7 @@ import Testing
   }
 
   /// Its path has 73 bytes.
-  @Test(arguments: [(55, "as well"), (56, "not told")])
+  @Test(arguments: [(55, "as well"), (56, "Not sent")])
   func `Meizu's console has to know the address that pushes name`(length: Int, note: String) async throws {
     let scene = try await VendorScene(site: "https://" + String(repeating: "a", count: length - 8)) { _ in
       .status(200)

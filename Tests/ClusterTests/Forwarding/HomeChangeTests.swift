@@ -99,7 +99,7 @@ import Testing
     let home = try TestHome()
     front.forwarder.follow(home.address)
     #expect(try client.response()?.status == 200)
-    #expect(eventually { lines.all.contains { $0.contains("the home takes requests") } })
+    #expect(eventually { lines.all.contains { $0.contains("home reachable for requests") } })
   }
 
   /// The home ends after it got a request: whether it has run is not known, and no other home gets it.

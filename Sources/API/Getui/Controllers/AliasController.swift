@@ -36,7 +36,7 @@ struct AliasController: GetuiController {
       try GetuiError.check(alias: alias, at: fields.name("alias"))
       guard let device = app.registration(cid) else { throw .unknownTarget(cid) }
       guard seen.insert(device).inserted else {
-        throw .parameter("contains duplicate cid: '\(cid.prefix(64))' is there twice")
+        throw .parameter("contains duplicate cid: '\(cid.prefix(64))' is given twice")
       }
       entries.append(Entry(device: device, alias: alias))
     }

@@ -46,10 +46,10 @@ extension APNsChannel {
     case .badDeviceToken:
       Phrase(
         "APNs rejected the token (BadDeviceToken). Usually it belongs to the other environment, sandbox or production.",
-        "苹果不认识该令牌，通常是开发/生产环境不符。")
+        "苹果返回 Token 无效，通常是开发/生产环境不符。")
     case .unregistered, .expiredToken: Phrase("The app was removed from the device.", "应用已从设备上卸载。")
     case .deviceTokenNotForTopic:
-      Phrase("The token belongs to a different app than the key or certificate.", "令牌与证书的 Bundle ID 不符。")
+      Phrase("The token belongs to a different app than the key or certificate.", "Token 与证书的 Bundle ID 不符。")
     case .payloadTooLarge: Phrase("The notification exceeds the size limit of APNs.", "通知内容超出苹果限制。")
     default: nil
     }

@@ -60,7 +60,7 @@ package final class APNsChannel: QueuedChannel {
     metrics.computed("borealis_apns_in_flight", "Requests to APNs without an answer.") {
       Double(queues.all.reduce(0) { $0 + $1.queue.counts.inFlight })
     }
-    metrics.computed("borealis_apns_retries_waiting", "Devices to whom Apple is asked again later.") {
+    metrics.computed("borealis_apns_retries_waiting", "Devices whose request to Apple is retried later.") {
       Double(queues.all.reduce(0) { $0 + $1.queue.counts.later })
     }
     metrics.computed(

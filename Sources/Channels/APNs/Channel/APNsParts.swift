@@ -92,9 +92,9 @@ final class APNsMetrics: Sendable {
 
   init(_ metrics: Metrics) {
     tokensRetired = metrics.counter(
-      "borealis_apns_tokens_retired_total", "Device tokens that Apple called dead.")
+      "borealis_apns_tokens_retired_total", "Device tokens that Apple reported as invalid.")
     metrics.computed(
-      "borealis_apns_results_total", "Requests to APNs by what became of them.", isCounter: true
+      "borealis_apns_results_total", "Requests to APNs by outcome.", isCounter: true
     ) { [self] in
       results.withLock { $0.map { (labels: "result=\"\($0.key)\"", value: Double($0.value)) } }
         .sorted { $0.labels < $1.labels }

@@ -210,7 +210,8 @@ final class APNsCredentials: ChannelCredentials {
       guard status.hasCredential else { return [] }
       if let problem = status.problem {
         return [
-          Phrase("{}: pushes cannot be sent to APNs: {}.", "{}：推送无法到达苹果：{}。").with(each: environment, problem)
+          Phrase("{}: pushes cannot be sent to APNs: {}.", "{}：推送无法发送到苹果：{}。").with(
+            each: environment, problem)
         ]
       }
       var alerts: [Phrase] = []

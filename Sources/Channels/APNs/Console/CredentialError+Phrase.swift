@@ -33,7 +33,7 @@ extension CredentialError {
   /// A sentence for people.
   var phrase: Phrase {
     if case .file(let fault) = self {
-      return Phrase(Self.sentence("The file was not taken: \(fault)"), "文件无法使用：\(Self.chinese(fault))")
+      return Phrase(Self.sentence("The file was refused: \(fault)"), "文件无法使用：\(Self.chinese(fault))")
     }
     return Phrase(Self.sentence(description), chinese)
   }

@@ -42,7 +42,7 @@ struct APNsRenderer {
     writer.hole(Self.messageIDKey, .messageID)
     if let encryption {
       guard ios["extras"]?[PushEncryption.member] == nil else {
-        throw ios.invalid("extras.\(PushEncryption.member)", "is taken by the server")
+        throw ios.invalid("extras.\(PushEncryption.member)", "is reserved for the server")
       }
       writer.member(PushEncryption.member, encryption)
     }
@@ -111,7 +111,9 @@ struct APNsRenderer {
     var writer = APNsPayloadWriter()
     writer.hole(Self.messageIDKey, .messageID)
     for member in voip.present {
-      guard member.key != Self.messageIDKey else { throw voip.invalid(member.key, "is taken by the server") }
+      guard member.key != Self.messageIDKey else {
+        throw voip.invalid(member.key, "is reserved for the server")
+      }
       writer.member(member.key, member.value)
     }
     return try finish(&writer, type: .voip, priority: .immediate, badge: .unchanged, of: voip.path)
@@ -178,7 +180,7 @@ struct APNsRenderer {
     guard payload.maximumBytes <= type.maximumPayload else {
       throw .tooLarge(
         "\(path) makes a payload of up to \(payload.maximumBytes) bytes for Apple, "
-          + "which takes at most \(type.maximumPayload)")
+          + "which accepts at most \(type.maximumPayload)")
     }
     let notification = APNsNotification(
       type: type, slot: slot, priority: priority,

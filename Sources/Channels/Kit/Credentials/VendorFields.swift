@@ -27,7 +27,7 @@ package struct VendorFields: Sendable, Equatable {
       let isID = name.hasSuffix("_id")
       guard isPlain, text.utf8.count <= 256, !isID || !text.contains(where: { "/.+=".contains($0) }) else {
         throw CredentialProblem(
-          Phrase("This has characters that such values do not have.", "内容含有不应出现的字符。"), at: name)
+          Phrase("This value contains invalid characters.", "内容含有不应出现的字符。"), at: name)
       }
       values[name] = text
     }

@@ -14,7 +14,7 @@ final class VendorMetrics: Sendable {
 
   init(_ metrics: Metrics) {
     metrics.computed(
-      "borealis_vendor_requests_total", "Requests to vendors' services by what became of them.",
+      "borealis_vendor_requests_total", "Requests to vendors' services by outcome.",
       isCounter: true
     ) { [self] in
       results.withLock { $0.map { (#"channel="\#($0.channel)",result="\#($0.result)""#, Double($1)) } }

@@ -106,7 +106,7 @@ final class VendorRecalls<V: Vendor>: Sendable {
   private func tell(_ id: MessageID, _ reason: String) {
     parts.metrics.count("recall_dropped", of: vendor.info.name)
     parts.log.warning(
-      "a recalled notification may stay on devices",
+      "recall failed: a notification may stay on devices",
       ["channel": .text(vendor.info.name), "msg_id": .text(id.text), "reason": .text(reason)])
   }
 
@@ -122,7 +122,7 @@ final class VendorRecalls<V: Vendor>: Sendable {
   /// Call once a second.
   func tick(_ sender: @escaping Sender) {
     let (over, due) = state.withLock { Self.take(from: &$0, at: seconds) }
-    for entry in over { tell(entry.id, "not all of it was taken back within ten minutes") }
+    for entry in over { tell(entry.id, "it was not recalled from all devices within ten minutes") }
     for entry in due { look(up: entry, sender) }
   }
 

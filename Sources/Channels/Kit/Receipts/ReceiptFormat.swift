@@ -71,8 +71,8 @@ package struct ReceiptKey: Sendable, Equatable {
       CredentialField(
         "receipt_secret", Phrase("Secret of receipts", "回执密钥"), .secret,
         hint: Phrase(
-          "With it receipts without Huawei's signature are refused, and tokens of removed apps are taken away at once.",
-          "填写后将拒绝未签名的回执，并立即停用已卸载应用的令牌。"), isRequired: false),
+          "If set, receipts without Huawei's signature are rejected, and tokens of removed apps are deleted immediately.",
+          "填写后将拒绝未签名的回执，并立即删除已卸载应用的 Token。"), isRequired: false),
     ]
   }
 

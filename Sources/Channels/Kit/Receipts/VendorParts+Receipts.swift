@@ -29,7 +29,7 @@ extension VendorParts {
       return .init(
         label, Self.receiptPath(of: vendor.info, marks, in: app), isCode: true,
         note: Phrase(
-          "The server does not know where it is reached: set --public-url. Then it stands here in full.",
+          "Set --public-url to see the full address.",
           "服务器不知道自己的公网地址：请设置 --public-url，之后此处显示完整地址。"))
     }
     let note =
@@ -37,15 +37,15 @@ extension VendorParts {
         Phrase("Enter it in the service's console. Keep it secret.", "请填写到厂商后台的回执配置中，注意保密。")
       } else if passedReceiptAddress(of: vendor, marks, in: app) == nil {
         Phrase(
-          "The service is not told of it, as it takes {} bytes at most: set a shorter --public-url.",
-          "地址超过厂商 {} 字节的上限，推送时未告知厂商：请缩短 --public-url。"
+          "Not sent with pushes: longer than the service's limit of {} bytes. Set a shorter --public-url.",
+          "地址超过厂商 {} 字节的上限，推送时未携带该地址：请缩短 --public-url。"
         ).with(String(vendor.longestReceiptAddress))
       } else if vendor.isReceiptAddressEntered {
         Phrase(
           "Register it in the service's console as well: each push names it. Keep it secret.",
-          "每次推送时自动告知厂商，同时须在厂商后台登记该地址，注意保密。")
+          "每次推送时自动携带该地址，同时须在厂商后台登记该地址，注意保密。")
       } else {
-        Phrase("The service is told of it with each push.", "每次推送时自动告知厂商。")
+        Phrase("Sent to the service with each push.", "每次推送时自动携带该地址。")
       }
     return .init(label, address, isCopied: true, note: note)
   }

@@ -83,7 +83,7 @@ package final class TokenGuards: Sendable {
     }
     if isFirst {
       log.warning(
-        "tokens are refused and kept: is the credential the app's?",
+        "tokens are rejected but kept: check that the credential belongs to the app",
         [
           "channel": .number(Int64(channel.rawValue)), "app": .number(Int64(app.rawValue)),
           "reason": .text(reason),

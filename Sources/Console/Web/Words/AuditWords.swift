@@ -51,14 +51,14 @@ enum AuditWords {
     "person.recovery.use": Phrase("logged in with a recovery code", "使用恢复码登录"),
     "person.rename": Phrase("changed the name", "修改姓名"),
     "person.reset": Phrase(
-      "reset the password and turned off the authenticator app from the command line", "通过命令重置密码并关闭动态口令"),
+      "reset the password and turned off the authenticator app from the command line", "通过命令重置密码并停用身份验证器"),
     "person.setup": Phrase("set up the console", "初始化控制台"),
-    "person.totp.off": Phrase("turned off the authenticator app", "关闭动态口令"),
-    "person.totp.on": Phrase("turned on the authenticator app", "启用动态口令"),
+    "person.totp.off": Phrase("turned off the authenticator app", "停用身份验证器"),
+    "person.totp.on": Phrase("turned on the authenticator app", "启用身份验证器"),
     "push.recall": Phrase("recalled a push", "撤回推送"),
     "push.send": Phrase("sent a push", "发送推送"),
     "session.begin": Phrase("logged in", "登录"),
-    "session.code": Phrase("entered incorrect codes after the correct password", "密码正确但动态口令多次错误"),
-    "session.end": Phrase("logged out or ended a session", "退出或结束会话"),
+    "session.code": Phrase("entered incorrect codes after the correct password", "密码正确但动态验证码多次错误"),
+    "session.end": Phrase("logged out or ended a session", "退出登录或结束会话"),
   ]
 }

@@ -63,14 +63,14 @@ extension Words {
     "Each extra field needs a unique name.", "每个附加字段都需要名称，且名称不能重复。")
   static let pushTooLong = Phrase("The title and text are too long for a push.", "标题和内容过长。")
   static let pushTooLongBy = Phrase(
-    "The title, the text and the extra fields take {} bytes. A push holds at most {}; a Chinese character takes 3.",
+    "The title, text and extra fields have {} bytes. The limit is {}; a Chinese character has 3.",
     "标题、内容和附加字段共 {} 字节，推送最多 {} 字节（一个汉字占 3 字节）。")
   static let pushTooOften = Phrase(
     "The app has sent too many pushes in the last minute. Try again in a minute.", "该应用发送推送过于频繁，请一分钟后再试。")
   static let pushAppIsOff = Phrase(
     "The app is disabled. An operator of this installation can enable it.", "该应用已停用，请联系系统管理员启用。")
   static let pushBroadcasts = Phrase(
-    "The app has used all of today's pushes to everyone.", "该应用今日的全员推送次数已用完。")
+    "The app has used all of today's pushes to everyone.", "该应用今日的广播推送次数已用完。")
   static let pushPlatform = Phrase("Choose a platform.", "请至少选择一个平台。")
   static let pushAudience = Phrase("Choose an audience for the push.", "请填写目标人群。")
   static let pushRegistrationID = Phrase(

@@ -28,7 +28,7 @@ extension Words {
   static let ends = Phrase("Expires", "过期时间")
   static let endsNever = Phrase("never", "永不过期")
   static let app = Phrase("App", "应用")
-  static let credential = Phrase("What", "凭证")
+  static let credential = Phrase("Credential", "凭证")
   static let addedAt = Phrase("Added", "添加时间")
 
   static let stateInUse = Phrase("in use", "使用中")
@@ -62,7 +62,7 @@ extension Words {
     "The notification goes through this channel only, also to a device that is connected. You then see what the service answers.",
     "通知仅经此通道发送，设备在线时也是如此；发送后可查看服务的应答。")
   static let testNoDevices = Phrase(
-    "No device can be reached through this channel yet: none has told the server a token for it.",
+    "No device can be reached through this channel yet: none has reported a token for it.",
     "暂无可经此通道送达的设备：还没有设备上报此通道的 Token。")
   static let testReach = Phrase("Devices with a token for this channel: {}", "已上报此通道 Token 的设备：{} 台")
   static let testFirstText = Phrase("A test notification", "测试通知")

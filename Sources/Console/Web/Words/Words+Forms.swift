@@ -36,7 +36,7 @@ extension Words {
     "其别名、标签和 Token 将一并删除，等待中的推送不再下发。若应用仍在使用，设备会重新注册，但不再带有这些信息。")
   static let deviceWasDeleted = Phrase("The device was deleted.", "设备已删除。")
   static let recallUnconfirmed = Phrase(
-    "Recalled, but a node of the cluster has not confirmed it yet. It is told again until it does; until then its devices may still show the notification.",
+    "Recalled, but a node of the cluster has not confirmed it yet. The server retries until it does; until then its devices may still show the notification.",
     "已撤回，但集群中有节点尚未确认。系统会持续通知该节点直至确认；在此之前，其设备仍可能展示该通知。")
   static let pressCopy = Phrase("Selected. Press Ctrl+C", "已选中，请按 Ctrl+C")
 

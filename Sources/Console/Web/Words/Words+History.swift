@@ -78,16 +78,16 @@ extension Words {
   // MARK: Reasons
 
   static let lossQueueFull = Phrase(
-    "Too many newer pushes of the app were pending.", "应用待送达的更新推送过多，此条被挤出。")
+    "Too many newer pushes of the app were pending.", "应用待送达的新推送过多，本条已被丢弃（队列已满）。")
   static let lossReplaced = Phrase(
     "The app was reinstalled and has a new registration.", "应用已重新安装，注册已被替换。")
   static let lossNoChannel = Phrase("No channel reaches the device.", "没有可达该设备的通道。")
   static let lossUnknown = Phrase("Unknown. Nothing was recorded.", "没有记录可说明原因。")
   static let lossConnected = Phrase(
     "The device connected while the push waited for the channel.", "推送在通道中等待时，设备已建立长连接。")
-  static let lossNoToken = Phrase("The device no longer has a push token.", "设备已没有推送令牌。")
+  static let lossNoToken = Phrase("The device no longer has a push token.", "设备已没有推送 Token。")
   static let lossNoCredential = Phrase(
-    "The app has no credential for the service that the token belongs to.", "应用缺少该令牌所属环境的推送凭证。")
+    "The app has no credential for the service that the token belongs to.", "应用缺少该 Token 所属环境的推送凭证。")
 
   // MARK: Charts
 

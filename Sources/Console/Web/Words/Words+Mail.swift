@@ -108,7 +108,7 @@ extension Words {
     """
     {}，您好：
 
-    有人使用您的密码登录，并连续十次输入了错误的验证器动态码，最近一次来自 {}。对方未能登录。
+    有人使用您的密码登录，并连续十次输入了错误的动态验证码，最近一次来自 {}。对方未能登录。
     如果不是您本人操作，说明您的密码已泄露，请在此设置新密码：
 
     {}
@@ -116,6 +116,6 @@ extension Words {
     """)
   static let scanCode = Phrase(
     "Scan the QR code with your authenticator app, or enter the key manually. Then enter the code that the app shows.",
-    "用验证器应用扫描二维码，或手动输入密钥，然后填写其显示的动态码。")
+    "用身份验证器应用扫描二维码，或手动输入密钥，然后填写其显示的动态验证码。")
   static let qrName = Phrase("QR code of the key below", "下方密钥的二维码")
 }

@@ -39,14 +39,14 @@ extension Words {
 
   static let sealing = Phrase("Encryption at rest", "存储加密")
   static let sealingText = Phrase(
-    "What is stored of pushes, schedules, uploaded files and callbacks is encrypted with the server's secret key. A change applies to what is stored from now on; what is stored already stays as it is.",
+    "Stored pushes, schedules, uploaded files and callbacks are encrypted with the server's secret key. A change applies to new data; existing data is not changed.",
     "推送、定时任务、上传文件和回调的内容在写入数据库前使用服务器密钥加密。更改仅对之后写入的内容生效，已存储的内容保持不变。")
   static let sealingOn = Phrase("On", "已开启")
   static let sealingOff = Phrase("Off", "未开启")
   static let sealingSince = Phrase("Changed", "更改时间")
   static let sealingTurnOn = Phrase("Turn on encryption at rest", "开启存储加密")
   static let sealingTurnOffText = Phrase(
-    "What is stored from now on can be read by everybody who can read the database.",
+    "Everybody who can read the database can read what is stored from now on.",
     "之后写入的内容将不再加密，能读取数据库的人都可查看。")
   static let sealingTurnOff = Phrase("Turn off encryption at rest", "关闭存储加密")
 
@@ -119,7 +119,7 @@ extension Words {
   static let attempts = Phrase("Attempts", "次数")
   static let answer = Phrase("Answer", "结果")
   static let callbackWaits = Phrase("pending", "等待中")
-  static let callbackTaken = Phrase("taken", "成功")
+  static let callbackTaken = Phrase("delivered", "成功")
   static let callbackGivenUp = Phrase("abandoned", "已放弃")
   static let resend = Phrase("Send again", "重新发送")
   static let sentAgain = Phrase("The request is sent again.", "已重新发送。")
@@ -161,9 +161,9 @@ extension Words {
   static let nodeRole = Phrase("Role", "角色")
   static let homeNode = Phrase("Home", "主节点")
   static let gatewayNode = Phrase("Gateway", "接入节点")
-  static let homeOfApps = Phrase("Home of apps: {}", "负责应用：{} 个")
+  static let homeOfApps = Phrase("Home of apps: {}", "负责 {} 个应用")
   static let homeOfAppsAndInstallation = Phrase(
-    "Home of apps: {}, and of the installation", "负责应用：{} 个，及系统本身")
+    "Home of apps: {}, and of the installation", "负责 {} 个应用及系统服务")
   static let isDraining = Phrase("draining", "下线中")
   static let isOutOfReach = Phrase("not reached by other nodes", "其他节点无法访问")
   static let deadNode = Phrase("Down", "已失联")

@@ -81,13 +81,13 @@ extension Words {
     ("code6040", Phrase("no such key yet", "密钥尚不存在")),
     ("inFront", Phrase("the app is in the foreground", "应用切换到前台")),
     ("behind", Phrase("the app is in the background", "应用切换到后台")),
-    ("LOGOUT", Phrase("logs out", "登出")),
+    ("LOGOUT", Phrase("logs out", "退出登录")),
     ("GO_AWAY", Phrase("the server ends the session: {}", "服务器结束会话：{}")),
     ("ERROR", Phrase("the server refuses: {}", "服务器拒绝：{}")),
     ("goAway1", Phrase("server is stopping, reconnect soon", "服务器停止，请稍后重连")),
     ("goAway2", Phrase("the device logged in elsewhere", "该设备已在别处登录")),
     ("goAway4", Phrase("no heartbeat", "心跳超时")),
-    ("goAway6", Phrase("logged out", "已登出")),
+    ("goAway6", Phrase("logged out", "已退出登录")),
     ("goAway8", Phrase("the app is disabled", "应用已停用")),
     ("code", Phrase("code {}", "错误码 {}")),
     ("code0", Phrase("done", "成功")),
@@ -113,7 +113,7 @@ extension Words {
     ),
     (
       "webPush-refused",
-      Phrase("The server does not take this browser's subscription (code {}).", "服务器未接受此浏览器的订阅（错误码 {}）。")
+      Phrase("The server rejected this browser's subscription (code {}).", "服务器未接受此浏览器的订阅（错误码 {}）。")
     ),
     (
       "webPush-denied",

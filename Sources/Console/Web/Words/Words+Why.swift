@@ -11,7 +11,7 @@ extension Words {
   static let whyFirst = Phrase("First problem", "首个问题")
   static let whyToDo = Phrase("What to do", "处理建议")
   static let whySteps = Phrase("Step by step", "逐步检查")
-  static let whyScript = Phrase("API request", "脚本调用")
+  static let whyScript = Phrase("API request", "API 调用")
   static let whyPush = Phrase("The push", "推送")
   static let whyDevicePage = Phrase("Device", "设备")
   static let why = Phrase("Why?", "为什么？")
@@ -92,12 +92,12 @@ extension TokenEnd {
     return switch self {
     case .none: Phrase("never reported", "从未上报")
     case .byDevice: Phrase("removed by the app", "应用已清除")
-    case .byService: Phrase("{} reported it as inactive", "{}告知已失效").with(each: service)
+    case .byService: Phrase("{} reported it as inactive", "{} 返回 Token 已失效").with(each: service)
     case .taken: Phrase("reported by another registration", "被另一个注册使用")
     case .wrongService:
       Phrase("rejected by {}: wrong environment or invalid token", "{}不认识：环境不符或 Token 有误").with(each: service)
     case .otherApp:
-      Phrase("{} reported that it belongs to another app", "{}告知属于其他应用").with(each: service)
+      Phrase("{} reported that it belongs to another app", "{} 返回 Token 属于其他应用").with(each: service)
     }
   }
 }

@@ -7,7 +7,7 @@ enum Words {
   static let skip = Phrase("Skip to content", "跳到正文")
   static let yourAccount = Phrase("Your account", "我的账号")
   static let logInToGoOn = Phrase("Log in to continue.", "请登录后继续。")
-  static let logOut = Phrase("Log out", "退出")
+  static let logOut = Phrase("Log out", "退出登录")
   static let logIn = Phrase("Log in", "登录")
   static let overview = Phrase("Overview", "概览")
   static let sendPush = Phrase("Send a push", "发送推送")
@@ -23,7 +23,7 @@ enum Words {
   static let forbiddenTitle = Phrase("Permission required", "没有权限")
   static let forbidden = Phrase(
     "You need the {} role to do this. Ask an owner of the account.", "此操作需要“{}”角色，请联系账号所有者。")
-  static let unavailableTitle = Phrase("Temporarily unavailable", "请稍候")
+  static let unavailableTitle = Phrase("Temporarily unavailable", "服务暂不可用")
   static let unavailable = Phrase(
     "The server cannot do this right now. Try again in a few moments.", "服务器暂时无法处理，请稍后再试。")
   static let unansweredTitle = Phrase("No answer in time", "处理超时")
@@ -34,7 +34,7 @@ enum Words {
   static let tooLarge = Phrase(
     "The form or a file in it is too large. Nothing was changed. Go back and choose a smaller file.",
     "表单或其中的文件过大，未做任何更改。请返回并选择较小的文件。")
-  static let unreadableTitle = Phrase("Invalid request", "无法识别")
+  static let unreadableTitle = Phrase("Invalid request", "请求无效")
   static let unreadable = Phrase("The server could not read the form.", "无法读取表单内容。")
   static let badPageAddress = Phrase("The address of the page is not valid.", "页面地址无效。")
   static let endedInvitationTitle = Phrase("This invitation is no longer valid", "邀请已失效")
@@ -92,10 +92,10 @@ enum Words {
     "This email address is already registered. Log in first, then open the link again.", "该邮箱已注册，请先登录再打开链接。"
   )
   static let wrongLogin = Phrase("The email address or the password is incorrect.", "邮箱或密码错误。")
-  static let code = Phrase("Authenticator code", "验证器动态码")
+  static let code = Phrase("Authenticator code", "动态验证码")
   static let codeHint = Phrase("Six digits.", "六位数字。")
-  static let codeNeeded = Phrase("Enter the code from your authenticator app.", "请输入验证器动态码。")
-  static let wrongCode = Phrase("The code is incorrect or was already used.", "动态码错误或已使用。")
+  static let codeNeeded = Phrase("Enter the code from your authenticator app.", "请输入身份验证器显示的动态验证码。")
+  static let wrongCode = Phrase("The code is incorrect or was already used.", "动态验证码错误或已使用。")
   static let tooManyLogins = Phrase(
     "Too many attempts. Try again in {} minutes, or use a browser that you have logged in with before.",
     "尝试次数过多，请 {} 分钟后再试，或使用曾登录过的浏览器。")
@@ -152,12 +152,12 @@ enum Words {
   static let targets = Phrase("Targets", "目标")
   static let state = Phrase("State", "状态")
   static let recall = Phrase("Recall", "撤回")
-  static let kind = Phrase("What", "类型")
+  static let kind = Phrase("Type", "类型")
   static let notification = Phrase("Notification", "通知")
   static let message = Phrase("Custom message", "自定义消息")
   static let platforms = Phrase("Platforms", "平台")
   static let environment = Phrase("Environment", "环境")
-  static let audience = Phrase("Who", "目标人群")
+  static let audience = Phrase("Audience", "目标人群")
   static let oneDevice = Phrase("Devices", "设备")
   static let alias = Phrase("Alias", "别名")
   static let tag = Phrase("Tag", "标签")
@@ -217,9 +217,9 @@ enum Words {
   static let lastOwner = Phrase(
     "An account needs an owner. Make another member an owner first.", "账号至少需要一位所有者，请先指定其他所有者。")
   static let when = Phrase("When", "时间")
-  static let who = Phrase("Who", "操作者")
+  static let who = Phrase("Actor", "操作者")
   static let action = Phrase("Action", "操作")
-  static let what = Phrase("What", "对象")
+  static let what = Phrase("Object", "对象")
   static let from = Phrase("From", "来源地址")
   static let language = Phrase("Language", "语言")
   static let oldPassword = Phrase("Current password", "当前密码")
@@ -232,20 +232,20 @@ enum Words {
   static let wrongPassword = Phrase("The current password is incorrect.", "当前密码错误。")
   static let passwordChanged = Phrase(
     "The password was changed. Other browsers are logged out.", "密码已修改，其他浏览器已退出登录。")
-  static let totp = Phrase("Authenticator app", "动态口令")
+  static let totp = Phrase("Authenticator app", "身份验证器")
   static let totpText = Phrase(
-    "With an authenticator app, a password alone is not enough to log in.", "启用后，登录时除密码外还需输入验证器动态码。")
-  static let totpStart = Phrase("Set up an authenticator app", "设置验证器")
+    "With an authenticator app, a password alone is not enough to log in.", "启用后，登录时除密码外还需输入动态验证码。")
+  static let totpStart = Phrase("Set up an authenticator app", "设置身份验证器")
   static let tooManyPasswords = Phrase(
     "Too many attempts. Try again in {} minutes.", "尝试次数过多，请 {} 分钟后再试。")
   static let totpOpen = Phrase("Open in an app on this device", "在本机应用中打开")
   static let totpOn = Phrase("Turn on", "启用")
   static let totpStop = Phrase("Turn off", "停用")
-  static let totpIsOn = Phrase("You need a code from your authenticator app to log in.", "登录时需要验证器动态码。")
+  static let totpIsOn = Phrase("You need a code from your authenticator app to log in.", "登录时需要动态验证码。")
   static let recoveryCodes = Phrase("Recovery codes", "恢复码")
   static let recoveryText = Phrase(
     "Keep these codes in a safe place away from your phone. Each one lets you log in once if you lose your authenticator app. They are shown only once.",
-    "请将这些恢复码保存在手机以外的安全位置：丢失验证器时，每个恢复码可用于登录一次。恢复码仅显示这一次。")
+    "请将这些恢复码保存在手机以外的安全位置：身份验证器丢失时，每个恢复码可用于登录一次。恢复码仅显示这一次。")
   static let recoveryLeft = Phrase("Unused recovery codes: {}", "未使用的恢复码：{} 个")
   static let recoveryRenew = Phrase("Create new recovery codes", "重新生成恢复码")
   static let recoveryRenewed = Phrase("The earlier recovery codes no longer work.", "之前的恢复码已失效。")
@@ -257,5 +257,5 @@ enum Words {
     "您已使用一个恢复码登录，该恢复码已失效。剩余数量见下方。")
   static let goOn = Phrase("Continue", "继续")
   static let totpIsOff = Phrase(
-    "The authenticator app is turned off. You log in with your password only.", "已停用动态口令。")
+    "The authenticator app is turned off. You log in with your password only.", "已停用身份验证器，登录仅需密码。")
 }

@@ -124,7 +124,7 @@ struct AppChannelSetCommand: Command {
       for member in object.members {
         guard form.fields.contains(where: { $0.name == member.key }), let text = member.value.string else {
           let names = form.fields.map(\.name).joined(separator: ", ")
-          throw .usage("--fields: \"\(member.key.prefix(64))\" is no field with a text; fields are \(names)")
+          throw .usage("--fields: \"\(member.key.prefix(64))\" is not a text field; the fields are \(names)")
         }
         fields[member.key] = Array(text.utf8)
       }
