@@ -41,6 +41,8 @@ let package = Package(
   name: "borealis",
   products: [
     .executable(name: "borealis", targets: ["borealis"]),
+    // Simulators and benchmarks, which no server needs.
+    .executable(name: "borealis-dev", targets: ["borealis-dev"]),
     // The other modules hold types of its interface. Modules that an app links have names of their own among
     // all packages.
     .library(name: "BorealisDevice", targets: ["BorealisDevice", "BorealisBase", "BorealisProtocol"]),
@@ -101,14 +103,15 @@ let package = Package(
         "BorealisBase", "BorealisProtocol", "BorealisCrypto", "BorealisNet", "HTTP", "Model", "Channels",
         "CLinux", "CSQLite",
       ]),
-    .executableTarget(name: "apns-simulator", dependencies: ["DevTools"], swiftSettings: strict),
+    .executableTarget(
+      name: "borealis-dev", dependencies: ["BorealisBase", "Console", "DevTools"], swiftSettings: strict),
     // The program.
     .executableTarget(
       name: "borealis",
       dependencies: [
         "BorealisBase", "BorealisProtocol", "BorealisCrypto", "BorealisNet", "HTTP", "Model", "Storage",
         "Core",
-        "Channels", "DeviceGateway", "API", "Console", "Cluster", "BorealisDevice", "DevTools", "CLinux",
+        "Channels", "DeviceGateway", "API", "Console", "Cluster", "BorealisDevice", "CLinux",
       ], swiftSettings: strict),
     // Migrations, the description of the API and the console's assets become Swift files of the modules that
     // have them.
@@ -186,7 +189,8 @@ let package = Package(
     tests(
       "BlackBoxTests",
       [
-        "borealis", "PushTesting", "Core", "Storage", "BorealisBase", "BorealisProtocol", "BorealisCrypto",
+        "borealis", "borealis-dev", "PushTesting", "Core", "Storage", "BorealisBase", "BorealisProtocol",
+        "BorealisCrypto",
         "CLinux",
       ]),
     tests("TidyTests", ["PushTesting", "BorealisBase"]),

@@ -63,9 +63,6 @@ enum Program {
       CopyCommand.self,
       CheckCommand.self,
       HealthCommand.self,
-      SimulatorCommand.self,
-      ChannelSimulatorCommand.self,
-      BenchCommand.self,
       VersionCommand.self,
     ]
   }

@@ -1,5 +1,4 @@
 import BorealisCrypto
-import DevTools
 import Glibc
 
 // What is closed here would be the number of the next file or connection, and the log would be written into
@@ -17,6 +16,6 @@ signal(SIGPIPE, SIG_IGN)
 signal(SIGXFSZ, SIG_IGN)
 CryptoLibrary.keepUntilExit()
 let arguments = Array(CommandLine.arguments.dropFirst())
-let status = BenchHelper.run(arguments) ?? Program.run(arguments)
+let status = Program.run(arguments)
 Terminal.flush()
 exit(status)

@@ -206,7 +206,7 @@ final class APNsWorld {
   ) throws -> (RunningProgram, apns: String, control: String) {
     let known = Self.lines(output).count
     let program = try RunningProgram(
-      ["-c", #"file=$1; shift; exec "$@" >> "$file""#, "sh", output, RunningProgram.path]
+      ["-c", #"file=$1; shift; exec "$@" >> "$file""#, "sh", output, RunningProgram.tools]
         + ["apns-simulator", "--listen", address, "--control", "127.0.0.1:0", "--data", data] + arguments,
       of: "/bin/sh")
     var ready: JSONValue?

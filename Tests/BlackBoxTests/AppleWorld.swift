@@ -18,9 +18,10 @@ final class AppleWorld {
   init() throws {
     let simulator = "\(folder.path)/apple"
     let data = "\(folder.path)/data"
-    apple = try RunningProgram([
-      "apns-simulator", "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0", "--data", simulator,
-    ])
+    apple = try RunningProgram(
+      [
+        "apns-simulator", "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0", "--data", simulator,
+      ], of: RunningProgram.tools)
     let ready = try apple.document()
     func fact(_ name: String) throws -> String { try #require(ready[name]?.string) }
     control = try fact("control")

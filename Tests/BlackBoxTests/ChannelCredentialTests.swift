@@ -51,9 +51,10 @@ import Testing
     init() throws {
       data = folder.file("data")
       simulators = try ["keys", "others"].map { [folder] name in
-        try RunningProgram([
-          "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file(name), "--quiet",
-        ])
+        try RunningProgram(
+          [
+            "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file(name), "--quiet",
+          ], of: RunningProgram.tools)
       }
       let ready = try simulators.map { try $0.document() }
       url = try #require(ready[0]["url"]?.string)

@@ -36,13 +36,34 @@ import Testing
       "app delete", "app plan", "app allow", "account create", "account list", "account rotate",
       "account disable", "account enable", "plan set", "plan list", "mail test", "import", "backup",
       "copy", "check", "device",
-      "apns-simulator", "channel-simulator", "health", "version",
+      "health", "version",
     ]
     for command in commands {
       #expect(ending.output.contains("  \(command) "))
       let own = try RunningProgram.run(command.split(separator: " ").map(String.init) + ["--help"])
       #expect(own.status == 0)
       #expect(own.output.hasPrefix("usage: borealis \(command)"))
+    }
+  }
+
+  @Test func `The program with tools has help of its own`() throws {
+    let list = try RunningProgram(["--help"], of: RunningProgram.tools).end()
+    #expect(list.status == 0)
+    for (tool, usage) in [
+      ("apns-simulator", ""), ("channel-simulator", ""), ("bench", " BENCHMARK"),
+    ] {
+      #expect(list.output.contains("  \(tool) "))
+      let own = try RunningProgram([tool, "--help"], of: RunningProgram.tools).end()
+      #expect(own.status == 0)
+      #expect(own.output.hasPrefix("usage: borealis-dev \(tool)\(usage) [options]"))
+    }
+    for (arguments, message) in [
+      ([], "a command is missing; see borealis-dev --help"), (["fly"], "unknown command \"fly\""),
+      (["bench"], "BENCHMARK is missing"), (["bench", "fly"], "fly"),
+      (["apns-simulator", "--fly", "1"], "--fly"),
+    ] {
+      let wrong = try RunningProgram(arguments, of: RunningProgram.tools).end()
+      #expect(wrong.status == 2 && wrong.errors.contains(message), "\(wrong.errors)")
     }
   }
 

@@ -22,10 +22,12 @@ final class FCMWorld {
     projects: String = "demo-project", accessSeconds: Int = 3599, _ more: [String] = []
   ) throws {
     data = folder.file("data")
-    google = try RunningProgram([
-      "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("google"), "--project", projects,
-      "--access-seconds", String(accessSeconds), "--quiet",
-    ])
+    google = try RunningProgram(
+      [
+        "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("google"), "--project",
+        projects,
+        "--access-seconds", String(accessSeconds), "--quiet",
+      ], of: RunningProgram.tools)
     let ready = try google.document()
     url = try #require(ready["url"]?.string)
     keys = (ready["service_accounts"]?.array ?? []).compactMap(\.string)

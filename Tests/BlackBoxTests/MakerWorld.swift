@@ -246,9 +246,10 @@ final class SimulatedMakers {
 
   /// Keeps its keys in a folder.
   init(_ folder: TemporaryFolder) throws {
-    program = try RunningProgram([
-      "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("keys"), "--quiet",
-    ])
+    program = try RunningProgram(
+      [
+        "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("keys"), "--quiet",
+      ], of: RunningProgram.tools)
     ready = try program.document()
     url = try #require(ready["url"]?.string)
   }

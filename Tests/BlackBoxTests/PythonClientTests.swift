@@ -142,7 +142,7 @@ struct PythonClientTests {
 
   @Test(.enabled(if: PythonClient.hasHTTP2, "the Python package h2 is missing"))
   func `The APNs simulator answers a provider in Python as Apple does`() throws {
-    let ending = try PythonClient.run("apns_simulator.py", ["--binary", RunningProgram.path])
+    let ending = try PythonClient.run("apns_simulator.py", ["--binary", RunningProgram.tools])
     #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
     #expect(ending.output.hasPrefix("ok - "))
   }

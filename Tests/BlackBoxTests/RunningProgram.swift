@@ -238,4 +238,7 @@ final class RunningProgram: Sendable {
     let own = String(cString: resolved)
     return String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/borealis"
   }()
+
+  /// The program with simulators and benchmarks.
+  static let tools = path + "-dev"
 }

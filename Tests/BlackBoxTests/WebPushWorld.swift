@@ -19,9 +19,10 @@ final class WebPushWorld {
 
   init(_ more: [String] = []) throws {
     data = folder.file("data")
-    service = try RunningProgram([
-      "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("google"), "--quiet",
-    ])
+    service = try RunningProgram(
+      [
+        "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("google"), "--quiet",
+      ], of: RunningProgram.tools)
     url = try #require(try service.document()["url"]?.string)
     app = try TestServer.makeApp("pages", data: data)
     server = try TestServer(data: data, ["--web-push-url", url] + more)

@@ -1,6 +1,6 @@
 """Proves with a provider that shares no code with it that the built APNs simulator answers as Apple does.
 
-    python3 apns_simulator.py --binary .build/debug/borealis
+    python3 apns_simulator.py --binary .build/debug/borealis-dev
 
 Nothing here sleeps to be in step with the simulator: everything waits for an event and fails when it has not
 come by a deadline.

@@ -1,4 +1,4 @@
-"""Vendors' services on this machine: `borealis channel-simulator`, as scenarios play with it."""
+"""Vendors' services on this machine: `borealis-dev channel-simulator`, as scenarios play with it."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ class Simulator:
     """FCM and Google's token service on this machine."""
 
     async def start(self, binary: str, folder: pathlib.Path) -> "Simulator":
-        command = [binary, "channel-simulator", "--listen", "127.0.0.1:0", "--data", str(folder), "--quiet"]
+        command = [binary + "-dev", "channel-simulator", "--listen", "127.0.0.1:0", "--data", str(folder), "--quiet"]
         self._process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
         assert self._process.stdout, "the output was asked for"
         async with asyncio.timeout(DEADLINE):

@@ -37,7 +37,7 @@ async def start_simulator(program: str, folder: pathlib.Path) -> tuple[asyncio.s
     """Apple, which prints a line for each notification."""
     with (folder / "apns.log").open("wb") as log:
         process = await asyncio.create_subprocess_exec(
-            program, "apns-simulator", "--listen", "127.0.0.1:0", "--data", str(folder / "apns"),
+            program + "-dev", "apns-simulator", "--listen", "127.0.0.1:0", "--data", str(folder / "apns"),
             stdout=asyncio.subprocess.PIPE, stderr=log)  # fmt: skip
     assert process.stdout, "the output was asked for"
     line = await process.stdout.readline()
@@ -127,7 +127,7 @@ async def use(server: Server, folder: pathlib.Path, apple: Any, apns: dict[str, 
 
 async def play(binary: str, folder: pathlib.Path) -> None:
     program = confined(binary, folder)
-    apple, apns = await start_simulator(program, folder)
+    apple, apns = await start_simulator(binary, folder)
     server = Server(program, folder, ("--apns-production", apns["apns"], "--apns-ca", apns["ca"], "--callback-networks",
                                       "127.0.0.0/8,::1/128", "--time-zone", "Europe/Berlin"), http_tls="127.0.0.1:0")  # fmt: skip
     try:

@@ -175,7 +175,7 @@ async def seal(walk: Walk, api: AppServer, base: str) -> None:
     page = walk.page
     await page.goto(f"{base}/settings")
     card = page.locator("#sealing")
-    await card.get_by_text("A change applies to what is stored from now on").wait_for()
+    await card.get_by_text("A change applies to new data").wait_for()
     for button, state, is_on in [("Turn on", "On", True), ("Turn off", "Off", False)]:
         if is_on:
             await card.get_by_role("button", name=f"{button} encryption at rest").click()

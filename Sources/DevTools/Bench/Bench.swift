@@ -11,8 +11,10 @@ package enum Bench {
     signal(SIGPIPE, SIG_IGN)
     let report = Report()
     let others = OtherLoad()
+    let own = try ownPath()
     let environment = BenchEnvironment(
-      options: options, workspace: try Workspace(in: options.folder), executable: try ownPath())
+      options: options, workspace: try Workspace(in: options.folder), executable: own,
+      server: options.program ?? own[..<(own.lastIndex(of: "/") ?? own.startIndex)] + "/borealis")
     for name in BenchOptions.benchmarks
     where options.benchmark == name || options.benchmark == "all" && name != "soak" {
       try benchmark(name, environment, report)

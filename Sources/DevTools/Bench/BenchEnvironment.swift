@@ -2,8 +2,10 @@
 struct BenchEnvironment {
   let options: BenchOptions
   let workspace: Workspace
-  /// Path of the running program.
+  /// Path of the running program, which is its own helper.
   let executable: String
+  /// Path of the program `borealis`.
+  let server: String
 
   /// Starts a program whose standard error goes to a log in the workspace.
   func start(_ program: String, _ arguments: [String]) throws(BenchError) -> ServerProcess {

@@ -28,6 +28,8 @@ package struct BenchOptions: Sendable {
   package var devices: Int?
   /// Apps among which the benchmark `cluster` divides its devices, each with a home of its own; nil for one.
   package var apps: Int?
+  /// The server to measure; nil for `borealis` in the folder of the running program.
+  package var program: String?
   /// The addresses of the console's pages with names in braces, for the benchmark `console`.
   package var consolePages: [String] = []
   /// Where to write the results as JSON; nil for nowhere.

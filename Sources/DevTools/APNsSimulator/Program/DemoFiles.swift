@@ -26,7 +26,7 @@ struct DemoFiles {
   }
 
   /// Makes the folder if it is not there; a temporary one if none is named.
-  init(folder: String?) throws(SimulatorFailure) {
+  init(folder: String?) throws(ToolFailure) {
     isTemporary = folder == nil
     if let folder {
       guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
@@ -44,7 +44,7 @@ struct DemoFiles {
   }
 
   /// Makes what is missing and returns the demo key. `names` are further names and addresses of the server.
-  func fill(names: [String]) throws(SimulatorFailure) -> ES256Key {
+  func fill(names: [String]) throws(ToolFailure) -> ES256Key {
     let authority = try authority()
     if !exists(certificate) || !exists(certificateKey) {
       let isAddress = { (name: String) in name.contains(":") || name.allSatisfy { $0.isNumber || $0 == "." } }
@@ -70,7 +70,7 @@ struct DemoFiles {
     return try key()
   }
 
-  private func authority() throws(SimulatorFailure) -> CertificateAuthority {
+  private func authority() throws(ToolFailure) -> CertificateAuthority {
     if let certificate = FileAccess.read(authorityCertificate), let key = FileAccess.read(authorityKey) {
       return CertificateAuthority(
         certificatePEM: String(decoding: certificate, as: UTF8.self),
@@ -84,7 +84,7 @@ struct DemoFiles {
     return made
   }
 
-  private func key() throws(SimulatorFailure) -> ES256Key {
+  private func key() throws(ToolFailure) -> ES256Key {
     do throws(CredentialFileError) {
       if let bytes = FileAccess.read(providerKey) { return try ES256Key(p8: bytes) }
     } catch {
@@ -100,7 +100,7 @@ struct DemoFiles {
     return key
   }
 
-  private func make<Made>(_ body: () throws(CryptoError) -> Made) throws(SimulatorFailure) -> Made {
+  private func make<Made>(_ body: () throws(CryptoError) -> Made) throws(ToolFailure) -> Made {
     do throws(CryptoError) {
       return try body()
     } catch {
@@ -108,7 +108,7 @@ struct DemoFiles {
     }
   }
 
-  private func write(_ path: String, _ text: String, isSecret: Bool) throws(SimulatorFailure) {
+  private func write(_ path: String, _ text: String, isSecret: Bool) throws(ToolFailure) {
     try FileAccess.write(path, Array(text.utf8), isSecret: isSecret)
   }
 

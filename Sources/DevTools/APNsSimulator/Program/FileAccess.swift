@@ -23,7 +23,7 @@ enum FileAccess {
   }
 
   /// Writes a file that only its owner can read, or everybody.
-  static func write(_ path: String, _ bytes: [UInt8], isSecret: Bool) throws(SimulatorFailure) {
+  static func write(_ path: String, _ bytes: [UInt8], isSecret: Bool) throws(ToolFailure) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isSecret ? 0o600 : 0o644)
     guard descriptor >= 0 else { throw .failed("cannot write \(path): \(SystemCalls.reason(errno))") }
     defer { close(descriptor) }

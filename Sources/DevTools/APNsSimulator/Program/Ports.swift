@@ -11,7 +11,7 @@ struct Ports: Sendable {
 
   private static let backlog: Int32 = 1024
 
-  init(_ settings: Settings) throws(SimulatorFailure) {
+  init(_ settings: Settings) throws(ToolFailure) {
     guard let wanted = settings.address("listen") else { throw .usage("--listen is missing") }
     let wantedControl = settings.address("control")
     if let host = wantedControl?.host, !Self.isLoopback(host), !settings.flag("control-anywhere") {
@@ -20,7 +20,7 @@ struct Ports: Sendable {
       )
     }
     let first = try Self.open(wanted, setting: "listen")
-    let second = try wantedControl.map { wanted throws(SimulatorFailure) in
+    let second = try wantedControl.map { wanted throws(ToolFailure) in
       try Self.open(wanted, setting: "control")
     }
     sockets = SimulatorLoop.Sockets(apns: first.socket, control: second?.socket)
@@ -34,7 +34,7 @@ struct Ports: Sendable {
 
   private static func open(
     _ wanted: HostPort, setting: String
-  ) throws(SimulatorFailure) -> (socket: Int32, address: String) {
+  ) throws(ToolFailure) -> (socket: Int32, address: String) {
     let host = wanted.host.contains(":") ? "[\(wanted.host)]" : wanted.host
     let socket = cl_listen(wanted.host, wanted.port, backlog, 0)
     guard socket >= 0 else {

@@ -65,7 +65,7 @@ package enum SimulatorSettings {
   ]
 
   /// The rules that the settings ask for, with the demo key known.
-  static func rules(_ settings: Settings, demoKey: ES256Key) throws(SimulatorFailure) -> APNsRules {
+  static func rules(_ settings: Settings, demoKey: ES256Key) throws(ToolFailure) -> APNsRules {
     var rules = APNsRules()
     rules.takesAnyTokenLength = settings.flag("any-token-length")
     rules.refusesContent = settings.flag("strict-content")
@@ -87,7 +87,7 @@ package enum SimulatorSettings {
     return rules
   }
 
-  private static func key(_ text: String) throws(SimulatorFailure) -> ProviderKey {
+  private static func key(_ text: String) throws(ToolFailure) -> ProviderKey {
     let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map { String($0) }
     guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }) else {
       throw .usage("--key: expected KEY_ID:TEAM_ID:FILE, not \"\(text)\"")

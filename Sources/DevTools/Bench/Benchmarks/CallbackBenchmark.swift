@@ -33,7 +33,7 @@ enum CallbackBenchmark {
     ) { app throws(BenchError) in
       guard let sink else { return }
       _ = try ServerProcess.firstLine(
-        environment.executable,
+        environment.server,
         [
           "app", "callback", "set", app.key.text, "--url", "http://127.0.0.1:\(sink.port)/", "--data",
           app.folder,

@@ -24,7 +24,7 @@ enum SealBenchmark {
     for number in 0..<2 * rounds {
       let name = number.isMultiple(of: 2) ? "off" : "on"
       _ = try ServerProcess.firstLine(
-        environment.executable, ["app", "seal", borealis.appKey.text, name, "--data", borealis.folder],
+        environment.server, ["app", "seal", borealis.appKey.text, name, "--data", borealis.folder],
         executable: environment.executable, log: environment.workspace.path + "/servers.log")
       let round = try AcceptedPushes(system, client, seconds: environment.options.seconds)
       Report.progress(

@@ -64,7 +64,7 @@ final class BorealisServer {
       "--network-strangers", "1000000", "--ack-delay", "1s", "--log-level", "warning",
     ]
     let start = cl_monotonic_ns()
-    let process = try environment.start(environment.executable, arguments + more)
+    let process = try environment.start(environment.server, arguments + more)
     let line = try process.readLine(seconds: 120)
     let seconds = Double(cl_monotonic_ns() - start) / 1e9
     guard let ready = try? parseJSON(Array(line.utf8)), let http = endpoint(ready["http"]),
@@ -90,10 +90,10 @@ struct BorealisApp {
 
   static func create(_ environment: BenchEnvironment, folder: String) throws(BenchError) -> BorealisApp {
     _ = try ServerProcess.firstLine(
-      environment.executable, ["init", "--data", folder], executable: environment.executable,
+      environment.server, ["init", "--data", folder], executable: environment.executable,
       log: environment.workspace.path + "/servers.log")
     let line = try ServerProcess.firstLine(
-      environment.executable, ["app", "create", "bench", "--data", folder],
+      environment.server, ["app", "create", "bench", "--data", folder],
       executable: environment.executable, log: environment.workspace.path + "/servers.log")
     guard let made = try? parseJSON(Array(line.utf8)),
       let key = made["app_key"]?.string.flatMap({ AppKey($0) }),

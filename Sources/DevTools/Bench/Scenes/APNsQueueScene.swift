@@ -213,7 +213,7 @@ private struct APNsFiles {
     of app: BorealisApp, topic: String, _ environment: BenchEnvironment
   ) throws(BenchError) {
     _ = try ServerProcess.firstLine(
-      environment.executable,
+      environment.server,
       [
         "app", "apns", "set", app.key.text, "--data", app.folder, "--p8", providerKey, "--key-id",
         "BENCHKEY01", "--team-id", "BENCHTEAM1", "--topic", topic, "--environment", "production",

@@ -42,7 +42,7 @@ final class BenchCluster {
     let folder = environment.workspace.path + "/data-\(name)"
     apps = try population.makeApps(environment, folder: folder)
     let copying = try environment.start(
-      environment.executable, ["copy", "--from", "sqlite:\(folder)", "--to", postgres.url])
+      environment.server, ["copy", "--from", "sqlite:\(folder)", "--to", postgres.url])
     guard copying.waitForEnd(seconds: 600) else { throw .timedOut("the copy to PostgreSQL ends") }
   }
 
@@ -57,7 +57,7 @@ final class BenchCluster {
   private func start(_ name: String) throws(BenchError) {
     let folder = environment.workspace.path
     let process = try environment.start(
-      environment.executable,
+      environment.server,
       [
         "serve", "--data", "\(folder)/data-\(name)", "--store", postgres.url, "--bus",
         "nats://127.0.0.1:\(busEndpoint.port)", "--node", "127.0.0.1:0", "--node-name", name,

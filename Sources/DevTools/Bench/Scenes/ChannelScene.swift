@@ -149,7 +149,7 @@ final class ChannelScene {
       words += ["--fields", file, "--makers-url", sink.url]
     }
     _ = try ServerProcess.firstLine(
-      environment.executable, words, executable: environment.executable,
+      environment.server, words, executable: environment.executable,
       log: environment.workspace.path + "/servers.log")
   }
 

@@ -11,7 +11,7 @@ struct GetuiSender {
   /// Gives an app access to Getui's API while no server runs; returns its master secret for it.
   static func enable(_ app: BorealisApp, _ environment: BenchEnvironment) throws(BenchError) -> String {
     let line = try ServerProcess.firstLine(
-      environment.executable, ["app", "getui", "set", app.key.text, "--data", app.folder],
+      environment.server, ["app", "getui", "set", app.key.text, "--data", app.folder],
       executable: environment.executable, log: environment.workspace.path + "/servers.log")
     guard let secret = (try? parseJSON(Array(line.utf8)))?["master_secret"]?.string else {
       throw .unexpected("borealis app getui set says: \(line)")

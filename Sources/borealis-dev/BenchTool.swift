@@ -2,9 +2,10 @@ import BorealisBase
 import Console
 import DevTools
 
-struct BenchCommand: Command {
+/// Measures a server beside others.
+enum BenchTool: Tool {
   static let name = "bench"
-  static let summary = "Measures this program, other servers and the kernel on this machine."
+  static let summary = "Measures the server, other servers and the kernel on this machine."
   static let details = """
     Starts a server on a temporary folder, and mosquitto, redis-server and nats-server if they are installed, generates
     load over loopback, and prints a table; a ratio is Borealis' number divided by the other one. Run it from a release
@@ -33,11 +34,14 @@ struct BenchCommand: Command {
       soak        memory under a steady load, for as long as --seconds says
       all         all of them except soak
     """
-  static let operands = ["BENCHMARK"]
+  static let operand: String? = "BENCHMARK"
   static let settings = [
     SettingDefinition(
       name: "connections", valueName: "N", help: "Number of devices; the default depends on the benchmark.",
       kind: .number(1...15_000)),
+    SettingDefinition(
+      name: "program", valueName: "FILE",
+      help: "The server to measure; the default is the program borealis beside this one.", kind: .text),
     SettingDefinition(
       name: "seconds", valueName: "N", help: "Length of each measurement.", default: "5",
       kind: .number(1...86_400)),
@@ -76,16 +80,15 @@ struct BenchCommand: Command {
       kind: .text),
   ]
 
-  static func run(_ input: Input) throws(Failure) {
-    let settings = input.settings
+  static func run(_ operand: String, _ settings: Settings) throws(ToolFailure) {
     do throws(BenchError) {
       var options = try BenchOptions(
-        benchmark: input.operands[0], connections: settings.number("connections"),
+        benchmark: operand, connections: settings.number("connections"),
         seconds: settings.number("seconds") ?? 5, peers: settings.text("peers") ?? "none",
         onlyPeers: settings.flag("only-peers"), queue: settings.number("queue"),
         rate: settings.number("rate"), nodes: settings.number("nodes"), devices: settings.number("devices"),
-        apps: settings.number("apps"),
-        json: settings.text("json"), folder: settings.text("folder"))
+        apps: settings.number("apps"), json: settings.text("json"), folder: settings.text("folder"))
+      options.program = settings.text("program")
       options.consolePages = WebConsole.addresses
       try Bench.run(options)
     } catch {

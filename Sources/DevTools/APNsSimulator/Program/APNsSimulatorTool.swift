@@ -4,8 +4,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// The simulator as a program: from its settings to its end by a signal.
-package enum SimulatorProgram {
+/// The simulator of APNs as a command: from its settings to its end by a signal.
+package enum APNsSimulatorTool: Tool {
+  package static let name = "apns-simulator"
   /// One phrase for lists of programs.
   package static let summary =
     "Simulates Apple's push service (APNs) on this machine, with failures on request."
@@ -17,9 +18,10 @@ package enum SimulatorProgram {
     state of device tokens, script failures and read the requests. It exits at SIGTERM or SIGINT.
     """
 
-  /// Runs until SIGTERM or SIGINT. Must be called before the process has started other threads; the caller
-  /// then ends the process.
-  package static func run(_ settings: Settings) throws(SimulatorFailure) {
+  package static let operand: String? = nil
+  package static let settings = SimulatorSettings.definitions
+
+  package static func run(_ operand: String, _ settings: Settings) throws(ToolFailure) {
     let signals = cl_signal_fd()
     guard signals >= 0 else { throw .failed("cannot listen for signals: \(SystemCalls.reason(-signals))") }
     let files = try DemoFiles(folder: settings.text("data"))
@@ -33,7 +35,7 @@ package enum SimulatorProgram {
     wait(for: signals)
   }
 
-  private static func tls(_ settings: Settings, _ files: DemoFiles) throws(SimulatorFailure) -> TLSContext {
+  private static func tls(_ settings: Settings, _ files: DemoFiles) throws(ToolFailure) -> TLSContext {
     let certificate = settings.text("certificate")
     let key = settings.text("certificate-key")
     guard (certificate == nil) == (key == nil) else {
@@ -51,7 +53,7 @@ package enum SimulatorProgram {
 
   private static func start(
     _ settings: Settings, _ rules: APNsRules, _ tls: TLSContext, _ ports: Ports
-  ) throws(SimulatorFailure) {
+  ) throws(ToolFailure) {
     let lines: (@Sendable ([UInt8]) -> Void)? = settings.flag("quiet") ? nil : output
     let kept = settings.number("keep") ?? 10_000
     let streams = UInt32(settings.number("streams") ?? 1000)

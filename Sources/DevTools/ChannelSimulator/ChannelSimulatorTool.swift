@@ -6,8 +6,9 @@ import Glibc
 import HTTP
 import Synchronization
 
-/// The simulator of vendors' services as a program: from its settings to its end by a signal.
-package enum ChannelSimulatorProgram {
+/// The simulator of vendors' services as a command: from its settings to its end by a signal.
+package enum ChannelSimulatorTool: Tool {
+  package static let name = "channel-simulator"
   /// One phrase for lists of programs.
   package static let summary =
     "Simulates vendors' push services on this machine, with failures on request."
@@ -48,9 +49,9 @@ package enum ChannelSimulatorProgram {
     SettingDefinition(name: "quiet", valueName: "", help: "Prints no line for each request.", kind: .flag),
   ]
 
-  /// Runs until SIGTERM or SIGINT. Must be called before the process has started other threads; the caller
-  /// then ends the process.
-  package static func run(_ settings: Settings) throws(ChannelSimulatorFailure) {
+  package static let operand: String? = nil
+
+  package static func run(_ operand: String, _ settings: Settings) throws(ToolFailure) {
     let signals = cl_signal_fd()
     guard signals >= 0 else { throw .failed("cannot listen for signals: \(SystemCalls.reason(-signals))") }
     let (socket, url) = try listen(settings)
@@ -81,7 +82,7 @@ package enum ChannelSimulatorProgram {
 
   private static func listen(
     _ settings: Settings
-  ) throws(ChannelSimulatorFailure) -> (socket: Int32, url: String) {
+  ) throws(ToolFailure) -> (socket: Int32, url: String) {
     guard let wanted = settings.address("listen") else { throw .usage("--listen is missing") }
     let isLoopback = wanted.host == "localhost" || wanted.host == "::1" || wanted.host.hasPrefix("127.")
     guard isLoopback || settings.flag("anywhere") else {
@@ -96,18 +97,18 @@ package enum ChannelSimulatorProgram {
     return (socket, "http://\(host):\(cl_local_port(socket))")
   }
 
-  private static func account(of project: String) throws(ChannelSimulatorFailure) -> FCMAccount {
+  private static func account(of project: String) throws(ToolFailure) -> FCMAccount {
     FCMAccount(project: project, key: try newKey(), keyID: Hex.encode(SystemRandom.bytes(20)))
   }
 
-  private static func newKey() throws(ChannelSimulatorFailure) -> RSAKey {
+  private static func newKey() throws(ToolFailure) -> RSAKey {
     do throws(CredentialFileError) { return try RSAKey.generate() } catch {
       throw .failed("cannot make a key: \(error)")
     }
   }
 
   /// New keys at each start: nothing else knows them.
-  private static func write(_ contents: [UInt8]?, _ path: String) throws(ChannelSimulatorFailure) {
+  private static func write(_ contents: [UInt8]?, _ path: String) throws(ToolFailure) {
     guard let bytes = contents else { throw .failed("cannot write a key") }
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw .failed("cannot write \(path): \(SystemCalls.reason(errno))") }
@@ -120,7 +121,7 @@ package enum ChannelSimulatorProgram {
   private static func start(
     _ settings: Settings, _ socket: Int32, _ accounts: [FCMAccount], _ harmony: HarmonySimulatorAccount,
     _ url: String
-  ) throws(ChannelSimulatorFailure) {
+  ) throws(ToolFailure) {
     let lifetime = Int64(settings.number("access-seconds") ?? 3599)
     let kept = settings.number("keep") ?? 10_000
     let isQuiet = settings.flag("quiet")

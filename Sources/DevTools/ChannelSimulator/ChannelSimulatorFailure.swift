@@ -1,7 +1,0 @@
-/// Why the simulator cannot run.
-package enum ChannelSimulatorFailure: Error, Equatable {
-  /// A setting is wrong; with one line for people.
-  case usage(String)
-  /// Something else failed; with one line for people.
-  case failed(String)
-}
