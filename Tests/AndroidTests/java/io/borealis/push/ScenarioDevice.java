@@ -163,7 +163,7 @@ final class ScenarioDevice {
         return Operation.of(OperationType.APP_STATE, 0);
       case "set-channel-token":
         String token = arguments.size() < 2 ? "" : arguments.get(1);
-        return Operation.setChannelToken(new ChannelToken(arguments.get(0), "", "", "", token));
+        return Operation.setChannelToken(new ReportedToken(arguments.get(0), "", "", "", token));
       default:
         return Operation.of(type(verb));
     }

@@ -48,7 +48,7 @@ class VectorTest {
   }
 
   private static byte[] channel(long sequence, String... fields) {
-    ChannelToken token = new ChannelToken(fields[0], fields[1], fields[2], fields[3], fields[4]);
+    ReportedToken token = new ReportedToken(fields[0], fields[1], fields[2], fields[3], fields[4]);
     return operation(sequence, Operation.setChannelToken(token));
   }
 

@@ -5,30 +5,20 @@ import java.util.List;
 
 /** A change of a key ring that is stored. */
 final class KeyRecord {
-  enum Type {
-    /** A key pair of the device. */
-    OWN,
-    /** A key that the app server shares with the device. */
-    SHARED,
-    /** The registration and the key that the server knows. */
-    KNOWN,
-    /** Key pairs that are gone. */
-    DROPPED
-  }
-
-  final Type type;
-  /** OWN: the kind of key. */
+  /** {@link StateRecord#OWN_KEY}, a key pair of the device; SHARED_KEY, KNOWN_KEY or DROPPED_KEYS. */
+  final int type;
+  /** OWN_KEY: the kind of key. */
   final int kind;
-  /** OWN: the key pair. SHARED: the key. */
+  /** OWN_KEY: the key pair. SHARED_KEY: the key. */
   final byte[] bytes;
-  /** OWN: since when it is used, in Unix seconds. */
+  /** OWN_KEY: since when it is used, in Unix seconds. */
   final long since;
-  /** SHARED: its ID. DROPPED: their IDs. */
+  /** SHARED_KEY: its ID. DROPPED: their IDs. */
   final List<Long> ids;
-  /** KNOWN. */
+  /** KNOWN_KEY. */
   final String text;
 
-  private KeyRecord(Type type, int kind, byte[] bytes, long since, List<Long> ids, String text) {
+  private KeyRecord(int type, int kind, byte[] bytes, long since, List<Long> ids, String text) {
     this.type = type;
     this.kind = kind;
     this.bytes = bytes;
@@ -38,18 +28,18 @@ final class KeyRecord {
   }
 
   static KeyRecord own(int kind, byte[] bytes, long since) {
-    return new KeyRecord(Type.OWN, kind, bytes, since, Collections.<Long>emptyList(), "");
+    return new KeyRecord(StateRecord.OWN_KEY, kind, bytes, since, Collections.<Long>emptyList(), "");
   }
 
   static KeyRecord shared(long id, byte[] bytes) {
-    return new KeyRecord(Type.SHARED, 0, bytes, 0, Collections.singletonList(id), "");
+    return new KeyRecord(StateRecord.SHARED_KEY, 0, bytes, 0, Collections.singletonList(id), "");
   }
 
   static KeyRecord known(String text) {
-    return new KeyRecord(Type.KNOWN, 0, new byte[0], 0, Collections.<Long>emptyList(), text);
+    return new KeyRecord(StateRecord.KNOWN_KEY, 0, new byte[0], 0, Collections.<Long>emptyList(), text);
   }
 
   static KeyRecord dropped(List<Long> ids) {
-    return new KeyRecord(Type.DROPPED, 0, new byte[0], 0, ids, "");
+    return new KeyRecord(StateRecord.DROPPED_KEYS, 0, new byte[0], 0, ids, "");
   }
 }

@@ -49,7 +49,7 @@ final class KeyRing {
 
   private void apply(KeyRecord record) {
     switch (record.type) {
-      case OWN:
+      case StateRecord.OWN_KEY:
         try {
           Own read = new Own(DeviceKey.read(record.kind, record.bytes), record.since);
           // Stored again when the server has it.
@@ -60,13 +60,13 @@ final class KeyRing {
           break;
         }
         break;
-      case SHARED:
+      case StateRecord.SHARED_KEY:
         if (isContentKey(record.bytes)) add(record);
         break;
-      case KNOWN:
+      case StateRecord.KNOWN_KEY:
         known = record.text;
         break;
-      case DROPPED:
+      default:
         for (long id : record.ids) {
           int index = indexOf(id);
           if (index >= 0) own.remove(index);

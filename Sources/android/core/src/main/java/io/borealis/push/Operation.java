@@ -5,98 +5,76 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 
-/** An operation with what it carries. */
+/** An operation with what it carries, which does not change once it is made. */
 final class Operation {
   final OperationType type;
   /** The alias, or the tag to check. */
-  private final String text;
+  private String text = "";
   /** The tags. */
-  private final List<String> tags;
+  private List<String> tags = Collections.emptyList();
   /** The badge, the app state, or the ID of a key. */
-  private final long number;
-  private final ApnsToken token;
+  private long number;
+  private ApnsToken token = ApnsToken.NONE;
   /** The kind of an APNs token, or of a key. */
-  private final int kind;
-  private final byte[] key;
-  private final ChannelToken channelToken;
+  private int kind;
+  private byte[] key = {};
+  private ReportedToken channelToken;
 
-  private Operation(Builder builder) {
-    type = builder.type;
-    text = builder.text;
-    tags = builder.tags;
-    number = builder.number;
-    token = builder.token;
-    kind = builder.kind;
-    key = builder.key;
-    channelToken = builder.channelToken;
-  }
-
-  private static final class Builder {
-    final OperationType type;
-    String text = "";
-    List<String> tags = Collections.emptyList();
-    long number;
-    ApnsToken token = ApnsToken.NONE;
-    int kind;
-    byte[] key = new byte[0];
-    ChannelToken channelToken;
-
-    Builder(OperationType type) {
-      this.type = type;
-    }
+  private Operation(OperationType type) {
+    this.type = type;
   }
 
   /** An operation that carries nothing. */
   static Operation of(OperationType type) {
-    return new Operation(new Builder(type));
+    return new Operation(type);
   }
 
   /** SET_ALIAS or CHECK_TAG. */
   static Operation of(OperationType type, String text) {
-    Builder builder = new Builder(type);
-    builder.text = text;
-    return new Operation(builder);
+    Operation operation = new Operation(type);
+    operation.text = text;
+    return operation;
   }
 
   /** SET_TAGS, ADD_TAGS or DELETE_TAGS. */
   static Operation of(OperationType type, Collection<String> tags) {
-    Builder builder = new Builder(type);
-    builder.tags = Collections.unmodifiableList(new ArrayList<>(tags));
-    return new Operation(builder);
+    Operation operation = new Operation(type);
+    operation.tags = Collections.unmodifiableList(new ArrayList<>(tags));
+    return operation;
   }
 
   /** SET_BADGE, APP_STATE (1 for the foreground) or GET_KEY. */
   static Operation of(OperationType type, long number) {
-    Builder builder = new Builder(type);
-    builder.number = number;
-    return new Operation(builder);
+    Operation operation = new Operation(type);
+    operation.number = number;
+    return operation;
   }
 
   static Operation setToken(ApnsToken token) {
-    Builder builder = new Builder(OperationType.SET_TOKEN);
-    builder.token = token;
-    return new Operation(builder);
+    Operation operation = new Operation(OperationType.SET_TOKEN);
+    operation.token = token;
+    return operation;
   }
 
   static Operation setOtherToken(int kind, String name, ApnsToken token) {
-    Builder builder = new Builder(OperationType.SET_OTHER_TOKEN);
-    builder.kind = kind;
-    builder.text = name;
-    builder.token = token;
-    return new Operation(builder);
+    Operation operation = new Operation(OperationType.SET_OTHER_TOKEN);
+    operation.kind = kind;
+    operation.text = name;
+    operation.token = token;
+    return operation;
   }
 
   static Operation setKey(int kind, byte[] key) {
-    Builder builder = new Builder(OperationType.SET_KEY);
-    builder.kind = kind;
-    builder.key = key.clone();
-    return new Operation(builder);
+    Operation operation = new Operation(OperationType.SET_KEY);
+    operation.kind = kind;
+    operation.key = key.clone();
+    return operation;
   }
 
-  static Operation setChannelToken(ChannelToken token) {
-    Builder builder = new Builder(OperationType.SET_CHANNEL_TOKEN);
-    builder.channelToken = token;
-    return new Operation(builder);
+  static Operation setChannelToken(ReportedToken token) {
+    Operation operation = new Operation(OperationType.SET_CHANNEL_TOKEN);
+    operation.channelToken = token;
+    return operation;
   }
 
   String text() {
@@ -111,32 +89,32 @@ final class Operation {
     return number;
   }
 
-  ChannelToken channelToken() {
+  ReportedToken channelToken() {
     return channelToken;
   }
 
   FrameWriter write(FrameWriter writer) {
-    switch (type) {
-      case SET_ALIAS:
-      case CHECK_TAG:
+    switch (type.frameType) {
+      case Wire.SET_ALIAS:
+      case Wire.CHECK_TAG:
         return writer.text(text);
-      case SET_TAGS:
-      case ADD_TAGS:
-      case DELETE_TAGS:
+      case Wire.SET_TAGS:
+      case Wire.ADD_TAGS:
+      case Wire.DELETE_TAGS:
         return writer.texts(tags);
-      case SET_BADGE:
+      case Wire.SET_BADGE:
         return writer.u32(number);
-      case APP_STATE:
+      case Wire.APP_STATE:
         return writer.u8((int) number);
-      case SET_TOKEN:
+      case Wire.SET_TOKEN:
         return writer.u8(token.environment).counted(token.bytes);
-      case SET_OTHER_TOKEN:
+      case Wire.SET_OTHER_TOKEN:
         return writer.u8(kind).text(text).u8(token.environment).counted(token.bytes);
-      case SET_KEY:
+      case Wire.SET_KEY:
         return writer.u8(kind).counted(key);
-      case GET_KEY:
+      case Wire.GET_KEY:
         return writer.u64(number);
-      case SET_CHANNEL_TOKEN:
+      case Wire.SET_CHANNEL_TOKEN:
         return writer.text(channelToken.channel).text(channelToken.kind).text(channelToken.name)
             .text(channelToken.service).longText(channelToken.token, Wire.MAX_CHANNEL_TOKEN);
       default:
@@ -146,14 +124,14 @@ final class Operation {
 
   /** Why it does not fit its frame. */
   int refusal() {
-    switch (type) {
-      case SET_ALIAS:
+    switch (type.frameType) {
+      case Wire.SET_ALIAS:
         return ResultCode.ALIAS_TOO_LONG;
-      case CHECK_TAG:
+      case Wire.CHECK_TAG:
         return ResultCode.TAG_TOO_LONG;
-      case SET_TAGS:
-      case ADD_TAGS:
-      case DELETE_TAGS:
+      case Wire.SET_TAGS:
+      case Wire.ADD_TAGS:
+      case Wire.DELETE_TAGS:
         for (String tag : tags) {
           if (Wire.utf8(tag).length > Wire.MAX_COUNTED) return ResultCode.TAG_TOO_LONG;
         }

@@ -37,20 +37,20 @@ public final class OperationResult {
     boolean tagSet = false;
     byte[] key = null;
     if (code == ResultCode.OK) {
-      switch (type) {
-        case GET_ALIAS:
+      switch (type.frameType) {
+        case Wire.GET_ALIAS:
           alias = body.text();
           if (alias.isEmpty()) alias = null;
           break;
-        case GET_TAGS:
+        case Wire.GET_TAGS:
           tags = Collections.unmodifiableList(body.texts());
           break;
-        case CHECK_TAG:
+        case Wire.CHECK_TAG:
           int flag = body.u8();
           if (flag > 1) throw new FrameException("a flag that is neither 0 nor 1");
           tagSet = flag == 1;
           break;
-        case GET_KEY:
+        case Wire.GET_KEY:
           key = body.counted();
           break;
         default:

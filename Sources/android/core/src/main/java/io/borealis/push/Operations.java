@@ -35,7 +35,7 @@ final class Operations {
   private final List<Action> actions;
   private final List<Pending> pending = new ArrayList<>();
   private List<Receipt> receipts = new ArrayList<>();
-  private final List<ChannelToken> channelTokens = new ArrayList<>();
+  private final List<ReportedToken> channelTokens = new ArrayList<>();
   private boolean tokensKnown = true;
   private Wishes wishes;
   private Restoration restoration = new Restoration();
@@ -69,8 +69,8 @@ final class Operations {
   /** Notes the tokens that a new registration must be given. */
   void remember(Operation operation) {
     if (operation.type != OperationType.SET_CHANNEL_TOKEN) return;
-    ChannelToken token = operation.channelToken();
-    Iterator<ChannelToken> known = channelTokens.iterator();
+    ReportedToken token = operation.channelToken();
+    Iterator<ReportedToken> known = channelTokens.iterator();
     while (known.hasNext()) if (known.next().hasSamePlace(token)) known.remove();
     if (!token.token.isEmpty()) channelTokens.add(token);
   }
@@ -232,7 +232,7 @@ final class Operations {
     List<Operation> lost = new ArrayList<>();
     if (!wishes.knownToServer) lost.addAll(wishes.operations());
     if (!tokensKnown && version >= OperationType.SET_CHANNEL_TOKEN.version) {
-      for (ChannelToken token : channelTokens) lost.add(Operation.setChannelToken(token));
+      for (ReportedToken token : channelTokens) lost.add(Operation.setChannelToken(token));
     }
     List<Pending> restored = new ArrayList<>();
     for (Operation operation : lost) {

@@ -230,7 +230,7 @@ public final class PushClient implements Closeable {
    */
   public void setChannelToken(String channel, String kind, String name, String service, String token,
       @Nullable ResultCallback callback) {
-    submit(Operation.setChannelToken(new ChannelToken(channel, kind, name, service, token)), callback);
+    submit(Operation.setChannelToken(new ReportedToken(channel, kind, name, service, token)), callback);
   }
 
   /**

@@ -82,13 +82,13 @@ final class StateRecord {
 
   static StateRecord key(KeyRecord key) {
     switch (key.type) {
-      case OWN:
+      case OWN_KEY:
         byte[] since = ids(OWN_KEY, Arrays.asList(key.since)).payload;
         byte[] kind = {(byte) key.kind};
         return new StateRecord(OWN_KEY, DeviceKey.concat(DeviceKey.concat(kind, since), key.bytes));
-      case SHARED:
+      case SHARED_KEY:
         return new StateRecord(SHARED_KEY, DeviceKey.concat(ids(SHARED_KEY, key.ids).payload, key.bytes));
-      case KNOWN:
+      case KNOWN_KEY:
         return new StateRecord(KNOWN_KEY, Wire.utf8(key.text));
       default:
         return ids(DROPPED_KEYS, key.ids);

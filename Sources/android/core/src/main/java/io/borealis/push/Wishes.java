@@ -37,20 +37,20 @@ final class Wishes {
   /** What they are after an operation that succeeded. */
   Wishes after(Operation operation) {
     TreeSet<String> changed = new TreeSet<>(tags);
-    switch (operation.type) {
-      case SET_ALIAS:
+    switch (operation.type.frameType) {
+      case Wire.SET_ALIAS:
         return new Wishes(operation.text(), tags, knownToServer);
-      case DELETE_ALIAS:
+      case Wire.DELETE_ALIAS:
         return new Wishes(null, tags, knownToServer);
-      case SET_TAGS:
+      case Wire.SET_TAGS:
         return new Wishes(alias, operation.tags(), knownToServer);
-      case ADD_TAGS:
+      case Wire.ADD_TAGS:
         changed.addAll(operation.tags());
         return new Wishes(alias, changed, knownToServer);
-      case DELETE_TAGS:
+      case Wire.DELETE_TAGS:
         changed.removeAll(operation.tags());
         return new Wishes(alias, changed, knownToServer);
-      case CLEAN_TAGS:
+      case Wire.CLEAN_TAGS:
         return new Wishes(alias, Collections.<String>emptyList(), knownToServer);
       default:
         return this;

@@ -1,7 +1,7 @@
 package io.borealis.push;
 
 /** A token by which the service of a channel, such as FCM, knows the device. */
-final class ChannelToken {
+final class ReportedToken {
   final String channel;
   /** Empty for the channel's ordinary kind. */
   final String kind;
@@ -12,7 +12,7 @@ final class ChannelToken {
   /** Empty to remove the stored token. */
   final String token;
 
-  ChannelToken(String channel, String kind, String name, String service, String token) {
+  ReportedToken(String channel, String kind, String name, String service, String token) {
     this.channel = channel;
     this.kind = kind;
     this.name = name;
@@ -21,7 +21,7 @@ final class ChannelToken {
   }
 
   /** Whether one replaces the other. */
-  boolean hasSamePlace(ChannelToken other) {
+  boolean hasSamePlace(ReportedToken other) {
     return channel.equals(other.channel) && kind.equals(other.kind) && name.equals(other.name);
   }
 }
