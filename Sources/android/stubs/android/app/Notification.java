@@ -1,6 +1,7 @@
 package android.app;
 
 import android.content.Context;
+import android.graphics.Bitmap;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -20,15 +21,32 @@ public class Notification {
   public PendingIntent tap;
   /** For tests. */
   public int icon;
+  /** For tests. */
+  public int count;
+  /** For tests. */
+  public PendingIntent dismissal;
+  /** For tests. */
+  public Bitmap picture;
+  /** For tests. */
+  public boolean alertsOnce;
 
   public abstract static class Style {
     /** For tests. */
     public final List<CharSequence> lines = new ArrayList<>();
+    /** For tests. */
+    public Bitmap picture;
   }
 
   public static class BigTextStyle extends Style {
     public BigTextStyle bigText(CharSequence text) {
       lines.add(text);
+      return this;
+    }
+  }
+
+  public static class BigPictureStyle extends Style {
+    public BigPictureStyle bigPicture(Bitmap bitmap) {
+      picture = bitmap;
       return this;
     }
   }
@@ -76,6 +94,22 @@ public class Notification {
 
     public Builder setStyle(Style style) {
       built.lines = style.lines;
+      built.picture = style.picture;
+      return this;
+    }
+
+    public Builder setNumber(int count) {
+      built.count = count;
+      return this;
+    }
+
+    public Builder setOnlyAlertOnce(boolean once) {
+      built.alertsOnce = once;
+      return this;
+    }
+
+    public Builder setDeleteIntent(PendingIntent dismissal) {
+      built.dismissal = dismissal;
       return this;
     }
 

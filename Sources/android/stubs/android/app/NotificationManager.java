@@ -1,5 +1,7 @@
 package android.app;
 
+import android.service.notification.StatusBarNotification;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -8,7 +10,7 @@ public class NotificationManager {
   public static final int IMPORTANCE_DEFAULT = 3;
 
   /** For tests: what is shown, by tag. */
-  public final Map<String, Notification> shown = new LinkedHashMap<>();
+  public final Map<String, Notification> shown = Collections.synchronizedMap(new LinkedHashMap<>());
   /** For tests. */
   public final Map<String, NotificationChannel> channels = new LinkedHashMap<>();
   /** For tests. */
@@ -20,6 +22,14 @@ public class NotificationManager {
 
   public void cancel(String tag, int id) {
     shown.remove(tag);
+  }
+
+  public void cancelAll() {
+    shown.clear();
+  }
+
+  public StatusBarNotification[] getActiveNotifications() {
+    return shown.keySet().stream().map(StatusBarNotification::new).toArray(StatusBarNotification[]::new);
   }
 
   public boolean areNotificationsEnabled() {

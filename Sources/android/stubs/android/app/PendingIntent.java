@@ -18,6 +18,10 @@ public final class PendingIntent {
     this.flags = flags;
   }
 
+  public static PendingIntent getBroadcast(Context context, int requestCode, Intent intent, int flags) {
+    return new PendingIntent(intent, flags);
+  }
+
   public static PendingIntent getActivity(Context context, int requestCode, Intent intent, int flags) {
     return new PendingIntent(intent, flags);
   }

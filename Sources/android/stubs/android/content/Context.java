@@ -3,8 +3,11 @@ package android.content;
 import android.app.NotificationManager;
 import android.content.pm.ApplicationInfo;
 import android.content.pm.PackageManager;
+import android.content.res.Resources;
 import android.net.ConnectivityManager;
 import java.io.File;
+import java.util.ArrayList;
+import java.util.List;
 
 /** As much of Android's class as the library and its pages use, with behavior for tests. */
 public abstract class Context {
@@ -20,6 +23,29 @@ public abstract class Context {
   /** For tests. */
   public final PackageManager packages = new PackageManager();
 
+  /** For tests. */
+  public final ContentResolver resolver = new ContentResolver();
+  /** For tests. */
+  public final Resources resources = new Resources();
+  /** For tests: what was started and sent. */
+  public final List<Intent> sent = new ArrayList<>();
+
+  public ContentResolver getContentResolver() {
+    return resolver;
+  }
+
+  public Resources getResources() {
+    return resources;
+  }
+
+  public void startActivity(Intent intent) {
+    sent.add(intent);
+  }
+
+  public void sendBroadcast(Intent intent) {
+    sent.add(intent);
+  }
+
   public File getNoBackupFilesDir() {
     return folder;
   }
@@ -34,7 +60,7 @@ public abstract class Context {
   }
 
   public ApplicationInfo getApplicationInfo() {
-    return new ApplicationInfo();
+    return packages.application;
   }
 
   public PackageManager getPackageManager() {

@@ -1,5 +1,6 @@
 package android.content;
 
+import java.io.Serializable;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -11,7 +12,24 @@ public class Intent {
 
   /** For tests. */
   public final Map<String, Object> extras = new HashMap<>();
+  /** For tests. */
+  public Class<?> target;
+  /** For tests. */
+  public final String action;
   private ComponentName component;
+
+  public Intent() {
+    this("");
+  }
+
+  public Intent(String action) {
+    this.action = action;
+  }
+
+  public Intent(Context context, Class<?> target) {
+    this("");
+    this.target = target;
+  }
 
   public ComponentName getComponent() {
     return component;
@@ -31,6 +49,15 @@ public class Intent {
     return this;
   }
 
+  public Intent putExtra(String name, int value) {
+    extras.put(name, value);
+    return this;
+  }
+
+  public Serializable getSerializableExtra(String name) {
+    return (Serializable) extras.get(name);
+  }
+
   public Intent putExtra(String name, String value) {
     extras.put(name, value);
     return this;
@@ -45,7 +72,8 @@ public class Intent {
   }
 
   public String getStringExtra(String name) {
-    return (String) extras.get(name);
+    Object value = extras.get(name);
+    return value instanceof String ? (String) value : null;
   }
 
   public void removeExtra(String name) {

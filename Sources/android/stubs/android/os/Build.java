@@ -2,6 +2,9 @@ package android.os;
 
 /** As much of Android's class as the library and its pages use, with behavior for tests. */
 public class Build {
+  /** Tests change it. */
+  public static String MANUFACTURER = "Google";
+
   public static class VERSION {
     /** Tests change it. */
     public static int SDK_INT = 29;

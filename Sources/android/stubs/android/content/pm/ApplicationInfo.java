@@ -1,7 +1,12 @@
 package android.content.pm;
 
-/** As much of Android's class as the library and its pages use, with behavior for tests. */
+import android.os.Bundle;
+
+/** As much of Android's class as the library and its pages use. */
 public class ApplicationInfo {
+  public Bundle metaData;
+  public int icon = 1;
+
   public CharSequence loadLabel(PackageManager manager) {
     return "The app";
   }

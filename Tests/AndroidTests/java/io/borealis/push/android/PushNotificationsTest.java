@@ -12,6 +12,7 @@ import android.app.NotificationChannel;
 import android.app.NotificationManager;
 import android.app.PendingIntent;
 import android.content.Intent;
+import android.graphics.Bitmap;
 import android.os.Build;
 import io.borealis.push.Peer;
 import io.borealis.push.Push;
@@ -20,6 +21,8 @@ import io.borealis.push.PushConfig;
 import io.borealis.push.PushListener;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -105,6 +108,69 @@ class PushNotificationsTest {
     notifications.show(push(2,
         "{\"alert\":\"A\",\"style\":2,\"inbox\":{\"1\":\"a\",\"2\":\"b\"},\"channel_id\":\"x\"}", ""));
     assertEquals("news [a, b]", shown(2).channel + " " + shown(2).lines);
+  }
+
+  /** The text first, then the picture, unless the user has removed it meanwhile. */
+  @Test
+  void hasPictures() throws Exception {
+    try (ServerSocket web = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      PushNotifications notifications = notifications();
+      String picture = "http://127.0.0.1:" + web.getLocalPort() + "/";
+      String content = "{\"alert\":\"A\",\"style\":3,\"big_pic_path\":\"" + picture + "\"}";
+      notifications.show(push(1, content, ""));
+      assertNull(shown(1).picture);
+      serve(web, 40);
+      Bitmap bitmap = awaitPicture(1);
+      // 4000 pixels, of which every fourth is enough.
+      assertEquals("3 4", bitmap.bytes + " " + bitmap.sampleSize);
+      assertTrue(shown(1).alertsOnce);
+      // Not a picture; not there any more; not on the Web; on a system that is too old.
+      notifications.show(push(2, content, ""));
+      serve(web, 0);
+      notifications.show(push(3, content, ""));
+      notifications.cancel(3);
+      serve(web, 5);
+      notifications.show(push(4, content.replace("http:", "file:"), ""));
+      Build.VERSION.SDK_INT = 22;
+      notifications.show(push(5, content, ""));
+      Build.VERSION.SDK_INT = 29;
+      // The next one proves that those before it have ended.
+      notifications.show(push(6, content, ""));
+      serve(web, 5);
+      awaitPicture(6);
+      for (long id : new long[] {2, 4, 5}) assertNull(shown(id).picture);
+      assertNull(shown(3));
+    }
+  }
+
+  private static void serve(ServerSocket web, int first) throws Exception {
+    try (Socket socket = web.accept()) {
+      socket.getInputStream().read();
+      String head = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\n";
+      socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
+      socket.getOutputStream().write(new byte[] {(byte) first, 1, 1});
+    }
+  }
+
+  private Bitmap awaitPicture(long id) throws Exception {
+    long end = System.nanoTime() + 30_000_000_000L;
+    while (shown(id).picture == null) {
+      assertTrue(System.nanoTime() < end, "no picture");
+      Thread.sleep(5);
+    }
+    return shown(id).picture;
+  }
+
+  @Test
+  void hasNumbersAndWhatTheAppAdds() {
+    PushNotifications notifications = notifications();
+    notifications.show(push(1, "{\"alert\":\"A\",\"badge_set_num\":7}", ""));
+    assertEquals(7, shown(1).count);
+    notifications.setCustomizer((builder, push) -> builder.setContentTitle("mine " + push.messageId()));
+    notifications.show(push(2, "{\"alert\":\"A\"}", ""));
+    assertEquals("mine 2", shown(2).title);
+    notifications.cancelAll();
+    assertTrue(manager.shown.isEmpty());
   }
 
   /** The intent has all that is needed after the process was killed. */

@@ -7,7 +7,9 @@ import android.app.NotificationManager;
 import android.app.PendingIntent;
 import android.content.Context;
 import android.content.Intent;
+import android.graphics.Bitmap;
 import android.os.Build;
+import android.service.notification.StatusBarNotification;
 import io.borealis.push.Nullable;
 import io.borealis.push.Push;
 import io.borealis.push.PushClient;
@@ -33,12 +35,25 @@ public final class PushNotifications {
   /** Styles of JPush's push API. */
   private static final long BIG_TEXT = 1;
   private static final long INBOX = 2;
+  private static final long BIG_PICTURE = 3;
 
   private final Context context;
   private final PushClient client;
   private final NotificationManager manager;
   private final String channel;
   private final int icon;
+  private Customizer customizer;
+
+  /** Changes notifications before they are shown. */
+  public interface Customizer {
+    /**
+     * Changes a notification, such as its sound, its colors or what a tap opens.
+     *
+     * @param builder what the library has set so far
+     * @param push the push that it shows
+     */
+    void customize(Notification.Builder builder, Push push);
+  }
 
   /**
    * Makes the channel that pushes use unless they name another one that the app has made.
@@ -61,6 +76,15 @@ public final class PushNotifications {
   }
 
   /**
+   * Has every notification changed before it is shown.
+   *
+   * @param customizer null for none
+   */
+  public void setCustomizer(@Nullable Customizer customizer) {
+    this.customizer = customizer;
+  }
+
+  /**
    * Shows the notification of a push and reports that it was shown. The notification of the push that it
    * replaces goes away.
    *
@@ -72,9 +96,25 @@ public final class PushNotifications {
     if (content == null || content.alert() == null || content.alert().isEmpty()) return false;
     if (push.replaces() != 0) cancel(push.replaces());
     if (!areAllowed()) return false;
-    manager.notify(tag(push.messageId()), 0, build(push, content));
+    Notification.Builder builder = build(push, content);
+    String tag = tag(push.messageId());
+    manager.notify(tag, 0, builder.build());
     client.reportShown(push.messageId());
+    Object picture = content.members().get("big_pic_path");
+    boolean hasPicture = Long.valueOf(BIG_PICTURE).equals(content.members().get("style"));
+    if (hasPicture && picture instanceof String && Build.VERSION.SDK_INT >= 23) {
+      Pictures.load((String) picture, bitmap -> addPicture(tag, builder, bitmap));
+    }
     return true;
+  }
+
+  /** Adds the picture unless the notification has gone meanwhile. */
+  private void addPicture(String tag, Notification.Builder builder, Bitmap picture) {
+    for (StatusBarNotification shown : manager.getActiveNotifications()) {
+      if (!tag.equals(shown.getTag())) continue;
+      builder.setStyle(new Notification.BigPictureStyle().bigPicture(picture)).setOnlyAlertOnce(true);
+      manager.notify(tag, 0, builder.build());
+    }
   }
 
   /**
@@ -90,7 +130,12 @@ public final class PushNotifications {
     return "borealis " + messageId;
   }
 
-  private Notification build(Push push, io.borealis.push.Notification content) {
+  /** Removes all notifications of the app. */
+  public void cancelAll() {
+    manager.cancelAll();
+  }
+
+  private Notification.Builder build(Push push, io.borealis.push.Notification content) {
     CharSequence title = content.title();
     if (title == null) title = context.getApplicationInfo().loadLabel(context.getPackageManager());
     Notification.Builder builder = builder(content.members().get("channel_id"));
@@ -107,7 +152,10 @@ public final class PushNotifications {
     }
     PendingIntent tap = tap(push);
     if (tap != null) builder.setContentIntent(tap);
-    return builder.build();
+    Object number = content.members().get("badge_set_num");
+    if (number instanceof Long) builder.setNumber((int) Math.max(0, Math.min(99_999, (Long) number)));
+    if (customizer != null) customizer.customize(builder, push);
+    return builder;
   }
 
   @SuppressWarnings("deprecation")
@@ -128,12 +176,52 @@ public final class PushNotifications {
     Intent intent = new Intent().setComponent(launcher.getComponent());
     intent.addFlags(Intent.FLAG_ACTIVITY_NEW_TASK | Intent.FLAG_ACTIVITY_CLEAR_TOP);
     intent.addFlags(Intent.FLAG_ACTIVITY_SINGLE_TOP);
-    intent.putExtra(MESSAGE_ID, push.messageId());
-    intent.putExtra(CONTENT, push.json());
-    int flags = PendingIntent.FLAG_UPDATE_CURRENT;
-    if (Build.VERSION.SDK_INT >= 23) flags |= PendingIntent.FLAG_IMMUTABLE;
+    return PendingIntent.getActivity(context, requestCode(push), put(push, intent), flags());
+  }
+
+  /**
+   * Puts a push into an intent, for {@link #pushIn}.
+   *
+   * @param push the push
+   * @param intent an intent
+   * @return the intent
+   */
+  public static Intent put(Push push, Intent intent) {
+    return intent.putExtra(MESSAGE_ID, push.messageId()).putExtra(CONTENT, push.json());
+  }
+
+  /**
+   * A number that distinguishes the pending intents of pushes.
+   *
+   * @param push the push
+   * @return the same number each time
+   */
+  public static int requestCode(Push push) {
     long id = push.messageId();
-    return PendingIntent.getActivity(context, (int) (id ^ id >>> 32), intent, flags);
+    return (int) (id ^ id >>> 32);
+  }
+
+  /**
+   * Flags for the pending intents of notifications.
+   *
+   * @return such that the intent cannot be changed
+   */
+  public static int flags() {
+    int flags = PendingIntent.FLAG_UPDATE_CURRENT;
+    return Build.VERSION.SDK_INT >= 23 ? flags | PendingIntent.FLAG_IMMUTABLE : flags;
+  }
+
+  /**
+   * The push that {@link #put} has put into an intent.
+   *
+   * @param intent an intent, or null
+   * @return null if it has none
+   */
+  @Nullable
+  public static Push pushIn(@Nullable Intent intent) {
+    if (intent == null || !intent.hasExtra(MESSAGE_ID)) return null;
+    String content = intent.getStringExtra(CONTENT);
+    return Push.of(intent.getLongExtra(MESSAGE_ID, 0), content == null ? "{}" : content);
   }
 
   /**
@@ -145,13 +233,12 @@ public final class PushNotifications {
    */
   @Nullable
   public Push takeTapped(@Nullable Intent intent) {
-    if (intent == null || !intent.hasExtra(MESSAGE_ID)) return null;
-    long id = intent.getLongExtra(MESSAGE_ID, 0);
-    String content = intent.getStringExtra(CONTENT);
+    Push push = pushIn(intent);
+    if (push == null) return null;
     intent.removeExtra(MESSAGE_ID);
     intent.removeExtra(CONTENT);
-    client.reportTapped(id);
-    return Push.of(id, content == null ? "{}" : content);
+    client.reportTapped(push.messageId());
+    return push;
   }
 
   /**

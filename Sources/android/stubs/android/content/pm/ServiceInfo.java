@@ -1,0 +1,6 @@
+package android.content.pm;
+
+/** As much of Android's class as the library and its pages use. */
+public class ServiceInfo {
+  public String name;
+}
