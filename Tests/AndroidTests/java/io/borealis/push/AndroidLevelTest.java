@@ -7,6 +7,7 @@ import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;
@@ -31,22 +32,28 @@ class AndroidLevelTest {
       "android/app/NotificationChannel <init> (Ljava/lang/String;Ljava/lang/CharSequence;I)V",
       "android/app/NotificationManager areNotificationsEnabled ()Z",
       "android/app/NotificationManager createNotificationChannel (Landroid/app/NotificationChannel;)V",
+      "android/app/NotificationManager getActiveNotifications ()"
+          + "[Landroid/service/notification/StatusBarNotification;",
       "android/app/NotificationManager getNotificationChannel (Ljava/lang/String;)"
           + "Landroid/app/NotificationChannel;");
+  private static final List<String> ARCHIVES = Arrays.asList("borealis", "borealis-makers");
 
   @Test
   void everyMemberIsKnown() throws Exception {
     TreeSet<String> used = new TreeSet<>();
     int classes = 0;
-    try (JarFile jar = new JarFile(Repository.file(".build/android/aar/classes.jar").toFile())) {
-      for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
-        if (!entry.getName().endsWith(".class") || entry.getName().matches(CHECKED)) continue;
-        classes++;
-        try (InputStream input = jar.getInputStream(entry)) {
-          TreeSet<String> members = new TreeSet<>();
-          collect(new DataInputStream(input), members);
-          if (entry.getName().equals(GUARDING)) assertTrue(members.removeAll(GUARDED));
-          used.addAll(members);
+    for (String archive : ARCHIVES) {
+      Path classesJar = Repository.file(".build/android/" + archive + "-aar/classes.jar");
+      try (JarFile jar = new JarFile(classesJar.toFile())) {
+        for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
+          if (!entry.getName().endsWith(".class") || entry.getName().matches(CHECKED)) continue;
+          classes++;
+          try (InputStream input = jar.getInputStream(entry)) {
+            TreeSet<String> members = new TreeSet<>();
+            collect(new DataInputStream(input), members);
+            if (entry.getName().equals(GUARDING)) assertTrue(members.removeAll(GUARDED));
+            used.addAll(members);
+          }
         }
       }
     }

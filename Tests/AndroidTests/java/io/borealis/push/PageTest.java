@@ -90,7 +90,7 @@ class PageTest {
     Files.write(folder.resolve("R.java"), resources.getBytes(Wire.UTF_8));
     String javac = Path.of(System.getProperty("java.home"), "bin", "javac").toString();
     List<String> command = List.of(javac, "--release", "8", "-Xlint:-options", "-cp",
-        ".build/android/aar/classes.jar:.build/android/stubs", "-d", folder.toString(),
+        ".build/android/borealis-aar/classes.jar:.build/android/stubs", "-d", folder.toString(),
         folder.resolve("App.java").toString(), folder.resolve("MainActivity.java").toString(),
         folder.resolve("R.java").toString());
     assertEquals(3, programs.size());

@@ -2,8 +2,12 @@ package io.borealis.push.android;
 
 import android.app.Application;
 import android.content.Context;
+import android.content.pm.ApplicationInfo;
+import android.content.pm.PackageManager;
+import android.os.Bundle;
 import android.os.Handler;
 import android.os.Looper;
+import android.util.Log;
 import io.borealis.push.PushClient;
 import io.borealis.push.PushConfig;
 import io.borealis.push.PushListener;
@@ -29,6 +33,7 @@ public final class Borealis implements Closeable {
   private final PushClient client;
   private final Foreground foreground;
   private NetworkWatch network;
+  private ChannelToken[] tokens = {};
 
   /**
    * Makes a client that does nothing until {@link #start}, except that it counts the activities on the
@@ -61,6 +66,64 @@ public final class Borealis implements Closeable {
   }
 
   /**
+   * Begins a configuration from the app's manifest: {@code <meta-data>} of the application named
+   * {@code BOREALIS_SERVER}, and a key's name that you choose. {@code BOREALIS_PLAIN} with the value true
+   * connects without TLS, for local use.
+   *
+   * @param context any context of the app
+   * @param appKeyName the name of the meta-data with the app's key
+   * @return the settings that have defaults
+   * @throws IllegalArgumentException if the manifest does not have them, or they are malformed
+   */
+  public static PushConfig.Builder manifestConfig(Context context, String appKeyName) {
+    PushConfig.Builder config =
+        config(context, metaData(context, "BOREALIS_SERVER"), metaData(context, appKeyName));
+    return "true".equals(metaData(context, "BOREALIS_PLAIN")) ? config.plain() : config;
+  }
+
+  /**
+   * A value of the manifest.
+   *
+   * @param context any context of the app
+   * @param name the name of the application's {@code <meta-data>}
+   * @return its value; empty if there is none
+   */
+  public static String metaData(Context context, String name) {
+    try {
+      PackageManager manager = context.getPackageManager();
+      ApplicationInfo app =
+          manager.getApplicationInfo(context.getPackageName(), PackageManager.GET_META_DATA);
+      Bundle values = app.metaData;
+      Object value = values == null ? null : values.get(name);
+      return value == null ? "" : value.toString();
+    } catch (PackageManager.NameNotFoundException error) {
+      return "";
+    }
+  }
+
+  /**
+   * Obtains these tokens at each start and tells them the server, which then reaches the device while the
+   * process does not run. Call it before {@link #start}.
+   *
+   * @param tokens such as {@code MakerTokens.all()} of {@code borealis-makers.aar}
+   */
+  public void reportTokens(ChannelToken... tokens) {
+    this.tokens = tokens.clone();
+  }
+
+  private void obtain(ChannelToken token) {
+    try {
+      token.obtain(application, value -> {
+        if (value == null || value.isEmpty()) return;
+        client.setChannelToken(token.channel(), value, null);
+      });
+    } catch (Exception | LinkageError error) {
+      // The maker's library, or its service on this phone, is missing or too old.
+      Log.w("Borealis", "no token of " + token.channel(), error);
+    }
+  }
+
+  /**
    * Connects and stays connected if the user has agreed to your privacy policy; otherwise does nothing. Call
    * it at each start of the app with what you know, and again when the user has agreed.
    *
@@ -73,6 +136,11 @@ public final class Borealis implements Closeable {
     client.start();
     foreground.setReporting(true);
     if (network == null) network = NetworkWatch.start(application, client);
+    for (ChannelToken token : tokens) {
+      Thread thread = new Thread(() -> obtain(token), "borealis-token");
+      thread.setDaemon(true);
+      thread.start();
+    }
   }
 
   /** Disconnects until {@link #start}. The server keeps pushes in the meantime. */
