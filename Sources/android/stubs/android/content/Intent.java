@@ -1,6 +1,7 @@
 package android.content;
 
 import java.io.Serializable;
+import java.net.URISyntaxException;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -8,6 +9,7 @@ import java.util.Map;
 public class Intent {
   public static final int FLAG_ACTIVITY_NEW_TASK = 0x10000000;
   public static final int FLAG_ACTIVITY_CLEAR_TOP = 0x04000000;
+  public static final int URI_INTENT_SCHEME = 1;
   public static final int FLAG_ACTIVITY_SINGLE_TOP = 0x20000000;
 
   /** For tests. */
@@ -29,6 +31,11 @@ public class Intent {
   public Intent(Context context, Class<?> target) {
     this("");
     this.target = target;
+  }
+
+  public static Intent parseUri(String uri, int flags) throws URISyntaxException {
+    if (uri.contains(" ")) throw new URISyntaxException(uri, "a blank");
+    return new Intent(uri);
   }
 
   public ComponentName getComponent() {

@@ -36,7 +36,8 @@ class AndroidLevelTest {
           + "[Landroid/service/notification/StatusBarNotification;",
       "android/app/NotificationManager getNotificationChannel (Ljava/lang/String;)"
           + "Landroid/app/NotificationChannel;");
-  private static final List<String> ARCHIVES = Arrays.asList("borealis", "borealis-makers");
+  private static final List<String> ARCHIVES =
+      Arrays.asList("borealis", "borealis-makers", "borealis-jpush", "borealis-getui");
 
   @Test
   void everyMemberIsKnown() throws Exception {

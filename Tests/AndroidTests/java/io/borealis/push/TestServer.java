@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** The built program as a server, with one app. */
-final class TestServer implements AutoCloseable {
+public final class TestServer implements AutoCloseable {
   /** Names the program that black-box tests start. */
   private static final String PROGRAM = System.getProperty("borealis.program");
 
@@ -26,10 +26,10 @@ final class TestServer implements AutoCloseable {
   private String http = "127.0.0.1:0";
   private String device = "127.0.0.1:0";
   private String plain = "127.0.0.1:0";
-  final String appKey;
+  public final String appKey;
   private final String login;
 
-  TestServer(Path data) throws Exception {
+  public TestServer(Path data) throws Exception {
     this.data = data;
     run("init", "--data", data.toString());
     Map<String, Object> app = object(run("app", "create", "test", "--data", data.toString()));
@@ -89,7 +89,7 @@ final class TestServer implements AutoCloseable {
     if (!process.waitFor(20, TimeUnit.SECONDS)) process.destroyForcibly().waitFor();
   }
 
-  String plain() {
+  public String plain() {
     return plain;
   }
 
@@ -112,7 +112,8 @@ final class TestServer implements AutoCloseable {
   }
 
   /** A call of the HTTP API; fails if the server does not answer. */
-  Map<String, Object> call(String method, String path, String body) throws IOException, InterruptedException {
+  public Map<String, Object> call(String method, String path, String body)
+      throws IOException, InterruptedException {
     HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + http + path))
     .timeout(Duration.ofSeconds(30))
         .header("Authorization", login).header("Content-Type", "application/json")
@@ -125,12 +126,12 @@ final class TestServer implements AutoCloseable {
   }
 
   /** Sends a push and returns its message ID. */
-  long push(String audience, String content) throws IOException, InterruptedException {
+  public long push(String audience, String content) throws IOException, InterruptedException {
     String body = "{\"platform\":\"all\",\"audience\":" + audience + "," + content + "}";
     return Long.parseLong((String) call("POST", "/v3/push", body).get("msg_id"));
   }
 
-  static String to(String registrationId) {
+  public static String to(String registrationId) {
     return "{\"registration_id\":[\"" + registrationId + "\"]}";
   }
 }

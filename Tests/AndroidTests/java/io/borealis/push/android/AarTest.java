@@ -61,6 +61,10 @@ class AarTest {
   @Test
   void areSmall() throws Exception {
     assertTrue(Files.size(AAR) <= 100 * 1024, Files.size(AAR) + " bytes");
+    for (String name : new String[] {"jpush", "getui"}) {
+      long facade = Files.size(Paths.get(".build/android/borealis-" + name + ".aar"));
+      assertTrue(facade <= 20 * 1024, facade + " bytes");
+    }
     long jar = Files.size(Paths.get(".build/android/borealis-device.jar"));
     assertTrue(jar <= 140 * 1024, jar + " bytes");
   }
