@@ -2,6 +2,9 @@ package io.borealis.push;
 
 /** What the state machine wants done. Actions are carried out in order. */
 abstract class Action {
+  /** Tells the app, if this action is for it. */
+  void tell(PushListener listener) {}
+
   /** Open a connection, after the previous one was closed. */
   static final class Connect extends Action {
     final ServerAddress server;
@@ -77,6 +80,11 @@ abstract class Action {
     Registered(String registrationId) {
       this.registrationId = registrationId;
     }
+
+    @Override
+    void tell(PushListener listener) {
+      listener.onRegistered(registrationId);
+    }
   }
 
   /** Tell the app that a session has started; about this many stored pushes follow. */
@@ -85,6 +93,11 @@ abstract class Action {
 
     LoggedIn(long pending) {
       this.pending = pending;
+    }
+
+    @Override
+    void tell(PushListener listener) {
+      listener.onConnected(pending);
     }
   }
 
@@ -98,6 +111,11 @@ abstract class Action {
       this.reason = reason;
       this.retryIn = retryIn;
     }
+
+    @Override
+    void tell(PushListener listener) {
+      listener.onDisconnected(reason, retryIn);
+    }
   }
 
   /** Tell the app that another channel brings the notification of a push. */
@@ -107,6 +125,11 @@ abstract class Action {
     LeftToChannel(long messageId) {
       this.messageId = messageId;
     }
+
+    @Override
+    void tell(PushListener listener) {
+      listener.onLeftToChannel(messageId);
+    }
   }
 
   /** Tell the app that the sender recalled a push. */
@@ -115,6 +138,11 @@ abstract class Action {
 
     Recalled(long messageId) {
       this.messageId = messageId;
+    }
+
+    @Override
+    void tell(PushListener listener) {
+      listener.onRecalled(messageId);
     }
   }
 

@@ -17,37 +17,36 @@ import java.util.concurrent.Executor;
  *         .build();
  * }</pre>
  */
-public final class PushConfig {
+public final class PushConfig implements Cloneable {
+  // They do not change once the configuration is built.
   final ServerAddress server;
   final byte[] appKey;
   final File stateFile;
-  final Platform platform;
-  final String appVersion;
-  final String clientName;
-  final int heartbeat;
-  final boolean foreground;
-  final String formerRegistrationId;
-  final Encryption encryption;
-  final boolean plain;
-  final File caFile;
-  final Set<String> pins;
-  final Executor executor;
+  Platform platform = Platform.ANDROID;
+  String appVersion = "";
+  String clientName = "borealis-java/1";
+  int heartbeat;
+  boolean foreground;
+  String formerRegistrationId;
+  Encryption encryption = Encryption.NONE;
+  boolean plain;
+  File caFile;
+  Set<String> pins = Collections.emptySet();
+  Executor executor;
 
-  private PushConfig(Builder builder) {
-    server = builder.server;
-    appKey = builder.appKey;
-    stateFile = builder.stateFile;
-    platform = builder.platform;
-    appVersion = builder.appVersion;
-    clientName = builder.clientName;
-    heartbeat = builder.heartbeat;
-    foreground = builder.foreground;
-    formerRegistrationId = builder.formerRegistrationId;
-    encryption = builder.encryption;
-    plain = builder.plain;
-    caFile = builder.caFile;
-    pins = builder.pins;
-    executor = builder.executor;
+  private PushConfig(String server, String appKey, File stateFile) {
+    this.server = ServerAddress.parse(server);
+    if (this.server == null) throw new IllegalArgumentException("\"" + server + "\" is not host:port");
+    this.appKey = Hex.bytes(appKey);
+    if (this.appKey == null || this.appKey.length != 12) {
+      throw new IllegalArgumentException("an app key has 24 hexadecimal digits");
+    }
+    this.stateFile = check(stateFile, "stateFile");
+  }
+
+  private static <T> T check(T value, String name) {
+    if (value == null) throw new NullPointerException(name);
+    return value;
   }
 
   /**
@@ -61,50 +60,26 @@ public final class PushConfig {
    * @throws IllegalArgumentException if the address or the key is malformed
    */
   public static Builder builder(String server, String appKey, File stateFile) {
-    return new Builder(server, appKey, stateFile);
+    return new Builder(new PushConfig(server, appKey, stateFile));
   }
 
   /** Collects the settings that have defaults. */
   public static final class Builder {
-    private final ServerAddress server;
-    private final byte[] appKey;
-    private final File stateFile;
-    private Platform platform = Platform.ANDROID;
-    private String appVersion = "";
-    private String clientName = "borealis-java/1";
-    private int heartbeat;
-    private boolean foreground;
-    private String formerRegistrationId;
-    private Encryption encryption = Encryption.NONE;
-    private boolean plain;
-    private File caFile;
-    private Set<String> pins = Collections.emptySet();
-    private Executor executor;
+    private final PushConfig config;
 
-    private Builder(String server, String appKey, File stateFile) {
-      this.server = ServerAddress.parse(server);
-      if (this.server == null) throw new IllegalArgumentException("\"" + server + "\" is not host:port");
-      this.appKey = Hex.bytes(appKey);
-      if (this.appKey == null || this.appKey.length != 12) {
-        throw new IllegalArgumentException("an app key has 24 hexadecimal digits");
-      }
-      this.stateFile = check(stateFile, "stateFile");
-    }
-
-    private static <T> T check(T value, String name) {
-      if (value == null) throw new NullPointerException(name);
-      return value;
+    private Builder(PushConfig config) {
+      this.config = config;
     }
 
     /** What the device runs; {@link Platform#ANDROID} by default. */
     public Builder platform(Platform platform) {
-      this.platform = check(platform, "platform");
+      config.platform = check(platform, "platform");
       return this;
     }
 
     /** The app's version, of which the first 255 bytes of UTF-8 count; empty by default. */
     public Builder appVersion(String version) {
-      this.appVersion = check(version, "version");
+      config.appVersion = check(version, "version");
       return this;
     }
 
@@ -113,7 +88,7 @@ public final class PushConfig {
      * default.
      */
     public Builder clientName(String name) {
-      this.clientName = check(name, "name");
+      config.clientName = check(name, "name");
       return this;
     }
 
@@ -125,13 +100,13 @@ public final class PushConfig {
       if (seconds < 0 || seconds > 0xFFFF) {
         throw new IllegalArgumentException("a heartbeat is 0 to 65535 seconds");
       }
-      this.heartbeat = seconds;
+      config.heartbeat = seconds;
       return this;
     }
 
     /** Whether the app starts in the foreground; false by default. */
     public Builder foreground(boolean foreground) {
-      this.foreground = foreground;
+      config.foreground = foreground;
       return this;
     }
 
@@ -141,19 +116,19 @@ public final class PushConfig {
      * none.
      */
     public Builder formerRegistrationId(@Nullable String id) {
-      this.formerRegistrationId = id;
+      config.formerRegistrationId = id;
       return this;
     }
 
     /** The kind of key for end-to-end encryption; {@link Encryption#NONE} by default. */
     public Builder encryption(Encryption encryption) {
-      this.encryption = check(encryption, "encryption");
+      config.encryption = check(encryption, "encryption");
       return this;
     }
 
     /** Connects without TLS: for local use. By default the connection uses TLS 1.2 or newer. */
     public Builder plain() {
-      this.plain = true;
+      config.plain = true;
       return this;
     }
 
@@ -162,7 +137,7 @@ public final class PushConfig {
      * them, instead of by one of the system's authorities. It is read at the start.
      */
     public Builder caFile(@Nullable File file) {
-      this.caFile = file;
+      config.caFile = file;
       return this;
     }
 
@@ -182,7 +157,7 @@ public final class PushConfig {
         }
         copy.add(Hex.of(bytes));
       }
-      this.pins = Collections.unmodifiableSet(copy);
+      config.pins = Collections.unmodifiableSet(copy);
       return this;
     }
 
@@ -191,7 +166,7 @@ public final class PushConfig {
      * order, whatever the executor does. Null, the default, is a thread of the library.
      */
     public Builder executor(@Nullable Executor executor) {
-      this.executor = executor;
+      config.executor = executor;
       return this;
     }
 
@@ -201,10 +176,14 @@ public final class PushConfig {
      * @throws IllegalArgumentException if settings contradict each other
      */
     public PushConfig build() {
-      if (plain && (caFile != null || !pins.isEmpty())) {
+      if (config.plain && (config.caFile != null || !config.pins.isEmpty())) {
         throw new IllegalArgumentException("a connection without TLS has no certificate to check");
       }
-      return new PushConfig(this);
+      try {
+        return (PushConfig) config.clone();
+      } catch (CloneNotSupportedException error) {
+        throw new IllegalStateException(error);
+      }
     }
   }
 }

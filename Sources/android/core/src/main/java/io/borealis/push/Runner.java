@@ -243,29 +243,17 @@ final class Runner implements Link.Owner {
   }
 
   private void tell(Action action) {
-    if (action instanceof Action.Registered) {
-      String id = ((Action.Registered) action).registrationId;
-      dispatcher.post(() -> listener.onRegistered(id));
-    } else if (action instanceof Action.LoggedIn) {
-      long pending = ((Action.LoggedIn) action).pending;
-      dispatcher.post(() -> listener.onConnected(pending));
-      if (keys != null) keys.loggedIn();
-    } else if (action instanceof Action.Disconnected) {
-      Action.Disconnected end = (Action.Disconnected) action;
-      dispatcher.post(() -> listener.onDisconnected(end.reason, end.retryIn));
-    } else if (action instanceof Action.Recalled) {
-      long id = ((Action.Recalled) action).messageId;
-      dispatcher.post(() -> listener.onRecalled(id));
-      if (keys != null) keys.recalled(id);
-    } else if (action instanceof Action.LeftToChannel) {
-      long id = ((Action.LeftToChannel) action).messageId;
-      dispatcher.post(() -> listener.onLeftToChannel(id));
-    } else if (action instanceof Action.Result) {
+    if (action instanceof Action.Result) {
       OperationResult result = ((Action.Result) action).result;
       EncryptedPushes.Completion own = ownCompletions.remove(result.sequence());
       if (own != null) own.ended(result);
       else dispatch(result, callbacks.remove(result.sequence()));
+      return;
     }
+    dispatcher.post(() -> action.tell(listener));
+    if (keys == null) return;
+    if (action instanceof Action.LoggedIn) keys.loggedIn();
+    if (action instanceof Action.Recalled) keys.recalled(((Action.Recalled) action).messageId);
   }
 
   private void dispatch(OperationResult result, ResultCallback callback) {
