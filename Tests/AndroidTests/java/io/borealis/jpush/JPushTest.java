@@ -144,6 +144,18 @@ class JPushTest {
     assertEquals("not shown A", Events.ALL.poll());
   }
 
+  @Test
+  void aPushMayBeForTheBackgroundOnly() {
+    Hub hub = Hub.of(app);
+    Push push = Push.of(1, "{\"notification\":{\"alert\":\"A\",\"display_foreground\":\"0\"}}");
+    app.registered.get(0).onActivityStarted(new Activity());
+    hub.onPush(push);
+    assertEquals("not shown A", Events.ALL.poll());
+    app.registered.get(0).onActivityStopped(new Activity());
+    hub.onPush(push);
+    assertEquals("arrived  A ", Events.ALL.poll());
+  }
+
   /** The tap comes before the app has called init: it is reported afterwards. */
   @Test
   void tapsAndDismissalsReachTheApp() throws Exception {

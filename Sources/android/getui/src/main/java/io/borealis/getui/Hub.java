@@ -109,7 +109,7 @@ final class Hub implements PushListener {
       GTTransmitMessage message = new GTTransmitMessage(this, push);
       each(service -> service.onReceiveMessageData(app, message));
     }
-    if (push.notification() == null || !host.notifications().show(push)) return true;
+    if (push.notification() == null || !host.show(push)) return true;
     GTNotificationMessage message = new GTNotificationMessage(this, push);
     each(service -> service.onNotificationMessageArrived(app, message));
     return true;

@@ -125,7 +125,7 @@ final class Hub implements PushListener {
     NotificationMessage message = new NotificationMessage(push, host.appKey());
     boolean[] isWanted = {true};
     each(receiver -> isWanted[0] &= receiver.isNeedShowNotification(app, message, ""));
-    boolean isShown = isWanted[0] && host.notifications().show(push);
+    boolean isShown = isWanted[0] && host.show(push);
     each(receiver -> {
       if (isShown) receiver.onNotifyMessageArrived(app, message);
       else receiver.onNotifyMessageUnShow(app, message);

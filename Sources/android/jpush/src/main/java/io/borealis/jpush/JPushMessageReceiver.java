@@ -32,8 +32,8 @@ public abstract class JPushMessageReceiver extends BroadcastReceiver {
   public void onNotifyMessageArrived(Context context, NotificationMessage message) {}
 
   /**
-   * A notification has arrived and was not shown: the user does not allow notifications, or
-   * {@link #isNeedShowNotification} was false.
+   * A notification has arrived and was not shown: the user does not allow notifications,
+   * {@link #isNeedShowNotification} was false, or the push is not for an app on the screen.
    *
    * @param context the app
    * @param message the notification

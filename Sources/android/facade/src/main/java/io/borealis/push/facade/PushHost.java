@@ -245,6 +245,19 @@ public final class PushHost {
   }
 
   /**
+   * Shows the notification of a push, unless its {@code display_foreground} is 0 and the app is on the
+   * screen.
+   *
+   * @param push a push with a notification
+   * @return whether it was shown
+   */
+  public boolean show(Push push) {
+    Object wanted = push.notification().members().get("display_foreground");
+    boolean isHidden = "0".equals(wanted) || Long.valueOf(0).equals(wanted) || Boolean.FALSE.equals(wanted);
+    return !(isHidden && borealis.isForeground()) && notifications.show(push);
+  }
+
+  /**
    * Opens what a notification names, its {@code intent.url}; otherwise the app.
    *
    * @param context an activity, or another context

@@ -164,6 +164,15 @@ public final class Borealis implements Closeable {
   }
 
   /**
+   * Whether an activity of the app is on the screen.
+   *
+   * @return false in the background
+   */
+  public boolean isForeground() {
+    return foreground.isForeground();
+  }
+
+  /**
    * The client, for everything else.
    *
    * @return the same client each time

@@ -23,8 +23,12 @@ final class Foreground implements Application.ActivityLifecycleCallbacks {
     report();
   }
 
+  boolean isForeground() {
+    return started > 0;
+  }
+
   private void report() {
-    boolean isForeground = started > 0;
+    boolean isForeground = isForeground();
     if (!isReporting || isForeground == reported) return;
     reported = isForeground;
     client.setForeground(isForeground, null);
