@@ -1,6 +1,7 @@
 package io.borealis.push.android;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayInputStream;
@@ -55,6 +56,27 @@ class AarTest {
     assertTrue(classes.containsKey("io/borealis/push/PushClient.class"));
     assertTrue(classes.containsKey("io/borealis/push/android/Borealis.class"));
     for (String name : classes.keySet()) assertTrue(name.matches("io/borealis/push/.*\\.class"), name);
+  }
+
+  /** What apps add asks for no permission, and has the classes that its manifest and its rules name. */
+  @Test
+  void theOtherArchivesAskForNothing() throws Exception {
+    for (String name : new String[] {"makers", "jpush", "getui"}) {
+      Path file = Paths.get(".build/android/borealis-" + name + ".aar");
+      Map<String, byte[]> aar = entries(Files.newInputStream(file));
+      TreeSet<String> files = new TreeSet<>(aar.keySet());
+      assertEquals("[AndroidManifest.xml, R.txt, classes.jar, proguard.txt]", files.toString());
+      byte[] bytes = aar.get("AndroidManifest.xml");
+      DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new ByteArrayInputStream(bytes));
+      String manifest = new String(bytes, StandardCharsets.UTF_8);
+      assertFalse(manifest.contains("permission"), name);
+      Map<String, byte[]> classes = entries(new ByteArrayInputStream(aar.get("classes.jar")));
+      Matcher component = Pattern.compile("android:name=\"([\\w.]+)\"").matcher(manifest);
+      while (component.find()) {
+        assertTrue(classes.containsKey(component.group(1).replace('.', '/') + ".class"), component.group(1));
+      }
+      assertFalse(classes.containsKey("io/borealis/push/PushClient.class"), name);
+    }
   }
 
   /** The sizes that Docs/android.md states. */
