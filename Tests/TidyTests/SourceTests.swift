@@ -32,6 +32,19 @@ import Testing
     for (name, paths) in files where paths.count > 1 { Issue.record("\(name): \(paths.sorted())") }
   }
 
+  /// The compiler inlines and specializes nothing of the package in another module, whatever its attributes.
+  @Test func whatIsInlinableIsPublic() throws {
+    var count = 0
+    for path in try #require(Self.sources) {
+      let lines = code(try Repository.text(path)).split(separator: "\n")
+      for (line, next) in zip(lines, lines.dropFirst()) where line.hasSuffix("@inlinable") {
+        count += 1
+        #expect(!next.contains(/^ *(?:@\w+ )*package\b/), "\(path): \(next)")
+      }
+    }
+    #expect(count > 20, "the search finds them")
+  }
+
   @Test func nothingIsLeftForLater() throws {
     for path in try #require(Self.sources) {
       // OPPO and vivo have a category of messages with this name.
