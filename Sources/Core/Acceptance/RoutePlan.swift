@@ -107,7 +107,7 @@ struct RouteTerms: Sendable {
 
   /// Whether all targets use the direct connection.
   var isPlain: Bool {
-    strategy == .jpush && vendors.isEmpty && additions.isEmpty && !isOnlineOnly && hasOwnContent
+    Routing.usesDirect(strategy) && vendors.isEmpty && additions.isEmpty && !isOnlineOnly && hasOwnContent
       && platformsOfChannels.isEmpty
   }
 

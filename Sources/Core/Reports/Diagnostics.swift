@@ -145,7 +145,8 @@ package struct Diagnostics: Sendable {
     if let meant { return channels.all.first { $0.id == meant }.map(way) }
     let ways = channels.all.map(way).filter { way in
       let own = content?.strategy(of: way.info.id, else: strategy) ?? strategy
-      return way.slot != nil && way.info.platforms.contains(platform) && own.rule(on: platform) != .ownOnly
+      return way.slot != nil && way.info.platforms.contains(platform)
+        && Routing.mayUseVendor(own, on: platform)
     }
     if let known = ways.first(where: { way in tokens.contains { $0.token.slot == way.slot } }) {
       return known

@@ -61,6 +61,8 @@ extension WhyFacts {
 
   /// The way by a vendor's channel, if it was to bring something, or would have been if it could.
   var wayInQuestion: ChannelWay? {
-    way.flatMap { $0.state != .notMeant || Routing.usesVendors(push.strategy) ? $0 : nil }
+    guard let way else { return nil }
+    let isPossible = platform.map { Routing.mayUseVendor(push.strategy, on: $0) } ?? false
+    return way.state != .notMeant || isPossible ? way : nil
   }
 }

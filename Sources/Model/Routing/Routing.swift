@@ -173,22 +173,8 @@ package struct PushRoute: Equatable, Sendable {
   }
 }
 
-/// The table of routes.
-///
-/// | strategy | platform | app reachable over the direct connection | away |
-/// |---|---|---|---|
-/// | jpush | iOS | notification: V; message now | notification: V; message kept |
-/// | jpush | others | both parts now | notification: V, without a message P if V refuses; message kept |
-/// | 5 | all | notification: V; message now | notification: V; message kept |
-/// | 1 | all | P now | V now, P kept |
-/// | 2 | all | V now | V now |
-/// | 3 | all | P now | P kept |
-/// | 4 | iOS | V now; P if V refuses | V now, P kept |
-/// | 4 | others | V and the message now; without a message P if V refuses | V now, P kept |
-/// | 6 | iOS | as 1 | as 1 |
-/// | 6 | others | P now | P kept |
-/// | jpush, 1, 3, 4, 5, 6 | all, without V | P now | P kept |
-/// | 2 | all, without V | dropped | same |
+/// The table of routes (`row`): which of V and P a device gets, by the rule, its platform, and whether its
+/// app is in reach of the direct connection.
 ///
 /// V is the notification through the vendor channel that has an address of the device. On iOS an app is
 /// online if it is connected and in the foreground: a background app with an open socket counts as offline,
@@ -205,6 +191,60 @@ package struct PushRoute: Equatable, Sendable {
 /// second, for the same device: V after so many seconds without an acknowledgement. From then on the second
 /// column counts.
 package enum Routing {
+  /// What a device gets that a vendor's channel reaches. All others get P, if the row has it at all.
+  private struct Cell {
+    var usesVendor = true
+    /// Whether P is used beside V, without what V carries.
+    var usesDirect = true
+    /// For which pushes P comes if V is refused and has left nothing of P.
+    var ifRefused = Refusal.nothing
+
+    static let direct = Cell(usesVendor: false)
+    static let vendor = Cell(usesDirect: false)
+    static let vendorAndRest = Cell()
+    static func vendor(orDirect pushes: Refusal) -> Cell { Cell(usesDirect: false, ifRefused: pushes) }
+    static func vendorAndRest(orDirect pushes: Refusal) -> Cell { Cell(ifRefused: pushes) }
+  }
+
+  private enum Refusal {
+    case nothing
+    /// Those with a notification for vendors' channels, which is in place of P.
+    case inPlace
+    /// Those, and notifications alone: of others a device would get the message twice.
+    case withoutMessage
+    case all
+
+    func includes(_ parts: PushParts) -> Bool {
+      switch self {
+      case .nothing: false
+      case .inPlace: parts.contains(.forVendors)
+      case .withoutMessage: parts == .notification || parts.contains(.forVendors)
+      case .all: true
+      }
+    }
+  }
+
+  /// How pushes by a rule get to devices of a platform.
+  private struct Row {
+    /// While the app is in reach of the direct connection, and while it is not.
+    let reachable, away: Cell
+  }
+
+  private static func row(_ strategy: Strategy, on platform: Platform) -> Row {
+    switch (strategy.rule(on: platform), platform) {
+    case (.jpush, .ios), (.vendorIfAny, _): Row(reachable: .vendorAndRest, away: .vendorAndRest)
+    case (.jpush, _): Row(reachable: .direct, away: .vendorAndRest(orDirect: .withoutMessage))
+    case (.ownThenVendor, _): Row(reachable: .direct, away: .vendorAndRest(orDirect: .inPlace))
+    case (.vendorOnly, _): Row(reachable: .vendor, away: .vendor)
+    case (.ownSparing, .ios): Row(reachable: .direct, away: .vendorAndRest)
+    case (.ownSparing, _), (.ownOnly, _): Row(reachable: .direct, away: .direct)
+    case (.vendorThenOwn, .ios):
+      Row(reachable: .vendor(orDirect: .all), away: .vendorAndRest(orDirect: .inPlace))
+    case (.vendorThenOwn, _):
+      Row(reachable: .vendorAndRest(orDirect: .all), away: .vendorAndRest(orDirect: .inPlace))
+    }
+  }
+
   /// The route of a push to one device; depends on nothing but the input.
   package static func route(_ input: RouteInput) -> PushRoute {
     var route = atOnce(input)
@@ -219,37 +259,20 @@ package enum Routing {
   private static func atOnce(_ input: RouteInput) -> PushRoute {
     guard !input.parts.isEmpty else { return PushRoute(droppedReason: .noContent) }
     let reachable = isReachable(input.platform, isOnline: input.isOnline, input.appState)
+    let row = row(input.strategy, on: input.platform)
+    let cell = reachable ? row.reachable : row.away
+    let own = ownParts(input.platform, of: input.parts, strategy: input.strategy, viaVendor: false)
     let vendor = Vendor(input)
-    let ownPart = ownParts(input.platform, of: input.parts, strategy: input.strategy, viaVendor: false)
-    switch input.strategy.rule(on: input.platform) {
-    case .jpush:
-      guard input.platform == .ios || !reachable else { return own(ownPart, reachable: true, input) }
-      var route = vendor.adding(to: own(ownPart.subtracting(vendor.covers), reachable: reachable, input))
-      if vendor.part != nil, fallsBackToOwn(input.strategy, on: input.platform, input.parts) {
-        route.ifRefused = ownPart
-      }
-      return route
-    case .vendorIfAny:
-      return vendor.adding(to: own(ownPart.subtracting(vendor.covers), reachable: reachable, input))
-    case .ownThenVendor:
-      if reachable { return own(ownPart, reachable: true, input) }
-      return vendorAndKeep(vendor, ownPart, input)
-    case .vendorOnly:
-      if let part = vendor.part { return PushRoute(now: [part]) }
+    guard cell.usesVendor, let part = vendor.part else {
+      if row.away.usesDirect { return direct(own, reachable: reachable, input) }
       let hasContent = !input.parts.isDisjoint(with: [.notification, .forVendors])
       return PushRoute(droppedReason: hasContent ? .noVendorChannel : .noContent)
-    case .ownSparing:
-      if reachable || input.platform != .ios { return own(ownPart, reachable: reachable, input) }
-      return vendorAndKeep(vendor, ownPart, input)
-    case .ownOnly:
-      return own(ownPart, reachable: reachable, input)
-    case .vendorThenOwn:
-      guard let part = vendor.part else { return own(ownPart, reachable: reachable, input) }
-      guard reachable else { return vendorAndKeep(vendor, ownPart, input) }
-      let rest = input.platform == .ios ? [] : ownPart.subtracting(vendor.covers)
-      if rest.isEmpty { return PushRoute(now: [part], ifRefused: ownPart) }
-      return vendor.adding(to: own(rest, reachable: true, input))
     }
+    let rest = cell.usesDirect ? own.subtracting(vendor.covers) : []
+    var route = direct(rest, reachable: reachable, input)
+    route.now.insert(part, at: 0)
+    if rest.isEmpty, cell.ifRefused.includes(input.parts) { route.ifRefused = own }
+    return route
   }
 
   /// The parts that the direct connection carries, now or later. `viaVendor` says whether a vendor channel
@@ -273,36 +296,24 @@ package enum Routing {
   /// foreground.
   package static func needsForeground(_ platform: Platform) -> Bool { platform == .ios }
 
-  /// Whether a strategy wants the vendor's channel on iOS at all.
-  package static func usesVendors(_ strategy: Strategy) -> Bool { strategy.ios != .ownOnly }
-
   /// Whether a vendor's channel may get the notification of a push for a device of a platform.
   package static func mayUseVendor(_ strategy: Strategy, on platform: Platform) -> Bool {
-    switch strategy.rule(on: platform) {
-    case .ownOnly: false
-    case .ownSparing: platform == .ios
-    case .jpush, .ownThenVendor, .vendorOnly, .vendorThenOwn, .vendorIfAny: true
-    }
+    let row = row(strategy, on: platform)
+    return row.reachable.usesVendor || row.away.usesVendor
   }
 
   /// Whether devices in reach get everything over the direct connection, and others their notification by a
   /// vendor's channel: only then the channel can bring what the connection did not.
   package static func waitsForOwn(_ strategy: Strategy, on platform: Platform) -> Bool {
-    switch strategy.rule(on: platform) {
-    case .jpush: platform != .ios
-    case .ownThenVendor: true
-    case .ownSparing: platform == .ios
-    case .vendorOnly, .ownOnly, .vendorThenOwn, .vendorIfAny: false
-    }
+    let row = row(strategy, on: platform)
+    return !row.reachable.usesVendor && row.away.usesVendor
   }
 
   /// What the direct connection keeps for devices of a platform whose notification a vendor's channel brings
   /// since they did not acknowledge it in time: what it keeps for those that are away.
   package static func kept(
     _ parts: PushParts, strategy: Strategy, on platform: Platform, via vendor: ChannelID
-  )
-    -> PushParts
-  {
+  ) -> PushParts {
     route(
       RouteInput(platform: platform, parts: parts, isOnline: false, vendor: vendor, strategy: strategy)
     ).keep
@@ -312,19 +323,20 @@ package enum Routing {
   /// (`PushRoute.ifRefused`, or what was kept anyway).
   package static func fallsBackToOwn(_ strategy: Strategy, on platform: Platform, _ parts: PushParts) -> Bool
   {
-    switch strategy.rule(on: platform) {
-    case .vendorThenOwn: true
-    // A device would get a message twice.
-    case .jpush: platform != .ios && (parts == .notification || parts.contains(.forVendors))
-    case .ownThenVendor: parts.contains(.forVendors)
-    case .vendorOnly, .ownOnly, .vendorIfAny, .ownSparing: false
-    }
+    let row = row(strategy, on: platform)
+    return row.reachable.ifRefused.includes(parts) || row.away.ifRefused.includes(parts)
+  }
+
+  /// Whether the direct connection has something, now or later, for all devices that no vendor's channel
+  /// reaches.
+  package static func usesDirect(_ strategy: Strategy) -> Bool {
+    row(strategy, on: .ios).away.usesDirect && row(strategy, on: .android).away.usesDirect
   }
 
   /// Whether the direct connection has something, now or later, for a device of another platform than iOS
   /// that no vendor's channel reaches.
   package static func reachesWithoutVendor(_ strategy: Strategy, reachable: Bool, onlineOnly: Bool) -> Bool {
-    strategy.standard != .vendorOnly && (reachable || !onlineOnly)
+    row(strategy, on: .android).away.usesDirect && (reachable || !onlineOnly)
   }
 
   /// What the vendor's channel could bring.
@@ -340,29 +352,12 @@ package enum Routing {
       part = isThere ? input.vendor.map { ChannelPart($0, .notification) } : nil
       covers = part == nil ? [] : isInstead ? .all : .notification
     }
-
-    func adding(to route: PushRoute) -> PushRoute {
-      guard let part else { return route }
-      var route = route
-      route.now.insert(part, at: 0)
-      return route
-    }
   }
 
   /// Parts over the direct connection: now, later, or never.
-  private static func own(_ parts: PushParts, reachable: Bool, _ input: RouteInput) -> PushRoute {
+  private static func direct(_ parts: PushParts, reachable: Bool, _ input: RouteInput) -> PushRoute {
     if parts.isEmpty { return PushRoute() }
     if reachable { return PushRoute(now: [ChannelPart(.passthrough, parts)]) }
     return input.onlineOnly ? PushRoute(droppedReason: .offline) : PushRoute(keep: parts)
-  }
-
-  /// V now and P kept, unless P is what V has got.
-  private static func vendorAndKeep(_ vendor: Vendor, _ ownPart: PushParts, _ input: RouteInput) -> PushRoute
-  {
-    var route = vendor.adding(to: own(ownPart.subtracting(vendor.covers), reachable: false, input))
-    if vendor.covers == .all, fallsBackToOwn(input.strategy, on: input.platform, input.parts) {
-      route.ifRefused = ownPart
-    }
-    return route
   }
 }

@@ -117,6 +117,24 @@ extension DiagnosisTests {
     #expect(own.step(.token)?.verdict == .notApplicable)
   }
 
+  /// The rule of the device's platform counts, not that of iOS.
+  @Test(arguments: [
+    (Platform.android, Strategy.ownSparing, false), (.android, Strategy(.jpush, ios: .ownOnly), true),
+    (.android, Strategy(.ownOnly, ios: .jpush), false), (.ios, .ownSparing, true),
+    (.ios, Strategy(.jpush, ios: .ownOnly), false),
+  ])
+  func `A vendor's channel is in question where the strategy could use it`(
+    platform: Platform, strategy: Strategy, isInQuestion: Bool
+  ) {
+    let facts = Self.facts(platform) {
+      $0.own = .waiting
+      $0.push.strategy = strategy
+      $0.way = WhyFacts.ChannelWay(.apns)
+      $0.device?.token = .none
+    }
+    #expect((Diagnosis(facts).step(.token)?.verdict != .notApplicable) == isInQuestion)
+  }
+
   @Test func `What is shown only by the app is not asked about permission`() {
     let diagnosis = Diagnosis(
       Self.facts {

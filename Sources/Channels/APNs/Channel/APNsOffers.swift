@@ -44,7 +44,7 @@ extension PushContent {
     guard !services.isEmpty else { return [] }
     return apple.compactMap { notification in
       let leg = notification.slot.kind.leg
-      if leg == .apnsCall, !Routing.usesVendors(strategy) { return nil }
+      if leg == .apnsCall, !Routing.mayUseVendor(strategy, on: .ios) { return nil }
       return ChannelOffer(leg, to: notification.slot.slot, of: services, on: PlatformSet(.ios))
     }
   }
