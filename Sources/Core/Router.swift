@@ -56,7 +56,6 @@ package final class Router: Sendable {
   let time: any TimeSource
   let gateways: DeviceGateways
   let ids: MessageIDs
-  let passthrough: Passthrough
   private let pushRateLimiter: PushRateLimiter
   private let loading: Loading
   private let moves: AppMoves
@@ -79,21 +78,20 @@ package final class Router: Sendable {
       gateways.tell($0)
     }
     let contents = ContentCache(byteLimit: options.cachedContents)
-    let passthrough = Passthrough(contents: contents, writeBehind: writeBehind, gateways: gateways)
-    let channels = PluggedChannels()
-    channels.add(passthrough)
+    let channels = PluggedChannels(
+      Passthrough(contents: contents, writeBehind: writeBehind, gateways: gateways))
     let table = AppTable(time: time, limits: options.pending)
     let callbacks = CallbackApps(table)
     let purge = AppPurge(
-      store: store, time: time, log: log, apps: table, channels: channels, passthrough: passthrough,
+      store: store, time: time, log: log, apps: table, channels: channels, gateways: gateways,
       rows: options.sweepRows)
     // The services.
     let apps = Apps(
       store: store, scope: scope, time: time, log: log, table: table, channels: channels,
-      passthrough: passthrough, callbacks: callbacks, purge: purge)
+      gateways: gateways, callbacks: callbacks, purge: purge)
     let files = Files(store: store, scope: scope, time: time)
     let registrations = Registrations(
-      store: store, options: options, time: time, channels: channels, passthrough: passthrough,
+      store: store, options: options, time: time, channels: channels, gateways: gateways,
       writeBehind: writeBehind, log: log)
     self.registrations = registrations
     let imports = Imports(
@@ -104,10 +102,10 @@ package final class Router: Sendable {
       ids: ids, log: log)
     let fallbacks = Fallbacks(
       store: store, scope: scope, time: time, ids: ids, apps: table, channels: channels,
-      passthrough: passthrough, contents: contents, writeBehind: writeBehind)
+      gateways: gateways, contents: contents, writeBehind: writeBehind)
     let deliveries = Deliveries(
       store: store, time: time, receiptLifetime: options.receiptLifetime, ids: ids, channels: channels,
-      passthrough: passthrough, contents: contents, writeBehind: writeBehind, fallbacks: fallbacks,
+      gateways: gateways, contents: contents, writeBehind: writeBehind, fallbacks: fallbacks,
       statistics: statistics, journal: journal)
     acceptance = Acceptance(
       store: store, options: options, time: time, log: log, ids: ids, channels: channels, files: files,
@@ -122,11 +120,11 @@ package final class Router: Sendable {
     housekeeping = Housekeeping(
       store: store, scope: scope, options: options, time: time, log: log, apps: apps, imports: imports,
       files: files,
-      passthrough: passthrough, writeBehind: writeBehind, statistics: statistics, activity: activity,
+      gateways: gateways, writeBehind: writeBehind, statistics: statistics, activity: activity,
       audit: audit, pushRateLimiter: pushRateLimiter, fallbacks: fallbacks, figures: figures,
       registrations: registrations)
     moves = AppMoves(
-      store: store, scope: scope, apps: table, channels: channels, passthrough: passthrough,
+      store: store, scope: scope, apps: table, channels: channels, gateways: gateways,
       writeBehind: writeBehind, statistics: statistics, activity: activity, contents: contents,
       housekeeping: housekeeping, imports: imports, time: time)
     groups = AppGroups(store: store, apps: apps)
@@ -140,15 +138,15 @@ package final class Router: Sendable {
     (self.scope, self.zone, self.journal) = (scope, zone, journal)
     (self.audit, self.channels) = (audit, channels)
     (self.gateways, self.pushRateLimiter, self.writeBehind) = (gateways, pushRateLimiter, writeBehind)
-    (self.time, self.ids, self.passthrough) = (time, ids, passthrough)
+    (self.time, self.ids) = (time, ids)
     (self.apps, self.callbacks, self.files, self.imports) = (apps, callbacks, files, imports)
     (self.activity, self.schedules, self.deliveries) = (activity, schedules, deliveries)
   }
 
   // MARK: Start and end
 
-  /// Adds a channel besides passthrough. Call before the first push.
-  package func add(_ channel: any Channel) { channels.add(channel) }
+  /// Adds a channel to a service. Call before the first push.
+  package func add(_ channel: any ServiceChannel) { channels.add(channel) }
 
   /// Plugs connections of devices in. Before the first push.
   package func add(_ gateway: any DeviceGateway) { gateways.add(gateway) }

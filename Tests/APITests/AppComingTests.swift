@@ -74,7 +74,7 @@ import Testing
   }
 }
 
-private final class SlowChannel: Channel {
+private final class SlowChannel: ServiceChannel {
   private let held = Mutex<(isFirst: Bool, done: (@Sendable (Result<Void, StorageError>) -> Void)?)>(
     (true, nil))
   var isHeld: Bool { held.withLock { $0.done != nil } }

@@ -126,7 +126,7 @@ import Testing
 }
 
 /// A channel that keeps something for each app that it got a push of.
-private final class KeepingChannel: Channel {
+private final class KeepingChannel: ServiceChannel {
   private let kept = Mutex<Set<AppID>>([])
   /// Occurs when an app was released.
   let releasing = Interruption()

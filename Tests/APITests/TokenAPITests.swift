@@ -11,7 +11,7 @@ import Testing
 /// `POST /v1/tokens`.
 @Suite struct TokenAPITests {
   /// Has two kinds of words, the second with names.
-  private final class WordChannel: Channel {
+  private final class WordChannel: ServiceChannel {
     let info = ChannelInfo(
       id: ChannelID(rawValue: 200), name: "words", english: "Words", chinese: "词",
       platforms: PlatformSet(.android), parts: .notification,

@@ -151,7 +151,7 @@ import Testing
 }
 
 /// Plays APNs: its credential stands as the test says.
-private final class CredentialedChannel: Channel {
+private final class CredentialedChannel: ServiceChannel {
   let status = Mutex(WhyFacts.Credential.missing)
   let info = ChannelInfo.apns
   func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] { [] }

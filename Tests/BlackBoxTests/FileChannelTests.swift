@@ -32,7 +32,7 @@ import Testing
   }
 
   private func start(
-    _ data: String, _ key: String, channels: (Router, Store) -> [any Channel]
+    _ data: String, _ key: String, channels: (Router, Store) -> [any ServiceChannel]
   ) throws -> RunningServer {
     let settings = try ServeSettings(
       Input(

@@ -11,7 +11,7 @@ import Testing
 /// A test notification through one channel, from the page of its credentials.
 @Suite struct ChannelTestTests {
   /// Brings what the channel in the file brings, and goes first.
-  private final class FirstChannel: Channel {
+  private final class FirstChannel: ServiceChannel {
     let info = ChannelInfo(
       id: ChannelID(rawValue: 201), name: "first", english: "First", chinese: "第一",
       platforms: PlatformSet(.android), parts: .notification,

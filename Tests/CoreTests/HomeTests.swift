@@ -23,7 +23,7 @@ import Testing
     let content = PushContent(variants: [ContentVariant(platforms: .all, message: Array("{}".utf8))])
     for id in [recalled, waiting] {
       let live = LivePush(app: world.app.id, id: id, push: StoredPush(content: content), isLate: true)
-      world.router.passthrough.send(
+      world.router.gateways.send(
         live, of: world.app, to: [DispatchPlan.Reachable(number: device.number, location: Self.place)])
     }
     #expect(world.channel.take() == [.single(waiting, device.number, Self.place)])

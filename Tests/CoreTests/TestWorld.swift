@@ -50,7 +50,7 @@ final class RecordingChannel: DeviceGateway {
 }
 
 /// Plays the channel to Apple, for apps with credentials for its production service.
-protocol FakeAPNs: Channel {}
+protocol FakeAPNs: ServiceChannel {}
 
 extension FakeAPNs {
   var info: ChannelInfo { .apns }

@@ -30,7 +30,7 @@ import Testing
       let dispatch = server.app.directory.open(id, .few([number], expires: .max, isToOne: false))
       let push = try #require(server.router.deliveries.contents.find(id))
       let live = LivePush(app: server.app.id, id: id, push: push, isLate: true)
-      server.router.deliveries.passthrough.send(live, of: server.app, to: dispatch.reachable)
+      server.router.deliveries.gateways.send(live, of: server.app, to: dispatch.reachable)
     }
   }
 

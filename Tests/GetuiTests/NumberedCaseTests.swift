@@ -13,7 +13,7 @@ import Testing
 /// Getui's report on what an iPhone gets, through its API: which channel is given what, under each strategy.
 @Suite(.timeLimit(.minutes(2))) struct NumberedCaseTests {
   /// Notes what a channel to Apple is given.
-  private final class Apple: Channel {
+  private final class Apple: ServiceChannel {
     let info = ChannelInfo.apns
     private let taken = Mutex<[MessageID]>([])
 

@@ -13,7 +13,7 @@ import Testing
 /// What answers to pushes say of each device, and by which name.
 @Suite(.timeLimit(.minutes(1))) struct StatusTests {
   /// A channel that reaches iPhones with a token for production.
-  private final class Apple: Channel {
+  private final class Apple: ServiceChannel {
     let info = ChannelInfo.apns
     func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
       content.apnsOffers(strategy, .production)

@@ -2,7 +2,7 @@ import BorealisBase
 import Core
 
 /// A channel that has a queue for each app.
-package protocol QueuedChannel: Channel {
+package protocol QueuedChannel: ServiceChannel {
   /// The queue of an app, which is made if there is none.
   func queue(of app: App) -> ChannelQueue
 }

@@ -8,7 +8,7 @@ struct AppMoves {
   let scope: HomeScope
   let apps: AppTable
   let channels: PluggedChannels
-  let passthrough: Passthrough
+  let gateways: DeviceGateways
   let writeBehind: WriteBehind
   let statistics: Statistics
   let activity: UserActivity
@@ -27,8 +27,8 @@ struct AppMoves {
     own.remove(app.id)
     guard apps.take(key) != nil else { return nil }
     let known = imports.last
-    if !keepingSessions { passthrough.disconnectAll(app, .loginAgain) }
-    for plugged in channels.all { plugged.channel.release(app) }
+    if !keepingSessions { gateways.disconnectAll(app, .loginAgain) }
+    for plugged in channels.services { plugged.channel.release(app) }
     storeAll(of: app)
     let epoch = try? Store.wait { (done: @escaping @Sendable (Result<Int64?, StorageError>) -> Void) in
       store.write(
@@ -36,7 +36,7 @@ struct AppMoves {
         completion: done)
     }
     // A push that was being stored has made queues anew, which nobody looks after.
-    for plugged in channels.all where !(plugged.channel is Passthrough) { plugged.channel.release(app) }
+    for plugged in channels.services { plugged.channel.release(app) }
     guard let epoch = epoch ?? nil else {
       own.admit(app.id)
       apps.add(app)
@@ -45,7 +45,7 @@ struct AppMoves {
       return nil
     }
     // A login may have been let in when the entrances were about to close.
-    if !keepingSessions { passthrough.disconnectAll(app, .loginAgain) }
+    if !keepingSessions { gateways.disconnectAll(app, .loginAgain) }
     // The next home may change who waits for a push: should the app come back, it is read anew.
     contents.removeAll()
     statistics.forget(app.id)

@@ -9,21 +9,21 @@ final class AppPurge: Sendable {
   private let log: Log
   private let apps: AppTable
   private let channels: PluggedChannels
-  private let passthrough: Passthrough
+  private let gateways: DeviceGateways
   /// Rows that one step changes.
   private let rows: Int
   private let purging = Mutex<Set<AppID>>([])
 
   init(
     store: Store, time: any TimeSource, log: Log, apps: AppTable, channels: PluggedChannels,
-    passthrough: Passthrough, rows: Int
+    gateways: DeviceGateways, rows: Int
   ) {
     self.store = store
     self.time = time
     self.log = log
     self.apps = apps
     self.channels = channels
-    self.passthrough = passthrough
+    self.gateways = gateways
     self.rows = rows
   }
 
@@ -31,7 +31,7 @@ final class AppPurge: Sendable {
   func forget(_ deleted: DeletedApp) {
     if let app = apps.remove(deleted.key) {
       app.markDeleted()
-      passthrough.disconnectAll(app)
+      gateways.disconnectAll(app)
       for plugged in channels.all { plugged.channel.forget(app) }
     }
     guard purging.withLock({ $0.insert(deleted.id).inserted }) else { return }

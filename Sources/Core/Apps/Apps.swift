@@ -28,7 +28,7 @@ package final class Apps: Sendable {
   private let log: Log
   let table: AppTable
   private let channels: PluggedChannels
-  private let passthrough: Passthrough
+  private let gateways: DeviceGateways
   private let callbacks: CallbackApps
   private let purge: AppPurge
   private let isRefreshing = Atomic<Bool>(false)
@@ -37,7 +37,7 @@ package final class Apps: Sendable {
 
   init(
     store: Store, scope: HomeScope, time: any TimeSource, log: Log, table: AppTable,
-    channels: PluggedChannels, passthrough: Passthrough, callbacks: CallbackApps, purge: AppPurge
+    channels: PluggedChannels, gateways: DeviceGateways, callbacks: CallbackApps, purge: AppPurge
   ) {
     self.store = store
     self.scope = scope
@@ -45,7 +45,7 @@ package final class Apps: Sendable {
     self.log = log
     self.table = table
     self.channels = channels
-    self.passthrough = passthrough
+    self.gateways = gateways
     self.callbacks = callbacks
     self.purge = purge
   }
@@ -109,7 +109,7 @@ package final class Apps: Sendable {
     let all = rows.map { table.find($0.key) ?? table.make($0) }
     let new = all.filter { table.find($0.key) == nil }
     guard !new.isEmpty else { return found(.success(all)) }
-    learnChanges(of: channels.all[...]) { [self] isKnown in
+    learnChanges(of: channels.services[...]) { [self] isKnown in
       guard isKnown else { return found(.failure(.unavailable)) }
       store.read { [callbacks] transaction throws(StorageError) in
         for app in new { try callbacks.load(app, transaction) }
@@ -125,7 +125,8 @@ package final class Apps: Sendable {
 
   /// Has channels learn, one after the other, what another process has changed.
   private func learnChanges(
-    of channels: ArraySlice<PluggedChannel>, _ done: @escaping @Sendable (_ isKnown: Bool) -> Void
+    of channels: ArraySlice<Plugged<any ServiceChannel>>,
+    _ done: @escaping @Sendable (_ isKnown: Bool) -> Void
   ) {
     guard let first = channels.first else { return done(true) }
     first.channel.learnChanges { [self] result in
@@ -249,7 +250,7 @@ package final class Apps: Sendable {
       count += 1
       return update(rows)
     }
-    for app in refusing { passthrough.disconnectAll(app) }
+    for app in refusing { gateways.disconnectAll(app) }
   }
 
   /// Updates apps in memory; returns those whose devices have to go.
@@ -277,7 +278,7 @@ package final class Apps: Sendable {
       callbacks.takeOver(found.callbacks, readAt: changesOfCallbacks)
       // Rows that were read before a change would undo it until the next look.
       let refusing = changes.withLock { $0 == known ? update(found.rows) : [] }
-      for app in refusing { passthrough.disconnectAll(app) }
+      for app in refusing { gateways.disconnectAll(app) }
       for deleted in found.deleted { purge.forget(deleted) }
     }
   }

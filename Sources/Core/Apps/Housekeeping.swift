@@ -12,7 +12,7 @@ final class Housekeeping: Sendable {
   private let apps: Apps
   private let imports: Imports
   private let files: Files
-  private let passthrough: Passthrough
+  private let gateways: DeviceGateways
   private let writeBehind: WriteBehind
   private let statistics: Statistics
   private let activity: UserActivity
@@ -29,7 +29,7 @@ final class Housekeeping: Sendable {
 
   init(
     store: Store, scope: HomeScope, options: RouterOptions, time: any TimeSource, log: Log, apps: Apps,
-    imports: Imports, files: Files, passthrough: Passthrough, writeBehind: WriteBehind,
+    imports: Imports, files: Files, gateways: DeviceGateways, writeBehind: WriteBehind,
     statistics: Statistics, activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter,
     fallbacks: Fallbacks, figures: AppFigureBoard, registrations: Registrations
   ) {
@@ -41,7 +41,7 @@ final class Housekeeping: Sendable {
     self.apps = apps
     self.imports = imports
     self.files = files
-    self.passthrough = passthrough
+    self.gateways = gateways
     self.writeBehind = writeBehind
     self.statistics = statistics
     self.activity = activity
@@ -200,7 +200,7 @@ final class Housekeeping: Sendable {
       for released in step.released {
         // Newer pushes may have been sent on these connections before.
         let live = LivePush(app: app.id, id: released.id, push: released.push, isLate: true)
-        passthrough.send(live, of: app, to: released.reachable)
+        gateways.send(live, of: app, to: released.reachable)
       }
     }
   }

@@ -66,9 +66,9 @@ struct Loading {
     own.admit(id)
     let known = imports.last
     let app = apps.make(row)
-    for plugged in channels.all {
+    for plugged in channels.services {
       // What is left of the time when it was here before. Connections are not: devices stay connected.
-      if !(plugged.channel is Passthrough) { plugged.channel.forget(app) }
+      plugged.channel.forget(app)
       // Without an app's credential, what waits for its service would end.
       try Store.wait { plugged.channel.learnChanges($0) }
     }

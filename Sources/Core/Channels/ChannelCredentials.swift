@@ -93,7 +93,7 @@ package struct ChannelAlert: Sendable, Equatable {
 
 extension PluggedChannels {
   /// Of the channels that apps need credentials for.
-  package var credentials: [any ChannelCredentials] { all.compactMap(\.channel.credentials) }
+  package var credentials: [any ChannelCredentials] { services.compactMap(\.channel.credentials) }
 
   /// Of the channel with a name, or that had it formerly.
   package func credentials(named name: String) -> (any ChannelCredentials)? {

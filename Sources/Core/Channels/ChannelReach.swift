@@ -25,7 +25,7 @@ extension PluggedChannels {
   package func reach(
     of channel: ChannelID, _ content: PushContent, in app: App, limit: Int
   ) -> ChannelReach {
-    let offers = self.channel(channel)?.offers(content, .vendorOnly, in: app) ?? []
+    let offers = serviceChannel(channel)?.offers(content, .vendorOnly, in: app) ?? []
     return app.directory.reach(of: offers.filter(\.leg.isMain), limit: limit)
   }
 }

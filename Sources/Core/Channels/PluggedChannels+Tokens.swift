@@ -44,7 +44,7 @@ extension PluggedChannels {
         ToldTokenFault("token must be at most \(kind.maximumBytes) bytes as \(kind.form.english)"))
     }
     let slot = TokenSlot(info.id, kind: kind.number, name: told.name)
-    guard !bytes.isEmpty, let channel = channel(info.id) else {
+    guard !bytes.isEmpty, let channel = serviceChannel(info.id) else {
       return .success(PushToken(slot, service, bytes))
     }
     return channel.check(bytes, in: slot).map { PushToken(slot, service, $0) }

@@ -6,17 +6,30 @@ import Synchronization
 /// The channels of a router, in the order in which they were plugged in; passthrough is the first.
 package final class PluggedChannels: Sendable {
   private struct State {
-    var all: [PluggedChannel] = []
+    var all: [Plugged<any Channel>] = []
+    /// Those to services.
+    var services: [Plugged<any ServiceChannel>] = []
     /// Those that carry some of certain parts, of which there are few combinations: looked up for each push.
-    var carrying: [PushParts: [PluggedChannel]] = [:]
+    var carrying: [PushParts: [Plugged<any ServiceChannel>]] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  var all: [PluggedChannel] { state.withLock { $0.all } }
+  init(_ passthrough: any Channel) {
+    state = Mutex(State(all: [Plugged(passthrough, passthrough.info)]))
+  }
 
-  func add(_ channel: any Channel) {
-    state.withLock { $0 = State(all: $0.all + [PluggedChannel(channel)]) }
+  var all: [Plugged<any Channel>] { state.withLock { $0.all } }
+
+  var services: [Plugged<any ServiceChannel>] { state.withLock { $0.services } }
+
+  func add(_ channel: any ServiceChannel) {
+    let info = channel.info
+    state.withLock { state in
+      state = State(
+        all: state.all + [Plugged(channel as any Channel, info)],
+        services: state.services + [Plugged(channel, info)])
+    }
   }
 
   func removeAll() { state.withLock { $0 = State() } }
@@ -29,10 +42,11 @@ package final class PluggedChannels: Sendable {
     all.first { $0.id == id }?.channel.info ?? .unknown(id)
   }
 
-  func channel(_ id: ChannelID) -> (any Channel)? { all.first { $0.id == id }?.channel }
+  /// The channel to a service; nil if there is none.
+  func serviceChannel(_ id: ChannelID) -> (any ServiceChannel)? { services.first { $0.id == id }?.channel }
 
   /// What makes contents for them when a push is accepted.
-  package var renderers: [any ContentRenderer] { all.compactMap(\.channel.renderer) }
+  package var renderers: [any ContentRenderer] { services.compactMap(\.channel.renderer) }
 
   /// Why a push is not accepted: a channel's service would refuse it. Nil if nothing is wrong.
   func fault(_ request: AcceptRequest, in app: App) -> APIError? {
@@ -50,10 +64,10 @@ package final class PluggedChannels: Sendable {
   }
 
   /// Those that carry some of the parts of a content: the others need not be asked.
-  func carrying(_ parts: PushParts) -> [PluggedChannel] {
+  func carrying(_ parts: PushParts) -> [Plugged<any ServiceChannel>] {
     state.withLock { state in
       if let known = state.carrying[parts] { return known }
-      let found = state.all.filter { !$0.parts.isDisjoint(with: parts) }
+      let found = state.services.filter { !$0.parts.isDisjoint(with: parts) }
       state.carrying[parts] = found
       return found
     }
@@ -61,7 +75,7 @@ package final class PluggedChannels: Sendable {
 
   /// What takes the receipts of a channel's service, by the channel's name; nil if there are none.
   package func receipts(of name: String) -> (any ChannelReceipts)? {
-    all.first { $0.channel.info.name == name }?.channel.receipts
+    services.first { $0.channel.info.name == name }?.channel.receipts
   }
 
   /// The status of a channel's services for an app.
@@ -74,7 +88,7 @@ package final class PluggedChannels: Sendable {
 
   /// What a word with which a channel's service refused a push means; nil if no channel knows it.
   package func meaning(of reason: String) -> Phrase? {
-    all.lazy.compactMap { $0.channel.meaning(of: reason) }.first
+    services.lazy.compactMap { $0.channel.meaning(of: reason) }.first
       ?? ReceiptReason(rawValue: reason)?.meaning.cause.text
   }
 
@@ -82,19 +96,19 @@ package final class PluggedChannels: Sendable {
 
   /// Tells them that the tokens of some registrations have changed.
   func tokensChanged(of numbers: [RegistrationNumber], in app: App) {
-    for plugged in all { plugged.channel.tokensChanged(of: numbers, in: app) }
+    for plugged in services { plugged.channel.tokensChanged(of: numbers, in: app) }
   }
 
   /// A device that runs this can be reached over the direct connection since now.
   func reached(_ number: RegistrationNumber, on platform: Platform, in app: App) {
-    for plugged in all where plugged.channel.info.platforms.contains(platform) {
+    for plugged in services where plugged.channel.info.platforms.contains(platform) {
       plugged.channel.reached(number, in: app)
     }
   }
 
   /// A push is being recalled: returns what can no longer be.
   func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold {
-    all.reduce(into: ChannelHold()) { all, plugged in
+    services.reduce(into: ChannelHold()) { all, plugged in
       let one = plugged.channel.hold(id, of: app, by: holder)
       all.answered.merge(one.answered) { $0.union($1) }
       all.inFlight.merge(one.inFlight) { $0.union($1) }
@@ -103,12 +117,13 @@ package final class PluggedChannels: Sendable {
 
   /// A push was not taken back after all by one who may hold it.
   func resume(_ id: MessageID, of app: App, by holder: PushHolder) {
-    for plugged in all { plugged.channel.resume(id, of: app, by: holder) }
+    for plugged in services { plugged.channel.resume(id, of: app, by: holder) }
   }
 
-  /// A push that some channels' services have taken was recalled: devices are to remove it.
+  /// A push that some channels have delivered, or whose services have taken it, was recalled: devices are to
+  /// remove it.
   func recall(_ id: MessageID, of app: App, audience: NumberSet, takenBy takers: Set<ChannelID>) {
-    for plugged in all where plugged.id == .passthrough || takers.contains(plugged.id) {
+    for plugged in all where takers.contains(plugged.id) {
       plugged.channel.recall(id, of: app, audience: audience)
     }
   }
@@ -117,7 +132,7 @@ package final class PluggedChannels: Sendable {
   func overridden(_ id: MessageID, of app: App, by plan: RoutePlan, takenBy takers: Set<ChannelID>) {
     guard !takers.isEmpty else { return }
     let own = plan.own.numbers
-    for plugged in all where takers.contains(plugged.id) {
+    for plugged in services where takers.contains(plugged.id) {
       let here = plan[DeliveryLeg(plugged.id)].numbers
       plugged.channel.overridden(id, of: app, own: own, here: here)
     }
@@ -130,13 +145,12 @@ package final class PluggedChannels: Sendable {
 }
 
 /// A channel of a router, with its number and what it carries at hand.
-struct PluggedChannel: Sendable {
+struct Plugged<C: Sendable>: Sendable {
   let id: ChannelID
   let parts: PushParts
-  let channel: any Channel
+  let channel: C
 
-  init(_ channel: any Channel) {
-    let info = channel.info
+  init(_ channel: C, _ info: ChannelInfo) {
     (id, parts) = (info.id, info.parts)
     self.channel = channel
   }

@@ -26,15 +26,15 @@ extension Deliveries {
       case .success(let taken?):
         let count = channels.withdraw(id, of: app, .recalled, at: now)
         channels.recall(id, of: app, audience: taken.audience, takenBy: taken.takers)
-        passthrough.confirmRecall(id, of: app) { unconfirmed in
+        gateways.confirmRecall(id, of: app) { unconfirmed in
           reply(.success(Recalled(waiting: count, unconfirmed: unconfirmed)))
         }
       }
     }
   }
 
-  /// Whom a push that was taken back was for, and the channels whose services have taken it, or may be taking
-  /// it.
+  /// Whom a push that was taken back was for, and the channels by which devices may have it: the direct
+  /// connection, and those whose services have taken it, or may be taking it.
   typealias TakenBack = (audience: NumberSet, takers: Set<ChannelID>)
 
   /// Stores that a push is recalled; nil if the app has no such push.
@@ -44,7 +44,7 @@ extension Deliveries {
     guard let push = try transaction.pushes.find(id: id), push.app == app.id else { return nil }
     let takers = try withdraw(id, of: app, .recalled, at: now, by: holder, in: transaction)
     let targets = push.targets.flatMap { NumberSet(serialized: $0) }
-    return (push.target.map { NumberSet([$0]) } ?? targets ?? NumberSet(), takers)
+    return (push.target.map { NumberSet([$0]) } ?? targets ?? NumberSet(), takers.union([.passthrough]))
   }
 
   /// Stores that a push is recalled, with the devices that are known to have it. Returns the channels whose

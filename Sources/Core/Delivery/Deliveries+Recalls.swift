@@ -86,7 +86,7 @@ extension Deliveries {
     guard !ids.isEmpty else { return done(0) }
     let left = Mutex((waiting: ids.count, unconfirmed: 0))
     for id in ids {
-      passthrough.confirmRecall(id, of: app) { count in
+      gateways.confirmRecall(id, of: app) { count in
         let unconfirmed = left.withLock { left -> Int? in
           left.waiting -= 1
           left.unconfirmed = max(left.unconfirmed, count)

@@ -89,7 +89,7 @@ extension Deliveries {
     writeBehind.note(dispatch.change, of: app, at: now)
     guard let push else { return }
     let live = LivePush(app: app.id, id: row.id, push: push, isLate: true)
-    passthrough.send(live, of: app, to: dispatch.reachable)
+    gateways.send(live, of: app, to: dispatch.reachable)
   }
 }
 

@@ -10,7 +10,7 @@ package final class Deliveries: Sendable {
   private let receiptLifetime: Int64
   private let ids: MessageIDs
   let channels: PluggedChannels
-  let passthrough: Passthrough
+  let gateways: DeviceGateways
   let contents: ContentCache
   let writeBehind: WriteBehind
   let fallbacks: Fallbacks
@@ -19,7 +19,7 @@ package final class Deliveries: Sendable {
 
   init(
     store: Store, time: any TimeSource, receiptLifetime: Int64, ids: MessageIDs, channels: PluggedChannels,
-    passthrough: Passthrough, contents: ContentCache, writeBehind: WriteBehind, fallbacks: Fallbacks,
+    gateways: DeviceGateways, contents: ContentCache, writeBehind: WriteBehind, fallbacks: Fallbacks,
     statistics: Statistics, journal: DeliveryJournal
   ) {
     self.store = store
@@ -27,7 +27,7 @@ package final class Deliveries: Sendable {
     self.receiptLifetime = receiptLifetime
     self.ids = ids
     self.channels = channels
-    self.passthrough = passthrough
+    self.gateways = gateways
     self.contents = contents
     self.writeBehind = writeBehind
     self.fallbacks = fallbacks

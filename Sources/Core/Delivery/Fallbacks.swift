@@ -61,14 +61,14 @@ final class Fallbacks: Sendable {
   private let ids: MessageIDs
   private let apps: AppTable
   private let channels: PluggedChannels
-  private let passthrough: Passthrough
+  private let gateways: DeviceGateways
   private let contents: ContentCache
   private let writeBehind: WriteBehind
   private let state = Mutex(State())
 
   init(
     store: Store, scope: HomeScope, time: any TimeSource, ids: MessageIDs, apps: AppTable,
-    channels: PluggedChannels, passthrough: Passthrough, contents: ContentCache, writeBehind: WriteBehind
+    channels: PluggedChannels, gateways: DeviceGateways, contents: ContentCache, writeBehind: WriteBehind
   ) {
     self.store = store
     self.scope = scope
@@ -76,7 +76,7 @@ final class Fallbacks: Sendable {
     self.ids = ids
     self.apps = apps
     self.channels = channels
-    self.passthrough = passthrough
+    self.gateways = gateways
     self.contents = contents
     self.writeBehind = writeBehind
   }
@@ -214,7 +214,7 @@ final class Fallbacks: Sendable {
     }
     let now = time.now()
     let full = rows.filter { row in
-      channels.channel(row.channel).map { !$0.mayTakeOver(in: app) } ?? false
+      channels.serviceChannel(row.channel).map { !$0.mayTakeOver(in: app) } ?? false
     }.map(\.channel)
     let later = now.adding(seconds: Self.postponement)
     guard full.count < rows.count else {
@@ -253,12 +253,12 @@ final class Fallbacks: Sendable {
       var next = RegistrationNumber(0)
       while true {
         let numbers = handover.resent.members(from: next, limit: Self.sentTogether)
-        passthrough.send(live, of: app, to: app.directory.reachable(numbers))
+        gateways.send(live, of: app, to: app.directory.reachable(numbers))
         guard numbers.count == Self.sentTogether, let last = numbers.last, last.rawValue < .max else { break }
         next = RegistrationNumber(last.rawValue + 1)
       }
     }
-    for channel in handover.channels { channels.channel(channel)?.takeOver(id, of: app) }
+    for channel in handover.channels { channels.serviceChannel(channel)?.takeOver(id, of: app) }
   }
 
   /// Devices for which the directory's lock is held once.

@@ -36,7 +36,8 @@ struct Handover: Sendable {
         others.append(row)
         continue
       }
-      let offer = plugged.channel(row.channel)?.offers(content, strategy, in: app).first { $0.leg.isMain }
+      let offers = plugged.serviceChannel(row.channel)?.offers(content, strategy, in: app)
+      let offer = offers?.first { $0.leg.isMain }
       let wanted = NumberSet(serialized: row.targets) ?? NumberSet()
       let waiting = app.directory.waiting(id, among: wanted).subtracting(targets.delivered)
       let taken = offer.map { waiting.intersection(app.directory.members(of: $0)) } ?? NumberSet()

@@ -120,7 +120,7 @@ package final class LocalHome: AppHome {
         $0.reason(
           app: app.id.rawValue, number: number.rawValue, began: replacedSince, isCertain: isNewer, now: now)
       }
-      router.passthrough.disconnect(
+      router.gateways.disconnect(
         replaced, reason == .replacedByLogin && !rules.mayDecide ? .loginAgain : reason)
     }
     let device = loggedIn(number, in: app, newest: newest)

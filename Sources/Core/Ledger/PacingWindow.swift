@@ -123,7 +123,7 @@ extension Router {
   package func deliverReleased(to sessions: [BoundSession], of app: App) {
     for released in app.directory.releasedPacedPushes(to: sessions) {
       let live = LivePush(app: app.id, id: released.id, push: released.push, isLate: true)
-      passthrough.send(live, of: app, to: released.reachable)
+      gateways.send(live, of: app, to: released.reachable)
     }
   }
 }

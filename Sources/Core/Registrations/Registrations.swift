@@ -35,14 +35,14 @@ package final class Registrations: Sendable {
   /// The minute of the latest line about an app that is full.
   let fullMinute = Atomic<Int64>(.min)
   let channels: PluggedChannels
-  private let passthrough: Passthrough
+  private let gateways: DeviceGateways
   private let writeBehind: WriteBehind
   /// Changes of registrations.
   let turns = Turns<AppID>()
 
   init(
     store: Store, options: RouterOptions, time: any TimeSource, channels: PluggedChannels,
-    passthrough: Passthrough, writeBehind: WriteBehind, log: Log
+    gateways: DeviceGateways, writeBehind: WriteBehind, log: Log
   ) {
     self.store = store
     self.log = log
@@ -51,7 +51,7 @@ package final class Registrations: Sendable {
     zone = options.zone
     tagLimits = options.tags
     self.channels = channels
-    self.passthrough = passthrough
+    self.gateways = gateways
     self.writeBehind = writeBehind
   }
 
@@ -144,7 +144,7 @@ package final class Registrations: Sendable {
   ) {
     let (location, released) = app.directory.remove(old.number, tags: old.tags)
     writeBehind.note(released, of: app, at: time.now())
-    if let location { passthrough.disconnect(location, reason) }
+    if let location { gateways.disconnect(location, reason) }
   }
 
   // MARK: Alias, tags, mobile number

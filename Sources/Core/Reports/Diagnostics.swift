@@ -124,7 +124,7 @@ package struct Diagnostics: Sendable {
 
   /// The way of a push by a vendor's channel.
   private struct Way {
-    let channel: any Channel
+    let channel: any ServiceChannel
     let info: ChannelInfo
     /// The token that it goes to.
     let slot: TokenSlot?
@@ -137,13 +137,13 @@ package struct Diagnostics: Sendable {
     _ meant: ChannelID?, _ content: PushContent?, _ platform: Platform, _ strategy: Strategy,
     _ tokens: [TokenHistory], _ app: App, _ transaction: ReadTransaction, at now: Timestamp
   ) throws(StorageError) -> Way? {
-    func way(_ plugged: PluggedChannel) -> Way {
+    func way(_ plugged: Plugged<any ServiceChannel>) -> Way {
       Way(
         channel: plugged.channel, info: plugged.channel.info,
         slot: content.flatMap { plugged.channel.slot(for: $0) })
     }
-    if let meant { return channels.all.first { $0.id == meant }.map(way) }
-    let ways = channels.all.map(way).filter { way in
+    if let meant { return channels.services.first { $0.id == meant }.map(way) }
+    let ways = channels.services.map(way).filter { way in
       let own = content?.strategy(of: way.info.id, else: strategy) ?? strategy
       return way.slot != nil && way.info.platforms.contains(platform)
         && Routing.mayUseVendor(own, on: platform)

@@ -9,7 +9,7 @@ import HTTP
 import Storage
 
 /// A channel whose connections to its service are on an event loop of the server's.
-protocol LoopChannel: Channel {
+protocol LoopChannel: ServiceChannel {
   /// Lets connections run on a loop. On the loop's thread, before `start`.
   func add(_ loop: EventLoop, _ time: any TimeSource)
 }

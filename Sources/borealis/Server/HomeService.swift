@@ -18,7 +18,7 @@ final class HomeService: Sendable {
   let gateway: Gateway
   let getui: GetuiAPI
   let console: WebConsole
-  private let channels: [any Channel]
+  private let channels: [any ServiceChannel]
   /// Keeps what it counts.
   private let counts: ChannelCounts
   private let callbacks: CallbackService
@@ -80,7 +80,7 @@ final class HomeService: Sendable {
     _ settings: ServeSettings, _ store: Store, _ router: Router, loop: Int, metrics: Metrics,
     time: SystemTime,
     obstacle: @escaping @Sendable () -> String?, nodes: @escaping ConsoleNodes = { [] },
-    channels others: (Router, Store) -> [any Channel] = { _, _ in [] }
+    channels others: (Router, Store) -> [any ServiceChannel] = { _, _ in [] }
   ) throws(Failure) {
     (self.settings, self.store, self.router, self.time) = (settings, store, router, time)
     do throws(SystemError) { servicesHandle = try LoopHandle(index: loop) } catch {

@@ -33,7 +33,7 @@ final class Server: Sendable {
   /// its place in the cluster. `channels` makes more ways to devices than the usual ones.
   init(
     _ wanted: ServeSettings, limits: ConnectionLimits,
-    channels: (Router, Store) -> [any Channel] = { _, _ in [] }
+    channels: (Router, Store) -> [any ServiceChannel] = { _, _ in [] }
   ) throws(Failure) {
     log = wanted.log
     let certificates = wanted.usesTLS ? try Certificates(wanted) : nil

@@ -141,7 +141,7 @@ struct Vendors: Sendable {
   }
 
   /// Their channels; `parts` send to addresses that the operator chose.
-  func channels(_ parts: VendorParts, _ transports: Transports) -> [any Channel] {
+  func channels(_ parts: VendorParts, _ transports: Transports) -> [any ServiceChannel] {
     [
       // A phone's maker reaches it more often than Google does, where it has both.
       VendorChannel(huawei, parts), VendorChannel(harmony, parts), VendorChannel(honor, parts),

@@ -100,7 +100,7 @@ import Testing
 }
 
 /// Takes what is for Apple's devices; the test answers.
-private final class SilentService: Channel {
+private final class SilentService: ServiceChannel {
   private static let slot = APNsTokenSlot.device.slot
 
   let info = ChannelInfo(

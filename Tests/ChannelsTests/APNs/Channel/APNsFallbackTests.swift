@@ -92,7 +92,7 @@ extension CredentialWorld {
 }
 
 /// Leaves all in the database.
-private final class IdleAPNs: Channel {
+private final class IdleAPNs: ServiceChannel {
   let info = ChannelInfo.apns
   func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
     content.apnsOffers(strategy, .production)

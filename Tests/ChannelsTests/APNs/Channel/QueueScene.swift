@@ -10,7 +10,7 @@ import Testing
 @testable import Channels
 
 /// Passes to a queue what a router tells the way to Apple.
-private final class QueueDelivery: Channel {
+private final class QueueDelivery: ServiceChannel {
   let info = ChannelInfo.apns
   let parts: APNsParts
 
