@@ -35,16 +35,28 @@ package struct FCM: Vendor {
     }
   }
 
+  /// What is data about it.
+  package let profile = VendorProfile(
+    .fcm,
+    CredentialProfile(
+      texts: CredentialTexts(
+        step: Phrase("Upload an FCM key", "上传 FCM 密钥"),
+        stepText: Phrase(
+          "Android devices with Google's services then receive notifications while the app is closed.",
+          "应用未运行时，带有 Google 服务的安卓设备也能收到通知。"),
+        none: Phrase("no key of a service account", "未配置服务账号密钥")),
+      form: CredentialForm(
+        "service-account", title: Phrase("Upload a service account key (.json)", "上传服务账号密钥（.json）"),
+        text: Phrase(
+          "In the Firebase console: Project settings, Service accounts, Generate new private key.",
+          "在 Firebase 控制台：项目设置 > 服务账号 > 生成新的私钥。"),
+        fields: [CredentialField("file", Phrase("Key file", "密钥文件"), .file(accept: ".json"))]),
+      subject: Phrase("Project", "项目")),
+    .answersProbes)
   private let endpoints: Endpoints
 
   /// Makes requests to these addresses; what a credential says of addresses does not count.
   package init(_ endpoints: Endpoints = .google) { self.endpoints = endpoints }
-
-  /// What the channel is.
-  package var info: ChannelInfo { .fcm }
-
-  /// Where notifications go.
-  package var slot: TokenSlot { TokenSlot(.fcm, kind: 1) }
 
   /// Whether a token is the ID of a Firebase installation: 22 characters of base64url, where registration
   /// tokens are longer.
@@ -61,29 +73,6 @@ package struct FCM: Vendor {
   }
 
   // MARK: Credentials
-
-  /// What pages say of it.
-  package var texts: CredentialTexts {
-    CredentialTexts(
-      step: Phrase("Upload an FCM key", "上传 FCM 密钥"),
-      stepText: Phrase(
-        "Android devices with Google's services then receive notifications while the app is closed.",
-        "应用未运行时，带有 Google 服务的安卓设备也能收到通知。"),
-      none: Phrase("no key of a service account", "未配置服务账号密钥"))
-  }
-
-  /// The file with the key of a service account.
-  package var form: CredentialForm {
-    CredentialForm(
-      "service-account", title: Phrase("Upload a service account key (.json)", "上传服务账号密钥（.json）"),
-      text: Phrase(
-        "In the Firebase console: Project settings, Service accounts, Generate new private key.",
-        "在 Firebase 控制台：项目设置 > 服务账号 > 生成新的私钥。"),
-      fields: [CredentialField("file", Phrase("Key file", "密钥文件"), .file(accept: ".json"))])
-  }
-
-  /// What a credential is for.
-  package var subjectLabel: Phrase { Phrase("Project", "项目") }
 
   /// Reads the file.
   package func read(
@@ -113,11 +102,6 @@ package struct FCM: Vendor {
     }
     return .ask(
       HTTPPost(url: endpoints.tokens, body: assertion, contentType: "application/x-www-form-urlencoded"))
-  }
-
-  /// Whether there is a notification for Android.
-  package func carries(_ content: PushContent) -> Bool {
-    content.isForVendors(on: .android)
   }
 
   /// Renders the notification for Android.

@@ -33,49 +33,38 @@ package struct Harmony: Vendor {
 
   /// What tokens are signed for, wherever requests go.
   static let audience = "https://oauth-login.cloud.huawei.com/oauth2/v3/token"
+  /// What is data about it.
+  package let profile = VendorProfile(
+    .harmony,
+    CredentialProfile(
+      texts: CredentialTexts(
+        step: Phrase("Upload a Push Kit key for HarmonyOS", "上传鸿蒙推送密钥"),
+        stepText: Phrase(
+          "HarmonyOS devices then receive notifications while the app is closed.", "应用未运行时，鸿蒙设备也能收到通知。"),
+        none: Phrase("no key of a service account", "未配置服务账号密钥")),
+      form: CredentialForm(
+        "harmony", title: Phrase("Upload a service account key (.json)", "上传服务账号密钥（.json）"),
+        text: Phrase(
+          "In HUAWEI Developers: API Console, Credentials, Service Account key, for the project with Push Kit.",
+          "在华为开发者联盟：API Console > 凭证 > 服务账号密钥，选择已开通推送服务的项目。"),
+        fields: [
+          CredentialField("file", Phrase("Key file", "密钥文件"), .file(accept: ".json")),
+          CredentialField(
+            "client_id", Phrase("Client ID", "Client ID"),
+            hint: Phrase(
+              "The app's, from AppGallery Connect. Without it notifications that were shown cannot be recalled.",
+              "应用的 Client ID，见 AppGallery Connect。不填则无法撤回已展示的通知。"), isRequired: false),
+        ] + ReceiptKey.fields),
+      subject: Phrase("Project", "项目")),
+    [.answersProbes, .recalls],
+    limits: VendorLimits(.harmony),
+    receipts: ReceiptProfile(HuaweiReceipts(isHarmony: true)))
   private let endpoints: Endpoints
 
   /// Makes requests to these addresses; what a credential says of addresses does not count.
   package init(_ endpoints: Endpoints = .huawei) { self.endpoints = endpoints }
 
-  /// What the channel is.
-  package var info: ChannelInfo { .harmony }
-  /// Where notifications go.
-  package var slot: TokenSlot { TokenSlot(.harmony, kind: 1) }
-  /// What Push Kit allows.
-  package var rules: MakerRules? { .harmony }
-
   // MARK: Credentials
-
-  /// What pages say of it.
-  package var texts: CredentialTexts {
-    CredentialTexts(
-      step: Phrase("Upload a Push Kit key for HarmonyOS", "上传鸿蒙推送密钥"),
-      stepText: Phrase(
-        "HarmonyOS devices then receive notifications while the app is closed.", "应用未运行时，鸿蒙设备也能收到通知。"),
-      none: Phrase("no key of a service account", "未配置服务账号密钥"))
-  }
-
-  /// The file with the key of a service account, the app's client ID for recalls, and what receipts are
-  /// signed with.
-  package var form: CredentialForm {
-    CredentialForm(
-      "harmony", title: Phrase("Upload a service account key (.json)", "上传服务账号密钥（.json）"),
-      text: Phrase(
-        "In HUAWEI Developers: API Console, Credentials, Service Account key, for the project with Push Kit.",
-        "在华为开发者联盟：API Console > 凭证 > 服务账号密钥，选择已开通推送服务的项目。"),
-      fields: [
-        CredentialField("file", Phrase("Key file", "密钥文件"), .file(accept: ".json")),
-        CredentialField(
-          "client_id", Phrase("Client ID", "Client ID"),
-          hint: Phrase(
-            "The app's, from AppGallery Connect. Without it notifications that were shown cannot be recalled.",
-            "应用的 Client ID，见 AppGallery Connect。不填则无法撤回已展示的通知。"), isRequired: false),
-      ] + ReceiptKey.fields)
-  }
-
-  /// What a credential is for.
-  package var subjectLabel: Phrase { Phrase("Project", "项目") }
 
   /// Reads the form.
   package func read(
@@ -99,8 +88,6 @@ package struct Harmony: Vendor {
 
   // MARK: Receipts
 
-  /// Version 2 of receipts.
-  package var receipts: (any ReceiptFormat)? { HuaweiReceipts(isHarmony: true) }
   /// Of the form.
   package func receiptKey(of credential: HarmonyAccount) -> ReceiptKey? { credential.receipts }
 
@@ -155,9 +142,6 @@ package struct Harmony: Vendor {
     ])
     return post(body, .alert, credential, access)
   }
-
-  /// It does, by a call of version 1.
-  package var canRecall: Bool { true }
 
   /// Takes notifications from the drawer, if the app's client ID is known.
   package func request(

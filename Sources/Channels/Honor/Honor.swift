@@ -43,25 +43,11 @@ package struct Honor: MakerVendor {
     }
   }
 
-  private let endpoints: Endpoints
-  private let time: any TimeSource
-
-  /// Makes requests to these addresses.
-  package init(_ endpoints: Endpoints = .honor, time: any TimeSource = SystemTime()) {
-    self.endpoints = endpoints
-    self.time = time
-  }
-
-  /// What the channel is.
-  package var info: ChannelInfo { .honor }
-  /// What Honor allows.
-  package var rules: MakerRules? { .honor }
-
-  // MARK: Credentials
-
-  /// App ID, client ID and client secret.
-  package var maker: MakerCredential {
-    MakerCredential(
+  /// What is data about it.
+  package let profile = VendorProfile(
+    .honor,
+    CredentialProfile(
+      maker: .honor,
       step: Phrase("Set up Honor Push", "配置荣耀推送"),
       purpose: Phrase(
         "Honor devices then receive notifications while the app is closed.", "应用未运行时，荣耀设备也能收到通知。"),
@@ -72,11 +58,19 @@ package struct Honor: MakerVendor {
         CredentialField("app_id", Phrase("App ID", "APP ID")),
         CredentialField("client_id", Phrase("Client ID", "Client ID")),
         CredentialField("secret", Phrase("Client secret", "Client Secret"), .secret),
-      ])
+      ]),
+    limits: VendorLimits(.honor),
+    receipts: ReceiptProfile(HonorReceipts()))
+  private let endpoints: Endpoints
+  private let time: any TimeSource
+
+  /// Makes requests to these addresses.
+  package init(_ endpoints: Endpoints = .honor, time: any TimeSource = SystemTime()) {
+    self.endpoints = endpoints
+    self.time = time
   }
 
-  /// Huawei's older form.
-  package var receipts: (any ReceiptFormat)? { HonorReceipts() }
+  // MARK: Credentials
 
   // MARK: Requests
 
@@ -115,11 +109,6 @@ package struct Honor: MakerVendor {
   ) -> VendorRequest {
     .post(post(content.body(to: target, within: .honor), credential, access))
   }
-
-  /// Only a token of access is asked for.
-  package var canBeAsked: Bool { false }
-  /// There is none that no device might get.
-  package func probe(_ credential: VendorFields, access: AccessToken) -> HTTPPost? { nil }
 
   private func post(_ body: [UInt8], _ credential: VendorFields, _ access: AccessToken) -> HTTPPost {
     HTTPPost(

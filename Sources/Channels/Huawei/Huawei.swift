@@ -47,21 +47,11 @@ package struct Huawei: MakerVendor {
     }
   }
 
-  private let endpoints: Endpoints
-
-  /// Makes requests to these addresses.
-  package init(_ endpoints: Endpoints = .huawei) { self.endpoints = endpoints }
-
-  /// What the channel is.
-  package var info: ChannelInfo { .huawei }
-  /// What Huawei allows.
-  package var rules: MakerRules? { .huawei }
-
-  // MARK: Credentials
-
-  /// App ID and secret, and the project's ID for version 2.
-  package var maker: MakerCredential {
-    MakerCredential(
+  /// What is data about it.
+  package let profile = VendorProfile(
+    .huawei,
+    CredentialProfile(
+      maker: .huawei,
       step: Phrase("Set up Huawei Push Kit", "配置华为推送"),
       purpose: Phrase(
         "Huawei devices then receive notifications while the app is closed.", "应用未运行时，华为设备也能收到通知。"),
@@ -77,16 +67,22 @@ package struct Huawei: MakerVendor {
           hint: Phrase(
             "Only to send by version 2 of the interface, for all apps of the project.",
             "仅在使用 v2 接口（项目级）发送时填写。"), isRequired: false),
-      ] + ReceiptKey.fields)
-  }
+      ] + ReceiptKey.fields),
+    [.answersProbes, .recalls],
+    limits: VendorLimits(.huawei),
+    receipts: ReceiptProfile(HuaweiReceipts(isHarmony: false)))
+  private let endpoints: Endpoints
+
+  /// Makes requests to these addresses.
+  package init(_ endpoints: Endpoints = .huawei) { self.endpoints = endpoints }
+
+  // MARK: Credentials
 
   /// Receipts are signed with both of their fields, or not at all.
   package func check(_ fields: VendorFields) throws(CredentialProblem) { try fields.checkReceiptKey() }
 
   // MARK: Receipts
 
-  /// Version 1 of receipts.
-  package var receipts: (any ReceiptFormat)? { HuaweiReceipts(isHarmony: false) }
   /// Of the form.
   package func receiptKey(of credential: VendorFields) -> ReceiptKey? { ReceiptKey(credential) }
 
@@ -139,9 +135,6 @@ package struct Huawei: MakerVendor {
         #"{"validate_only":true,"message":{"data":"{}","android":{"ttl":"1s"},"token":["borealis"]}}"#.utf8),
       credential, access)
   }
-
-  /// It does, by version 1 of the interface.
-  package var canRecall: Bool { true }
 
   /// Takes notifications from the drawer.
   package func request(

@@ -5,24 +5,24 @@ import Model
 /// A maker's service to which an app proves itself with a few IDs and a secret, as the maker's console shows
 /// them.
 package protocol MakerVendor: Vendor where Credential == VendorFields {
-  /// What a credential is made of.
-  var maker: MakerCredential { get }
   /// What is wrong with fields that are each in the right form.
   func check(_ fields: VendorFields) throws(CredentialProblem)
 }
 
-/// What a credential of a maker's service is made of, and what pages say of it.
-package struct MakerCredential: Sendable {
-  /// The first step, which is also the title of the form: "Set up OPPO PUSH".
-  let step: Phrase
-  /// What it is good for.
-  let purpose: Phrase
-  /// That there is none.
-  let none: Phrase
-  /// Where in the maker's console the fields are found.
-  let place: Phrase
-  /// The fields; the first is the subject of a credential.
-  let fields: [CredentialField]
+extension CredentialProfile {
+  /// Of a maker's channel: the first step, which is also the title of the form ("Set up OPPO PUSH"), what it
+  /// is good for, that there is none, where in the maker's console the fields are found, and these; the first
+  /// is the subject of a credential.
+  init(
+    maker channel: ChannelInfo, step: Phrase, purpose: Phrase, none: Phrase, place: Phrase,
+    fields: [CredentialField]
+  ) {
+    self.init(
+      texts: CredentialTexts(step: step, stepText: purpose, none: none),
+      form: CredentialForm(
+        channel.name, title: step, text: place, fields: fields, action: Phrase("Save", "保存")),
+      subject: fields[0].label, subjectField: fields[0].name)
+  }
 }
 
 extension ChannelOptions {
@@ -35,30 +35,14 @@ extension ChannelOptions {
 }
 
 extension MakerVendor {
-  /// What pages say of it.
-  package var texts: CredentialTexts {
-    CredentialTexts(step: maker.step, stepText: maker.purpose, none: maker.none)
-  }
-
-  /// The fields.
-  package var form: CredentialForm {
-    CredentialForm(
-      info.name, title: maker.step, text: maker.place, fields: maker.fields, action: Phrase("Save", "保存"))
-  }
-
-  /// What the first field is called.
-  package var subjectLabel: Phrase { maker.fields[0].label }
-  /// The first field.
-  package func values(of subject: String) -> [String: String] { [maker.fields[0].name: subject] }
-
   /// Reads the form.
   package func read(
     _ input: CredentialInput, replacing current: VendorFields?
   ) throws(CredentialProblem) -> VendorUpload {
-    let optional = maker.fields.filter { !$0.isRequired }.map(\.name)
-    let fields = try VendorFields(input, maker.fields.map(\.name), optional: Set(optional))
+    let optional = form.fields.filter { !$0.isRequired }.map(\.name)
+    let fields = try VendorFields(input, form.fields.map(\.name), optional: Set(optional))
     try check(fields)
-    return VendorUpload(subject: fields[maker.fields[0].name], name: "", secret: fields.secret)
+    return VendorUpload(subject: fields[form.fields[0].name], name: "", secret: fields.secret)
   }
 
   /// Nothing.

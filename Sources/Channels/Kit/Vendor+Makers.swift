@@ -2,16 +2,6 @@ import BorealisBase
 import Core
 import Model
 
-/// What is the same for all makers of Android phones.
-extension Vendor {
-  /// The only kind of token.
-  package var slot: TokenSlot { TokenSlot(info.id, kind: 1) }
-  /// Whether there is a notification for Android.
-  package func carries(_ content: PushContent) -> Bool {
-    content.isForVendors(on: .android)
-  }
-}
-
 extension Vendor where Credential == VendorFields {
   /// Some services take lists of tokens with commas between them: a token with one would be several, and
   /// nobody's own.

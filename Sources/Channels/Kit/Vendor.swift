@@ -12,34 +12,19 @@ package protocol Vendor: Sendable {
   /// A push, rendered once for all of its devices.
   associatedtype Content: VendorContent
 
-  /// What the channel is.
-  var info: ChannelInfo { get }
-  /// What pages say of it.
-  var texts: CredentialTexts { get }
-  /// The form with which a credential is handed in.
-  var form: CredentialForm { get }
-  /// What the subject of a credential is called: "Project".
-  var subjectLabel: Phrase { get }
-  /// Which of a device's tokens notifications go to.
-  var slot: TokenSlot { get }
+  /// What is data about it.
+  var profile: VendorProfile { get }
 
-  /// The services that its tokens belong to, if a vendor stands for several: each rests on its own when it
-  /// fails.
+  /// The services that its tokens belong to: those of the profile.
   var serviceIDs: [ServiceID] { get }
   /// The service of a token.
   func service(of token: [UInt8]) -> ServiceID
-  /// A service for people; empty for the only one.
-  func name(of service: ServiceID) -> String
   /// Checks a token that a device tells; gives the bytes that are kept.
   func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault>
 
   /// Checks a credential that was handed in; `current` is the app's present one, if it can be opened.
   func read(_ input: CredentialInput, replacing current: Credential?) throws(CredentialProblem)
     -> VendorUpload
-  /// What a form for a new credential holds already, by the names of fields, from the present one's subject.
-  func values(of subject: String) -> [String: String]
-  /// Whether `probe` gives something.
-  var canBeAsked: Bool { get }
   /// What pages say of a credential with this name (`VendorUpload.name`).
   func describe(_ name: String) -> CredentialDescription
   /// Makes a credential of what `read` gave to be sealed; nil if it cannot be used.
@@ -49,22 +34,16 @@ package protocol Vendor: Sendable {
   /// What the answer to it says.
   func readToken(_ answer: HTTPAnswer) -> AccessAnswer
 
-  /// The most devices that one request reaches (`VendorTarget.tokens`).
-  var mostTokens: Int { get }
-  /// The fewest that share one: fewer have a request each.
-  var fewestTokens: Int { get }
   /// Whether it has something to bring of a push, for `offers`. Called for each push.
   func carries(_ content: PushContent) -> Bool
   /// Renders a push; nil if there is nothing to bring.
   func render(_ push: ChannelPush) -> Content?
-  /// Whether making a request takes much processor time: then several threads make them.
-  var isCostly: Bool { get }
-  /// The request that brings it to a device, or to several with `mostTokens`.
+  /// The request that brings it to a device, or to several, up to `VendorLimits.mostTokens`.
   func request(
     _ content: Content, to target: VendorTarget, with credential: Credential, access: AccessToken
   ) -> VendorRequest
   /// A request that no device gets, whose answer shows whether the service takes the credential; nil if there
-  /// is none.
+  /// is none: then the profile does not say `answersProbes`.
   func probe(_ credential: Credential, access: AccessToken) -> HTTPPost?
   /// What the answer to a request that prepares a push says (`VendorRequest.first`). If it is `accepted`, the
   /// content has what requests for devices need.
@@ -78,49 +57,30 @@ package protocol Vendor: Sendable {
   /// What a reason of the service means, in a sentence.
   func meaning(of reason: String) -> Phrase?
 
-  /// Whether its service takes shown notifications back from devices.
-  var canRecall: Bool { get }
-  /// The request that does; nil if the credential does not allow it.
+  /// The request that has shown notifications removed from devices; nil if the credential does not allow it.
   func request(_ recall: VendorRecall, with credential: Credential, access: AccessToken) -> HTTPPost?
   /// Whether the answer to it is the last word; else the request is repeated for a while.
   func endsRecall(_ answer: HTTPAnswer) -> Bool
 
-  /// What its service allows.
-  var rules: MakerRules? { get }
   /// What the service would get of a push, for its sender to see; nil if there is nothing to say.
   func preview(_ content: PushContent, app: String) -> ChannelPreview?
   /// What an answer says of the app's quota for the day, as `total` and `used`; nil if it says nothing.
   func quota(in answer: HTTPAnswer) -> (total: Int64, used: Int64)?
 
-  /// How its service tells what became of pushes; nil if it does not.
-  var receipts: (any ReceiptFormat)? { get }
-  /// Whether the service is told with each push where its receipts go (`ReceiptPassing.address`), and not in
-  /// its console.
-  var isToldOfReceipts: Bool { get }
-  /// Whether the address of receipts is entered in the service's console, which may be needed in either case.
-  var isReceiptAddressEntered: Bool { get }
-  /// The most bytes of an address that the service is told. It is told of none that is longer.
-  var longestReceiptAddress: Int { get }
   /// What the service signs receipts with; nil if it does not, or if the credential has nothing for it.
   func receiptKey(of credential: Credential) -> ReceiptKey?
 }
 
+/// What a vendor need not have.
 extension Vendor {
-  package var serviceIDs: [ServiceID] { [.only] }
   /// The only one.
   package func service(of token: [UInt8]) -> ServiceID { .only }
-  /// It needs no name.
-  package func name(of service: ServiceID) -> String { "" }
   /// A token of the right form is good.
   package func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault> { .success(token) }
-  /// None are known.
-  package var rules: MakerRules? { nil }
-  /// By its rules, or else a request for each device.
-  package var mostTokens: Int { rules?.devices.value ?? 1 }
-  /// It does not.
-  package var isCostly: Bool { false }
-  /// Any number.
-  package var fewestTokens: Int { 1 }
+  /// There is a notification for Android.
+  package func carries(_ content: PushContent) -> Bool { content.isForVendors(on: .android) }
+  /// There is nothing to ask.
+  package func probe(_ credential: Credential, access: AccessToken) -> HTTPPost? { nil }
   /// The same as of other requests.
   package func prepared(
     _ answer: HTTPAnswer, _ content: Content, with credential: Credential
@@ -131,8 +91,6 @@ extension Vendor {
   }
   /// The credential is at fault.
   package func refusedAgain(_ reason: String) -> VendorOutcome { .pauseAndTellOperator(reason) }
-  /// It does not.
-  package var canRecall: Bool { false }
   /// None.
   package func request(_ recall: VendorRecall, with credential: Credential, access: AccessToken) -> HTTPPost?
   {
@@ -140,21 +98,10 @@ extension Vendor {
   }
   /// There is no answer.
   package func endsRecall(_ answer: HTTPAnswer) -> Bool { true }
-  /// Nothing.
-  package func values(of subject: String) -> [String: String] { [:] }
-  /// It does.
-  package var canBeAsked: Bool { true }
   /// There is nothing to say.
   package func preview(_ content: PushContent, app: String) -> ChannelPreview? { nil }
   /// It says nothing.
   package func quota(in answer: HTTPAnswer) -> (total: Int64, used: Int64)? { nil }
-  /// It tells nothing.
-  package var receipts: (any ReceiptFormat)? { nil }
-  /// In its console.
-  package var isToldOfReceipts: Bool { false }
-  /// Where the service is not told otherwise.
-  package var isReceiptAddressEntered: Bool { !isToldOfReceipts }
-  package var longestReceiptAddress: Int { .max }
   /// It signs nothing.
   package func receiptKey(of credential: Credential) -> ReceiptKey? { nil }
   /// The name of a key.

@@ -46,7 +46,7 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
     self.changes = changes
     let table = VendorCredentials(vendor, parts) { changes.add($0) }
     self.table = table
-    receiver = vendor.receipts.map { VendorReceipts(vendor, $0, parts, table) }
+    receiver = vendor.profile.receipts.map { VendorReceipts(vendor, $0.format, parts, table) }
   }
 
   /// Takes them.
@@ -268,7 +268,7 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
     guard serves(app), vendor.carries(content), var preview = vendor.preview(content, app: app.name)
     else { return nil }
     preview.notes +=
-      vendor.rules?.notes(on: preview.messageClass, secondsToLive: Int64(secondsToLive)) ?? []
+      vendor.profile.limits.rules?.notes(on: preview.messageClass, secondsToLive: Int64(secondsToLive)) ?? []
     return preview
   }
 

@@ -32,21 +32,11 @@ package struct Meizu: MakerVendor {
     package static func simulator(_ url: String) -> Endpoint { Endpoint(address: url + "/meizu") }
   }
 
-  private let endpoint: Endpoint
-
-  /// Makes requests to this address.
-  package init(_ endpoint: Endpoint = .meizu) { self.endpoint = endpoint }
-
-  /// What the channel is.
-  package var info: ChannelInfo { .meizu }
-  /// What Meizu allows.
-  package var rules: MakerRules? { .meizu }
-
-  // MARK: Credentials
-
-  /// App ID and secret.
-  package var maker: MakerCredential {
-    MakerCredential(
+  /// What is data about it.
+  package let profile = VendorProfile(
+    .meizu,
+    CredentialProfile(
+      maker: .meizu,
       step: Phrase("Set up Meizu push", "配置魅族推送"),
       purpose: Phrase(
         "Meizu devices then receive notifications while the app is closed.", "应用未运行时，魅族设备也能收到通知。"),
@@ -56,8 +46,16 @@ package struct Meizu: MakerVendor {
       fields: [
         CredentialField("app_id", Phrase("App ID", "App ID")),
         CredentialField("secret", Phrase("App secret", "App Secret"), .secret),
-      ])
-  }
+      ]),
+    limits: VendorLimits(.meizu),
+    // Meizu posts to addresses that its console knows.
+    receipts: ReceiptProfile(MeizuReceipts(), [.entered, .sent], longest: 128))
+  private let endpoint: Endpoint
+
+  /// Makes requests to this address.
+  package init(_ endpoint: Endpoint = .meizu) { self.endpoint = endpoint }
+
+  // MARK: Credentials
 
   /// Each request is signed with the secret.
   package func authorize(_ credential: VendorFields, at now: Timestamp) -> AccessRequest {
@@ -71,17 +69,6 @@ package struct Meizu: MakerVendor {
   package func readToken(_ answer: HTTPAnswer) -> AccessAnswer {
     .later("Meizu has no tokens of access", seconds: nil)
   }
-
-  // MARK: Receipts
-
-  /// By message.
-  package var receipts: (any ReceiptFormat)? { MeizuReceipts() }
-  /// With each push.
-  package var isToldOfReceipts: Bool { true }
-  /// Meizu posts to addresses that its console knows.
-  package var isReceiptAddressEntered: Bool { true }
-  /// As documented.
-  package var longestReceiptAddress: Int { 128 }
 
   // MARK: Requests
 
@@ -124,11 +111,6 @@ package struct Meizu: MakerVendor {
     let text = fields.map { "\($0.0)=\($0.1)" }.joined() + secret
     return Hex.encode(MD5.digest(Array(text.utf8)) ?? [])
   }
-
-  /// There is no question that no device notices.
-  package var canBeAsked: Bool { false }
-  /// None.
-  package func probe(_ credential: VendorFields, access: AccessToken) -> HTTPPost? { nil }
 
   // MARK: Messages
 

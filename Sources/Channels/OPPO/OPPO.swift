@@ -42,25 +42,11 @@ package struct OPPO: MakerVendor {
 
   /// Seconds for which a token of access is good, from when OPPO made it.
   static let accessLife: Int64 = 86_400
-  private let endpoint: Endpoint
-  private let time: any TimeSource
-
-  /// Makes requests to this address.
-  package init(_ endpoint: Endpoint = .oppo, time: any TimeSource = SystemTime()) {
-    self.endpoint = endpoint
-    self.time = time
-  }
-
-  /// What the channel is.
-  package var info: ChannelInfo { .oppo }
-  /// What OPPO allows.
-  package var rules: MakerRules? { .oppo }
-
-  // MARK: Credentials
-
-  /// App key and master secret.
-  package var maker: MakerCredential {
-    MakerCredential(
+  /// What is data about it.
+  package let profile = VendorProfile(
+    .oppo,
+    CredentialProfile(
+      maker: .oppo,
       step: Phrase("Set up OPPO PUSH", "配置 OPPO 推送"),
       purpose: Phrase(
         "OPPO, OnePlus and realme devices then receive notifications while the app is closed.",
@@ -74,17 +60,19 @@ package struct OPPO: MakerVendor {
           "master_secret", Phrase("Master secret", "MasterSecret"), .secret,
           hint: Phrase(
             "Not the app secret, which is for the app itself.", "不是 AppSecret，AppSecret 供客户端使用。")),
-      ])
+      ]),
+    limits: VendorLimits(.oppo),
+    receipts: ReceiptProfile(OPPOReceipts(), .sent, longest: 200))
+  private let endpoint: Endpoint
+  private let time: any TimeSource
+
+  /// Makes requests to this address.
+  package init(_ endpoint: Endpoint = .oppo, time: any TimeSource = SystemTime()) {
+    self.endpoint = endpoint
+    self.time = time
   }
 
-  // MARK: Receipts
-
-  /// A list.
-  package var receipts: (any ReceiptFormat)? { OPPOReceipts() }
-  /// With each push.
-  package var isToldOfReceipts: Bool { true }
-  /// As documented.
-  package var longestReceiptAddress: Int { 200 }
+  // MARK: Credentials
 
   // MARK: Requests
 
@@ -130,11 +118,6 @@ package struct OPPO: MakerVendor {
           ("auth_token", access.value), ("messages", String(decoding: messages, as: UTF8.self)),
         ]), contentType: "application/x-www-form-urlencoded"))
   }
-
-  /// Only a token of access is asked for.
-  package var canBeAsked: Bool { false }
-  /// There is none that no device might get.
-  package func probe(_ credential: VendorFields, access: AccessToken) -> HTTPPost? { nil }
 
   /// Reads the token.
   package func readToken(_ answer: HTTPAnswer) -> AccessAnswer { readToken(answer, at: time.now()) }

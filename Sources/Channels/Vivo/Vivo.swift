@@ -41,23 +41,11 @@ package struct Vivo: MakerVendor {
   /// Seconds for which a token of access is used: it is good for a day, and vivo asks to renew it every two
   /// hours at the latest.
   static let accessLife: Int64 = 7200
-  private let endpoint: Endpoint
-
-  /// Makes requests to this address.
-  package init(_ endpoint: Endpoint = .vivo) { self.endpoint = endpoint }
-
-  /// What the channel is.
-  package var info: ChannelInfo { .vivo }
-  /// What vivo allows.
-  package var rules: MakerRules? { .vivo }
-  /// A list costs a call more, and vivo limits lists by the day and sends no receipts for them.
-  package var fewestTokens: Int { 10 }
-
-  // MARK: Credentials
-
-  /// App ID, key and secret.
-  package var maker: MakerCredential {
-    MakerCredential(
+  /// What is data about it.
+  package let profile = VendorProfile(
+    .vivo,
+    CredentialProfile(
+      maker: .vivo,
       step: Phrase("Set up vivo push", "配置 vivo 推送"),
       purpose: Phrase(
         "vivo and iQOO devices then receive notifications while the app is closed.",
@@ -69,8 +57,16 @@ package struct Vivo: MakerVendor {
         CredentialField("app_id", Phrase("App ID", "AppID")),
         CredentialField("app_key", Phrase("App key", "AppKey")),
         CredentialField("secret", Phrase("App secret", "AppSecret"), .secret),
-      ])
-  }
+      ]),
+    // A list costs a call more, and vivo limits lists by the day and sends no receipts for them.
+    limits: VendorLimits(.vivo, fewestTokens: 10),
+    receipts: ReceiptProfile(VivoReceipts(), .sent, longest: 128))
+  private let endpoint: Endpoint
+
+  /// Makes requests to this address.
+  package init(_ endpoint: Endpoint = .vivo) { self.endpoint = endpoint }
+
+  // MARK: Credentials
 
   /// The app ID is a number in requests.
   package func check(_ fields: VendorFields) throws(CredentialProblem) {
@@ -78,15 +74,6 @@ package struct Vivo: MakerVendor {
       throw CredentialProblem(Phrase("vivo's app ID is a number.", "vivo 的 AppID 是一个数字。"), at: "app_id")
     }
   }
-
-  // MARK: Receipts
-
-  /// By task.
-  package var receipts: (any ReceiptFormat)? { VivoReceipts() }
-  /// With each push to a single device.
-  package var isToldOfReceipts: Bool { true }
-  /// As documented.
-  package var longestReceiptAddress: Int { 128 }
 
   // MARK: Requests
 
@@ -161,11 +148,6 @@ package struct Vivo: MakerVendor {
     body.set("requestId", id)
     return .post(post("pushToList", body))
   }
-
-  /// Only a token of access is asked for.
-  package var canBeAsked: Bool { false }
-  /// There is none that no device might get.
-  package func probe(_ credential: VendorFields, access: AccessToken) -> HTTPPost? { nil }
 
   private static func appID(_ credential: VendorFields) -> JSONValue {
     .number(JSONNumber(Int64(credential["app_id"]) ?? 0))

@@ -38,7 +38,7 @@ package struct PushServices: Sendable {
     self.simulator = simulator
   }
 
-  private static let others = ServiceID(rawValue: 8)
+  static let others = ServiceID(rawValue: 8)
 
   /// The service of an address; nil if it is not one that may be sent to.
   func service(of address: WebPushAddress) -> ServiceID? {
@@ -47,8 +47,8 @@ package struct PushServices: Sendable {
     return all.first { $0.hosts.contains { Self.matches(address.host, $0) } }?.id
   }
 
-  /// A service for people.
-  func name(_ id: ServiceID) -> String { all.first { $0.id == id }?.name ?? "" }
+  /// What people call them.
+  var names: [(ServiceID, String)] { all.map { ($0.id, $0.name) } }
 
   private static func matches(_ host: String, _ pattern: String) -> Bool {
     pattern.hasPrefix("*.")

@@ -18,6 +18,7 @@ extension ChannelInfo {
 
 /// Web Push: RFC 8030 with messages sealed by RFC 8291 and the server's proof of RFC 8292.
 package struct WebPush: Vendor {
+  package let profile: VendorProfile
   private let services: PushServices
   private let time: any TimeSource
 
@@ -25,24 +26,14 @@ package struct WebPush: Vendor {
   package init(_ services: PushServices = PushServices(), time: any TimeSource = SystemTime()) {
     self.services = services
     self.time = time
+    profile = VendorProfile(
+      .webPush, Self.credential, [.isCostly, .usesAddressesOfDevices], services: services.names)
   }
-
-  /// What the channel is.
-  package var info: ChannelInfo { .webPush }
-
-  /// Where notifications go.
-  package var slot: TokenSlot { TokenSlot(.webPush, kind: 1) }
-
-  /// Browsers' push services, which rest each on its own.
-  package var serviceIDs: [ServiceID] { services.all.map(\.id) }
-
-  /// A service for people.
-  package func name(of service: ServiceID) -> String { services.name(service) }
 
   /// The push service that a subscription names.
   package func service(of token: [UInt8]) -> ServiceID {
     WebPushSubscription(token).flatMap { services.service(of: $0.address) }
-      ?? serviceIDs[serviceIDs.count - 1]
+      ?? PushServices.others
   }
 
   /// A subscription in the form in which devices' subscriptions are stored; nil for anything else.
@@ -68,18 +59,13 @@ package struct WebPush: Vendor {
 
   // MARK: Credentials
 
-  /// What pages say of it.
-  package var texts: CredentialTexts {
-    CredentialTexts(
+  private static let credential = CredentialProfile(
+    texts: CredentialTexts(
       step: Phrase("Set up Web Push", "配置 Web Push"),
       stepText: Phrase(
         "Browsers then show notifications while your page is closed.", "页面未打开时，浏览器也能显示通知。"),
-      none: Phrase("no key", "未配置密钥"))
-  }
-
-  /// A contact, and a key if there is one already.
-  package var form: CredentialForm {
-    CredentialForm(
+      none: Phrase("no key", "未配置密钥")),
+    form: CredentialForm(
       "vapid", title: Phrase("Set up a key (VAPID)", "配置密钥（VAPID）"),
       text: Phrase(
         "The server creates the key. Pages subscribe with its public part. A new key ends all subscriptions made with the old one.",
@@ -95,17 +81,8 @@ package struct WebPush: Vendor {
           hint: Phrase(
             "Only to bring a key along. Leave it empty to keep the present key, or to have one created.",
             "仅在迁移已有密钥时填写；留空则保留现有密钥，或由服务器生成。"), isRequired: false),
-      ], action: Phrase("Save key", "保存密钥"))
-  }
-
-  /// What a credential is for.
-  package var subjectLabel: Phrase { Phrase("Contact", "联系方式") }
-
-  /// The contact.
-  package func values(of subject: String) -> [String: String] { ["contact": subject] }
-
-  /// There is nobody to ask: each subscription has a service of its own.
-  package var canBeAsked: Bool { false }
+      ], action: Phrase("Save key", "保存密钥")),
+    subject: Phrase("Contact", "联系方式"), subjectField: "contact")
 
   /// How pages name a key, and the public part that pages subscribe with.
   package func describe(_ name: String) -> CredentialDescription {
@@ -154,11 +131,6 @@ package struct WebPush: Vendor {
   /// Nobody is asked for one.
   package func readToken(_ answer: HTTPAnswer) -> AccessAnswer { .later("not asked for", seconds: nil) }
 
-  /// Whether there is a notification for pages, which are devices of the platform Android.
-  package func carries(_ content: PushContent) -> Bool {
-    content.isForVendors(on: .android)
-  }
-
   /// Renders the notification.
   package func render(_ push: ChannelPush) -> WebPushContent? {
     let content = push.push.content
@@ -167,9 +139,6 @@ package struct WebPush: Vendor {
         android, JSONWriter.serialize(.object(android)), push: push.id, replaces: content.overrides)
     }
   }
-
-  /// Each message is sealed with a key of its own.
-  package var isCostly: Bool { true }
 
   /// Posts the sealed message to the subscription's push service.
   package func request(
@@ -192,7 +161,4 @@ package struct WebPush: Vendor {
         url: subscription.address.url, fields: content.fields + fields, body: body,
         contentType: "application/octet-stream"))
   }
-
-  /// There is nobody to ask.
-  package func probe(_ credential: VAPIDKey, access: AccessToken) -> HTTPPost? { nil }
 }

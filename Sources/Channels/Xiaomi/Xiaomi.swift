@@ -35,21 +35,11 @@ package struct Xiaomi: MakerVendor {
     package static func simulator(_ url: String) -> Endpoint { Endpoint(address: url + "/xiaomi") }
   }
 
-  private let endpoint: Endpoint
-
-  /// Makes requests to this address.
-  package init(_ endpoint: Endpoint = .xiaomi) { self.endpoint = endpoint }
-
-  /// What the channel is.
-  package var info: ChannelInfo { .xiaomi }
-  /// What Xiaomi allows.
-  package var rules: MakerRules? { .xiaomi }
-
-  // MARK: Credentials
-
-  /// Package name and app secret.
-  package var maker: MakerCredential {
-    MakerCredential(
+  /// What is data about it.
+  package let profile = VendorProfile(
+    .xiaomi,
+    CredentialProfile(
+      maker: .xiaomi,
       step: Phrase("Set up Mi Push", "配置小米推送"),
       purpose: Phrase(
         "Xiaomi devices then receive notifications while the app is closed.", "应用未运行时，小米设备也能收到通知。"),
@@ -58,8 +48,16 @@ package struct Xiaomi: MakerVendor {
       fields: [
         CredentialField("package_name", Phrase("Package name", "应用包名")),
         CredentialField("secret", Phrase("App secret", "AppSecret"), .secret),
-      ])
-  }
+      ]),
+    .recalls,
+    limits: VendorLimits(.xiaomi),
+    receipts: ReceiptProfile(XiaomiReceipts(), .sent))
+  private let endpoint: Endpoint
+
+  /// Makes requests to this address.
+  package init(_ endpoint: Endpoint = .xiaomi) { self.endpoint = endpoint }
+
+  // MARK: Credentials
 
   /// The secret itself goes with each request.
   package func authorize(_ credential: VendorFields, at now: Timestamp) -> AccessRequest {
@@ -70,11 +68,6 @@ package struct Xiaomi: MakerVendor {
   package func readToken(_ answer: HTTPAnswer) -> AccessAnswer {
     .later("Xiaomi has no tokens of access", seconds: nil)
   }
-
-  /// By message.
-  package var receipts: (any ReceiptFormat)? { XiaomiReceipts() }
-  /// With each push.
-  package var isToldOfReceipts: Bool { true }
 
   // MARK: Requests
 
@@ -97,9 +90,6 @@ package struct Xiaomi: MakerVendor {
         refusal: Self.content(shown).refusal, notes: channel.notes(shown))
     }
   }
-
-  /// By version 3 of the interface: the older ones end on 2026-12-01 (dev.mi.com, documentation pId=2367).
-  package var canRecall: Bool { true }
 
   /// Takes notifications from the drawer, by the number that they have there.
   package func request(
@@ -131,11 +121,6 @@ package struct Xiaomi: MakerVendor {
         body: content.body(to: target, within: .xiaomi) + [UInt8(ascii: "&")] + package,
         contentType: "application/x-www-form-urlencoded"))
   }
-
-  /// There is no question that no device notices and whose answer is documented.
-  package var canBeAsked: Bool { false }
-  /// None.
-  package func probe(_ credential: VendorFields, access: AccessToken) -> HTTPPost? { nil }
 
   /// A notification as Xiaomi takes it, but for the package.
   static func content(_ shown: AndroidNotification) -> MakerContent {

@@ -36,14 +36,9 @@ struct ScriptedVendor: Vendor {
   let url: String
   /// Its services: a token that begins with b is of the second, if there are two.
   var services = [ServiceID.only]
-  var serviceIDs: [ServiceID] {
-    moments.interruption.occur()
-    return services
-  }
   func service(of token: [UInt8]) -> ServiceID {
     services.count > 1 && token.first == UInt8(ascii: "b") ? services[1] : services[0]
   }
-  func name(of service: ServiceID) -> String { services.count > 1 ? "Service \(service.rawValue)" : "" }
   var mostTokens = 1
   var fewestTokens = 1
   /// Whether each push begins with a request of its own, which is seen as one to the token "first".
@@ -70,17 +65,23 @@ struct ScriptedVendor: Vendor {
     func count(to token: String) -> Int { all.withLock { $0.count { $0.token == Array(token.utf8) } } }
   }
 
-  var info: ChannelInfo { Self.channel }
-  var slot: TokenSlot { TokenSlot(info.id, kind: 1) }
-  var texts: CredentialTexts {
-    CredentialTexts(step: Phrase("s", "s"), stepText: Phrase("s", "s"), none: Phrase("none", "none"))
+  var profile: VendorProfile {
+    VendorProfile(
+      Self.channel, Self.credential, [.answersProbes, .recalls],
+      limits: VendorLimits(mostTokens: mostTokens, fewestTokens: fewestTokens),
+      services: services.map { ($0, services.count > 1 ? "Service \($0.rawValue)" : "") })
   }
-  var form: CredentialForm {
-    CredentialForm(
+  var serviceIDs: [ServiceID] {
+    moments.interruption.occur()
+    return services
+  }
+  private static let credential = CredentialProfile(
+    texts: CredentialTexts(
+      step: Phrase("s", "s"), stepText: Phrase("s", "s"), none: Phrase("none", "none")),
+    form: CredentialForm(
       "form", title: Phrase("f", "f"), text: Phrase("f", "f"),
-      fields: [CredentialField("file", Phrase("f", "f"))])
-  }
-  var subjectLabel: Phrase { Phrase("Project", "Project") }
+      fields: [CredentialField("file", Phrase("f", "f"))]),
+    subject: Phrase("Project", "Project"))
 
   func read(_ input: CredentialInput, replacing current: [UInt8]?) throws(CredentialProblem) -> VendorUpload {
     VendorUpload(subject: "subject", name: "", secret: input.fields["file"] ?? [])
@@ -110,7 +111,6 @@ struct ScriptedVendor: Vendor {
   func probe(_ credential: [UInt8], access: AccessToken) -> HTTPPost? {
     HTTPPost(url: url, body: [])
   }
-  var canRecall: Bool { true }
   func endsRecall(_ answer: HTTPAnswer) -> Bool { answer.status == 200 }
   func request(_ recall: VendorRecall, with credential: [UInt8], access: AccessToken) -> HTTPPost? {
     moments.addRecall(recall.push)

@@ -10,7 +10,7 @@ extension VendorChannel: ChannelCredentials {
   package var credentials: (any ChannelCredentials)? { self }
 
   /// What pages say of the channel.
-  package var texts: CredentialTexts { vendor.texts }
+  package var texts: CredentialTexts { vendor.profile.credential.texts }
 
   package var forms: [CredentialForm] { [vendor.form] }
 
@@ -35,13 +35,13 @@ extension VendorChannel: ChannelCredentials {
     let description = vendor.describe(row.name)
     var credential = StoredCredential(
       id: row.id, app: row.app, name: description.name,
-      subject: .init(vendor.subjectLabel, row.subject), state: isPaused ? .paused : .inUse,
+      subject: .init(vendor.profile.credential.subject, row.subject), state: isPaused ? .paused : .inUse,
       addedAt: row.createdAt)
     credential.facts = description.facts
     credential.publicKey = description.publicKey
     credential.remarks = problem.map { [.init(Phrase(problem: $0), isBad: true)] } ?? []
     credential.actions = [isPaused ? .resume : .pause, .remove]
-    if vendor.receipts != nil, let marks = table.marks(of: row.app),
+    if vendor.hasReceipts, let marks = table.marks(of: row.app),
       let app = parts.router.apps.loaded(row.app)
     {
       credential.facts.append(parts.receiptFact(of: vendor, marks, in: app.key))
@@ -51,7 +51,7 @@ extension VendorChannel: ChannelCredentials {
     credential.values = vendor.values(of: row.subject)
     let dispatchers = dispatchers(of: row.app)
     guard let first = dispatchers.first, first.id == row.id else { return credential }
-    if vendor.canBeAsked { credential.actions.insert(.check) }
+    if vendor.profile.abilities.contains(.answersProbes) { credential.actions.insert(.check) }
     credential.remarks += VendorRemarks(dispatchers, in: parts.router.zone).all(
       check: checks.answer(first.id))
     return credential
@@ -107,7 +107,7 @@ extension VendorChannel: ChannelCredentials {
     } completion: { [self] result in
       guard case .success = result else { return reply(.failure(.unavailable)) }
       learnChanges { [vendor] _ in
-        let label = vendor.subjectLabel
+        let label = vendor.profile.credential.subject
         let text = Phrase("This credential is for: {} {}.", "该凭证用于：{} {}。").with(
           each: label, Phrase(verbatim: upload.subject))
         reply(.success([CredentialReceipt(text)]))

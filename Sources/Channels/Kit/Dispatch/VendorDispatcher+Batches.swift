@@ -93,7 +93,7 @@ extension VendorDispatcher {
 
   /// What a request passes to the service for its receipts; nil if it sends none.
   func passing(_ push: MessageID, _ tokens: [[UInt8]]) -> ReceiptPassing? {
-    guard vendor.receipts != nil else { return nil }
+    guard vendor.hasReceipts else { return nil }
     return ReceiptPassing(
       tag: marks.tag(push, for: vendor.mostTokens == 1 ? tokens[0] : nil),
       address: parts.passedReceiptAddress(of: vendor, marks, in: app))

@@ -116,7 +116,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       guard !taken.isEmpty else { return }
       let batches = batches(of: taken)
       state.withLock { $0.inFlight += batches.count }
-      if vendor.isCostly {
+      if vendor.profile.abilities.contains(.isCostly) {
         parts.makers.forEach(batches) { [self] in send($0, token, queue) }
       } else {
         for batch in batches { send(batch, token, queue) }

@@ -81,7 +81,7 @@ final class VendorRecalls<V: Vendor>: Sendable {
   func add(
     _ id: MessageID, of app: App, from: NumberSet? = nil, replaced: NumberSet? = nil, canSend: Bool = true
   ) {
-    guard vendor.canRecall else { return }
+    guard vendor.profile.abilities.contains(.recalls) else { return }
     guard canSend else { return tell(id, "the app has no credential") }
     let now = seconds
     let entry = Entry(

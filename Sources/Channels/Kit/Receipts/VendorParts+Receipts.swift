@@ -14,8 +14,9 @@ extension VendorParts {
   func passedReceiptAddress(
     of vendor: some Vendor, _ marks: ReceiptMarks, in app: AppKey
   ) -> String? {
-    guard vendor.isToldOfReceipts, let address = receiptAddress(of: vendor.info, marks, in: app),
-      address.utf8.count <= vendor.longestReceiptAddress
+    guard let receipts = vendor.profile.receipts, receipts.address.contains(.sent),
+      let address = receiptAddress(of: vendor.info, marks, in: app),
+      address.utf8.count <= receipts.longestAddress
     else { return nil }
     return address
   }
@@ -32,15 +33,16 @@ extension VendorParts {
           "Set --public-url to see the full address.",
           "服务器不知道自己的公网地址：请设置 --public-url，之后此处显示完整地址。"))
     }
+    let receipts = vendor.profile.receipts
     let note =
-      if !vendor.isToldOfReceipts {
+      if receipts?.address.contains(.sent) != true {
         Phrase("Enter it in the service's console. Keep it secret.", "请填写到厂商后台的回执配置中，注意保密。")
       } else if passedReceiptAddress(of: vendor, marks, in: app) == nil {
         Phrase(
           "Not sent with pushes: longer than the service's limit of {} bytes. Set a shorter --public-url.",
           "地址超过厂商 {} 字节的上限，推送时未携带该地址：请缩短 --public-url。"
-        ).with(String(vendor.longestReceiptAddress))
-      } else if vendor.isReceiptAddressEntered {
+        ).with(String(receipts?.longestAddress ?? 0))
+      } else if receipts?.address.contains(.entered) == true {
         Phrase(
           "Register it in the service's console as well: each push names it. Keep it secret.",
           "每次推送时自动携带该地址，同时须在厂商后台登记该地址，注意保密。")

@@ -109,7 +109,7 @@ struct AppChannelSetCommand: Command {
       }
       let marks = ReceiptMarks(secret: upload.secret, of: app.id, on: channel)
       let path =
-        vendor.receipts == nil ? nil : VendorParts.receiptPath(of: vendor.info, marks, in: app.key)
+        !vendor.hasReceipts ? nil : VendorParts.receiptPath(of: vendor.info, marks, in: app.key)
       try AppChannel.printList(store, app, receipts: path.map { (channel, $0) })
     }
   }
