@@ -185,7 +185,7 @@ let package = Package(
         "PushTesting", "BorealisDevice", "BorealisNet", "BorealisProtocol", "BorealisCrypto", "BorealisBase",
         "CLinux",
       ]),
-    tests("DevToolsTests", ["DevTools", "HTTP", "BorealisCrypto", "BorealisBase"]),
+    tests("DevToolsTests", ["DevTools", "Channels", "Model", "HTTP", "BorealisCrypto", "BorealisBase"]),
     tests(
       "BlackBoxTests",
       [

@@ -57,6 +57,16 @@ final class FCMSimulator {
     harmonyAccount = harmony
   }
 
+  /// The services of makers, by the names of their channels, with which their paths begin.
+  static let services: [String: Service] = [
+    "huawei": { $0.maker($1, $2, $3) }, "honor": { $0.maker($1, $2, $3) },
+    "harmony": { $0.harmony($1, $2, $3) }, "xiaomi": { $0.xiaomi($1, $2, $3) },
+    "oppo": { OPPOSimulator(simulator: $0).handle($1, Array($2.dropFirst()), $3) },
+    "vivo": { VivoSimulator(simulator: $0).handle($1, Array($2.dropFirst()), $3) },
+    "meizu": { MeizuSimulator(simulator: $0).handle($1, Array($2.dropFirst()), $3) },
+  ]
+  typealias Service = @Sendable (FCMSimulator, HTTPRequest, [String], Timestamp) -> HTTPResponse?
+
   /// Answers a request; nil if no answer comes.
   func handle(_ request: HTTPRequest, at now: Timestamp) -> HTTPResponse? {
     guard let target = HTTPTarget(request.target) else {
@@ -65,19 +75,10 @@ final class FCMSimulator {
     if target.path.first == "control" {
       return Control(simulator: self).handle(request, target)
     }
+    if target.path.count > 1, request.method == "POST", let service = Self.services[target.path[0]] {
+      return service(self, request, target.path, now)
+    }
     switch target.path.count {
-    case 2... where ["huawei", "honor"].contains(target.path[0]) && request.method == "POST":
-      return maker(request, target.path, now)
-    case 2... where target.path[0] == "harmony" && request.method == "POST":
-      return harmony(request, target.path, now)
-    case 2... where target.path[0] == "xiaomi" && request.method == "POST":
-      return xiaomi(request, target.path, now)
-    case 2... where target.path[0] == "oppo" && request.method == "POST":
-      return OPPOSimulator(simulator: self).handle(request, Array(target.path.dropFirst()), now)
-    case 2... where target.path[0] == "vivo" && request.method == "POST":
-      return VivoSimulator(simulator: self).handle(request, Array(target.path.dropFirst()), now)
-    case 2... where target.path[0] == "meizu" && request.method == "POST":
-      return MeizuSimulator(simulator: self).handle(request, Array(target.path.dropFirst()), now)
     case 1 where target.path[0] == "token" && request.method == "POST":
       return finish("token", request, nil, now, take(.token, nil) ?? .answer(grant(request, now)))
     case 2 where target.path[0] == "push" && request.method == "POST":

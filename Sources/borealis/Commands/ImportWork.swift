@@ -78,7 +78,7 @@ struct ImportWork {
     guard let columns else {
       guard let fields = record.fields else { throw .failed("line 1: \(Self.unreadable)") }
       do throws(ImportFault) {
-        self.columns = try ImportColumns(fields, from: options.source, channels: HomeService.channelInfos)
+        self.columns = try ImportColumns(fields, from: options.source, channels: ChannelRegistry.infos)
       } catch {
         throw .failed("line 1: \(error.reason)")
       }
@@ -192,7 +192,7 @@ struct ImportWork {
     case .aliasFull: "the alias belongs to \(RegistrationLimits.devicesPerAlias) devices already"
     case .appTagsFull: "the app has \(RegistrationLimits.tagsPerApp) tags already"
     case .tokenTaken(let channel, let id):
-      "the token of \(HomeService.channelInfos.first { $0.id == channel }?.name ?? "a channel") belongs to \(id.text)"
+      "the token of \(ChannelRegistry.infos.first { $0.id == channel }?.name ?? "a channel") belongs to \(id.text)"
     }
   }
 

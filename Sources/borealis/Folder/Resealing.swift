@@ -110,7 +110,7 @@ struct Resealing: Sendable {
   }
 
   private static func name(_ row: ChannelCredentialRow, _ key: AppKey?) -> String {
-    let channel = HomeService.channelInfos.first { $0.id == row.channel } ?? .unknown(row.channel)
+    let channel = ChannelRegistry.infos.first { $0.id == row.channel } ?? .unknown(row.channel)
     return "\(channel.english) credential of the app \(key?.text ?? "number \(row.app.rawValue)")"
   }
 

@@ -32,9 +32,6 @@ final class HomeService: Sendable {
   private let settings: ServeSettings
   private let time: SystemTime
 
-  /// The channels to outside services that every server has.
-  static let channelInfos: [ChannelInfo] = [.apns] + Vendors.infos
-
   /// Opens the database as its server, or as one of several homes.
   static func openStore(
     _ settings: ServeSettings, _ metrics: ServerMetrics, replacing fence: Int64? = nil, patience: Int? = nil,

@@ -5,7 +5,7 @@ import HTTP
 import Model
 import Storage
 
-/// The vendors' services of the program: one more is one line here.
+/// The settings of vendors' services, and what is made of them.
 struct Vendors: Sendable {
   /// Where a simulator stands for Google's services.
   static let fcm = SettingDefinition(
@@ -35,15 +35,8 @@ struct Vendors: Sendable {
     kind: .text)
   static let settings = [fcm, webPush, webPushHosts, makers, authorities]
 
-  private let fcm: FCM
-  private let webPush: WebPush
-  private let huawei: Huawei
-  private let harmony: Harmony
-  private let honor: Honor
-  private let xiaomi: Xiaomi
-  private let oppo: OPPO
-  private let vivo: Vivo
-  private let meizu: Meizu
+  /// In the order of the registry.
+  let all: [any Vendor]
   /// Whether an address without TLS was given: only a simulator has one.
   private let isPlain: Bool
   private let webPushURL: String?
@@ -52,15 +45,7 @@ struct Vendors: Sendable {
 
   init(_ settings: Settings) throws(Failure) {
     let url = try Self.address(Self.fcm, settings)
-    fcm = FCM(url.map { .simulator($0) } ?? .google)
     let makers = try Self.address(Self.makers, settings)
-    huawei = Huawei(makers.map { .simulator($0) } ?? .huawei)
-    harmony = Harmony(makers.map { .simulator($0) } ?? .huawei)
-    honor = Honor(makers.map { .simulator($0) } ?? .honor)
-    xiaomi = Xiaomi(makers.map { .simulator($0) } ?? .xiaomi)
-    oppo = OPPO(makers.map { .simulator($0) } ?? .oppo)
-    vivo = Vivo(makers.map { .simulator($0) } ?? .vivo)
-    meizu = Meizu(makers.map { .simulator($0) } ?? .meizu)
     isPlain = [url, makers].contains { $0?.hasPrefix("http://") == true }
     webPushURL = try Self.address(Self.webPush, settings)
     trusted = try ServeSettings.authorities(settings, Self.authorities.name)
@@ -72,7 +57,9 @@ struct Vendors: Sendable {
           "--\(Self.webPushHosts.name): \"\(host)\" is not a host such as push.example.com or *.example.com")
       }
     }
-    webPush = WebPush(PushServices(hosts, simulator: webPushURL))
+    all = ChannelRegistry.vendors(
+      at: VendorAddresses(
+        google: url, makers: makers, browsers: PushServices(hosts, simulator: webPushURL)))
   }
 
   private static func address(_ setting: SettingDefinition, _ settings: Settings) throws(Failure) -> String? {
@@ -85,17 +72,11 @@ struct Vendors: Sendable {
     return url
   }
 
-  /// What their channels are.
-  static let infos: [ChannelInfo] = [
-    .fcm, .webPush, .huawei, .harmony, .honor, .xiaomi, .oppo, .vivo, .meizu,
-  ]
-
-  var all: [any Vendor] { [fcm, webPush, huawei, harmony, honor, xiaomi, oppo, vivo, meizu] }
-
   /// The vendor with a channel's name.
   func named(_ name: String) throws(Failure) -> any Vendor {
     guard let vendor = all.first(where: { $0.info.name == name }) else {
-      throw .usage("CHANNEL is one of \(all.map(\.info.name).joined(separator: ", "))")
+      let infos = all.map(\.info).sorted { $0.id < $1.id }
+      throw .usage("CHANNEL is one of \(infos.map(\.name).joined(separator: ", "))")
     }
     return vendor
   }
@@ -142,13 +123,6 @@ struct Vendors: Sendable {
 
   /// Their channels; `parts` send to addresses that the operator chose.
   func channels(_ parts: VendorParts, _ transports: Transports) -> [any ServiceChannel] {
-    [
-      // A phone's maker reaches it more often than Google does, where it has both.
-      VendorChannel(huawei, parts), VendorChannel(harmony, parts), VendorChannel(honor, parts),
-      VendorChannel(xiaomi, parts), VendorChannel(oppo, parts), VendorChannel(vivo, parts),
-      VendorChannel(meizu, parts),
-      VendorChannel(fcm, parts),
-      VendorChannel(webPush, parts.sending(with: transports.guarded)),
-    ]
+    all.map { $0.channel(parts, guarded: transports.guarded) }
   }
 }

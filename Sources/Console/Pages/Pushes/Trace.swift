@@ -227,7 +227,7 @@ struct Trace: Sendable {
 }
 
 /// Why a push did not reach a device, in short, in the server's own words. Services have others
-/// (`Channel.meaning`).
+/// (`ServiceChannel.meaning`).
 enum FailureWords {
   private static let phrases: [String: Phrase] = [
     "QueueFull": Words.lossQueueFull, "Replaced": Words.lossReplaced, "NoChannel": Words.lossNoChannel,

@@ -45,7 +45,8 @@ private enum AppChannel {
   /// All that may be shown of a credential.
   private static func document(_ row: ChannelCredentialRow) -> JSONObject {
     var document = JSONObject()
-    let name = Vendors.infos.first { $0.id == row.channel }?.name ?? ChannelInfo.unknown(row.channel).name
+    let name =
+      ChannelRegistry.infos.first { $0.id == row.channel }?.name ?? ChannelInfo.unknown(row.channel).name
     document.set("channel", .string(name))
     document.set("id", .string(row.id))
     document.set("subject", .string(row.subject))
