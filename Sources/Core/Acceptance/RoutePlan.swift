@@ -201,6 +201,9 @@ extension AppDirectory.State {
 
   fileprivate func add(_ numbers: [RegistrationNumber], _ terms: RouteTerms, to plan: inout RoutePlan) {
     let platforms = terms.platforms
+    let (reachesOnline, reachesAway) = (
+      terms.reachesWithoutVendor(reachable: true), terms.reachesWithoutVendor(reachable: false)
+    )
     let holders = terms.vendors.map { table.members(of: $0) }
     var own: [RegistrationNumber] = []
     var vendors = terms.vendors.map { _ in [RegistrationNumber]() }
@@ -208,7 +211,7 @@ extension AppDirectory.State {
     for number in numbers {
       let record = table.records[number.rawValue]
       guard let platform = Platform(rawValue: record.platform), platforms.contains(platform) else {
-        if terms.reachesWithoutVendor(reachable: record.isOnline) { own.append(number) }
+        if record.isOnline ? reachesOnline : reachesAway { own.append(number) }
         continue
       }
       let state: AppVisibility = record.isForeground ? .foreground : .background
