@@ -63,7 +63,9 @@ import Testing
   /// Only Storage knows which database there is. Benchmarks open files of their own, and `borealis` tells
   /// people the name of the file.
   @Test func onlyStorageKnowsTheDatabase() throws {
-    let exempt: Set = ["CSQLite", "Storage", "DevTools", "borealis", "StorageTests", "ConsoleTests"]
+    let exempt: Set = [
+      "CSQLite", "Storage", "DevTools", "borealis", "borealis-dev", "StorageTests", "ConsoleTests",
+    ]
     for target in map.targets where !exempt.contains(target.name) {
       #expect(!target.dependencies.contains("CSQLite"), "\(target.name)")
       guard Repository.exists("Sources/" + target.folder) else { continue }
@@ -87,7 +89,7 @@ import Testing
   /// protocol and the APIs of JPush and Getui, which speak of it and are older than other channels.
   private static let namingAPNs = [
     "Channels/APNs/", "Channels/ChannelRegistry.swift", "DevTools/APNsSimulator/", "DevTools/Bench/",
-    "borealis/",
+    "borealis/", "borealis-dev/",
     "BorealisDevice/", "Base/Identifiers/APNsTokenSlot.swift", "Base/Identifiers/Identifiers.swift",
     "DeviceProtocol/ClientFrame", "Model/Audience/AudienceParser.swift", "Model/Channels/APNsTokens.swift",
     "Model/Channels/ChannelID.swift", "Model/Push/PushContent.swift", "Model/Push/PushOptions.swift",

@@ -17,6 +17,33 @@ import Testing
     }
   }
 
+  /// Files with a longer function than others may have. A router's initializer makes all services of a home,
+  /// in the order in which they need each other.
+  private static let withLongFunctions: Set = ["Sources/Core/Router.swift"]
+
+  /// The formatter puts the end of a body in a line of its own, below the first letter of its declaration.
+  @Test func noFunctionIsLong() throws {
+    let start = /^ *(?:@[\w(): ]+ )*(?:\w+(?:\(\w+\))? )*(?:func [^ ]|init[?(<]|subscript[(<])/
+    var (count, long) = (0, Set<String>())
+    for path in try #require(Self.sources) {
+      let lines = try Repository.text(path).split(separator: "\n", omittingEmptySubsequences: false)
+      for (index, line) in lines.enumerated() where line.starts(with: start) {
+        var depth = 0
+        let last = lines[index...].firstIndex { line in
+          depth += line.count { "([".contains($0) } - line.count { ")]".contains($0) }
+          return depth <= 0
+        }
+        guard let last, lines[last].hasSuffix("{"),
+          let end = lines[last...].firstIndex(of: line.prefix { $0 == " " } + "}")
+        else { continue }
+        count += 1
+        if end - index >= 60 { long.insert(path) }
+      }
+    }
+    #expect(count > 5000, "the search finds functions")
+    #expect(long == Self.withLongFunctions)
+  }
+
   /// Whoever reads or searches for a type means one.
   @Test func namesOfTypesAreUnique() throws {
     var files: [String: Set<String>] = [:]

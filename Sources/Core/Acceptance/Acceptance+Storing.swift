@@ -44,7 +44,34 @@ extension Acceptance {
   private func store(
     _ new: NewPush, of app: App, in transaction: WriteTransaction
   ) throws(StorageError) -> AcceptancePart.State {
+    if let end = try end(of: new, of: app, in: transaction) { return end }
     var push = new
+    let request = push.request
+    if let old = request.overrides, push.content.isForChannels,
+      let row = try transaction.pushes.find(id: old)
+    {
+      push.take(placeOf: row.content, channels.renderers)
+    }
+    // On the writer's thread, so that IDs grow in commit order.
+    let id = ids.next()
+    try insert(push, id, of: app, in: transaction)
+    if let old = request.overrides {
+      push.takersOfOld = try deliveries.withdraw(
+        old, of: app, .overridden, at: push.now, by: push.holder, in: transaction)
+      try transaction.pushes.markReplaced(old, by: id)
+    }
+    if var note = request.note {
+      note.target = "\(id.text) (\(push.audienceCount))"
+      try transaction.audit.add(note)
+    }
+    return .accepted(
+      AcceptedPush(id: id, sendno: request.sendno, targets: push.audienceCount), push)
+  }
+
+  /// What a request ends with that makes no push: a repeated one with the first one's answer, or a refusal.
+  private func end(
+    of push: NewPush, of app: App, in transaction: WriteTransaction
+  ) throws(StorageError) -> AcceptancePart.State? {
     let request = push.request
     if let cid = request.push.cid, let first = try transaction.pushes.lookupCID(app: app.id, cid: cid) {
       guard first.isSame(as: request.getui?.digest) else { return .refused(.requestRepeated) }
@@ -69,13 +96,14 @@ extension Acceptance {
         return .refused(.broadcastLimit)
       }
     }
-    if let old = request.overrides, push.content.isForChannels,
-      let row = try transaction.pushes.find(id: old)
-    {
-      push.take(placeOf: row.content, channels.renderers)
-    }
-    // On the writer's thread, so that IDs grow in commit order.
-    let id = ids.next()
+    return nil
+  }
+
+  /// Inserts the rows of a push.
+  private func insert(
+    _ push: NewPush, _ id: MessageID, of app: App, in transaction: WriteTransaction
+  ) throws(StorageError) {
+    let request = push.request
     try transaction.pushes.insert(push.row(id, app: app.id), from: push.source)
     try callbacks.note(push, id, of: app, in: transaction)
     if let plan = request.push.options.pushPlan {
@@ -105,17 +133,6 @@ extension Acceptance {
         app: app.id, cid: cid, id: id, sendno: request.sendno, at: push.now,
         digest: request.getui?.digest?.stored)
     }
-    if let old = request.overrides {
-      push.takersOfOld = try deliveries.withdraw(
-        old, of: app, .overridden, at: push.now, by: push.holder, in: transaction)
-      try transaction.pushes.markReplaced(old, by: id)
-    }
-    if var note = request.note {
-      note.target = "\(id.text) (\(push.audienceCount))"
-      try transaction.audit.add(note)
-    }
-    return .accepted(
-      AcceptedPush(id: id, sendno: request.sendno, targets: push.audienceCount), push)
   }
 
   /// Days since 1970-01-01 by the clocks of the server's zone: at JPush, of China.

@@ -49,57 +49,17 @@ package struct PushTargets: Sendable {
   package init?(_ rows: TargetRows, at now: Timestamp) {
     guard let sets = Stored(rows) else { return nil }
     let isAlive = now < rows.push.expiresAt
-    let status = rows.outcome?.status ?? .open
-    let isWithdrawn = rows.withdrawal != nil
+    let claims = ShownClaims(sets)
+    let direct = DirectTargets(rows, sets, shown: claims.own, isAlive: isAlive)
     (all, ios, own) = (sets.reached.union(sets.unreached), sets.ios, sets.own)
     (shown, tapped) = (sets.shown.union(sets.tapped), sets.tapped)
-
-    // The notification that another channel brings our connection leaves out, so that it is known by which
-    // way came what was shown.
-    var unclaimed = shown
-    func claim(_ known: NumberSet) -> NumberSet {
-      let claimed = unclaimed.intersection(known)
-      unclaimed.subtract(claimed)
-      return claimed
-    }
-    var shownBy: [DeliveryLeg: NumberSet] = [:]
-    for leg in sets.legs.keys.sorted() where leg.isMain {
-      shownBy[leg] = claim(sets.legs[leg]?.known ?? NumberSet())
-    }
-    shownByOwn = claim(own)
-    for leg in sets.legs.keys.sorted() where !leg.isMain {
-      shownBy[leg] = claim(sets.legs[leg]?.known ?? NumberSet())
-    }
-    lateByOwn = sets.late.intersection(own)
-
-    // Our connection. That a device has it outweighs all that was given up before that was known.
-    var acknowledged = sets.delivered.intersection(own).union(shownByOwn).union(lateByOwn)
-    // Whom a channel took over may have acknowledged at the same moment.
-    contradicted = sets.dropped.reduce(into: NumberSet()) {
-      if $1.key != .handedOver { $0.formUnion($1.value.intersection(sets.delivered)) }
-    }
-    let dropped = sets.dropped.mapValues { $0.subtracting(acknowledged) }
-    var rest = own.subtracting(acknowledged)
-    for targets in dropped.values { rest.subtract(targets) }
-    let isOwnOver = !rows.isPending && status != .open
-    if isOwnOver, status == .delivered {
-      acknowledged.formUnion(rest)
-      rest = NumberSet()
-    }
-    self.acknowledged = acknowledged
-    hasLostRow = !rows.isPending && status == .open && !rest.isEmpty
-    waiting = isOwnOver || !isAlive ? NumberSet() : rest
-    rest.subtract(waiting)
-    var lost = dropped.filter { !$0.value.isEmpty }
-    if !rest.isEmpty, isOwnOver, status == .dropped || status == .replaced {
-      lost[status == .dropped ? .queueFull : .replaced, default: NumberSet()].formUnion(rest)
-      rest = NumberSet()
-    }
-    self.lost = lost
+    (shownByOwn, lateByOwn) = (claims.own, direct.late)
+    (acknowledged, waiting, contradicted) = (direct.acknowledged, direct.waiting, direct.contradicted)
+    (lost, hasLostRow) = (direct.lost, direct.hasLostRow)
 
     // Other channels: a device that gets two legs of it has it with the first of them.
     var legs = sets.legs
-    for (leg, shown) in shownBy {
+    for (leg, shown) in claims.legs {
       // What brings the notification is what receipts are about.
       legs[leg]?.prove(
         shown, leg.isMain ? sets.ofServices : [:], isAsked: rows.pendingChannels.contains(leg.channel),
@@ -117,14 +77,15 @@ package struct PushTargets: Sendable {
     }
 
     // All: what is first in this order counts.
+    let isWithdrawn = rows.withdrawal != nil
     delivered = acknowledged.union(accepted).intersection(all)
     var left = all.subtracting(delivered)
     pending = waiting.union(waitingElsewhere).intersection(left)
     left.subtract(pending)
-    recalled = (isWithdrawn ? withdrawn.union(rest) : withdrawn).intersection(left)
+    recalled = (isWithdrawn ? withdrawn.union(direct.rest) : withdrawn).intersection(left)
     left.subtract(recalled)
     var over = late
-    if !isWithdrawn { over.formUnion(rest) }
+    if !isWithdrawn { over.formUnion(direct.rest) }
     if !isAlive { over.formUnion(open) }
     if rows.push.isOnlineOnly { over.formUnion(sets.unreached) }
     expired = over.intersection(left)
@@ -140,6 +101,67 @@ package struct PushTargets: Sendable {
     fail(LossReason.noChannel.rawValue, sets.unreached)
     fail(LossReason.unknown.rawValue, left)
     self.failed = failed
+  }
+}
+
+/// By which way came what devices have shown. Our connection leaves out the notification that another channel
+/// brings, so that this is known.
+private struct ShownClaims {
+  private(set) var own = NumberSet()
+  private(set) var legs: [DeliveryLeg: NumberSet] = [:]
+
+  init(_ sets: Stored) {
+    var unclaimed = sets.shown.union(sets.tapped)
+    func claim(_ known: NumberSet) -> NumberSet {
+      let claimed = unclaimed.intersection(known)
+      unclaimed.subtract(claimed)
+      return claimed
+    }
+    for leg in sets.legs.keys.sorted() where leg.isMain {
+      legs[leg] = claim(sets.legs[leg]?.known ?? NumberSet())
+    }
+    own = claim(sets.own)
+    for leg in sets.legs.keys.sorted() where !leg.isMain {
+      legs[leg] = claim(sets.legs[leg]?.known ?? NumberSet())
+    }
+  }
+}
+
+/// What has become of a push for those who were to get something over our connection.
+private struct DirectTargets {
+  let acknowledged, waiting, late, contradicted: NumberSet
+  /// Those who neither have it nor wait, for no reason of their own.
+  let rest: NumberSet
+  let lost: [LossReason: NumberSet]
+  let hasLostRow: Bool
+
+  init(_ rows: TargetRows, _ sets: Stored, shown: NumberSet, isAlive: Bool) {
+    let status = rows.outcome?.status ?? .open
+    late = sets.late.intersection(sets.own)
+    // That a device has it outweighs all that was given up before that was known.
+    var acknowledged = sets.delivered.intersection(sets.own).union(shown).union(late)
+    // Whom a channel took over may have acknowledged at the same moment.
+    contradicted = sets.dropped.reduce(into: NumberSet()) {
+      if $1.key != .handedOver { $0.formUnion($1.value.intersection(sets.delivered)) }
+    }
+    let dropped = sets.dropped.mapValues { $0.subtracting(acknowledged) }
+    var rest = sets.own.subtracting(acknowledged)
+    for targets in dropped.values { rest.subtract(targets) }
+    let isOver = !rows.isPending && status != .open
+    if isOver, status == .delivered {
+      acknowledged.formUnion(rest)
+      rest = NumberSet()
+    }
+    self.acknowledged = acknowledged
+    hasLostRow = !rows.isPending && status == .open && !rest.isEmpty
+    waiting = isOver || !isAlive ? NumberSet() : rest
+    rest.subtract(waiting)
+    var lost = dropped.filter { !$0.value.isEmpty }
+    if !rest.isEmpty, isOver, status == .dropped || status == .replaced {
+      lost[status == .dropped ? .queueFull : .replaced, default: NumberSet()].formUnion(rest)
+      rest = NumberSet()
+    }
+    (self.lost, self.rest) = (lost, rest)
   }
 }
 

@@ -107,8 +107,15 @@ package struct Diagnostics: Sendable {
       number, hasToken: tokens.contains { !$0.token.bytes.isEmpty } && !facts.isUnreached,
       at: facts.push.createdAt)
     guard let way else { return facts }
+    facts.way?.credential = try way.channel.credential(
+      of: app, for: facts.device?.token ?? .none, in: transaction, at: now)
+    describe(way, of: app, content, in: &facts)
+    return facts
+  }
+
+  /// Adds how a channel does now.
+  private func describe(_ way: Way, of app: App, _ content: PushContent?, in facts: inout WhyFacts) {
     let service = facts.device?.token ?? .none
-    facts.way?.credential = try way.channel.credential(of: app, for: service, in: transaction, at: now)
     facts.way?.rest = way.channel.rest(of: app, for: service, content)
     let name = way.info.service(service)?.name ?? ""
     let status = way.channel.status(of: app).first {
@@ -117,7 +124,6 @@ package struct Diagnostics: Sendable {
     if case .unreachable(let since, let reason)? = status?.health {
       facts.way?.unreachable = WhyFacts.Unreachable(since: since, reason: reason)
     }
-    return facts
   }
 
   // MARK: The channel

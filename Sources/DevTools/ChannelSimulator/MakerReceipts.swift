@@ -76,19 +76,29 @@ struct MakerReceipts {
   ) -> (body: [UInt8], type: String) {
     let moment = JSONValue.number(JSONNumber(sent.milliseconds))
     let code: JSONValue = Int64(result).map { .number(JSONNumber($0)) } ?? .string(result)
-    func json(_ value: JSONValue) -> (body: [UInt8], type: String) {
-      (JSONWriter.serialize(value), "application/json; charset=UTF-8")
+    let value = document(service, token, result, tag, moment, code)
+    switch service {
+    case "xiaomi": return form("data", value)
+    case "meizu": return form("access_token=simulator&cb", value)
+    default: return (JSONWriter.serialize(value), "application/json; charset=UTF-8")
     }
-    func form(_ name: String, _ value: JSONValue) -> (body: [UInt8], type: String) {
-      var text = name + "="
-      for byte in JSONWriter.serialize(value) {
-        text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-      }
-      return (Array(text.utf8), "application/x-www-form-urlencoded")
+  }
+
+  private static func form(_ name: String, _ value: JSONValue) -> (body: [UInt8], type: String) {
+    var text = name + "="
+    for byte in JSONWriter.serialize(value) {
+      text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
+    return (Array(text.utf8), "application/x-www-form-urlencoded")
+  }
+
+  private static func document(
+    _ service: String, _ token: String, _ result: String, _ tag: String, _ moment: JSONValue,
+    _ code: JSONValue
+  ) -> JSONValue {
     switch service {
     case "harmony":
-      return json([
+      return [
         "statuses": [
           [
             "token": .string(token), "pushType": 0, "appPackageName": .string(MakerAccounts.package),
@@ -96,42 +106,40 @@ struct MakerReceipts {
             "deliveryStatus": ["result": code, "timestamp": moment],
           ]
         ]
-      ])
+      ]
     case "xiaomi":
-      return form(
-        "data",
-        [
-          "sdm1": [
-            "param": .string(tag), "type": code, "targets": .string(token), "jobkey": "", "barStatus": "",
-            "timestamp": moment,
-          ]
-        ])
+      return [
+        "sdm1": [
+          "param": .string(tag), "type": code, "targets": .string(token), "jobkey": "", "barStatus": "",
+          "timestamp": moment,
+        ]
+      ]
     case "oppo":
-      return json([
+      return [
         [
           "messageId": "1", "taskId": "1", "registrationIds": .string(token), "param": .string(tag),
           "eventTime": moment, "eventType": .string(result),
         ]
-      ])
+      ]
     case "vivo":
-      return json([
+      return [
         "1": [
           "param": .string(tag), "targets": .string(token), "ackTime": moment, "ackType": .string(result),
         ]
-      ])
+      ]
     case "meizu":
       var messages = JSONObject()
       messages.set("1-" + result, ["param": .string(tag), "type": code, "targets": [.string(token)]])
-      return form("access_token=simulator&cb", .object(messages))
+      return .object(messages)
     default:
-      return json([
+      return [
         "statuses": [
           [
             "biTag": .string(tag), "appid": .string(MakerAccounts.app), "token": .string(token),
             "status": code, "timestamp": moment, "requestId": "1",
           ]
         ]
-      ])
+      ]
     }
   }
 

@@ -67,67 +67,67 @@ extension Store {
 
 /// Rows that are missing, by what is left of them.
 private enum LostRows {
+  /// Counts rows, and what it means if there are any.
+  private static let checks: [(sql: StaticString, meaning: String)] = [
+    (
+      "SELECT count(*) FROM pending WHERE NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = pending.msg_id)",
+      "pending rows without their push: these pushes are lost"
+    ),
+    (
+      """
+      SELECT count(*) FROM channel_pending
+      WHERE NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_pending.msg_id)
+      """, "rows of the queue to a channel without their push: these pushes are lost"
+    ),
+    (
+      "SELECT count(*) FROM delivered WHERE NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = delivered.msg_id)",
+      "delivered sets without their push"
+    ),
+    (
+      """
+      SELECT count(*) FROM outcome
+      WHERE NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = outcome.msg_id)
+        AND msg_id > (SELECT min(msg_id) FROM (
+          SELECT msg_id FROM push EXCEPT SELECT msg_id FROM pending EXCEPT SELECT msg_id FROM channel_pending) AS ended)
+        AND at > (SELECT coalesce(max(purged_at), 0) FROM app)
+        AND NOT EXISTS (SELECT 1 FROM app WHERE deleted_at IS NOT NULL AND purged_at IS NULL)
+      """, "outcomes without their push, although older pushes are kept: these pushes are lost"
+    ),
+    (
+      """
+      SELECT count(*) FROM (
+        SELECT msg_id FROM pending WHERE acknowledged = 1
+        UNION SELECT msg_id FROM outcome
+          WHERE acknowledged = 1 AND status <> 1
+            AND EXISTS (SELECT 1 FROM push WHERE push.msg_id = outcome.msg_id)) AS acknowledged
+      WHERE NOT EXISTS (SELECT 1 FROM delivered WHERE delivered.msg_id = acknowledged.msg_id)
+      """, "pushes without the set of those who acknowledged them: it is lost who has them"
+    ),
+    (
+      "SELECT count(*) FROM push WHERE NOT EXISTS (SELECT 1 FROM app WHERE app.id = push.app_id)",
+      "pushes of apps that do not exist"
+    ),
+    (
+      "SELECT count(*) FROM registration JOIN app ON app.id = app_id WHERE number >= next_number",
+      "registrations with a number that was never given"
+    ),
+  ]
+
   static func orphans(_ database: Database) throws(StorageError) -> [(Int64, String)] {
     func count(_ sql: StaticString) throws(StorageError) -> Int64 {
       try database.first(sql) { $0.integer() } ?? 0
     }
-    return [
-      (
-        // PostgreSQL sees to that by itself.
-        database.sqlite == nil ? 0 : try count("SELECT count(*) FROM pragma_foreign_key_check"),
-        "rows refer to an app, or a registration, that does not exist"
-      ),
-      (
-        try count(
-          "SELECT count(*) FROM pending WHERE NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = pending.msg_id)"
-        ),
-        "pending rows without their push: these pushes are lost"
-      ),
-      (
-        try count(
-          "SELECT count(*) FROM channel_pending WHERE NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_pending.msg_id)"
-        ),
-        "rows of the queue to a channel without their push: these pushes are lost"
-      ),
-      (
-        try count(
-          "SELECT count(*) FROM delivered WHERE NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = delivered.msg_id)"
-        ),
-        "delivered sets without their push"
-      ),
-      (
-        try count(
-          """
-          SELECT count(*) FROM outcome
-          WHERE NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = outcome.msg_id)
-            AND msg_id > (SELECT min(msg_id) FROM (
-              SELECT msg_id FROM push EXCEPT SELECT msg_id FROM pending EXCEPT SELECT msg_id FROM channel_pending) AS ended)
-            AND at > (SELECT coalesce(max(purged_at), 0) FROM app)
-            AND NOT EXISTS (SELECT 1 FROM app WHERE deleted_at IS NOT NULL AND purged_at IS NULL)
-          """), "outcomes without their push, although older pushes are kept: these pushes are lost"
-      ),
-      (
-        try count(
-          """
-          SELECT count(*) FROM (
-            SELECT msg_id FROM pending WHERE acknowledged = 1
-            UNION SELECT msg_id FROM outcome
-              WHERE acknowledged = 1 AND status <> 1
-                AND EXISTS (SELECT 1 FROM push WHERE push.msg_id = outcome.msg_id)) AS acknowledged
-          WHERE NOT EXISTS (SELECT 1 FROM delivered WHERE delivered.msg_id = acknowledged.msg_id)
-          """), "pushes without the set of those who acknowledged them: it is lost who has them"
-      ),
-      (
-        try count(
-          "SELECT count(*) FROM push WHERE NOT EXISTS (SELECT 1 FROM app WHERE app.id = push.app_id)"),
-        "pushes of apps that do not exist"
-      ),
-      (
-        try count(
-          "SELECT count(*) FROM registration JOIN app ON app.id = app_id WHERE number >= next_number"),
-        "registrations with a number that was never given"
-      ),
-    ]
+    var found: [(Int64, String)] = []
+    // PostgreSQL sees to that by itself.
+    if database.sqlite != nil {
+      found.append(
+        (
+          try count("SELECT count(*) FROM pragma_foreign_key_check"),
+          "rows refer to an app, or a registration, that does not exist"
+        ))
+    }
+    for check in checks { found.append((try count(check.sql), check.meaning)) }
+    return found
   }
 
   static func registrations(_ database: Database) throws(StorageError) -> [String] {

@@ -83,12 +83,7 @@ final class Server: Sendable {
         origins: settings.deviceOrigins, proxies: proxies,
         rejections: HandshakeRejections(metrics, time: time, log: log)), proxies: proxies,
       unknownClients: UnknownClients(time: time, log: log), deviceProxies: settings.deviceProxies,
-      peers: PeerGuard(
-        unauthenticated: UInt32(clamping: limits.unauthenticatedPerNetwork),
-        registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),
-      httpPeers: HTTPPeerLimit(
-        connections: limits.httpPerNetwork, exempt: settings.trustedProxies + IPNetwork.loopback),
-      httpMemory: httpMemory,
+      peers: settings.peerGuard(limits), httpPeers: settings.httpPeers(limits), httpMemory: httpMemory,
       metrics: serverMetrics, deviceLimits: settings.deviceLimits(limits),
       httpLimits: settings.httpLimits(limits), certificates: certificates, cluster: cluster, time: time,
       log: log)

@@ -1,4 +1,5 @@
 import API
+import BorealisBase
 import CLinux
 import DeviceGateway
 import HTTP
@@ -66,6 +67,18 @@ extension ServeSettings {
     limits.ackDelay = acknowledgementDelay
     limits.connections = connections.devicesPerLoop
     return limits
+  }
+
+  /// What peers without a login may have.
+  func peerGuard(_ connections: ConnectionLimits) -> PeerGuard {
+    PeerGuard(
+      unauthenticated: UInt32(clamping: connections.unauthenticatedPerNetwork),
+      registrationsPerMinute: UInt32(registrationsPerNetwork))
+  }
+
+  func httpPeers(_ connections: ConnectionLimits) -> HTTPPeerLimit {
+    HTTPPeerLimit(
+      connections: connections.httpPerNetwork, exempt: trustedProxies + IPNetwork.loopback)
   }
 
   func httpLimits(_ connections: ConnectionLimits) -> HTTPServerLimits {

@@ -33,30 +33,8 @@ enum CrowdBenchmark {
     try cluster.grow(to: count)
     Report.progress("\(count) nodes are ready")
     let before = (memory: try cluster.memory(), kernel: try slabs())
-    var crowd: [(process: ServerProcess, count: Int)] = []
-    let ports = cluster.nodes.map { "\($0.device.port)" }
     let (start, used) = (cl_monotonic_ns(), try cluster.processorTime())
-    while crowd.count < count {
-      guard try hasRoom() else {
-        report.note(
-          "stopped at \(crowd.reduce(0) { $0 + $1.count }) devices: a quarter of the memory is left")
-        break
-      }
-      var group: [(process: ServerProcess, count: Int)] = []
-      for index in crowd.count..<min(count, crowd.count + atOnce) {
-        let first = index * each
-        let number = min(each, devices - first)
-        guard number > 0 else { break }
-        let words =
-          [BenchHelper.name, BenchHelper.crowd, cluster.appKey.text, "\(first)", "\(number)", "\(index)"]
-          + ports
-        group.append((try environment.start(environment.executable, words), number))
-      }
-      guard !group.isEmpty else { break }
-      for one in group { _ = try line(of: one.process, "ready", seconds: 300) }
-      crowd += group
-      Report.progress("\(crowd.reduce(0) { $0 + $1.count }) devices are connected")
-    }
+    let crowd = try connect(environment, cluster, nodes: count, devices: devices, report)
     let there = crowd.reduce(0) { $0 + $1.count }
     guard there > 0 else { throw .unexpected("there is no memory for any device") }
     report.add(connected, Report.own, Double(there), "devices")
@@ -82,6 +60,38 @@ enum CrowdBenchmark {
     }
     for one in crowd { one.process.stop(SIGKILL) }
     cluster.stop()
+  }
+
+  /// Connects devices from as many processes as there are nodes, as far as there is memory.
+  private static func connect(
+    _ environment: BenchEnvironment, _ cluster: BenchCluster, nodes count: Int, devices: Int,
+    _ report: Report
+  ) throws(BenchError) -> [(process: ServerProcess, count: Int)] {
+    let each = (devices + count - 1) / count
+    var crowd: [(process: ServerProcess, count: Int)] = []
+    let ports = cluster.nodes.map { "\($0.device.port)" }
+    while crowd.count < count {
+      guard try hasRoom() else {
+        report.note(
+          "stopped at \(crowd.reduce(0) { $0 + $1.count }) devices: a quarter of the memory is left")
+        break
+      }
+      var group: [(process: ServerProcess, count: Int)] = []
+      for index in crowd.count..<min(count, crowd.count + atOnce) {
+        let first = index * each
+        let number = min(each, devices - first)
+        guard number > 0 else { break }
+        let words =
+          [BenchHelper.name, BenchHelper.crowd, cluster.appKey.text, "\(first)", "\(number)", "\(index)"]
+          + ports
+        group.append((try environment.start(environment.executable, words), number))
+      }
+      guard !group.isEmpty else { break }
+      for one in group { _ = try line(of: one.process, "ready", seconds: 300) }
+      crowd += group
+      Report.progress("\(crowd.reduce(0) { $0 + $1.count }) devices are connected")
+    }
+    return crowd
   }
 
   /// Nobody says anything: what nodes tell each other remains.
