@@ -2,7 +2,7 @@ import BorealisBase
 
 /// Picks the subcommand and turns what it throws into one line and an exit status.
 enum Program {
-  static let version = "0.1.0"
+  static let version = "0.9.0"
 
   static var commands: [any Command.Type] {
     [
