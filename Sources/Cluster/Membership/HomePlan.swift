@@ -1,4 +1,5 @@
 import BorealisBase
+import Storage
 
 /// A home that apps can be given to: of a node that is alive and does not drain.
 package struct HomeCandidate: Sendable, Hashable {
@@ -10,6 +11,14 @@ package struct HomeCandidate: Sendable, Hashable {
 
   package init(node: Int64, home: Int64, apps: [AppID: Int]) {
     (self.node, self.home, self.apps) = (node, home, apps)
+  }
+
+  /// The homes that apps can be given to, by the apps that each one has.
+  static func all(with loads: [Int64: [AppID: Int]], in view: ClusterView) -> [HomeCandidate] {
+    let nodes = Reachability(view.nodes).homes
+    return loads.filter { nodes.contains($0.key) }.map {
+      HomeCandidate(node: $0.key, home: $0.key, apps: $0.value)
+    }
   }
 
   var weight: Int { apps.values.reduce(0) { $0 + max(1, $1) } }

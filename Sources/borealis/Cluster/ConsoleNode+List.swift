@@ -3,12 +3,11 @@ import Console
 import Storage
 
 extension ConsoleNode {
-  /// The nodes of a cluster as the home knows them: from the database, and from what they have told over the
-  /// bus. `apps` are how many apps the home on each node has; nil if one home has all.
-  static func list(
-    _ nodes: [NodeRow], dead: [DeadNode], own: Int64,
-    _ peers: [(incarnation: Incarnation, hello: NodeHello)], apps: [Int64: Int]? = nil, connections: Int64
-  ) -> [ConsoleNode] {
+  /// The nodes of a cluster as this one knows them: from the database, and from what they have told over the
+  /// bus. `connections` is how many devices are connected here.
+  static func list(of cluster: ClusterService, connections: Int64) -> [ConsoleNode] {
+    let (nodes, dead, own, apps) = cluster.members
+    let peers = cluster.link.peers
     let loads = Dictionary(
       peers.map { (Int64(clamping: $0.incarnation.rawValue), Int(clamping: $0.hello.load)) },
       uniquingKeysWith: { $1 })

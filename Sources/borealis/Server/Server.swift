@@ -14,18 +14,17 @@ import Synchronization
 /// its own as long as it is the home of apps, and another node's otherwise.
 final class Server: Sendable {
   private let settings: ServeSettings
-  private let log: Log
   private let handles: [LoopHandle]
   private let orders: [Mailbox<LoopServices.Order>]
   private let parts: ServerParts
   private let addresses: [(name: String, listeners: Listeners)]
   private let isReady: ReadyFlag
   private let freed = FreedMemory()
-  private let metrics: Metrics
   /// Nil while another node is the home, or nobody.
   private let home: Mutex<HomeService?>
   /// Nil for a process that is alone.
-  private let cluster: ClusterService?
+  let cluster: ClusterService?
+  private let nodeHost: NodeHost?
   /// Nil for a database in PostgreSQL.
   private let database: OpenDatabase?
 
@@ -35,14 +34,12 @@ final class Server: Sendable {
     _ wanted: ServeSettings, limits: ConnectionLimits,
     channels: (Router, Store) -> [any ServiceChannel] = { _, _ in [] }
   ) throws(Failure) {
-    log = wanted.log
     let certificates = wanted.usesTLS ? try Certificates(wanted) : nil
     addresses = try Self.bind(wanted)
     let settings = wanted.listening(on: addresses.map { ($0.name, $0.listeners.address) })
     self.settings = settings
     let time = SystemTime()
     let metrics = Metrics()
-    self.metrics = metrics
     let serverMetrics = ServerMetrics(metrics)
     let isReady = ReadyFlag()
     self.isReady = isReady
@@ -54,16 +51,17 @@ final class Server: Sendable {
     let homes: @Sendable (Int) -> any AppHome
     if let options = settings.cluster {
       let address = addresses.first { $0.name == "node" }?.listeners.address ?? ""
-      let cluster = try ClusterService(
-        settings, options, address: address, channel: channel, loops: handles.count, memory: httpMemory,
-        limits: limits, metrics: metrics, serverMetrics: serverMetrics, time: time,
-        isReady: { isReady.value })
+      let host = NodeHost(settings, metrics, serverMetrics, time, ready: isReady)
+      nodeHost = host
+      let cluster = try Self.cluster(
+        settings.configuration(of: options, address: address, loops: handles.count), host, channel,
+        settings.forwarder(tls: options.tls, limits, memory: httpMemory, metrics), metrics, time)
       self.cluster = cluster
       database = nil
       home = Mutex(nil)
       homes = { cluster.link.home(ofLoop: $0) }
     } else {
-      cluster = nil
+      (cluster, nodeHost) = (nil, nil)
       let (store, _) = try HomeService.openStore(settings, serverMetrics)
       database = settings.folder.holdsDatabase ? OpenDatabase(settings.folder.file) : nil
       let router = try HomeService.load(settings, store, time)
@@ -81,13 +79,28 @@ final class Server: Sendable {
       home: homes, channel: channel,
       deviceUpgrades: DeviceUpgradeHandler(
         origins: settings.deviceOrigins, proxies: proxies,
-        rejections: HandshakeRejections(metrics, time: time, log: log)), proxies: proxies,
-      unknownClients: UnknownClients(time: time, log: log), deviceProxies: settings.deviceProxies,
+        rejections: HandshakeRejections(metrics, time: time, log: settings.log)), proxies: proxies,
+      unknownClients: UnknownClients(time: time, log: settings.log), deviceProxies: settings.deviceProxies,
       peers: settings.peerGuard(limits), httpPeers: settings.httpPeers(limits), httpMemory: httpMemory,
       metrics: serverMetrics, deviceLimits: settings.deviceLimits(limits),
       httpLimits: settings.httpLimits(limits), certificates: certificates, cluster: cluster, time: time,
-      log: log)
+      log: settings.log)
   }
+
+  /// Makes this process a node.
+  private static func cluster(
+    _ configuration: ClusterConfiguration, _ host: NodeHost, _ channel: PassthroughChannel,
+    _ forwarder: RequestForwarder, _ metrics: Metrics, _ time: SystemTime
+  ) throws(Failure) -> ClusterService {
+    do throws(NodeFailure) {
+      return try ClusterService(
+        configuration, host: host, gateway: channel, forwarder: forwarder, metrics: metrics, time: time)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  private var log: Log { settings.log }
 
   private static func makeHandles(_ count: Int) throws(Failure) -> [LoopHandle] {
     do throws(SystemError) {
@@ -148,13 +161,12 @@ final class Server: Sendable {
       warnOfNewCertificate(service)
       logConsole(service)
     }
-    try cluster?.start { [self] in open($0) }
-    try cluster?.startHomes(
-      installed: { [self] in logConsole($0) }, barrier: { [self] in tellLoops { .reach(done: $0) } })
+    nodeHost?.attach(self)
+    do throws(NodeFailure) { try cluster?.start() } catch { throw Failure(error) }
   }
 
   /// Serves requests from now on, since this node has become the home.
-  private func open(_ service: HomeService) {
+  func open(_ service: HomeService) {
     home.withLock { $0 = service }
     tellLoops { .serve(service, done: $0) }
     guard cluster?.spreadsApps != true else { return }
@@ -164,14 +176,14 @@ final class Server: Sendable {
   }
 
   /// Gives all loops an order and waits until they have followed it.
-  private func tellLoops(_ order: (@escaping @Sendable () -> Void) -> LoopServices.Order) {
+  func tellLoops(_ order: (@escaping @Sendable () -> Void) -> LoopServices.Order) {
     let done = Semaphore()
     for mailbox in orders { mailbox.post(order { done.signal() }) }
     for _ in orders { done.wait() }
   }
 
   /// Logs the console's address and, as long as there is no user, the setup link.
-  private func logConsole(_ service: HomeService) {
+  func logConsole(_ service: HomeService) {
     guard let (name, listeners) = addresses.first(where: { $0.name.hasPrefix("http") }) else { return }
     let origin = settings.mail.site ?? "\(name == "http" ? "http" : "https")://\(listeners.address)"
     Task { [log, console = service.console] in

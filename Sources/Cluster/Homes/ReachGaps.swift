@@ -1,4 +1,3 @@
-import Cluster
 import Storage
 
 /// Why a node may not be the home of anything: too few nodes and it reach each other for requests.

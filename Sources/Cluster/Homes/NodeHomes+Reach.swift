@@ -1,5 +1,4 @@
 import BorealisBase
-import Cluster
 import Storage
 import Synchronization
 

@@ -1,14 +1,7 @@
 import BorealisBase
-import Cluster
 import Storage
 
 extension FrameSealing {
-  /// Seals with the secret key of this installation.
-  convenience init(_ file: SecretKeyFile, time: SystemTime) throws(Failure) {
-    let keys = FrameKeys(try file.read())
-    self.init(keys, time: time) { (try? file.read()).map { FrameKeys($0) } }
-  }
-
   /// Seals frames, or leaves that, as the nodes that there are demand.
   func follow(_ view: ClusterView?) {
     guard let view else { return }

@@ -1,9 +1,5 @@
-import API
 import BorealisBase
-import Cluster
-import Console
 import Core
-import DeviceGateway
 import Glibc
 import HTTP
 import Storage
@@ -11,118 +7,86 @@ import Synchronization
 
 /// What makes a process a node of a cluster: its place in the database, its links to other nodes, and what
 /// follows from both. A thread of its own carries out one after the other what membership demands.
-final class ClusterService: Sendable {
-  let link: NodeLink
-  let forwarder: RequestForwarder
-  let tls: NodeTLS?
+package final class ClusterService: Sendable {
+  package let link: NodeLink
+  package let forwarder: RequestForwarder
   /// Which other nodes take requests of this one.
-  let reach: NodeReach
-  /// Seals what goes over the bus.
-  let sealing: FrameSealing
-  let pages: NodePages
-  let settings: ServeSettings
-  let node: NodeRegistry.Node
-  private let name: String
-  let timing: Membership.Timing
+  package let reach: NodeReach
+  package let pages: NodePages
+  let configuration: ClusterConfiguration
+  let host: any HomeHost
   let registry: NodeRegistry
-  let loops: Int
-  let metrics: Metrics
-  let serverMetrics: ServerMetrics
+  /// Seals what goes over the bus.
+  private let sealing: FrameSealing
   let time: SystemTime
-  let log: Log
-  let isReady: @Sendable () -> Bool
   /// The apps of this node, if each app is to have a home of its own.
   let homes: NodeHomes?
   let state: Mutex<ClusterState>
   let orders: ClusterOrders<ClusterOrder>
-  let ended = BorealisBase.Semaphore()
 
   /// Nanoseconds without a home after which this node says that it cannot serve.
   private static let homelessAfter: UInt64 = 10_000_000_000
   /// Nanoseconds that a new home waits for what other nodes know of their devices.
   private static let sessionPatience: UInt64 = 3_000_000_000
 
-  /// Gets a place in the database, and connects to the bus. `address` is what other nodes reach this one at.
-  init(
-    _ settings: ServeSettings, _ options: ClusterSettings, address: String, channel: PassthroughChannel,
-    loops: Int, memory: HTTPMemory, limits: ConnectionLimits, metrics: Metrics, serverMetrics: ServerMetrics,
-    time: SystemTime, isReady: @escaping @Sendable () -> Bool
-  ) throws(Failure) {
-    (self.settings, self.loops, self.metrics, self.serverMetrics) = (settings, loops, metrics, serverMetrics)
-    (self.time, self.isReady, tls) = (time, isReady, options.tls)
-    let log = settings.log
-    self.log = log
-    let reach = NodeReach(tls: options.tls, log: log)
-    self.reach = reach
-    node = .init(
-      cluster: options.cluster.text, name: options.name, address: address, version: Program.version,
-      spreadsApps: options.spreadsApps)
-    let registry = try ClusterStart.registry(settings)
+  /// Gets a place in the database, and connects to the bus. `gateway` are the devices of this process.
+  package init(
+    _ configuration: ClusterConfiguration, host: any HomeHost, gateway: any DeviceGateway,
+    forwarder: RequestForwarder, metrics: Metrics, time: SystemTime
+  ) throws(NodeFailure) {
+    (self.configuration, self.host, self.forwarder, self.time) = (configuration, host, forwarder, time)
+    reach = NodeReach(tls: configuration.tls, log: configuration.log)
+    let start = ClusterStart(configuration, host)
+    let registry = try start.registry()
     self.registry = registry
-    let sealing = try FrameSealing(settings.secretKeyFile, time: time)
+    let sealing = try host.frameSealing()
     self.sealing = sealing
-    name = options.name
-    let cluster = try ClusterStart.name(options, at: registry)
-    if !options.spreadsApps { try ClusterStart.expectOneHome(at: registry) }
-    let incarnation = try ClusterStart.register(node, named: options.name, at: registry, time)
+    if !configuration.node.spreadsApps { try start.expectOneHome(at: registry) }
+    let incarnation = try start.register(at: registry, time)
     let orders = ClusterOrders<ClusterOrder>()
     self.orders = orders
-    timing = ClusterStart.timing(options)
-    let runner = ClusterStart.runner(registry, incarnation, timing, reach, orders, log)
+    let runner = start.runner(registry, incarnation, reach, orders)
     state = Mutex(ClusterState(runner: runner, homeAt: MembershipRunner.clock()))
     sealing.follow(try? registry.look(as: incarnation, beats: true))
-    do throws(Failure) {
-      link = try ClusterStart.link(
-        options, cluster, incarnation, address: address, channel: channel, loops: loops, sealing: sealing,
-        time: time, log: log, told: { orders.add(.read) }
+    let status = ClusterStatus()
+    do throws(NodeFailure) {
+      link = try start.link(
+        try start.identity(incarnation, at: registry), gateway, sealing, time,
+        homeChanged: { orders.add(.read) }
       ) {
         // Others would take this node for dead while it waits.
         _ = try? registry.look(as: incarnation, beats: true)
       }
+      do throws(NodeFailure) {
+        homes = try start.homes(link, forwarder, view: { status.view }, time: time)
+      } catch {
+        link.close()
+        throw error
+      }
     } catch {
-      try? registry.leave(incarnation)
-      throw error
-    }
-    var forwarding = RequestForwarder.Options()
-    forwarding.connections = settings.httpLimits(limits).connections
-    forwarding.proxies = TrustedProxies(settings.trustedProxies)
-    forwarding.exempt = settings.trustedProxies + IPNetwork.loopback
-    forwarder = RequestForwarder(
-      tls: options.tls, options: forwarding, refusal: { ServedAPIs.refusal($0, of: $1) },
-      app: { ServedAPIs.app(of: $0) }, memory: memory,
-      metrics: metrics, log: log)
-    let status = ClusterStatus()
-    do throws(Failure) {
-      homes =
-        try options.spreadsApps
-        ? ClusterStart.homes(settings, link, forwarder, view: { status.view }, time: time) : nil
-    } catch {
-      link.close()
       try? registry.leave(incarnation)
       throw error
     }
     pages = NodePages(metrics: metrics, obstacle: { status.obstacle }, ready: { status.text })
     status.service.withLock { $0 = self }
-    ClusterMetrics.compute(
-      metrics, link: link, homes: homes, reach: reach, apps: { [weak self] in self?.servedApps ?? 0 },
-      mayBeHome: { [weak self] in self?.reachReport.mayBeHome ?? false }
-    ) { [weak self] in
-      self?.currentState.runner.view?.nodes.count ?? 0
-    }
+    ClusterMetrics.compute(metrics, of: self)
   }
+
+  package var tls: NodeTLS? { configuration.tls }
+
+  var log: Log { configuration.log }
 
   var currentState: ClusterState { state.withLock { $0 } }
 
-  /// Takes part from now on; `open` is called once this node is the home, and returns when requests are
-  /// served.
-  func start(_ open: @escaping @Sendable (HomeService) -> Void) throws(Failure) {
-    state.withLock { $0.open = open }
+  /// Takes part from now on.
+  package func start() throws(NodeFailure) {
     do throws(SystemThread.Failure) {
       try SystemThread.start("node") { [self] in
         run()
-        ended.signal()
+        orders.close()
       }
       try currentState.runner.start()
+      try homes?.start(homeHooks)
     } catch {
       throw .failed("cannot start a thread: \(error.number)")
     }
@@ -131,20 +95,20 @@ final class ClusterService: Sendable {
   // MARK: What others ask
 
   /// Whether the others cannot have taken this node for dead.
-  var isAlive: Bool { currentState.runner.isAlive }
+  package var isAlive: Bool { currentState.runner.isAlive }
 
   /// See `MembershipRunner.isCurrent`.
-  var isCurrent: Bool { currentState.runner.isCurrent }
+  package var isCurrent: Bool { currentState.runner.isCurrent }
 
   /// Names of the nodes that may ask this one.
-  var names: [String] { currentState.runner.view?.nodes.map(\.name) ?? [name] }
+  package var names: [String] { currentState.runner.view?.nodes.map(\.name) ?? [configuration.node.name] }
 
   /// Why this process can do its work no more; nil if it can.
-  var lastingFailure: String? { currentState.lastingFailure }
+  package var lastingFailure: String? { currentState.lastingFailure }
 
   /// Why this node cannot serve, nil if it can.
-  var obstacle: String? {
-    guard isReady() else { return "draining" }
+  package var obstacle: String? {
+    guard host.isReady else { return "draining" }
     let state = currentState
     if state.rejoinsAt != nil { return "this node was considered dead and has not rejoined the cluster yet" }
     if state.isLeading || homes?.home != nil {
@@ -159,7 +123,7 @@ final class ClusterService: Sendable {
     return isHomeless ? "no node is the home" : nil
   }
 
-  private var reachReport: ReachReport { ReachReport(currentState.runner, reach) }
+  var reachReport: ReachReport { ReachReport(currentState.runner, reach) }
 
   /// What this node is, for people.
   var description: String { ([role] + reachReport.lines).joined(separator: "\n") }
@@ -174,14 +138,14 @@ final class ClusterService: Sendable {
   }
 
   /// The work of once a second.
-  func tick(devices: Int64) {
+  package func tick(devices: Int64) {
     let state = currentState
-    link.update(load: UInt32(clamping: devices), isDraining: !isReady())
+    link.update(load: UInt32(clamping: devices), isDraining: !host.isReady)
     reach.follow(state.runner)
     sealing.follow(state.runner.view)
     if state.isLeading, state.runner.isAlive { forwarder.wake() }
     confirmHome(state)
-    if isReady(), state.own?.isDraining == true { endOnce() }
+    if host.isReady, state.own?.isDraining == true { endOnce() }
   }
 
   /// Lets the link compare what it has heard of a home of all apps with what the database said last, unless
@@ -205,18 +169,17 @@ final class ClusterService: Sendable {
     kill(getpid(), SIGTERM)
   }
 
-  /// The nodes as the console shows them, by the home.
-  var consoleNodes: [ConsoleNode] {
+  /// The nodes as the database had them last, those that were taken for dead, the number of this one, and how
+  /// many apps the home on each node has; nil if one home has all.
+  package var members: (nodes: [NodeRow], dead: [DeadNode], own: Int64, shares: [Int64: Int]?) {
     let runner = currentState.runner
-    return ConsoleNode.list(
-      runner.view?.nodes ?? [], dead: runner.deadNodes, own: runner.incarnation, link.peers,
-      apps: homes?.shares, connections: serverMetrics.deviceConnections.value)
+    return (runner.view?.nodes ?? [], runner.deadNodes, runner.incarnation, homes?.shares)
   }
 
   /// Reads the certificates between nodes again.
-  func reload() {
+  package func reload() {
     guard let tls else { return }
-    do { try tls.reload(as: name) } catch {
+    do { try tls.reload(as: configuration.node.name) } catch {
       log.error("TLS certificate between nodes not reloaded", ["reason": .text("\(error)")])
     }
   }
@@ -268,7 +231,7 @@ final class ClusterService: Sendable {
         home == nil ? "no node is the home of the installation" : "a node is the home of the installation",
         ["node": .text(home?.name ?? ""), "epoch": .number(epoch)])
     }
-    if isReady(), currentState.runner.view?.isDivided == true {
+    if host.isReady, currentState.runner.view?.isDivided == true {
       // It would take the home of the installation for that of all apps.
       state.withLock { $0.lastingFailure = ClusterStart.dividedElsewhere }
     }
@@ -292,18 +255,17 @@ final class ClusterService: Sendable {
       return
     }
     var lasts = false
-    do throws(Failure) {
+    do throws(NodeFailure) {
       // Before anything of the home is touched that has another program.
       do throws(StorageError) { try registry.expectKnownSchema() } catch {
         if case .newerThanProgram = error.kind { lasts = true }
         if case .migrationChanged = error.kind { lasts = true }
-        throw settings.folder.openFailure(error)
+        throw host.failure(toOpen: error)
       }
-      let (store, fence) = try HomeService.openStore(
-        settings, serverMetrics, replacing: home?.fence, patience: 0)
+      let (store, fence) = try host.open(replacing: home?.fence, as: nil)
       // What the database has, or this machine has not, is the same next time.
       lasts = true
-      do throws(Failure) { try lead(store, fence, runner) } catch {
+      do throws(NodeFailure) { try lead(store, fence, runner) } catch {
         store.close()
         throw error
       }
@@ -317,17 +279,23 @@ final class ClusterService: Sendable {
     }
   }
 
-  private func lead(_ store: Store, _ fence: Int64, _ runner: MembershipRunner) throws(Failure) {
+  private func lead(_ store: Store, _ fence: Int64, _ runner: MembershipRunner) throws(NodeFailure) {
     let incarnation = runner.incarnation
     let before = runner.view
     guard !currentState.isEnding else { throw .failed("this node ends") }
-    let begun = try store.writeNow(orFail: "cannot become the home") { transaction throws(StorageError) in
-      try transaction.beginHome(of: incarnation, fence: fence)
+    let begun: Int64?
+    do throws(StorageError) {
+      begun = try Store.wait { (done: @escaping @Sendable (Result<Int64?, StorageError>) -> Void) in
+        store.write(
+          { t throws(StorageError) in try t.beginHome(of: incarnation, fence: fence) }, completion: done)
+      }
+    } catch {
+      throw .failed("cannot become the home: \(error.message)")
     }
     guard let epoch = begun else { throw .failed("this node was considered dead") }
     log.info("becoming the home", ["epoch": .number(epoch)])
-    let router = try HomeService.load(settings, store, time)
-    let service = try startService(store, router)
+    let router = try host.load(store, scope: .all)
+    try startHost(store, router)
     runner.lead(epoch: epoch)
     link.lead(router, epoch: Epoch(UInt64(epoch)), mayDecide: { runner.isAlive })
     // Before it is known who is connected, a push would take other ways.
@@ -340,16 +308,16 @@ final class ClusterService: Sendable {
     {
       log.warning("node did not report its device sessions")
     }
-    let (isEnding, open) = state.withLock { state in
-      guard !state.isEnding else { return (true, state.open) }
+    let isEnding = state.withLock { state in
+      guard !state.isEnding else { return true }
       state.isLeading = true
       (state.home, state.epoch, state.reason) = (nil, epoch, nil)
       state.storeObstacle = { store.obstacle }
       state.apps = { router.apps.all.count }
-      return (false, state.open)
+      return false
     }
     guard !isEnding else { throw .failed("this node ends") }
-    open?(service)
+    host.serve()
     forwarder.wake()
   }
 }

@@ -1,5 +1,4 @@
 import BorealisBase
-import Cluster
 import Core
 import Storage
 import Synchronization
@@ -18,9 +17,10 @@ extension NodeHomes {
     }
     guard !homeless.isEmpty else { return }
     let bundles = state.withLock(\.bundles)
-    let placed = HomePlan.place(homeless, among: candidates(loads, view), bundles: bundles).map {
-      ($0.app, $0.home.home)
-    }
+    let placed = HomePlan.place(homeless, among: HomeCandidate.all(with: loads, in: view), bundles: bundles)
+      .map {
+        ($0.app, $0.home.home)
+      }
     try Store.wait { (done: @escaping @Sendable (Result<Void, StorageError>) -> Void) in
       home.store.write(
         { t throws(StorageError) in
@@ -29,13 +29,6 @@ extension NodeHomes {
     }
     log.info("apps assigned to nodes", ["apps": .number(Int64(placed.count))])
     wake()
-  }
-
-  private func candidates(_ loads: [Int64: [AppID: Int]], _ view: ClusterView) -> [HomeCandidate] {
-    let nodes = Reachability(view.nodes).homes
-    return loads.filter { nodes.contains($0.key) }.map {
-      HomeCandidate(node: $0.key, home: $0.key, apps: $0.value)
-    }
   }
 
   /// Gives apps to a home that has less, if this one has most; or to the one that has most of what they share
@@ -52,7 +45,7 @@ extension NodeHomes {
     }
     guard isQuiet, isSettled || hasDividedBundle(home) else { return }
     let loads = try home.store.wait { t throws(StorageError) in try t.homes.loads() }
-    let candidates = candidates(loads, view)
+    let candidates = HomeCandidate.all(with: loads, in: view)
     let move =
       isSettled
       ? HomePlan.move(among: candidates, bundles: bundles)
@@ -122,8 +115,7 @@ extension NodeHomes {
       guard let home, let (known, node) = view() else { return home == nil }
       settleDown()
       // Until this node said that it ends, it may have been the only one that may be a home.
-      let view = (try? registry.look(as: node, beats: false)) ?? known
-      return handOverAll(of: home, view)
+      return handOverAll(of: home, registry.view(as: node, orKnown: known) ?? known)
     }
   }
 
@@ -132,7 +124,7 @@ extension NodeHomes {
     guard let loads = try? home.store.wait({ t throws(StorageError) in try t.homes.loads() }) else {
       return false
     }
-    let others = candidates(loads, view).filter { $0.home != home.own.home }
+    let others = HomeCandidate.all(with: loads, in: view).filter { $0.home != home.own.home }
     guard !others.isEmpty else { return false }
     let rows = state.withLock { $0.rows.filter { $0.home.fence == home.own.home } }
     // Deleted apps are not among these: who ends their home sees to what is left of them.

@@ -1,19 +1,15 @@
 import BorealisBase
-import Cluster
 import Storage
 
 /// The metrics of a node of a cluster.
 enum ClusterMetrics {
-  /// Registers them; they are computed when they are read. `homes` are nil if one home has all apps.
-  static func compute(
-    _ metrics: Metrics, link: NodeLink, homes: NodeHomes?, reach: NodeReach,
-    apps: @escaping @Sendable () -> Int, mayBeHome: @escaping @Sendable () -> Bool,
-    nodes: @escaping @Sendable () -> Int
-  ) {
+  /// Registers them; they are computed when they are read.
+  static func compute(_ metrics: Metrics, of service: ClusterService) {
+    let (link, homes, reach) = (service.link, service.homes, service.reach)
     metrics.computed(
       "borealis_node_may_be_home",
       "1 if a majority of nodes and this one reach each other, so that it may be the home of apps, 0 if not"
-    ) { mayBeHome() ? 1 : 0 }
+    ) { [weak service] in service?.reachReport.mayBeHome == true ? 1 : 0 }
     metrics.computed(
       "borealis_node_unreached", "Other nodes that this one does not reach for requests"
     ) { Double(reach.problems.count) }
@@ -24,13 +20,13 @@ enum ClusterMetrics {
       homes?.hasInstallation ?? link.status.isLeading ? 1 : 0
     }
     metrics.computed("borealis_node_apps", "Apps whose requests this node serves as their home") {
-      Double(apps())
+      [weak service] in Double(service?.servedApps ?? 0)
     }
     metrics.computed("borealis_cluster_epoch", "Grows with each new home") {
       homes.map { Double($0.epoch) } ?? Double(link.status.epoch.rawValue)
     }
     metrics.computed("borealis_cluster_nodes", "Nodes in the database, as this one saw it last") {
-      Double(nodes())
+      [weak service] in Double(service?.currentState.runner.view?.nodes.count ?? 0)
     }
     metrics.computed("borealis_bus_connected", "1 if the bus said last that it can be used, 0 if not") {
       link.status.isBusConnected ? 1 : 0

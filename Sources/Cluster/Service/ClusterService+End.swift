@@ -1,5 +1,4 @@
 import BorealisBase
-import Cluster
 import Glibc
 import Storage
 import Synchronization
@@ -12,17 +11,16 @@ extension ClusterService {
 
   /// Whether another node can become the home. Waits for the database: a node may have joined since it was
   /// last read. Nothing can be handed over without it.
-  var hasHeir: Bool {
+  package var hasHeir: Bool {
     let state = currentState
     guard state.isLeading || homes?.home != nil else { return false }
     let own = state.runner.incarnation
     let known = state.runner.isAlive ? state.runner.view : nil
-    let view = (try? registry.look(as: own, beats: false)) ?? known
-    return view?.nodes.contains { $0.incarnation != own && !$0.isDraining } == true
+    return registry.view(as: own, orKnown: known)?.hasHeir(of: own) == true
   }
 
   /// Tells the others that this node ends. When it returns, this node is the home or will not be it.
-  func beginEnd() {
+  package func beginEnd() {
     currentState.runner.drain()
     homes?.settleDown()
     link.update(load: 0, isDraining: true)
@@ -34,7 +32,7 @@ extension ClusterService {
   }
 
   /// From now on the devices of this node wait for the next home.
-  func stopLeading() {
+  package func stopLeading() {
     let epoch = currentState.epoch
     link.follow(nil, epoch: Epoch(UInt64(epoch)))
     forwarder.follow(nil)
@@ -42,7 +40,7 @@ extension ClusterService {
 
   /// This node was the home, and another one is: calls and devices of this node go there until it ends. False
   /// if it is not found by a moment.
-  func followSuccessor(until deadline: UInt64) -> Bool {
+  package func followSuccessor(until deadline: UInt64) -> Bool {
     let done = BorealisBase.Semaphore()
     orders.add(.yield(done))
     guard done.wait(until: deadline) else { return false }
@@ -50,7 +48,7 @@ extension ClusterService {
   }
 
   /// Nothing of the home is left in this process: it follows the next one.
-  func handOver() {
+  package func handOver() {
     state.withLock { state in
       state.isLeading = false
       state.storeObstacle = { nil }
@@ -60,7 +58,7 @@ extension ClusterService {
   }
 
   /// Waits until another node is the home; false if none has become it by then.
-  func waitForHome(until deadline: UInt64) -> Bool {
+  package func waitForHome(until deadline: UInt64) -> Bool {
     BlockingCall.assertAllowed()
     while currentState.home == nil {
       guard time.monotonic() < deadline else { return false }
@@ -70,12 +68,11 @@ extension ClusterService {
   }
 
   /// Gives the node's place back and ends its threads.
-  func close() {
+  package func close() {
     homes?.close()
     currentState.runner.close()
     orders.add(.end)
-    _ = ended.wait(until: time.monotonic() &+ (currentState.isEnding ? 0 : Self.endPatience))
+    orders.awaitClose(until: time.monotonic() &+ (currentState.isEnding ? 0 : Self.endPatience))
     link.close()
-    state.withLock { $0.open = nil }
   }
 }

@@ -5,6 +5,7 @@ import Synchronization
 final class ClusterOrders<Order: Sendable>: Sendable {
   private let waiting = Mutex<[Order]>([])
   private let work = Semaphore()
+  private let closed = Semaphore()
 
   /// Adds an order.
   func add(_ order: Order) {
@@ -21,4 +22,10 @@ final class ClusterOrders<Order: Sendable>: Sendable {
       return orders
     }
   }
+
+  /// The thread carries out no more.
+  func close() { closed.signal() }
+
+  /// Waits until it does not, at most until a moment.
+  func awaitClose(until deadline: UInt64) { _ = closed.wait(until: deadline) }
 }

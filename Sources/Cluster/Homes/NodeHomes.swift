@@ -1,5 +1,4 @@
 import BorealisBase
-import Cluster
 import Core
 import Storage
 import Synchronization
@@ -23,7 +22,7 @@ final class NodeHomes: Sendable {
   struct Hooks: Sendable {
     /// Opens the database as one of several homes; the number is the fence of a server of all apps that is
     /// dead. Without permission to migrate, an older schema is a failure.
-    var open: @Sendable (NodeRegistry, Int64?, _ mayMigrate: Bool) throws(Failure) -> NodeHome
+    var open: @Sendable (NodeRegistry, Int64?, _ mayMigrate: Bool) throws(NodeFailure) -> NodeHome
     /// Serves what the home will have; false if that fails for good.
     var begun: @Sendable (NodeHome) -> Bool
     /// What belongs to no app is this node's, with its epoch.
@@ -245,25 +244,6 @@ final class NodeHomes: Sendable {
 
   /// Tells where requests go.
   func follow(_ view: ClusterView) {
-    let (rows, sharing, served, fence, own) = state.withLock {
-      ($0.rows, $0.sharing, $0.served, $0.home?.own.home, $0.node)
-    }
-    let nodes = Dictionary(
-      view.nodes.filter { $0.incarnation != own }.map { ($0.incarnation, NodeAddress(of: $0)) }
-    ) { $1 }
-    var installation = RequestHomes.Home.nobody
-    var apps: [AppKey: RequestHomes.Home] = [:]
-    for row in rows {
-      let home: RequestHomes.Home
-      if row.home.fence == fence {
-        home = served.contains(row.app) ? .here : .nobody
-      } else {
-        home = (nodes[row.home.incarnation] ?? nil).map { .node($0) } ?? .nobody
-      }
-      if row.app == .installation { installation = home } else if let key = row.key { apps[key] = home }
-    }
-    let keys = Dictionary(rows.compactMap { row in row.key.map { (row.app, $0) } }) { $1 }
-    let groups = Dictionary(sharing.groups.map { ($0.key, $0.apps.compactMap { keys[$0] }) }) { $1 }
-    forwarder.follow(RequestHomes(installation: installation, apps: apps, groups: groups))
+    forwarder.follow(state.withLock { $0.requestHomes(in: view) })
   }
 }

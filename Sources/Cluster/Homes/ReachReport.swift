@@ -1,4 +1,3 @@
-import Cluster
 import Storage
 
 /// Which nodes reach each other for requests, as one of them sees it, and what it says about that.

@@ -1,5 +1,4 @@
 import BorealisBase
-import Cluster
 import Storage
 
 /// What the thread of a node carries out.
@@ -25,7 +24,6 @@ struct ClusterState: Sendable {
   var lastingFailure: String?
   /// Why this node did not become the home, so that the log says each reason once.
   var reason: String?
-  var open: (@Sendable (HomeService) -> Void)?
   /// Of a home: why it cannot store anything.
   var storeObstacle: @Sendable () -> String? = { nil }
   /// Of a home of all apps: how many there are.
@@ -45,7 +43,7 @@ struct ClusterState: Sendable {
 
 extension NodeAddress {
   /// Where a node takes the requests of others; nil if its row does not say.
-  init?(of node: NodeRow) {
+  package init?(of node: NodeRow) {
     guard let place = HostPort(node.address) else { return nil }
     self.init(name: node.name, host: place.host, port: place.port)
   }

@@ -1,5 +1,4 @@
 import BorealisBase
-import Cluster
 import Storage
 import Synchronization
 
@@ -14,10 +13,6 @@ extension NodeRegistry {
 
 /// How a node becomes a home, and is one no more.
 extension NodeHomes {
-  /// Nanoseconds that nodes that know of one home only may take to become it: more than it takes until one
-  /// that stands still is dead.
-  private static let yielding: UInt64 = NodeRegistry.deadAfter + 2_000_000_000
-
   /// Follows the home of all apps, or nobody, unless each app has a home of its own.
   func followAll(_ home: NodeRow?, epoch: Int64) {
     state.withLock { state in
@@ -43,13 +38,13 @@ extension NodeHomes {
   /// While turns are held.
   func begin(_ view: ClusterView, _ node: Int64, replacing fence: Int64? = nil) {
     guard home == nil, !state.withLock(\.isHandingOver), let hooks = hooks.withLock({ $0 }) else { return }
-    do throws(Failure) {
+    do throws(NodeFailure) {
       if let gaps = ReachGaps(of: node, in: view) {
         // Known in a moment.
         guard !gaps.isUntold else { return }
         throw .failed(gaps.text)
       }
-      if let other = mayBeHomeOfAll(view, besides: node) {
+      if let other = state.withLock({ $0.yields(to: view, of: node, at: time.monotonic()) }) {
         throw .failed("the node \(other) knows of one home for all apps only, and is to become it first")
       }
       let home = try hooks.open(registry, fence, !view.isDivided)
@@ -71,23 +66,6 @@ extension NodeHomes {
         return state.hindrance != error.message
       }
       if isNew { log.warning("this node is a gateway only, for now", ["reason": .text(error.message)]) }
-    }
-  }
-
-  /// A node that would become the home of all apps, if there is one and there are no homes of some apps; it
-  /// gets the time to do so.
-  private func mayBeHomeOfAll(_ view: ClusterView, besides own: Int64) -> String? {
-    let other = view.nodes.first {
-      !$0.spreadsApps && !$0.isDraining && $0.isConnected && $0.incarnation != own
-    }
-    return state.withLock { state in
-      guard !view.isDivided, let other else {
-        state.yieldsSince = nil
-        return nil
-      }
-      let since = state.yieldsSince ?? time.monotonic()
-      state.yieldsSince = since
-      return time.monotonic() &- since < Self.yielding ? other.name : nil
     }
   }
 

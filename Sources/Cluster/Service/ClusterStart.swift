@@ -1,13 +1,19 @@
 import BorealisBase
 import BorealisCrypto
-import Cluster
-import DeviceGateway
+import Core
 import Glibc
 import Storage
 import Synchronization
 
 /// How a node gets its place in a cluster. What is missing is waited for, in bounded time.
-enum ClusterStart {
+struct ClusterStart {
+  private let configuration: ClusterConfiguration
+  private let host: any HomeHost
+
+  init(_ configuration: ClusterConfiguration, _ host: any HomeHost) {
+    (self.configuration, self.host) = (configuration, host)
+  }
+
   /// Milliseconds for the database, and nanoseconds for the bus and for a database that another node
   /// prepares.
   private static let databasePatience = 10_000
@@ -16,109 +22,97 @@ enum ClusterStart {
 
   /// Connects to the database, which gets this program's schema and names a secret key if it is new; checks
   /// this node's key.
-  static func registry(_ settings: ServeSettings) throws(Failure) -> NodeRegistry {
+  func registry() throws(NodeFailure) -> NodeRegistry {
     BlockingCall.assertAllowed()
     let registry: NodeRegistry
     do throws(StorageError) {
-      registry = try NodeRegistry(settings.folder.location, patience: databasePatience)
+      registry = try NodeRegistry(host.database, patience: Self.databasePatience)
     } catch {
-      throw settings.folder.openFailure(error)
+      throw host.failure(toOpen: error)
     }
-    let deadline = SystemTime().monotonic() &+ schemaPatience
-    while try !isPrepared(registry, settings) {
-      if try prepare(settings) { continue }
+    let deadline = SystemTime().monotonic() &+ Self.schemaPatience
+    while try !isPrepared(registry) {
+      if try prepare() { continue }
       guard SystemTime().monotonic() < deadline else {
-        throw settings.folder.openFailure(StorageError(.inUse, "another server uses the database"))
+        throw host.failure(toOpen: StorageError(.inUse, "another server uses the database"))
       }
       usleep(200_000)
     }
     let sealed: [[UInt8]]
     do throws(StorageError) { sealed = try registry.sealed() } catch {
-      throw settings.folder.openFailure(error)
+      throw host.failure(toOpen: error)
     }
-    _ = try settings.secretKeyFile.read(inUse: SealingKeys.ids(of: sealed))
+    try host.expectKeys(inUse: SealingKeys.ids(of: sealed))
     return registry
   }
 
-  private static func isPrepared(
-    _ registry: NodeRegistry, _ settings: ServeSettings
-  ) throws(Failure) -> Bool {
+  private func isPrepared(_ registry: NodeRegistry) throws(NodeFailure) -> Bool {
     do throws(StorageError) { return try registry.isPrepared() } catch {
-      throw settings.folder.openFailure(error)
+      throw host.failure(toOpen: error)
     }
   }
 
   /// Gives the database this program's schema, as its server; false if another one uses it. `fence` is that
   /// of a dead one, which ends.
-  private static func prepare(
-    _ settings: ServeSettings, replacing fence: Int64? = nil
-  ) throws(Failure) -> Bool {
+  private func prepare(replacing fence: Int64? = nil) throws(NodeFailure) -> Bool {
     var options = Store.Options()
-    options.secretKeys = settings.secretKeyFile.source
+    options.secretKeys = host.secretKeys
     options.patience = 0
     options.replaces = fence
     let store: Store
     do throws(StorageError) {
-      store = try Store.open(settings.folder.location, readers: 1, log: settings.log, options: options)
+      store = try Store.open(host.database, readers: 1, log: configuration.log, options: options)
     } catch {
-      guard error.kind == .inUse else { throw settings.folder.openFailure(error) }
+      guard error.kind == .inUse else { throw host.failure(toOpen: error) }
       return false
     }
     defer { store.close() }
-    try settings.secretKeyFile.expectKeys(of: store)
+    try host.expectKeys(of: store)
     return true
   }
 
-  /// How long things take: nobody else sees by the server's lock that a node is gone if many hold it.
-  static func timing(_ options: ClusterSettings) -> Membership.Timing {
-    var timing = Membership.Timing()
-    if options.spreadsApps { timing.lostAfter = NodeRegistry.lostAfter }
-    return timing
-  }
-
-  /// What looks after homes of apps, on a connection of its own.
-  static func homes(
-    _ settings: ServeSettings, _ link: NodeLink, _ forwarder: RequestForwarder,
+  /// What looks after homes of apps, on a connection of its own; nil if one home has all apps.
+  func homes(
+    _ link: NodeLink, _ forwarder: RequestForwarder,
     view: @escaping @Sendable () -> (ClusterView, own: Int64)?, time: SystemTime
-  ) throws(Failure) -> NodeHomes {
+  ) throws(NodeFailure) -> NodeHomes? {
+    guard configuration.node.spreadsApps else { return nil }
     let registry: NodeRegistry
     do throws(StorageError) {
-      registry = try NodeRegistry(settings.folder.location, patience: databasePatience)
+      registry = try NodeRegistry(host.database, patience: Self.databasePatience)
     } catch {
-      throw settings.folder.openFailure(error)
+      throw host.failure(toOpen: error)
     }
     return NodeHomes(
-      registry: registry, link: link, forwarder: forwarder, view: view, time: time, log: settings.log)
+      registry: registry, link: link, forwarder: forwarder, view: view, time: time, log: configuration.log)
   }
 
   /// Opens the database as one of several homes, which has no app yet. `fence` is that of a server of all
   /// apps that is dead, which ends.
-  static func home(
-    _ settings: ServeSettings, _ metrics: ServerMetrics, incarnation: Int64, at registry: NodeRegistry,
-    replacing fence: Int64?, mayMigrate: Bool, time: SystemTime
-  ) throws(Failure) -> NodeHome {
+  func home(
+    _ incarnation: Int64, at registry: NodeRegistry, replacing fence: Int64?, mayMigrate: Bool
+  ) throws(NodeFailure) -> NodeHome {
     let isCurrent: Bool
     do throws(StorageError) {
-      try registry.endDeadHomes(settings.log)
+      try registry.endDeadHomes(configuration.log)
       isCurrent = try registry.isCurrent()
     } catch {
-      throw settings.folder.openFailure(error)
+      throw host.failure(toOpen: error)
     }
     var isPrepared = isCurrent
-    if !isCurrent, mayMigrate { isPrepared = try prepare(settings, replacing: fence) }
+    if !isCurrent, mayMigrate { isPrepared = try prepare(replacing: fence) }
     guard isPrepared else {
       throw .failed("the database has an older schema, which other nodes use until they stop")
     }
     let slot: MessageSlot?
     do throws(StorageError) { slot = try registry.freeSlot() } catch {
-      throw settings.folder.openFailure(error)
+      throw host.failure(toOpen: error)
     }
     guard let slot else { throw .failed("128 nodes are homes already") }
     let own = AssignedApps(home: incarnation, node: incarnation, slot: slot)
-    let (store, _) = try HomeService.openStore(
-      settings, metrics, replacing: fence, patience: 0, home: own)
-    do throws(Failure) {
-      let router = try HomeService.load(settings, store, time, scope: .assigned(own))
+    let (store, _) = try host.open(replacing: fence, as: own)
+    do throws(NodeFailure) {
+      let router = try host.load(store, scope: .assigned(own))
       return NodeHome(own: own, store: store, router: router)
     } catch {
       store.close()
@@ -127,29 +121,28 @@ enum ClusterStart {
   }
 
   /// What keeps a node's place, and gives orders to its thread.
-  static func runner(
-    _ registry: NodeRegistry, _ incarnation: Int64, _ timing: Membership.Timing, _ reach: NodeReach,
-    _ orders: ClusterOrders<ClusterOrder>, _ log: Log
+  func runner(
+    _ registry: NodeRegistry, _ incarnation: Int64, _ reach: NodeReach, _ orders: ClusterOrders<ClusterOrder>
   ) -> MembershipRunner {
     MembershipRunner(
-      registry, incarnation: incarnation, timing: timing, log: log, reaches: { reach.reached }
+      registry, incarnation: incarnation, timing: configuration.timing, log: configuration.log,
+      reaches: { reach.reached }
     ) { orders.add(.act($0)) }
   }
 
   /// Gets a place among the nodes.
-  static func register(
-    _ node: NodeRegistry.Node, named name: String, at registry: NodeRegistry, _ time: SystemTime
-  ) throws(Failure) -> Int64 {
+  func register(at registry: NodeRegistry, _ time: SystemTime) throws(NodeFailure) -> Int64 {
     do throws(NodeRegistry.Problem) {
-      return try registry.register(node, at: time.now(), clock: MembershipRunner.clock)
+      return try registry.register(configuration.row, at: time.now(), clock: MembershipRunner.clock)
     } catch {
       switch error {
       case .storage(let error): throw .failed("cannot join the cluster: \(error.message)")
       case .nameInUse(let address):
-        throw .usage(
-          "--node-name: the node at \(address) is called \(name), too; each needs a name of its own")
+        throw .setting(
+          "--node-name: the node at \(address) is called \(configuration.node.name), too; each needs a name of its own"
+        )
       case .otherCluster(let other):
-        throw .usage("--cluster: the database belongs to the cluster \(other)")
+        throw .setting("--cluster: the database belongs to the cluster \(other)")
       }
     }
   }
@@ -159,34 +152,37 @@ enum ClusterStart {
     "--spread-apps: the other nodes give each app a home of its own; leave --spread-apps=false out"
 
   /// Refuses to follow one home where each app has one of its own.
-  static func expectOneHome(at registry: NodeRegistry) throws(Failure) {
+  func expectOneHome(at registry: NodeRegistry) throws(NodeFailure) {
     let view: ClusterView?
     do throws(StorageError) { view = try registry.look() } catch {
       throw .failed("cannot join the cluster: \(error.message)")
     }
     guard view?.isDivided == true else { return }
-    throw .usage(dividedElsewhere)
+    throw .setting(Self.dividedElsewhere)
   }
 
-  /// The cluster's name for the nodes of this database alone.
-  static func name(_ options: ClusterSettings, at registry: NodeRegistry) throws(Failure) -> ClusterName {
-    do throws(StorageError) {
-      guard let name = options.cluster.inDatabase(try registry.databaseID()) else {
-        throw StorageError(.other, "the account of the database has no key")
-      }
-      return name
-    } catch {
+  /// Who a node is for the others; the cluster's name is one for the nodes of this database alone.
+  func identity(_ incarnation: Int64, at registry: NodeRegistry) throws(NodeFailure) -> NodeIdentity {
+    let database: String
+    do throws(StorageError) { database = try registry.databaseID() } catch {
       throw .failed("cannot join the cluster: \(error.message)")
     }
+    guard let cluster = configuration.node.cluster.inDatabase(database) else {
+      throw .failed("cannot join the cluster: the account of the database has no key")
+    }
+    return NodeIdentity(
+      cluster: cluster, incarnation: Incarnation(UInt64(incarnation)), name: configuration.node.name,
+      address: configuration.node.address, program: configuration.node.program,
+      deviceAddress: configuration.node.deviceAddress)
   }
 
   /// Connects to the bus. `beat` is called each second until that has succeeded.
-  static func link(
-    _ options: ClusterSettings, _ cluster: ClusterName, _ incarnation: Int64, address: String,
-    channel: PassthroughChannel, loops: Int, sealing: FrameSealing, time: SystemTime, log: Log,
-    told: @escaping @Sendable () -> Void, beat: () -> Void
-  ) throws(Failure) -> NodeLink {
-    if options.bus.isOpenToOthers {
+  func link(
+    _ identity: NodeIdentity, _ gateway: any DeviceGateway, _ sealing: FrameSealing, _ time: SystemTime,
+    homeChanged: @escaping @Sendable () -> Void, beat: () -> Void
+  ) throws(NodeFailure) -> NodeLink {
+    let (bus, log) = (configuration.bus, configuration.log)
+    if bus.isOpenToOthers {
       log.warning(
         "the bus has no TLS, or neither a password nor a certificate: whoever reaches NATS can disturb nodes")
     }
@@ -195,27 +191,24 @@ enum ClusterStart {
     let link: NodeLink
     do throws(SystemThread.Failure) {
       link = try NodeLink(
-        NodeIdentity(
-          cluster: cluster, incarnation: Incarnation(UInt64(incarnation)), name: options.name,
-          address: address, program: Program.version, deviceAddress: options.deviceAddress), gateway: channel,
-        loops: loops, time: time,
+        identity, gateway: gateway, loops: configuration.loops, time: time,
         events: { event in
           switch event {
           case .bus(.connected): connected.signal()
           case .bus(.failed(let text)): problem.withLock { $0 = text }
           default: break
           }
-          if case .app = event { told() }
-          note(event, log)
+          if case .app = event { homeChanged() }
+          Self.note(event, log)
         },
         connect: { incarnation, wake throws(SystemThread.Failure) in
           SealedBus(
-            try NATSBus(options.bus, cluster: cluster, incarnation: incarnation, wake: wake), sealing)
+            try NATSBus(bus, cluster: identity.cluster, incarnation: incarnation, wake: wake), sealing)
         })
     } catch {
       throw .failed("cannot start a thread: \(error.number)")
     }
-    let deadline = time.monotonic() &+ busPatience
+    let deadline = time.monotonic() &+ Self.busPatience
     while !connected.wait(until: min(deadline, time.monotonic() &+ 1_000_000_000)) {
       guard time.monotonic() >= deadline else {
         beat()
@@ -223,9 +216,8 @@ enum ClusterStart {
       }
       link.close()
       let reason = problem.withLock { $0 }
-      throw .failed(
-        "cannot reach the bus at \(options.bus.servers.joined(separator: ", "))\(reason.isEmpty ? "" : ": \(reason)")"
-      )
+      let servers = bus.servers.joined(separator: ", ")
+      throw .failed("cannot reach the bus at \(servers)\(reason.isEmpty ? "" : ": \(reason)")")
     }
     return link
   }

@@ -1,5 +1,4 @@
 import BorealisBase
-import Cluster
 import Storage
 import Synchronization
 
@@ -18,7 +17,7 @@ extension ClusterService {
       }
       return isHome
     }
-    guard !isLeading, isReady() else { return }
+    guard !isLeading, host.isReady else { return }
     log.warning("other nodes considered this node dead; rejoining the cluster")
     state.withLock { $0.rejoinsAt = time.monotonic() }
   }
@@ -28,7 +27,7 @@ extension ClusterService {
   func joinAgain() {
     guard let moment = currentState.rejoinsAt, moment <= time.monotonic() else { return }
     // About to end: without a place, then.
-    guard isReady() else { return state.withLock { $0.rejoinsAt = .max } }
+    guard host.isReady else { return state.withLock { $0.rejoinsAt = .max } }
     do {
       try rejoin()
       state.withLock { ($0.rejoinsAt, $0.rejoinFailure) = (nil, nil) }
@@ -57,11 +56,11 @@ extension ClusterService {
 
   /// Gets a new place. If that fails, all is as it was.
   private func rejoin(draining: Bool = false) throws {
-    let incarnation = try registry.register(node, at: time.now(), clock: MembershipRunner.clock)
-    let runner = ClusterStart.runner(registry, incarnation, timing, reach, orders, log)
+    let incarnation = try registry.register(configuration.row, at: time.now(), clock: MembershipRunner.clock)
+    let runner = ClusterStart(configuration, host).runner(registry, incarnation, reach, orders)
     do {
       try link.rejoin(as: Incarnation(UInt64(incarnation)))
-      if draining || !isReady() { runner.drain() }
+      if draining || !host.isReady { runner.drain() }
       try runner.start()
     } catch {
       try? registry.leave(incarnation)
