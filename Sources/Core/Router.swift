@@ -177,6 +177,16 @@ package final class Router: Sendable {
   /// second, by one thread at a time.
   package func tick() { housekeeping.tick() }
 
+  /// Applies what was committed beside this router before this call: changed apps, imported registrations,
+  /// and what channels need of apps. `done` is called when it counts, or cannot be read; any thread.
+  package func learnChanges(_ done: @escaping @Sendable () -> Void) {
+    apps.refresh { [self] in
+      imports.learn { [self] in
+        apps.learnChanges(of: channels.services[...]) { _ in done() }
+      }
+    }
+  }
+
   /// Pushes that wait for their plans to have speed left.
   package var pushesWaitingForSpeed: Int { pushRateLimiter.waiting }
 

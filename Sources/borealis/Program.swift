@@ -70,27 +70,46 @@ enum Program {
   /// Runs what the arguments (without the program's name) ask for and returns the exit status: 0 for success,
   /// 1 for a failure, 2 for wrong usage.
   static func run(_ arguments: [String]) -> Int32 {
-    do throws(Failure) {
-      try dispatch(arguments)
+    status { () throws(Failure) in try dispatch(arguments) }
+  }
+
+  /// Runs a command of another process in the server on a folder, and returns its exit status.
+  static func run(_ request: CommandRequest, in served: DataFolder) -> Int32 {
+    status { () throws(Failure) in
+      guard let command = named(request.command) else {
+        throw .usage("the running server, version \(version), does not know \"borealis \(request.command)\"")
+      }
+      let input = try Input(command, request, in: served)
+      defer { served.learnChanges() }
+      try command.run(input)
       return 0
-    } catch {
+    }
+  }
+
+  /// The command of a name that a server carries out.
+  static func named(_ name: String) -> (any ServedCommand.Type)? {
+    commands.lazy.compactMap { $0 as? any ServedCommand.Type }.first { $0.name == name }
+  }
+
+  private static func status(_ body: () throws(Failure) -> Int32) -> Int32 {
+    do throws(Failure) { return try body() } catch {
       Terminal.complain("borealis: \(error.message)")
       return error.status
     }
   }
 
-  private static func dispatch(_ arguments: [String]) throws(Failure) {
+  private static func dispatch(_ arguments: [String]) throws(Failure) -> Int32 {
     guard let first = arguments.first else {
       Terminal.complain(help)
       throw .usage("a command is missing")
     }
     if first == "--version" {
       Terminal.print(version)
-      return
+      return 0
     }
     if ["--help", "-h", "help"].contains(first) {
       Terminal.print(help)
-      return
+      return 0
     }
     for command in commands {
       let words = command.name.split(separator: " ").map(String.init)
@@ -102,15 +121,20 @@ enum Program {
         let input = try Input(command, rest)
         // A server says it in its log.
         if command != ServeCommand.self { complainOfStrayVariables() }
+        if let served = command as? any ServedCommand.Type,
+          let status = try CommandClient.run(served, input)
+        {
+          return status
+        }
         try command.run(input)
       }
-      return
+      return 0
     }
     let group = commands.filter { $0.name.hasPrefix(first + " ") }
     guard group.isEmpty else {
       if arguments.dropFirst().contains("--help") || arguments.dropFirst().contains("-h") {
         Terminal.print(group.map { Input.help($0) }.joined(separator: "\n"))
-        return
+        return 0
       }
       let names = group.map { "\"borealis \($0.name)\"" }.joined(separator: " or ")
       throw .usage("expected \(names)")

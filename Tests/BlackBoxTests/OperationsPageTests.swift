@@ -57,7 +57,7 @@ import Testing
     let server = try TestServer(data: data, ["--http-tls", "127.0.0.1:0"])
     _ = try server.makeApp()
     let explained = Self.page.filter {
-      $0.hasPrefix("| `borealis.sqlite") || $0.hasPrefix("| `lock") || $0.hasPrefix("| `tls")
+      line in ["borealis.sqlite", "lock", "commands", "tls"].contains { line.hasPrefix("| `\($0)") }
     }
     .joined(separator: " ")
     for file in TemporaryFolder.files(data) { #expect(explained.contains("`\(file)`"), "\(file)") }

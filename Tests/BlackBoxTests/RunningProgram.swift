@@ -62,6 +62,7 @@ final class RunningProgram: Sendable {
   private let output: Int32
   /// Where `write` goes, -1 if the input is fixed.
   private let inputEnd: Int32
+  private let isInputOpen = Atomic<Bool>(true)
   private let folder = TemporaryFolder()
   private let state = Mutex(State())
 
@@ -104,7 +105,13 @@ final class RunningProgram: Sendable {
       reportFindings()
     }
     close(output)
-    if inputEnd >= 0 { close(inputEnd) }
+    endInput()
+  }
+
+  /// Ends the standard input.
+  func endInput() {
+    guard inputEnd >= 0, isInputOpen.exchange(false, ordering: .relaxed) else { return }
+    close(inputEnd)
   }
 
   /// Puts a line into the standard input.

@@ -89,6 +89,9 @@ package final class GetuiAPI: Sendable {
     return AppKey(String(request.target.dropFirst(4).prefix { $0 != "/" && $0 != "?" }))
   }
 
+  /// From now on nothing counts that was read of apps' access before.
+  package func learnChanges() { tokens.learnChanges() }
+
   /// The largest body of all routes, in bytes.
   package static let largestBody = BodySize.batch.bytes
 

@@ -25,6 +25,8 @@ final class Tokens: Sendable {
     let digestKeys: [[UInt8]]
     /// When the database was read, on the monotonic clock.
     var readAt: UInt64
+    /// Whether the database was changed since.
+    var isOld = false
     var revoked: Set<[UInt8]>
   }
 
@@ -39,6 +41,8 @@ final class Tokens: Sendable {
   private let time: any TimeSource
   private let log: Log
   private let apps = Mutex<[AppID: Access]>([:])
+  /// How often the database was changed as `learnChanges` tells.
+  private let changes = Atomic<UInt64>(0)
 
   init(store: Store, keys: GetuiKeys, time: any TimeSource, log: Log) {
     (self.store, self.keys, self.time, self.log) = (store, keys, time, log)
@@ -49,7 +53,9 @@ final class Tokens: Sendable {
   /// Whether a token is valid; nil if the database must be read first.
   func checkAtOnce(_ token: String, of app: App) -> Bool? {
     let now = time.monotonic()
-    guard let access = apps.withLock({ $0[app.id] }), now &- access.readAt < Self.freshness else {
+    guard let access = apps.withLock({ $0[app.id] }), !access.isOld,
+      now &- access.readAt < Self.freshness
+    else {
       return nil
     }
     return isValid(token, access)
@@ -134,9 +140,22 @@ final class Tokens: Sendable {
 
   // MARK: Access
 
+  /// From now on nothing counts that was read from the database before.
+  func learnChanges() {
+    changes.add(1, ordering: .sequentiallyConsistent)
+    apps.withLock {
+      $0 = $0.mapValues { access in
+        var access = access
+        access.isOld = true
+        return access
+      }
+    }
+  }
+
   /// Reads an app's access; nil if the app does not use this API.
   private func load(_ app: App, _ done: @escaping @Sendable (Result<Access?, GetuiError>) -> Void) {
     let (known, now, clock) = (apps.withLock { $0[app.id] }, time.now(), time.monotonic())
+    let change = changes.load(ordering: .sequentiallyConsistent)
     store.read { transaction throws(StorageError) -> (GetuiAccessRow, [[UInt8]])? in
       guard let row = try transaction.getui.access(app: app.id) else { return nil }
       return (row, try transaction.getui.revokedTokens(app: app.id, at: now))
@@ -147,12 +166,13 @@ final class Tokens: Sendable {
         apps.withLock { $0[app.id] = nil }
         done(.success(nil))
       case .success(let (row, revoked)?):
-        guard let access = access(row, revoked, known, of: app, at: clock) else {
+        guard var access = access(row, revoked, known, of: app, at: clock) else {
           return done(.failure(.busy))
         }
         // Tokens that were revoked in the meantime stay revoked.
         apps.withLock { apps in
           let before = apps[app.id]?.revoked ?? []
+          access.isOld = changes.load(ordering: .sequentiallyConsistent) != change
           apps[app.id] = access
           apps[app.id]?.revoked.formUnion(before.filter { Self.end($0) > now })
         }

@@ -31,7 +31,7 @@ package final class Apps: Sendable {
   private let gateways: DeviceGateways
   private let callbacks: CallbackApps
   private let purge: AppPurge
-  private let isRefreshing = Atomic<Bool>(false)
+  private let refreshes = Mutex(Refreshes())
   /// How often this process has applied changed rows: what was read before is older than what memory shows.
   private let changes = Mutex(0)
 
@@ -124,7 +124,7 @@ package final class Apps: Sendable {
   }
 
   /// Has channels learn, one after the other, what another process has changed.
-  private func learnChanges(
+  func learnChanges(
     of channels: ArraySlice<Plugged<any ServiceChannel>>,
     _ done: @escaping @Sendable (_ isKnown: Bool) -> Void
   ) {
@@ -261,11 +261,30 @@ package final class Apps: Sendable {
     }
   }
 
-  /// Learns what was changed about apps by other processes: secrets, plans, networks, whether they are turned
-  /// off or deleted.
-  func refresh() {
+  private struct Refreshes {
+    var isReading = false
+    /// Who waits for a read that begins later than now.
+    var waiting: [@Sendable () -> Void] = []
+  }
+
+  /// Learns what was changed about apps beside this router, by commands or by other processes: secrets,
+  /// plans, networks, whether they are turned off or deleted. `done` is called when all that was committed
+  /// before this call counts, or cannot be read.
+  func refresh(_ done: (@Sendable () -> Void)? = nil) {
+    let begins = refreshes.withLock { state in
+      if let done { state.waiting.append(done) }
+      defer { state.isReading = true }
+      return !state.isReading
+    }
     // One at a time: of two readers the later may have the older news.
-    guard !isRefreshing.exchange(true, ordering: .acquiring) else { return }
+    if begins { readChanges() }
+  }
+
+  private func readChanges() {
+    let callers = refreshes.withLock { state in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
     let (known, changesOfCallbacks) = (changes.withLock { $0 }, callbacks.changes)
     store.read { [rows = scope.rows] transaction throws(StorageError) in
       (
@@ -273,13 +292,28 @@ package final class Apps: Sendable {
         callbacks: try transaction.callbacks.settings(in: rows)
       )
     } completion: { [self] result in
-      defer { isRefreshing.store(false, ordering: .releasing) }
-      guard case .success(let found) = result else { return }
-      callbacks.takeOver(found.callbacks, readAt: changesOfCallbacks)
-      // Rows that were read before a change would undo it until the next look.
-      let refusing = changes.withLock { $0 == known ? update(found.rows) : [] }
-      for app in refusing { gateways.disconnectAll(app) }
-      for deleted in found.deleted { purge.forget(deleted) }
+      var isOld = false
+      if case .success(let found) = result {
+        isOld = callbacks.changes != changesOfCallbacks
+        callbacks.takeOver(found.callbacks, readAt: changesOfCallbacks)
+        // Rows that were read before a change would undo it until the next look.
+        let refusing = changes.withLock { count -> [App] in
+          guard count == known else {
+            isOld = true
+            return []
+          }
+          return update(found.rows)
+        }
+        for app in refusing { gateways.disconnectAll(app) }
+        for deleted in found.deleted { purge.forget(deleted) }
+      }
+      if !isOld { for done in callers { done() } }
+      let goesOn = refreshes.withLock { state in
+        if isOld { state.waiting += callers }
+        state.isReading = !state.waiting.isEmpty
+        return state.isReading
+      }
+      if goesOn { readChanges() }
     }
   }
 }

@@ -70,9 +70,12 @@ final class Imports: Sendable {
     var again = Int64.max
     /// The import after which the look that is under way began.
     var underWay = Int64.max
+    var isLearning = false
+    /// Who waits for the look that is under way, and for one that begins later.
+    var callers: [@Sendable () -> Void] = []
+    var waiting: [@Sendable () -> Void] = []
   }
 
-  private let isLearning = Atomic<Bool>(false)
   private let progress = Mutex(Progress())
 
   init(
@@ -94,10 +97,21 @@ final class Imports: Sendable {
   /// The import up to which memory knows all.
   var learned: Int64 { progress.withLock { min($0.last, $0.again, $0.underWay) } }
 
-  /// Learns what another process has imported since the last look, a batch after another.
-  func learn() {
-    guard !isLearning.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    learnNext()
+  /// Learns what was imported beside this router since the last look, a batch after another. `done` is called
+  /// when all that was committed before this call is known, or cannot be read.
+  func learn(_ done: (@Sendable () -> Void)? = nil) {
+    if let done { progress.withLock { $0.waiting.append(done) } }
+    begin()
+  }
+
+  private func begin() {
+    let begins = progress.withLock { progress in
+      guard !progress.isLearning else { return false }
+      progress.isLearning = true
+      (progress.callers, progress.waiting) = (progress.waiting, [])
+      return true
+    }
+    if begins { learnNext() }
   }
 
   /// Looks again at the imports after one: an app has come whose imports were passed over, as it was not this
@@ -105,8 +119,13 @@ final class Imports: Sendable {
   func relearn(after id: Int64) { progress.withLock { $0.again = min($0.again, id) } }
 
   private func end() {
-    progress.withLock { $0.underWay = .max }
-    isLearning.store(false, ordering: .releasing)
+    let (callers, isAwaited) = progress.withLock { progress in
+      defer { progress.callers = [] }
+      (progress.underWay, progress.isLearning) = (.max, false)
+      return (progress.callers, !progress.waiting.isEmpty)
+    }
+    for done in callers { done() }
+    if isAwaited { begin() }
   }
 
   private func learnNext() {

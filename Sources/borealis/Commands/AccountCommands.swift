@@ -3,7 +3,7 @@ import BorealisCrypto
 import Model
 import Storage
 
-struct AccountCreateCommand: Command {
+struct AccountCreateCommand: ServedCommand {
   static let name = "account create"
   static let summary = "Creates a developer account and prints its key and secret."
   static let details = """
@@ -44,7 +44,7 @@ struct AccountCreateCommand: Command {
   }
 }
 
-struct AccountListCommand: Command {
+struct AccountListCommand: ServedCommand {
   static let name = "account list"
   static let summary = "Lists the accounts."
   static let details = """
@@ -73,7 +73,7 @@ struct AccountListCommand: Command {
   }
 }
 
-struct AccountRotateCommand: Command {
+struct AccountRotateCommand: ServedCommand {
   static let name = "account rotate"
   static let summary = "Rotates an account's secret."
   static let details = """
@@ -93,7 +93,7 @@ struct AccountRotateCommand: Command {
   }
 }
 
-struct AccountDisableCommand: Command {
+struct AccountDisableCommand: ServedCommand {
   static let name = "account disable"
   static let summary = "Disables an account and all its apps."
   static let details = """
@@ -106,7 +106,7 @@ struct AccountDisableCommand: Command {
   static func run(_ input: Input) throws(Failure) { try AccountChange.setDisabled(input, true) }
 }
 
-struct AccountEnableCommand: Command {
+struct AccountEnableCommand: ServedCommand {
   static let name = "account enable"
   static let summary = "Enables an account."
   static let details = ""

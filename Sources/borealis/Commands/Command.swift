@@ -15,6 +15,10 @@ protocol Command {
   static func run(_ input: Input) throws(Failure)
 }
 
+/// A command that a running server carries out, if there is one on the data folder: what it changes counts
+/// when it has ended.
+protocol ServedCommand: Command {}
+
 /// Why the program ends without having done its work.
 struct Failure: Error {
   let message: String
@@ -31,6 +35,22 @@ struct Failure: Error {
 struct Input {
   let operands: [String]
   let settings: Settings
+  /// The folder of the server that carries the command out; nil for the command's own process.
+  let served: DataFolder?
+
+  /// A command of another process, in the server on a folder.
+  init(_ command: any Command.Type, _ request: CommandRequest, in served: DataFolder) throws(Failure) {
+    self.served = served
+    operands = request.operands
+    guard operands.count == command.operands.count else { throw .usage("wrong number of operands") }
+    do throws(SettingsError) {
+      settings = try Settings(
+        command.settings, arguments: request.settings.map { "--\($0.name)=\($0.value)" }, environment: [:],
+        file: nil, readFile: { _ in nil })
+    } catch {
+      throw .usage("the running server, version \(Program.version): \(error.description)")
+    }
+  }
 
   /// Sorts arguments into operands and flags and reads the settings. A command with a setting `config` may
   /// take more of them from the file that it names.
@@ -56,6 +76,7 @@ struct Input {
       throw .usage("unexpected argument \"\(operands[command.operands.count])\"")
     }
     self.operands = operands
+    served = nil
     let file = try Self.file(command, flags)
     do throws(SettingsError) {
       settings = try Settings(

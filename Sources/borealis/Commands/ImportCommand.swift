@@ -1,15 +1,13 @@
 import BorealisBase
 import Core
-import Glibc
 import Model
 import Storage
-import Synchronization
 
-struct ImportCommand: Command {
+struct ImportCommand: ServedCommand {
   static let name = "import"
   static let summary = "Imports registrations of another platform from a CSV file."
   static let details = """
-    Adds the registrations in FILE to the app with the key --app. A running server knows them within a second or two. The
+    Adds the registrations in FILE to the app with the key --app. A running server knows them at once. The
     first line names the columns: registration_id and platform (android, ios, hmos, quickapp), and any of alias, tags
     (separated by ;), apns_token, apns_environment (production, the default, or sandbox) and mobile. For each channel, such
     as fcm or huawei, there may be token.NAME with the device's token, and beside token.apns there may be service.apns with
@@ -77,25 +75,20 @@ struct ImportCommand: Command {
     _ input: Input, _ key: String, _ options: ImportOptions, _ counts: ImportCounts
   ) throws(Failure) {
     let folder = try DataFolder(input)
-    let path = input.operands[0]
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .failed("cannot read \(path): \(SystemCalls.reason(errno))") }
-    defer { close(descriptor) }
+    let terminal = Terminal.current
+    try terminal.open(input.operands[0])
     try folder.withApp(key) { store, app throws(Failure) in
       var work = ImportWork(store: store, folder: folder, app: app, options, counts)
-      try read(descriptor, path, into: &work)
+      try read(terminal, into: &work)
     }
   }
 
-  private static func read(_ descriptor: Int32, _ path: String, into work: inout ImportWork) throws(Failure) {
+  private static func read(_ file: any CommandTerminal, into work: inout ImportWork) throws(Failure) {
     var reader = CSVReader()
-    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
     while true {
-      let count = Glibc.read(descriptor, &buffer, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw .failed("cannot read \(path): \(SystemCalls.reason(errno))") }
-      if count == 0 { break }
-      for record in reader.read(buffer.span.extracting(first: count)) { try work.take(record) }
+      let bytes = try file.read()
+      if bytes.isEmpty { break }
+      for record in reader.read(bytes.span) { try work.take(record) }
     }
     if let record = reader.finish() { try work.take(record) }
     try work.finish()

@@ -2,7 +2,7 @@ import BorealisBase
 import BorealisCrypto
 import Storage
 
-struct PersonListCommand: Command {
+struct PersonListCommand: ServedCommand {
   static let name = "person list"
   static let summary = "Lists the users of the console."
   static let details = "Prints one line of JSON for each person."
@@ -24,7 +24,7 @@ struct PersonListCommand: Command {
   }
 }
 
-struct PersonResetCommand: Command {
+struct PersonResetCommand: ServedCommand {
   static let name = "person reset"
   static let summary =
     "Restores console access for a person who lost the password or the authenticator app."

@@ -1,7 +1,7 @@
 import BorealisBase
 import Storage
 
-struct PlanSetCommand: Command {
+struct PlanSetCommand: ServedCommand {
   static let name = "plan set"
   static let summary = "Creates or changes a plan."
   static let details = """
@@ -93,7 +93,7 @@ struct PlanSetCommand: Command {
   }
 }
 
-struct PlanListCommand: Command {
+struct PlanListCommand: ServedCommand {
   static let name = "plan list"
   static let summary = "Lists the plans."
   static let details = """

@@ -24,7 +24,7 @@ struct CredentialFiles {
   }
 
   private func token(_ path: String) throws(Failure) -> CredentialUpload {
-    let bytes = try SmallFiles.contents(path)
+    let bytes = try Terminal.contents(path)
     do throws(CredentialError) {
       return try CredentialUpload(
         p8: bytes, fileName: path, keyID: settings.text("key-id"), teamID: settings.text("team-id"),
@@ -47,7 +47,7 @@ struct CredentialFiles {
   }
 
   private func pair(_ certificate: String, _ key: String) throws(Failure) -> CertificateKeyPair {
-    let (certificateBytes, keyBytes) = (try SmallFiles.contents(certificate), try SmallFiles.contents(key))
+    let (certificateBytes, keyBytes) = (try Terminal.contents(certificate), try Terminal.contents(key))
     do throws(CredentialFileError) {
       return try CertificateKeyPair(certificates: certificateBytes, key: keyBytes)
     } catch {
@@ -56,7 +56,7 @@ struct CredentialFiles {
   }
 
   private func pkcs12(_ path: String) throws(Failure) -> CertificateKeyPair {
-    let bytes = try SmallFiles.contents(path)
+    let bytes = try Terminal.contents(path)
     let given = settings.text("password")
     do throws(CredentialFileError) {
       do throws(CredentialFileError) {

@@ -2,15 +2,16 @@ import BorealisBase
 import Glibc
 import Storage
 
-/// Work of one command on the database: the one way in which commands open it. It is waited for, and works
-/// beside a running server; a folder without a database, an empty file, and a schema that is not this
-/// program's are refused as a server refuses them.
+/// Work of one command on the database: the one way in which commands open it, unless a server that has it
+/// open carries them out. It is waited for, and works beside a running server; a folder without a database,
+/// an empty file, and a schema that is not this program's are refused as a server refuses them.
 extension DataFolder {
   /// Opens the database for a command. It must be there. `keys` is for those that change contents, or how
   /// they are stored.
   func withStore<Value>(
     keys: SecretKeyFile? = nil, _ body: (Store) throws(Failure) -> Value
   ) throws(Failure) -> Value {
+    if let served { return try body(served.store) }
     try expectDatabase()
     let store = try openBesideServer(keys: keys)
     defer { store.close() }

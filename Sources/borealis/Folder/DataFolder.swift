@@ -8,6 +8,8 @@ struct DataFolder {
   let path: String
   /// Where the database is.
   let location: Store.Location
+  /// What the server on the folder has, if this process is it and carries out a command of another one.
+  private(set) var served: ServedStore?
 
   /// The file of the database, if it is one.
   var file: String { path + "/borealis.sqlite" }
@@ -30,6 +32,10 @@ struct DataFolder {
 
   /// The folder that `--data` names, with the database that `--store` names, if it does.
   init(_ input: Input) throws(Failure) {
+    if let served = input.served {
+      self = served
+      return
+    }
     var path = try input.required("data")
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     self.path = path
@@ -44,6 +50,16 @@ struct DataFolder {
     }
     location = database
   }
+
+  /// The same for commands that the server on the folder carries out.
+  func served(by store: ServedStore) -> DataFolder {
+    var folder = self
+    folder.served = store
+    return folder
+  }
+
+  /// Has the server apply what a command has changed, if it carries one out.
+  func learnChanges() { served?.learnChanges() }
 
   /// What messages call the database.
   var database: String { location.name }
@@ -93,6 +109,7 @@ struct DataFolder {
 
   /// The secret key file that the server reads which uses the folder now, if one does.
   func servedKeyFile() -> SecretKeyFile? {
+    if let served { return served.keys }
     guard isServed, let name = SmallFiles.read(path + "/lock") else { return nil }
     return name.isEmpty ? SecretKeyFile(in: self) : SecretKeyFile(path: name)
   }
@@ -128,7 +145,7 @@ struct DataFolder {
   }
 
   /// Whether a server may use the database: one in PostgreSQL may run on another machine.
-  var mayBeServed: Bool { !holdsDatabase || isServed }
+  var mayBeServed: Bool { served != nil || !holdsDatabase || isServed }
 
   /// Makes the file of the database unless it is there.
   func makeDatabase() throws(Failure) {

@@ -21,7 +21,7 @@ struct SecretKeyFile: Sendable {
   /// The file that the setting names, or the one in the data folder. For a database in PostgreSQL only its
   /// server makes one.
   init(_ settings: Settings, folder: DataFolder, isServer: Bool = false) {
-    path = settings.text(Self.setting.name) ?? Self(in: folder).path
+    path = settings.text(Self.setting.name) ?? (folder.served?.keys ?? Self(in: folder)).path
     isElsewhere = !folder.holdsDatabase
     makes = isServer || !isElsewhere
   }

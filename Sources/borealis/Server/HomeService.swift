@@ -173,6 +173,17 @@ final class HomeService: Sendable {
     console.tick()
   }
 
+  /// Nanoseconds that a command waits for its changes to count.
+  private static let learnPatience: UInt64 = 10_000_000_000
+
+  /// Applies what a command has committed; returns when it counts for the next request.
+  func learnChanges() {
+    let done = Semaphore()
+    getui.learnChanges()
+    router.learnChanges { done.signal() }
+    _ = done.wait(until: time.monotonic() &+ Self.learnPatience)
+  }
+
   /// Why this process cannot store anything any more, nil if it can, or may be able to later.
   var lastingFailure: String? {
     let database = settings.folder.database

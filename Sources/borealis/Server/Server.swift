@@ -27,6 +27,7 @@ final class Server: Sendable {
   private let nodeHost: NodeHost?
   /// Nil for a database in PostgreSQL.
   private let database: OpenDatabase?
+  private let commands: CommandServer?
 
   /// Binds the addresses. A process that is alone opens the database and reads it into memory; a node gets
   /// its place in the cluster. `channels` makes more ways to devices than the usual ones.
@@ -57,11 +58,12 @@ final class Server: Sendable {
         settings.configuration(of: options, address: address, loops: handles.count), host, channel,
         settings.forwarder(tls: options.tls, limits, memory: httpMemory, metrics), metrics, time)
       self.cluster = cluster
-      database = nil
+      (database, commands) = (nil, nil)
       home = Mutex(nil)
       homes = { cluster.link.home(ofLoop: $0) }
     } else {
       (cluster, nodeHost) = (nil, nil)
+      commands = Self.commands(settings)
       let (store, _) = try HomeService.openStore(settings, serverMetrics)
       database = settings.folder.holdsDatabase ? OpenDatabase(settings.folder.file) : nil
       let router = try HomeService.load(settings, store, time)
@@ -101,6 +103,15 @@ final class Server: Sendable {
   }
 
   private var log: Log { settings.log }
+
+  /// Listens for commands. Without them the server works as well: they open the database then.
+  private static func commands(_ settings: ServeSettings) -> CommandServer? {
+    guard settings.folder.holdsDatabase else { return nil }
+    do throws(Failure) { return try CommandServer(settings.folder, log: settings.log) } catch {
+      settings.log.warning("cannot listen for commands", ["reason": .text(error.message)])
+      return nil
+    }
+  }
 
   private static func makeHandles(_ count: Int) throws(Failure) -> [LoopHandle] {
     do throws(SystemError) {
@@ -160,6 +171,10 @@ final class Server: Sendable {
     if let service {
       warnOfNewCertificate(service)
       logConsole(service)
+    }
+    if let service {
+      try commands?.start(
+        ServedStore(store: service.store, keys: settings.secretKeyFile) { service.learnChanges() })
     }
     nodeHost?.attach(self)
     do throws(NodeFailure) { try cluster?.start() } catch { throw Failure(error) }
@@ -287,6 +302,7 @@ final class Server: Sendable {
   func drain() {
     isReady.value = false
     log.info("stopping")
+    commands?.close()
     let time = UInt64(settings.drainDelay) * 1_000_000 + UInt64(settings.drainSeconds) * 1_000_000_000
     home.withLock { $0 }?.store.expectEnd(by: parts.time.monotonic() &+ time)
     if let cluster, lastingFailure != nil, let service = home.withLock({ $0 }) {

@@ -2,7 +2,7 @@ import BorealisBase
 import BorealisCrypto
 import Storage
 
-struct AppAPNsListCommand: Command {
+struct AppAPNsListCommand: ServedCommand {
   static let name = "app apns list"
   static let summary = "Lists an app's APNs credentials."
   static let details = """
@@ -19,7 +19,7 @@ struct AppAPNsListCommand: Command {
   }
 }
 
-struct AppAPNsRemoveCommand: Command {
+struct AppAPNsRemoveCommand: ServedCommand {
   static let name = "app apns remove"
   static let summary = "Removes one of an app's APNs credentials."
   static let details = """
@@ -36,7 +36,7 @@ struct AppAPNsRemoveCommand: Command {
   }
 }
 
-struct AppAPNsPauseCommand: Command {
+struct AppAPNsPauseCommand: ServedCommand {
   static let name = "app apns pause"
   static let summary = "Pauses an APNs credential."
   static let details = """
@@ -62,7 +62,7 @@ struct AppAPNsPauseCommand: Command {
   }
 }
 
-struct AppAPNsResumeCommand: Command {
+struct AppAPNsResumeCommand: ServedCommand {
   static let name = "app apns resume"
   static let summary = "Resumes a paused APNs credential."
   static let details = """

@@ -3,7 +3,7 @@ import BorealisCrypto
 import Channels
 import Storage
 
-struct AppAPNsSetCommand: Command {
+struct AppAPNsSetCommand: ServedCommand {
   static let name = "app apns set"
   static let summary = "Adds an APNs credential to an app."
   static let details = """

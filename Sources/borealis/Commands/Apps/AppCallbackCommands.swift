@@ -3,7 +3,7 @@ import Core
 import Model
 import Storage
 
-struct AppCallbackSetCommand: Command {
+struct AppCallbackSetCommand: ServedCommand {
   static let name = "app callback set"
   static let summary = "Sets up callbacks to an app's server."
   static let details = """
@@ -67,7 +67,7 @@ struct AppCallbackSetCommand: Command {
   }
 }
 
-struct AppCallbackShowCommand: Command {
+struct AppCallbackShowCommand: ServedCommand {
   static let name = "app callback show"
   static let summary = "Shows an app's callbacks."
   static let details = """
@@ -87,7 +87,7 @@ struct AppCallbackShowCommand: Command {
   }
 }
 
-struct AppCallbackRotateCommand: Command {
+struct AppCallbackRotateCommand: ServedCommand {
   static let name = "app callback rotate"
   static let summary = "Rotates the secret of an app's callbacks."
   static let details = """
@@ -108,7 +108,7 @@ struct AppCallbackRotateCommand: Command {
   }
 }
 
-struct AppCallbackRemoveCommand: Command {
+struct AppCallbackRemoveCommand: ServedCommand {
   static let name = "app callback remove"
   static let summary = "Removes an app's callbacks."
   static let details = """

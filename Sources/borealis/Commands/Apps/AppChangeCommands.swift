@@ -2,7 +2,7 @@ import BorealisBase
 import BorealisCrypto
 import Storage
 
-struct AppSecretCommand: Command {
+struct AppSecretCommand: ServedCommand {
   static let name = "app secret"
   static let summary = "Replaces an app's master secret."
   static let details = """
@@ -22,7 +22,7 @@ struct AppSecretCommand: Command {
   }
 }
 
-struct AppDisableCommand: Command {
+struct AppDisableCommand: ServedCommand {
   static let name = "app disable"
   static let summary = "Disables an app."
   static let details = """
@@ -35,7 +35,7 @@ struct AppDisableCommand: Command {
   static func run(_ input: Input) throws(Failure) { try AppChange.setDisabled(input, true) }
 }
 
-struct AppEnableCommand: Command {
+struct AppEnableCommand: ServedCommand {
   static let name = "app enable"
   static let summary = "Enables a disabled app."
   static let details = ""

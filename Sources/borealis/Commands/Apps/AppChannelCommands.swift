@@ -58,7 +58,7 @@ private enum AppChannel {
   }
 }
 
-struct AppChannelSetCommand: Command {
+struct AppChannelSetCommand: ServedCommand {
   static let name = "app channel set"
   static let summary = "Sets an app's credential for a vendor's channel."
   static let details = """
@@ -119,7 +119,7 @@ struct AppChannelSetCommand: Command {
   private static func fill(in form: CredentialForm, _ settings: Settings) throws(Failure) -> CredentialInput {
     var fields: [String: [UInt8]] = [:]
     if let path = settings.text("fields") {
-      guard let object = (try? parseJSON(try SmallFiles.contents(path)))?.object else {
+      guard let object = (try? parseJSON(try Terminal.contents(path)))?.object else {
         throw .usage("--fields: the file has no JSON object")
       }
       for member in object.members {
@@ -133,7 +133,7 @@ struct AppChannelSetCommand: Command {
     for field in form.fields where fields[field.name] == nil {
       switch field.kind {
       case .file, .lines:
-        if let path = settings.text("file") { fields[field.name] = try SmallFiles.contents(path) }
+        if let path = settings.text("file") { fields[field.name] = try Terminal.contents(path) }
         if fields[field.name] == nil, field.isRequired { throw .usage("--file is missing") }
       case .text, .choice, .secret:
         let isSetting = Self.settings.contains { $0.name == field.name }
@@ -158,7 +158,7 @@ struct AppChannelSetCommand: Command {
   }
 }
 
-struct AppChannelListCommand: Command {
+struct AppChannelListCommand: ServedCommand {
   static let name = "app channel list"
   static let summary = "Lists an app's credentials for vendors' channels."
   static let details = """
@@ -175,7 +175,7 @@ struct AppChannelListCommand: Command {
   }
 }
 
-struct AppChannelRemoveCommand: Command {
+struct AppChannelRemoveCommand: ServedCommand {
   static let name = "app channel remove"
   static let summary = "Removes an app's credential for a vendor's channel."
   static let details = """
@@ -192,7 +192,7 @@ struct AppChannelRemoveCommand: Command {
   }
 }
 
-struct AppChannelPauseCommand: Command {
+struct AppChannelPauseCommand: ServedCommand {
   static let name = "app channel pause"
   static let summary = "Pauses a channel's credential."
   static let details = """
@@ -218,7 +218,7 @@ struct AppChannelPauseCommand: Command {
   }
 }
 
-struct AppChannelResumeCommand: Command {
+struct AppChannelResumeCommand: ServedCommand {
   static let name = "app channel resume"
   static let summary = "Resumes a channel's paused credential."
   static let details = """

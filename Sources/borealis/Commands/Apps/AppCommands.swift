@@ -3,7 +3,7 @@ import BorealisCrypto
 import Model
 import Storage
 
-struct AppCreateCommand: Command {
+struct AppCreateCommand: ServedCommand {
   static let name = "app create"
   static let summary = "Creates an app and prints its key and master secret."
   static let details = """
@@ -55,7 +55,7 @@ struct AppCreateCommand: Command {
   }
 }
 
-struct AppListCommand: Command {
+struct AppListCommand: ServedCommand {
   static let name = "app list"
   static let summary = "Lists the apps."
   static let details = """

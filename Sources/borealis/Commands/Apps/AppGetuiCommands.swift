@@ -2,7 +2,7 @@ import BorealisBase
 import BorealisCrypto
 import Storage
 
-struct AppGetuiSetCommand: Command {
+struct AppGetuiSetCommand: ServedCommand {
   static let name = "app getui set"
   static let summary = "Enables Getui's API for an app."
   static let details = """
@@ -30,7 +30,7 @@ struct AppGetuiSetCommand: Command {
   }
 }
 
-struct AppGetuiRemoveCommand: Command {
+struct AppGetuiRemoveCommand: ServedCommand {
   static let name = "app getui remove"
   static let summary = "Disables Getui's API for an app."
   static let details = """

@@ -1,7 +1,7 @@
 import BorealisBase
 import Storage
 
-struct AppImportedCommand: Command {
+struct AppImportedCommand: ServedCommand {
   static let name = "app imported"
   static let summary = "Sets from when on an app's imported registrations get pushes."
   static let details = """

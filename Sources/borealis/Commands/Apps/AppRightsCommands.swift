@@ -3,7 +3,7 @@ import BorealisCrypto
 import Storage
 import Synchronization
 
-struct AppRotateCommand: Command {
+struct AppRotateCommand: ServedCommand {
   static let name = "app rotate"
   static let summary = "Adds a second master secret to an app."
   static let details = """
@@ -35,7 +35,7 @@ struct AppRotateCommand: Command {
   }
 }
 
-struct AppRetireCommand: Command {
+struct AppRetireCommand: ServedCommand {
   static let name = "app retire"
   static let summary = "Revokes the master secret from before \"app rotate\"."
   static let details = ""
@@ -77,7 +77,7 @@ private enum SecretChange {
   }
 }
 
-struct AppDeleteCommand: Command {
+struct AppDeleteCommand: ServedCommand {
   static let name = "app delete"
   static let summary = "Deletes an app and all its data."
   static let details = """
@@ -96,7 +96,7 @@ struct AppDeleteCommand: Command {
   }
 }
 
-struct AppPlanCommand: Command {
+struct AppPlanCommand: ServedCommand {
   static let name = "app plan"
   static let summary = "Puts an app on a plan."
   static let details = """
@@ -121,7 +121,7 @@ struct AppPlanCommand: Command {
   }
 }
 
-struct AppAllowCommand: Command {
+struct AppAllowCommand: ServedCommand {
   static let name = "app allow"
   static let summary = "Sets the networks that an app accepts API calls from."
   static let details = """

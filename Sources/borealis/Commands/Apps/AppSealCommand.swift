@@ -1,7 +1,7 @@
 import BorealisBase
 import Storage
 
-struct AppSealCommand: Command {
+struct AppSealCommand: ServedCommand {
   static let name = "app seal"
   static let summary = "Turns the sealing of an app's stored contents on or off."
   static let details = """

@@ -3,7 +3,7 @@ import BorealisCrypto
 import Model
 import Storage
 
-struct GroupCreateCommand: Command {
+struct GroupCreateCommand: ServedCommand {
   static let name = "group create"
   static let summary = "Creates an app group and prints its key and master secret."
   static let details = """
@@ -47,7 +47,7 @@ struct GroupCreateCommand: Command {
   }
 }
 
-struct GroupListCommand: Command {
+struct GroupListCommand: ServedCommand {
   static let name = "group list"
   static let summary = "Lists the app groups."
   static let details = """
@@ -71,7 +71,7 @@ struct GroupListCommand: Command {
   }
 }
 
-struct GroupAddCommand: Command {
+struct GroupAddCommand: ServedCommand {
   static let name = "group add"
   static let summary = "Adds an app to an app group."
   static let details =
@@ -89,7 +89,7 @@ struct GroupAddCommand: Command {
   }
 }
 
-struct GroupRemoveCommand: Command {
+struct GroupRemoveCommand: ServedCommand {
   static let name = "group remove"
   static let summary = "Removes an app from an app group."
   static let details =
@@ -107,7 +107,7 @@ struct GroupRemoveCommand: Command {
   }
 }
 
-struct GroupDeleteCommand: Command {
+struct GroupDeleteCommand: ServedCommand {
   static let name = "group delete"
   static let summary = "Deletes an app group."
   static let details =
