@@ -16,8 +16,11 @@ package final class ChannelQueue: Sendable {
 
   /// The limits of the memory.
   enum Bounds {
-    /// Pushes in memory; the others stay in the database.
+    /// Parts of pushes in memory that wait for no quota; the others stay in the database.
     static let pushes = 2048
+    /// Parts of pushes in memory that wait for a quota to be renewed, often for hours. They have room of their
+    /// own, so that what counts against no quota goes on. With so many nothing more is read.
+    static let waitingForQuota = 16_384
     /// Ready deliveries of pushes to few devices, and of pushes to many.
     static let ready = 1024
     /// Devices looked up at a time.
@@ -91,7 +94,7 @@ package final class ChannelQueue: Sendable {
     state.withLock { state in
       // The queue was read from the database between the commit and this call: the push may even be done.
       guard push.id > state.loadedThrough else { return }
-      guard !state.isSpilled, state.open.count < Bounds.pushes else {
+      guard !state.isSpilled, state.hasRoom(below: Bounds.pushes) else {
         state.isSpilled = true
         state.skippedThrough = push.id
         return

@@ -43,6 +43,7 @@ extension QueueState {
   /// Removes a part of a push from memory.
   mutating func close(_ leg: LegKey) -> ActivePush? {
     guard let push = open.removeValue(forKey: leg) else { return nil }
+    waitingForQuota.remove(leg)
     fallingBack.remove(push)
     collapsing.remove(push)
     return push

@@ -34,9 +34,10 @@ extension ChannelQueue.Batch {
       guard let leg = isLarge ? state.many.popFirst() : state.few.popFirst() else { break }
       guard let part = state.open[leg]?.part else { continue }
       guard !state.quotas.holdBack(part) else {
-        state.open[leg]?.isQueued = false
+        state.holdBack(leg)
         continue
       }
+      if part.quota != nil { state.waitingForQuota.remove(leg) }
       let wanted = ChannelQueue.Bounds.batch - count
       let numbers = state.open[leg]?.claim(wanted) ?? []
       if !numbers.isEmpty {

@@ -47,7 +47,7 @@ extension QueueState {
   /// Pushes are read while the credentials are stopped as well: devices may connect.
   private mutating func addReads(to steps: inout [ChannelQueue.Step], hasRoom: Bool) {
     if isSpilled, !isLoading {
-      if !hasRoom || open.count >= ChannelQueue.Bounds.pushes / 2 {
+      if !hasRoom || !self.hasRoom(below: ChannelQueue.Bounds.pushes / 2) {
         if let page = left.next(above: loadedThrough) { steps.append(.look(page)) }
       } else if left.isSettled {
         isLoading = true
@@ -72,9 +72,9 @@ extension QueueState {
   private mutating func takeTakenOver() -> [MessageID]? {
     var ids: [MessageID] = []
     for _ in 0..<min(takenOver.count, ChannelQueue.Bounds.takenOverTogether) {
-      guard open.count + ids.count < ChannelQueue.Bounds.pushesTakenOver, let id = takenOver.popFirst() else {
-        break
-      }
+      guard hasRoom(below: ChannelQueue.Bounds.pushesTakenOver, for: ids.count),
+        let id = takenOver.popFirst()
+      else { break }
       let isYetToLoad = isSpilled && id > loadedThrough
       if isBeingSaved(id) { takenOver.append(id) } else if !isYetToLoad { ids.append(id) }
     }

@@ -62,6 +62,8 @@ struct QueueState: Sendable {
   var stopped: Set<ServiceID> = []
   var removed = RemovedCredentials()
   let quotas: ChannelQuotas
+  /// Parts of pushes that wait for a quota to be renewed.
+  var waitingForQuota: Set<LegKey> = []
   var isFetchingFew = false
   var isFetchingMany = false
   /// Pushes above this ID are only in the database, if `isSpilled`.
@@ -221,8 +223,22 @@ extension QueueState {
     }
   }
 
-  /// Quotas are counted anew: what waited for them goes on.
+  /// Whether pushes may be added: with fewer in memory than a bound, apart from those that wait for a quota.
+  func hasRoom(below bound: Int, for more: Int = 0) -> Bool {
+    open.count - waitingForQuota.count + more < bound
+      && waitingForQuota.count < ChannelQueue.Bounds.waitingForQuota
+  }
+
+  /// A part of a push waits until its quota is renewed.
+  mutating func holdBack(_ leg: LegKey) {
+    open[leg]?.isQueued = false
+    waitingForQuota.insert(leg)
+  }
+
+  /// Quotas are counted anew: what waited for them goes on, the oldest first.
   mutating func queueHeldBack() {
-    for leg in open.keys where open[leg]?.part.quota != nil { queue(leg) }
+    let legs = waitingForQuota.sorted { $0.push < $1.push }
+    waitingForQuota = []
+    for leg in legs { queue(leg) }
   }
 }
