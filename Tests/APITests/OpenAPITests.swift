@@ -1,7 +1,10 @@
 import BorealisBase
+import Channels
+import Model
 import Testing
 
 @testable import API
+@testable import Core
 
 /// The document that the server hands out against what it serves; Getui's API is held against its own routes.
 struct OpenAPITests {
@@ -83,6 +86,73 @@ struct OpenAPITests {
     let references = Self.references(in: document)
     #expect(!references.isEmpty)
     for reference in references { #expect(find(reference) != nil, "\(reference)") }
+  }
+
+  @Test func `It describes all that an answer to validate can have`() throws {
+    let quota = ChannelQuota(total: 50_000, used: 12, knownAt: Timestamp(milliseconds: 1_800_000_000_000))
+    let full = ChannelPreview(
+      .marketing, words: ["channel_id 111"], cuts: [.init(field: "alert", characters: 127)],
+      refusal: "MessageTooBig", notes: [.init(Phrase("no template", "没有模板"), source: "a page")])
+    let answer = try answer(PushPreview(channel: .xiaomi, preview: full, quota: quota))
+    #expect(Self.members(of: answer) == members(ofSchema: ["$ref": .string(Self.validated)]))
+    #expect(Self.members(of: answer).contains("channels.*.notes[].source string"))
+  }
+
+  @Test func `It says what an answer to validate always has`() throws {
+    let answer = try answer(PushPreview(channel: .xiaomi, preview: ChannelPreview(nil), quota: nil))
+    let preview = try #require(answer["channels"]?["xiaomi"]?.object)
+    let required = find("#/components/schemas/ChannelPreview")?["required"]?.array ?? []
+    #expect(preview.members.map(\.key).sorted() == required.compactMap(\.string).sorted())
+    let bare = try parseJSON(PushController.success(id, sendno: 0)).object?.members.map(\.key)
+    #expect(bare == find(Self.validated)?["required"]?.array?.compactMap(\.string))
+    let success = document["paths"]?["/v3/push/validate"]?["post"]?["responses"]?["200"]
+    let schema = success?["content"]?["application/json"]?["schema"]
+    #expect(schema == ["$ref": .string(Self.validated)])
+  }
+
+  private static let validated = "#/components/schemas/Validated"
+
+  private var id: MessageID { get throws { try #require(MessageID(decimal: Array("342316487155712".utf8))) } }
+
+  private func answer(_ preview: PushPreview) throws -> JSONValue {
+    try parseJSON(
+      PushController.success(id, sendno: 0) {
+        PushController.writeExtensions([preview], ignored: ["options.new"], to: &$0)
+      })
+  }
+
+  /// The paths of all that has no members, each with its type; `*` is the name of any channel.
+  private static func members(of value: JSONValue, at path: String = "") -> Set<String> {
+    switch value {
+    case .object(let object):
+      object.members.reduce(into: []) { found, member in
+        let name = member.key == "xiaomi" ? "*" : member.key
+        found.formUnion(members(of: member.value, at: path.isEmpty ? name : "\(path).\(name)"))
+      }
+    case .array(let elements):
+      elements.reduce(into: []) { $0.formUnion(members(of: $1, at: path + "[]")) }
+    case .string: ["\(path) string"]
+    case .number: ["\(path) integer"]
+    case .bool: ["\(path) boolean"]
+    case .null: ["\(path) null"]
+    }
+  }
+
+  /// The same of what a schema describes.
+  private func members(ofSchema reference: JSONValue, at path: String = "") -> Set<String> {
+    guard let schema = resolve(reference) else { return [] }
+    let type = schema["type"]?.string ?? schema["type"]?.array?.first?.string
+    if type == "array" { return schema["items"].map { members(ofSchema: $0, at: path + "[]") } ?? [] }
+    guard type == "object" else { return ["\(path) \(type ?? "any")"] }
+    var found: Set<String> = []
+    for member in schema["properties"]?.object?.members ?? [] {
+      let inner = path.isEmpty ? member.key : "\(path).\(member.key)"
+      found.formUnion(members(ofSchema: member.value, at: inner))
+    }
+    if let other = schema["additionalProperties"] {
+      found.formUnion(members(ofSchema: other, at: path + ".*"))
+    }
+    return found
   }
 
   /// What a value is, or what it refers to.

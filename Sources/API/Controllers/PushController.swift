@@ -68,7 +68,7 @@ struct PushController: GatewayController {
   }
 
   /// Both numbers are strings at JPush.
-  private static func success(
+  static func success(
     _ id: MessageID, sendno: Int64, extensions: (inout JSONWriter) -> Void = { _ in }
   ) -> [UInt8] {
     json { writer in
@@ -79,7 +79,7 @@ struct PushController: GatewayController {
   }
 
   /// What `validate` says beyond JPush's answer.
-  private static func writeExtensions(
+  static func writeExtensions(
     _ previews: [PushPreview], ignored: [String], to writer: inout JSONWriter
   ) {
     writer.key("channels")
