@@ -12,14 +12,15 @@ enum CommandClient {
   static func run(_ command: any ServedCommand.Type, _ input: Input) throws(Failure) -> Int32? {
     let folder = try DataFolder(input)
     guard folder.holdsDatabase else { return nil }
-    let request = CommandRequest(command, input).bytes
-    guard request.count <= CommandConnection.largest else { throw .usage("the arguments are too long") }
+    let request = CommandRequest(command, input)
+    let bytes = request.bytes
+    guard bytes.count <= CommandConnection.largest else { throw .usage("the arguments are too long") }
     BlockingCall.assertAllowed()
     let deadline = SystemTime().monotonic() &+ patience
     while true {
-      if let connection = CommandAddress(in: folder).connect(), connection.send(.request, request) {
+      if let connection = CommandAddress(in: folder).connect(), connection.send(.request, bytes) {
         var hasBegun = false
-        if let status = try follow(connection, &hasBegun) { return status }
+        if let status = try follow(connection, request, &hasBegun) { return status }
         guard !hasBegun else {
           throw .failed("the server ended before the command did: look whether it was carried out")
         }
@@ -32,7 +33,7 @@ enum CommandClient {
 
   /// Does what a server asks for until the command has ended; nil if the server has gone.
   private static func follow(
-    _ connection: CommandConnection, _ hasBegun: inout Bool
+    _ connection: CommandConnection, _ request: CommandRequest, _ hasBegun: inout Bool
   ) throws(Failure) -> Int32? {
     let terminal = Terminal.current
     while let (kind, content) = connection.receive() {
@@ -43,6 +44,7 @@ enum CommandClient {
       case .errors: terminal.write(text, isError: true)
       case .open:
         do throws(Failure) {
+          guard request.names(file: text) else { throw .failed("\(text) is not a file of this command") }
           try terminal.open(text)
           connection.send(.opened)
         } catch {

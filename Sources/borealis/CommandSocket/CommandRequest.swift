@@ -34,6 +34,12 @@ struct CommandRequest {
     }
   }
 
+  /// Whether the command was given a file of this name. A server may be another user's than its command's
+  /// process, and gets no others.
+  func names(file: String) -> Bool {
+    operands.contains(file) || settings.contains { $0.value == file }
+  }
+
   var bytes: [UInt8] {
     var values = JSONObject()
     for (name, value) in settings { values.set(name, .string(value)) }
