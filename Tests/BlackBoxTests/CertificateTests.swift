@@ -99,7 +99,7 @@ import Testing
     let app = try first.makeApp()
     _ = try TestDevice.register(first.device, app: app.key, install: "one")
     first.program.signal(SIGTERM)
-    #expect(try !first.program.end().errors.contains("a TLS certificate was made"))
+    #expect(try !first.program.end().errors.contains("created a TLS certificate"))
     let files = ["certificate.pem", "key.pem"].map { "\(tls)/\($0)" }
     #expect(unlink("\(tls)/\(missing)") == 0)
     let before = files.map { TemporaryFolder.read($0) }
@@ -112,7 +112,7 @@ import Testing
 
     for file in files { unlink(file) }
     let second = try serve("a")
-    try second.program.wait(forError: "a TLS certificate was made for a database that has registrations")
+    try second.program.wait(forError: "created a TLS certificate for a database that has registrations")
   }
 
   @Test func `An expired certificate is called so`() throws {

@@ -243,7 +243,7 @@ import Testing
       """, in: world.database)
     gateway.program.signal(SIGCONT)
     try gateway.program.wait(forError: "rejoining the cluster failed; retrying")
-    #expect(try gateway.call("GET", "/readyz").body.contains("taken for dead"))
+    #expect(try gateway.call("GET", "/readyz").body.contains("considered dead"))
     try world.cluster.sql("DROP TRIGGER refuse ON node", in: world.database)
     try world.waitUntilReady("b")
     let id = try world.push("next", as: app, at: "b")

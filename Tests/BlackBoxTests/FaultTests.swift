@@ -148,7 +148,7 @@ import Testing
     try world.waitForPushes(60)
     try world.check(stayed: Self.all)
     let errors = try ["a", "b"].map { try world.cluster.node($0).program.errors }.joined()
-    #expect(errors.split(separator: "\n").count { $0.contains("is taken for dead") } == 1)
+    #expect(errors.split(separator: "\n").count { $0.contains("considered dead") } == 1)
     #expect(try world.cluster.home() == "a")
   }
 

@@ -91,7 +91,7 @@ final class FaultWorld {
     try wait("\(name) is taken for dead") {
       try others.contains { other in
         try cluster.node(other).program.errors.split(separator: "\n").contains {
-          $0.contains("is taken for dead") && $0.contains("node=\(name)")
+          $0.contains("considered dead") && $0.contains("node=\(name)")
         }
       }
     }

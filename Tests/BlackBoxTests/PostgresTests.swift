@@ -242,7 +242,7 @@ import Testing
     }
     #expect(try RunningProgram.eventually { try !waiting().isEmpty })
     for process in try waiting() { try cluster.sql("SELECT pg_terminate_backend(\(process))") }
-    try server.program.wait(forError: "it is unknown yet whether")
+    try server.program.wait(forError: "cannot tell whether")
     let answer = try server.push("second", to: identity, as: app)
     #expect(answer.status == 503 && answer.document?["error"]?["code"]?.int64 == 1030, "\(answer.body)")
     server.program.signal(SIGTERM)
