@@ -18,8 +18,8 @@ package final class ChannelQueue: Sendable {
   enum Bounds {
     /// Parts of pushes in memory that wait for no quota; the others stay in the database.
     static let pushes = 2048
-    /// Parts of pushes in memory that wait for a quota to be renewed, often for hours. They have room of their
-    /// own, so that what counts against no quota goes on. With so many nothing more is read.
+    /// Parts of pushes in memory that wait for a quota to be renewed, often for hours. They have room of
+    /// their own, so that what counts against no quota goes on. With so many nothing more is read.
     static let waitingForQuota = 16_384
     /// Ready deliveries of pushes to few devices, and of pushes to many.
     static let ready = 1024
