@@ -102,6 +102,36 @@ import Testing
         == ["registration_ids": ["171976fa8a8620a14a4"]])
   }
 
+  /// Who runs a command may read more than the server's user.
+  @Test func `A server gets no file that the command does not name`() throws {
+    try TestServer.initialize(data: data)
+    let script = """
+      import socket, sys
+      server = socket.socket(socket.AF_UNIX)
+      server.bind(sys.argv[1])
+      server.listen()
+      print("ready", flush=True)
+      client, _ = server.accept()
+      def receive():
+          head = client.recv(5, socket.MSG_WAITALL)
+          return head[0], client.recv(int.from_bytes(head[1:], "big"), socket.MSG_WAITALL)
+      def send(kind, content=b""):
+          client.sendall(bytes([kind]) + len(content).to_bytes(4, "big") + content)
+      receive()
+      send(32)
+      for name in [sys.argv[2], "/etc/hostname"]:
+          send(35, name.encode())
+          print(receive()[0], flush=True)
+      send(38, bytes([0]))
+      """
+    let file = folder.file("table.csv")
+    try TemporaryFolder.write("registration_id", to: file)
+    let server = try RunningProgram(["-c", script, socket, file], of: "/usr/bin/python3")
+    #expect(try server.line() == "ready")
+    #expect(try run("import", file, "--app", "0123456789abcdef01234567").status == 0)
+    #expect(try [server.line(), server.line()] == ["2", "3"])
+  }
+
   @Test func `Commands at once do not wait for each other`() throws {
     let server = try TestServer(data: data)
     let app = try server.makeApp()
