@@ -76,7 +76,7 @@ struct DiskFullTests {
       ],
     ]
     // A small change may find the last bytes that a push had no use for.
-    let tags = (0..<20).map { number -> JSONValue in ["tags": ["add": [.string("tag \(number)")]]] }
+    let tags = (0..<20).map { number -> JSONValue in ["tags": ["add": [.string("tag-\(number)")]]] }
     for (path, bodies) in [("/v3/schedules", [schedule]), ("/v3/devices/\(identity.id.text)", tags)] {
       var refused: HTTPCall?
       for body in bodies where refused == nil {
