@@ -1,4 +1,4 @@
-/// Sends notifications with aioapns (https://pypi.org/project/aioapns), whose host, port and trust are
+/// Sends notifications with aioapns, a client in Python, whose host, port and trust are
 /// replaced; prints how many were answered in a second. Arguments: port, seconds, notifications under way.
 enum AioapnsScript {
   static let text = """
