@@ -35,7 +35,7 @@ package enum ChannelRegistry {
     Entry(4, .webPush) { WebPush($0.browsers) },
   ]
 
-  /// Numbers of channels that are no more, or never were.
+  /// Retired numbers, which no channel may have again.
   package static let retired: Set<UInt8> = [9]
 
   /// What the channels are, by number.

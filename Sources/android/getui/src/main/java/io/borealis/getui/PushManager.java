@@ -151,7 +151,7 @@ public final class PushManager {
    *
    * @param context any context of the app
    * @param alias at most 40 characters
-   * @param sn comes back with the result
+   * @param sn returned with the result
    * @return false if there is no alias
    */
   public boolean bindAlias(Context context, String alias, String sn) {
@@ -180,7 +180,7 @@ public final class PushManager {
    * @param context any context of the app
    * @param alias the alias
    * @param isSelf true; false would release it from all devices, which a device cannot do here
-   * @param sn comes back with the result
+   * @param sn returned with the result
    * @return false if nothing is done
    */
   public boolean unBindAlias(Context context, String alias, boolean isSelf, String sn) {
@@ -226,7 +226,7 @@ public final class PushManager {
    *
    * @param context any context of the app
    * @param tags the new ones
-   * @param sn comes back with the result
+   * @param sn returned with the result
    * @return 0 if the call was made, otherwise a code of {@link PushConsts}
    */
   public int setTag(Context context, Tag[] tags, String sn) {

@@ -116,7 +116,7 @@ public final class JPushInterface {
    * Sets the alias.
    *
    * @param context any context of the app
-   * @param sequence comes back with the result
+   * @param sequence returned with the result
    * @param alias at most 40 characters
    */
   public static void setAlias(Context context, int sequence, String alias) {
@@ -128,7 +128,7 @@ public final class JPushInterface {
    * Releases the alias.
    *
    * @param context any context of the app
-   * @param sequence comes back with the result
+   * @param sequence returned with the result
    */
   public static void deleteAlias(Context context, int sequence) {
     client(context).deleteAlias(result -> aliasEnded(context, sequence, result, null));
@@ -138,7 +138,7 @@ public final class JPushInterface {
    * Gets the alias.
    *
    * @param context any context of the app
-   * @param sequence comes back with the result
+   * @param sequence returned with the result
    */
   public static void getAlias(Context context, int sequence) {
     client(context).getAlias(result -> aliasEnded(context, sequence, result, null));
@@ -160,7 +160,7 @@ public final class JPushInterface {
    * Replaces all tags.
    *
    * @param context any context of the app
-   * @param sequence comes back with the result
+   * @param sequence returned with the result
    * @param tags the new ones
    */
   public static void setTags(Context context, int sequence, Set<String> tags) {
@@ -172,7 +172,7 @@ public final class JPushInterface {
    * Adds tags.
    *
    * @param context any context of the app
-   * @param sequence comes back with the result
+   * @param sequence returned with the result
    * @param tags the tags
    */
   public static void addTags(Context context, int sequence, Set<String> tags) {
@@ -184,7 +184,7 @@ public final class JPushInterface {
    * Removes tags.
    *
    * @param context any context of the app
-   * @param sequence comes back with the result
+   * @param sequence returned with the result
    * @param tags the tags
    */
   public static void deleteTags(Context context, int sequence, Set<String> tags) {
@@ -196,7 +196,7 @@ public final class JPushInterface {
    * Removes all tags.
    *
    * @param context any context of the app
-   * @param sequence comes back with the result
+   * @param sequence returned with the result
    */
   public static void cleanTags(Context context, int sequence) {
     client(context).cleanTags(result -> tagsEnded(context, sequence, result, null));
@@ -206,7 +206,7 @@ public final class JPushInterface {
    * Gets all tags.
    *
    * @param context any context of the app
-   * @param sequence comes back with the result
+   * @param sequence returned with the result
    */
   public static void getAllTags(Context context, int sequence) {
     client(context).getTags(result -> tagsEnded(context, sequence, result, null));
@@ -216,7 +216,7 @@ public final class JPushInterface {
    * Checks whether the device has a tag.
    *
    * @param context any context of the app
-   * @param sequence comes back with the result
+   * @param sequence returned with the result
    * @param tag the tag
    */
   public static void checkTagBindState(Context context, int sequence, String tag) {
@@ -232,7 +232,7 @@ public final class JPushInterface {
    * {@code POST /v3/devices/{registration_id}}.
    *
    * @param context any context of the app
-   * @param sequence comes back with the result
+   * @param sequence returned with the result
    * @param mobileNumber the number
    */
   public static void setMobileNumber(Context context, int sequence, String mobileNumber) {
