@@ -91,9 +91,9 @@ class BorealisTest {
 
   @Test
   void theServerLearnsOfTheForeground() throws Exception {
-    startActivity();
     borealis.start(true);
     Peer peer = new Peer(listener).registered();
+    startActivity();
     peer.expect("APP_STATE 1 foreground");
     // Another activity covers it, then the screen turns.
     startActivity();
@@ -111,6 +111,17 @@ class BorealisTest {
     Peer next = new Peer(listener);
     next.expect("HELLO");
     next.expect("LOGIN 1a2b3c4d5e6f7081923 foreground");
+  }
+
+  @Test
+  void theFirstLoginReportsTheForeground() throws Exception {
+    startActivity();
+    borealis.start(true);
+    Peer peer = new Peer(listener);
+    peer.expect("HELLO");
+    peer.expect("REGISTER");
+    peer.send("HELLO_OK", "REGISTER_OK");
+    peer.expect("LOGIN 1a2b3c4d5e6f7081923 foreground");
   }
 
   @Test

@@ -30,6 +30,8 @@ public final class PushClient implements Closeable {
   /** Null before the start and after the end. */
   private Runner runner;
   private boolean isClosed;
+  /** What the first login reports. */
+  private boolean isForeground;
 
   /** Makes a client that does nothing until {@link #start()}. */
   public PushClient(PushConfig config, PushListener listener) {
@@ -37,6 +39,7 @@ public final class PushClient implements Closeable {
     if (listener == null) throw new NullPointerException("listener");
     this.config = config;
     this.listener = listener;
+    isForeground = config.foreground;
     dispatcher = new Dispatcher(config.executor);
   }
 
@@ -65,7 +68,7 @@ public final class PushClient implements Closeable {
     if (runner == null) {
       StateStore store = new StateStore(config.stateFile);
       try {
-        runner = new Runner(config, listener, dispatcher, store, new Clock());
+        runner = new Runner(config, isForeground, listener, dispatcher, store, new Clock());
       } finally {
         if (runner == null) store.close();
       }
@@ -201,8 +204,14 @@ public final class PushClient implements Closeable {
     submit(Operation.of(OperationType.SET_BADGE, badge & 0xFFFF_FFFFL), callback);
   }
 
-  /** Reports whether the app is in the foreground. */
+  /**
+   * Reports whether the app is in the foreground. While the client is stopped it ends with
+   * {@link ResultCode#STOPPED}, and the next login reports it.
+   */
   public void setForeground(boolean foreground, @Nullable ResultCallback callback) {
+    synchronized (this) {
+      isForeground = foreground;
+    }
     submit(Operation.of(OperationType.APP_STATE, foreground ? 1 : 0), callback);
   }
 

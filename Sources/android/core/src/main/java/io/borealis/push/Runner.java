@@ -36,8 +36,8 @@ final class Runner implements Link.Owner {
   private volatile boolean isClosing;
   private volatile String registrationId;
 
-  Runner(PushConfig config, PushListener listener, Dispatcher dispatcher, StateStore store, Clock clock)
-      throws IOException {
+  Runner(PushConfig config, boolean isForeground, PushListener listener, Dispatcher dispatcher,
+      StateStore store, Clock clock) throws IOException {
     this.config = config;
     this.listener = listener;
     this.dispatcher = dispatcher;
@@ -46,7 +46,7 @@ final class Runner implements Link.Owner {
     TlsSettings tls = config.plain ? null : new TlsSettings(config.caFile, config.pins);
     StoredState stored = store.load(config.appKey, config.formerRegistrationId);
     Profile profile = new Profile(config.appKey, config.platform.number, config.appVersion, config.clientName,
-        config.heartbeat, config.foreground);
+        config.heartbeat, isForeground);
     session = new Session(config.server, profile, stored, new SecureRandom().nextLong());
     int kind = config.encryption.kind;
     keys = kind == 0 ? null : new EncryptedPushes(new KeyHost(), kind, stored.keys, session.deliveries());

@@ -134,7 +134,6 @@ public final class Borealis implements Closeable {
   public void start(boolean consent) throws IOException {
     if (!consent) return;
     client.start();
-    foreground.setReporting(true);
     if (network == null) network = NetworkWatch.start(application, client);
     for (ChannelToken token : tokens) {
       Thread thread = new Thread(() -> obtain(token), "borealis-token");
@@ -145,7 +144,6 @@ public final class Borealis implements Closeable {
 
   /** Disconnects until {@link #start}. The server keeps pushes in the meantime. */
   public void stop() {
-    foreground.setReporting(false);
     client.stop();
     endWatch();
   }

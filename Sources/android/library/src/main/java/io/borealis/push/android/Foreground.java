@@ -5,22 +5,15 @@ import android.app.Application;
 import android.os.Bundle;
 import io.borealis.push.PushClient;
 
-/** Counts the activities on the screen and tells the client when the first comes and the last goes. */
+/** Counts the activities on the screen and reports to the client when the first starts and the last stops. */
 final class Foreground implements Application.ActivityLifecycleCallbacks {
   private final PushClient client;
   private int started;
-  private boolean isReporting;
-  /** What the client was told last; it begins in the background. */
+  /** What the client knows; it begins in the background. */
   private boolean reported;
 
   Foreground(PushClient client) {
     this.client = client;
-  }
-
-  /** The client was started or stopped: while it is stopped, it is told nothing. */
-  void setReporting(boolean isReporting) {
-    this.isReporting = isReporting;
-    report();
   }
 
   boolean isForeground() {
@@ -29,7 +22,7 @@ final class Foreground implements Application.ActivityLifecycleCallbacks {
 
   private void report() {
     boolean isForeground = isForeground();
-    if (!isReporting || isForeground == reported) return;
+    if (isForeground == reported) return;
     reported = isForeground;
     client.setForeground(isForeground, null);
   }
