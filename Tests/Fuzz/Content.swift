@@ -15,7 +15,10 @@ import Model
     let variant = content.variant(for: platform)
     let hasContent = variant != nil || content.forChannels.contains { $0.platforms.contains(platform) }
     check(hasContent == content.platforms.contains(platform), "the platforms are those with content")
-    check(content.parts(for: platform) == variant?.parts ?? [], "the parts are those of the variant")
+    let vendors: PushParts = content.hasVendorNotification(on: platform) ? .forVendors : []
+    check(
+      content.parts(for: platform) == (variant?.parts ?? []).union(vendors),
+      "the parts are those of the variant and of the vendors' channels")
     let json = content.deviceJSON(platform: platform)
     check(json.first == UInt8(ascii: "{") && json.last == UInt8(ascii: "}"), "a device gets an object")
   }
