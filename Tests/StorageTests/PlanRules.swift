@@ -42,7 +42,7 @@ enum PlanRules {
     ("FROM pending JOIN push ON push.msg_id = pending.msg_id", "loading what is pending"),
     ("FROM dropped WHERE msg_id IN (SELECT msg_id FROM pending", "loading what is pending"),
     (
-      "FROM fallback WHERE is_done = 0 /* own: AND own(fallback.app_id) */ AND EXISTS",
+      "FROM fallback WHERE is_done = 0 AND 1 = 1 AND EXISTS",
       "loading what is pending"
     ),
     ("FROM outcome INDEXED BY outcome_taken_back", "recalls of ten minutes, at the start of a home"),

@@ -57,9 +57,10 @@ import Testing
       // As long as nothing is known of its rows, a table is small, and a list or a step of a sweep may read
       // it as a whole.
       guard hasStatistics || !statement.sql.contains("LIMIT") else { continue }
-      for rows in Self.rows where rows.isAll || statement.sql.contains("/* own") {
+      for rows in Self.rows where rows.isAll || statement.sql.contains("{own") {
         do {
-          let plan = try session.plan(of: PostgresSQL.rewrite(rows.text(of: statement.sql).utf8))
+          let sql = try SQLText.expand(statement.sql, for: .postgres, in: rows)
+          let plan = try session.plan(of: SQLText.numberParameters(of: sql.utf8))
           check.note(statement, plan, PlanRules.postgresFaults(in: plan, of: statement.sql, tables))
         } catch { Issue.record("\(statement.file): \(statement.sql): \(error)") }
       }

@@ -54,25 +54,6 @@ import Testing
     #expect(since == Timestamp(milliseconds: 0))
   }
 
-  // MARK: Text
-
-  @Test(arguments: [
-    ("SELECT a FROM t WHERE b = ?2 AND c = ?1", "SELECT a FROM t WHERE b = $2 AND c = $1"),
-    ("INSERT INTO t VALUES (?, ?, x'')", "INSERT INTO t VALUES ($1, $2, '\\x'::bytea)"),
-    (
-      "SELECT a FROM t INDEXED BY i\n  WHERE substr(b, 1, 1) = x'ff'",
-      "SELECT a FROM t WHERE substr(b, 1, 1) = '\\xff'::bytea"
-    ),
-    ("SELECT a FROM s CROSS JOIN t ON t.x = s.x", "SELECT a FROM s JOIN t ON t.x = s.x"),
-    ("SELECT '?, x'' --' -- ?\nFROM t", "SELECT '?, x'' --' FROM t"),
-    ("WHERE action GLOB 'account.*' AND id < ?", "WHERE action LIKE 'account.%' AND id < $1"),
-    ("WHERE a = ? AND email COLLATE NOCASE = ?", "WHERE a = $1 AND lower(email) = lower($2 COLLATE \"C\")"),
-    ("ORDER BY email COLLATE NOCASE", "ORDER BY lower(email)"),
-  ])
-  func `What stays of SQLite's words has a counterpart`(sql: String, expected: String) {
-    #expect(PostgresSQL.rewrite(sql.utf8) == expected)
-  }
-
   // MARK: Schema
 
   /// One line for each table and column, and for each index that more than one of them is found by.
@@ -198,7 +179,7 @@ import Testing
       #expect(try database.first("SELECT CAST(? AS TEXT)", .text(text)) { $0.text() } == text)
     }
     for bytes in [[], [0], Array(0...255), Array(repeating: 7, count: 100_000)] as [[UInt8]] {
-      #expect(try database.first("SELECT ? || x''", .blob(bytes)) { $0.blob() } == bytes)
+      #expect(try database.first("SELECT ? || {bytes}", .blob(bytes)) { $0.blob() } == bytes)
     }
     let nothing = try database.first("SELECT CAST(? AS TEXT) AS text, 3 AS count, 1 < 2 AS yes", .null) {
       ($0.optionalText("text"), $0.count("count"), $0.bool("yes"))

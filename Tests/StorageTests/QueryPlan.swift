@@ -65,7 +65,8 @@ private func prepare<Value>(
 ) throws -> Value {
   var statement: OpaquePointer?
   defer { sqlite3_finalize(statement) }
-  let status = sqlite3_prepare_v2(connection, sql, -1, &statement, nil)
+  let text = try SQLText.expand(sql, for: .sqlite, in: .all)
+  let status = sqlite3_prepare_v2(connection, text, -1, &statement, nil)
   guard status == SQLITE_OK else {
     throw StorageError(.other, String(cString: sqlite3_errmsg(connection)))
   }

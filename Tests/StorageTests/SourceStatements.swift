@@ -8,8 +8,11 @@ struct SourceStatement: Hashable {
   let file: String
   let sql: String
 
-  /// The same with single blanks.
-  var words: String { sql.split { $0.isWhitespace }.joined(separator: " ") }
+  /// What SQLite prepares for everybody's rows, with single blanks.
+  var words: String {
+    let text = (try? SQLText.expand(sql, for: .sqlite, in: .all)) ?? sql
+    return text.split { $0.isWhitespace }.joined(separator: " ")
+  }
 }
 
 /// All SQL in the sources of the store, found by its words: whatever is added there is found, too.
@@ -71,7 +74,7 @@ struct SourceStatements {
         let isPart = literal.isInterpolated || literal.text.hasSuffix(" ")
         if isPart { composed.append(found) } else { all.append(found) }
       } else if literal.text.contains(
-        /^\s*(?:\(\s*SELECT|WHERE|AND|OR|FROM|JOIN|LEFT JOIN|ORDER BY|LIMIT|\/\* own)\s/),
+        /^\s*(?:\(\s*SELECT|WHERE|AND|OR|FROM|JOIN|LEFT JOIN|ORDER BY|LIMIT|\{own)\s/),
         !literal.code.contains(/Self\.\w+,\s*$/)
       {
         if literal.isInterpolated { composed.append(found) } else { unknown.append(found) }

@@ -188,12 +188,12 @@ extension AppGroupRepository<Writing> {
     try database.run(
       """
       DELETE FROM group_push_member WHERE group_msgid IN (
-        SELECT group_msgid FROM group_push WHERE group_msgid < ? /* own: AND own(0) */ ORDER BY group_msgid LIMIT ?)
+        SELECT group_msgid FROM group_push WHERE group_msgid < ? AND {own 0} ORDER BY group_msgid LIMIT ?)
       """, in: rows, .message(id), .integer(limit))
     try database.run(
       """
       DELETE FROM group_push WHERE group_msgid IN (
-        SELECT group_msgid FROM group_push WHERE group_msgid < ? /* own: AND own(0) */ ORDER BY group_msgid LIMIT ?)
+        SELECT group_msgid FROM group_push WHERE group_msgid < ? AND {own 0} ORDER BY group_msgid LIMIT ?)
       """, in: rows, .message(id), .integer(limit))
     return database.changes
   }

@@ -9,7 +9,7 @@ extension AppRepository {
   /// All apps that are not deleted, by number.
   package func all(in rows: AppRows) throws(StorageError) -> [AppRow] {
     try database.all(
-      "SELECT * FROM live_app /* own: WHERE own(live_app.id) */ ORDER BY id", in: rows, map: Self.app)
+      "SELECT * FROM live_app WHERE {own live_app.id} ORDER BY id", in: rows, map: Self.app)
   }
 
   /// The apps of one account that are not deleted, by number.
@@ -66,7 +66,7 @@ extension AppRepository {
   package func secretRotatedAt(app: AppID, of account: AccountID) throws(StorageError) -> Timestamp? {
     try database.first(
       """
-      SELECT at FROM audit INDEXED BY audit_rotation
+      SELECT at FROM audit {sqlite INDEXED BY audit_rotation}
       WHERE account_id = ? AND subject_app = ? AND action = 'app.rotate' ORDER BY id DESC LIMIT 1
       """, .integer(account.rawValue), .app(app)
     ) { $0.time() }

@@ -130,11 +130,11 @@ extension CallbackRepository<Writing> {
     let apps = try database.all(
       """
       SELECT app.id,
-        (SELECT created_at FROM callback_batch INDEXED BY callback_batch_list
+        (SELECT created_at FROM callback_batch {sqlite INDEXED BY callback_batch_list}
           WHERE app_id = app.id AND state = 1 ORDER BY app_id, state, id LIMIT 1) AS done,
-        (SELECT created_at FROM callback_batch INDEXED BY callback_batch_list
+        (SELECT created_at FROM callback_batch {sqlite INDEXED BY callback_batch_list}
           WHERE app_id = app.id AND state = 2 ORDER BY app_id, state, id LIMIT 1) AS failed
-      FROM app WHERE app.id > ?1 /* own: AND own(app.id) */ ORDER BY app.id LIMIT ?2
+      FROM app WHERE app.id > ?1 AND {own app.id} ORDER BY app.id LIMIT ?2
       """, in: rows, .app(last), .integer(Self.appsPerSweep)
     ) { (app: $0.app("id"), oldest: [$0.optionalTime("done"), $0.optionalTime("failed")]) }
     var left = limit
@@ -156,7 +156,7 @@ extension CallbackRepository<Writing> {
   ) throws(StorageError) -> Int {
     let ids = try database.all(
       """
-      SELECT id FROM (SELECT id, created_at FROM callback_batch INDEXED BY callback_batch_list
+      SELECT id FROM (SELECT id, created_at FROM callback_batch {sqlite INDEXED BY callback_batch_list}
         WHERE app_id = ?1 AND state = ?2 ORDER BY app_id, state, id LIMIT ?3) AS oldest
       WHERE created_at < ?4
       """, .app(app), .integer(state.rawValue), .integer(limit), .time(moment)

@@ -58,11 +58,11 @@ extension CallbackRepository {
     let statement = try database.statement(
       """
       SELECT error, created_at, done_at, status, attempts, origin,
-        CASE WHEN substr(body, 1, 1) = x'ff' THEN body ELSE x'' END AS sealed
+        CASE WHEN substr(body, 1, 1) = {bytes ff} THEN body ELSE {bytes} END AS sealed
       FROM callback_batch
-      WHERE id IN (SELECT id FROM callback_batch INDEXED BY callback_batch_list
+      WHERE id IN (SELECT id FROM callback_batch {sqlite INDEXED BY callback_batch_list}
           WHERE app_id = ?1 AND state = ?2 ORDER BY id DESC LIMIT ?3)
-        AND created_at >= ?4 AND (instr(body, ?5) > 0 OR substr(body, 1, 1) = x'ff')
+        AND created_at >= ?4 AND (instr(body, ?5) > 0 OR substr(body, 1, 1) = {bytes ff})
       ORDER BY id
       """)
     var found: Batch?
@@ -99,7 +99,7 @@ extension CallbackRepository {
     try database.first(
       """
       SELECT error, status FROM (
-        SELECT error, status, attempts FROM callback_batch INDEXED BY callback_batch_due
+        SELECT error, status, attempts FROM callback_batch {sqlite INDEXED BY callback_batch_due}
         WHERE state = 0 AND app_id = ?1 AND origin = ?2 ORDER BY next_at DESC LIMIT 200) AS latest
       WHERE attempts > 0 LIMIT 1
       """, .app(app), .text(origin)
@@ -112,7 +112,7 @@ extension CallbackRepository {
   ) throws(StorageError) -> Bool {
     try database.first(
       """
-      SELECT created_at >= ?4 FROM callback_batch INDEXED BY callback_batch_list
+      SELECT created_at >= ?4 FROM callback_batch {sqlite INDEXED BY callback_batch_list}
       WHERE app_id = ?1 AND state = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3
       """, .app(app), .integer(state), .integer(depth), .time(moment)
     ) { $0.bool() } ?? false
@@ -127,7 +127,7 @@ extension CallbackRepository {
   /// What apps have set up for callbacks, by app.
   package func settings(in rows: AppRows) throws(StorageError) -> [CallbackSettingRow] {
     try database.statement(
-      Self.selectCallbackSetting, "/* own: WHERE own(callback_setting.app_id) */ ORDER BY app_id", in: rows
+      Self.selectCallbackSetting, "WHERE {own callback_setting.app_id} ORDER BY app_id", in: rows
     ).all([], Self.setting)
   }
 
@@ -166,7 +166,7 @@ extension CallbackRepository {
   /// Apps that have ever had a push with callbacks.
   package func apps(in rows: AppRows) throws(StorageError) -> [AppID] {
     try database.all(
-      "SELECT app_id FROM callback_app /* own: WHERE own(callback_app.app_id) */", in: rows
+      "SELECT app_id FROM callback_app WHERE {own callback_app.app_id}", in: rows
     ) { $0.app() }
   }
 
@@ -178,7 +178,7 @@ extension CallbackRepository {
     try database.all(
       """
       SELECT id, msg_id, app_id, at, types, channel, targets, next FROM callback_bulk
-      WHERE id > ? AND (targets IS NOT NULL OR at < ?) /* own: AND own(callback_bulk.app_id) */
+      WHERE id > ? AND (targets IS NOT NULL OR at < ?) AND {own callback_bulk.app_id}
       ORDER BY id LIMIT ?
       """, in: rows, .integer(id), .time(moment), .integer(limit)
     ) {
@@ -258,7 +258,7 @@ extension CallbackRepository {
   ) throws(StorageError) -> [CallbackBatchRow] {
     try database.all(
       """
-      SELECT id, app_id, origin, url, events, created_at, ends_at, state, attempts, next_at, status, error, done_at, x'' AS body
+      SELECT id, app_id, origin, url, events, created_at, ends_at, state, attempts, next_at, status, error, done_at, {bytes} AS body
       FROM callback_batch WHERE app_id = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
       """, .app(app), .integer(state.rawValue), .integer(id), .integer(limit), map: Self.batch)
   }
@@ -287,8 +287,8 @@ extension CallbackRepository {
     try database.first(
       """
       SELECT count(*) FROM (
-        SELECT 1 FROM callback_batch INDEXED BY callback_batch_due
-        WHERE state = 0 /* own: AND own(callback_batch.app_id) */ LIMIT ?) AS waiting
+        SELECT 1 FROM callback_batch {sqlite INDEXED BY callback_batch_due}
+        WHERE state = 0 AND {own callback_batch.app_id} LIMIT ?) AS waiting
       """, in: rows, .integer(limit)
     ) { $0.count() } ?? 0
   }
@@ -314,7 +314,7 @@ extension CallbackRepository {
 private enum WaitingCallbacks {
   static let nextSender: StaticString = """
     SELECT app_id, (SELECT account_id FROM app WHERE app.id = callback_batch.app_id) AS account_id
-    FROM callback_batch INDEXED BY callback_batch_due
+    FROM callback_batch {sqlite INDEXED BY callback_batch_due}
     WHERE state = 0 AND app_id > ?1 ORDER BY app_id, origin LIMIT 1
     """
 
@@ -323,24 +323,24 @@ private enum WaitingCallbacks {
     SELECT batch.app_id, app.account_id FROM app JOIN LATERAL (
       SELECT app_id FROM callback_batch WHERE state = 0 AND app_id = app.id ORDER BY app_id, origin LIMIT 1
     ) AS batch ON batch.app_id = app.id
-    WHERE app.id > ?1 /* own: AND own(app.id) */ ORDER BY app.id LIMIT ?2
+    WHERE app.id > ?1 AND {own app.id} ORDER BY app.id LIMIT ?2
     """
 
   static let sendersOfAccount: StaticString = """
-    SELECT app.id AS app_id, app.account_id FROM app INDEXED BY app_account
-    WHERE app.account_id = ?1 AND app.id > ?2 /* own: AND own(app.id) */
+    SELECT app.id AS app_id, app.account_id FROM app {sqlite INDEXED BY app_account}
+    WHERE app.account_id = ?1 AND app.id > ?2 AND {own app.id}
       AND EXISTS (SELECT 1 FROM callback_batch WHERE state = 0 AND app_id = app.id)
     ORDER BY app.id LIMIT ?3
     """
 
   /// '' is an origin, too.
   static let firstOrigin: StaticString = """
-    SELECT origin FROM callback_batch INDEXED BY callback_batch_due
+    SELECT origin FROM callback_batch {sqlite INDEXED BY callback_batch_due}
     WHERE state = 0 AND app_id = ?1 AND origin >= ?2 ORDER BY app_id, origin LIMIT 1
     """
 
   static let nextOrigin: StaticString = """
-    SELECT origin FROM callback_batch INDEXED BY callback_batch_due
+    SELECT origin FROM callback_batch {sqlite INDEXED BY callback_batch_due}
     WHERE state = 0 AND app_id = ?1 AND origin > ?2 ORDER BY app_id, origin LIMIT 1
     """
 }

@@ -16,7 +16,7 @@ extension ChannelCredentialRepository {
       SELECT channel_credential.app_id, channel, channel_credential.id, subject, channel_credential.name,
         channel_credential.created_at, reason, changed_at, sealed
       FROM channel_credential JOIN app ON app.id = channel_credential.app_id
-      WHERE (CAST(?1 AS BIGINT) IS NULL OR channel = ?1) /* own: AND own(channel_credential.app_id) */
+      WHERE (CAST(?1 AS BIGINT) IS NULL OR channel = ?1) AND {own channel_credential.app_id}
       ORDER BY channel_credential.app_id, channel
       """, in: rows, .optional(channel.map { Int64($0.rawValue) }), map: Self.credential)
   }

@@ -50,7 +50,7 @@ extension CredentialRepository {
   /// The credentials of apps, by number.
   package func all(in rows: AppRows) throws(StorageError) -> [CredentialRow] {
     try database.statement(
-      Self.credentials, "/* own: WHERE own(apns_credential.app_id) */ ORDER BY apns_credential.id", in: rows
+      Self.credentials, "WHERE {own apns_credential.app_id} ORDER BY apns_credential.id", in: rows
     ).all([], Self.credential)
   }
 
@@ -201,7 +201,7 @@ extension CredentialRepository<Writing> {
       """
       SELECT app_id, id FROM apns_credential AS old WHERE state = 1 AND changed_at < ? AND EXISTS (
         SELECT 1 FROM apns_credential AS newest WHERE newest.app_id = old.app_id
-          AND newest.environment = old.environment AND newest.state = 0) /* own: AND own(old.app_id) */
+          AND newest.environment = old.environment AND newest.state = 0) AND {own old.app_id}
       """, in: rows, .time(limit)
     ) { (app: $0.app("app_id"), id: CredentialID($0.integer("id"))) }
     for one in ended { _ = try remove(app: one.app, id: one.id, at: now) }

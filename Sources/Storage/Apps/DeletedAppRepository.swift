@@ -135,7 +135,7 @@ extension DeletedAppRepository {
     try database.all(
       """
       SELECT id, app_key FROM app
-      WHERE deleted_at IS NOT NULL AND purged_at IS NULL /* own: AND own(app.id) */ ORDER BY id
+      WHERE deleted_at IS NOT NULL AND purged_at IS NULL AND {own app.id} ORDER BY id
       """, in: rows
     ) { DeletedApp(id: $0.app("id"), key: AppKey($0.text("app_key")) ?? AppKey(high: 0, low: 0)) }
   }

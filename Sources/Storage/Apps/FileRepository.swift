@@ -140,8 +140,8 @@ extension FileRepository<Writing> {
     let ended = try database.first(
       """
       SELECT id FROM file WHERE expires_at <= ?
-        /* own: AND (EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner AND own(app.id))
-          OR NOT EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner) AND own(0)) */
+        AND (EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner AND {own app.id})
+          OR NOT EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner) AND {own 0})
       ORDER BY expires_at, id LIMIT 1
       """, in: rows, .time(end)
     ) { $0.integer() }
@@ -150,8 +150,8 @@ extension FileRepository<Writing> {
       ? database.first(
         """
         SELECT id FROM file WHERE is_complete = 0 AND created_at < ?
-          /* own: AND (EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner AND own(app.id))
-            OR NOT EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner) AND own(0)) */
+          AND (EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner AND {own app.id})
+            OR NOT EXISTS (SELECT 1 FROM app WHERE app.app_key = file.owner) AND {own 0})
         ORDER BY created_at, id LIMIT 1
         """, in: rows, .time(begin)
       ) { $0.integer() } : nil

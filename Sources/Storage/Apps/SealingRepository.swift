@@ -47,7 +47,7 @@ extension SealingRepository {
   /// The apps whose contents are sealed.
   package func apps() throws(StorageError) -> [AppID] {
     try database.all(
-      "SELECT id FROM app INDEXED BY app_seals_contents WHERE seals_contents = 1 ORDER BY id"
+      "SELECT id FROM app {sqlite INDEXED BY app_seals_contents} WHERE seals_contents = 1 ORDER BY id"
     ) { $0.app() }
   }
 
@@ -236,42 +236,42 @@ extension ContentColumn {
     case .pushContent:
       """
       SELECT msg_id AS id, 0 AS part, app_id, content AS bytes FROM push WHERE msg_id > ?1 AND ?2 <= 0
-        AND substr(content, 1, 1) = x'ff' AND (substr(content, 1, 10) = ?3) = (?4 <> 0) ORDER BY msg_id LIMIT ?5
+        AND substr(content, 1, 1) = {bytes ff} AND (substr(content, 1, 10) = ?3) = (?4 <> 0) ORDER BY msg_id LIMIT ?5
       """
     case .pushObject:
       """
       SELECT msg_id AS id, 0 AS part, app_id, object AS bytes FROM push WHERE msg_id > ?1 AND ?2 <= 0
-        AND substr(object, 1, 1) = x'ff' AND (substr(object, 1, 10) = ?3) = (?4 <> 0) ORDER BY msg_id LIMIT ?5
+        AND substr(object, 1, 1) = {bytes ff} AND (substr(object, 1, 10) = ?3) = (?4 <> 0) ORDER BY msg_id LIMIT ?5
       """
     case .schedule:
       """
       SELECT id, 0 AS part, app_id, push_json AS bytes FROM schedule WHERE id > ?1 AND ?2 <= 0
-        AND substr(push_json, 1, 1) = x'ff' AND (substr(push_json, 1, 10) = ?3) = (?4 <> 0) ORDER BY id LIMIT ?5
+        AND substr(push_json, 1, 1) = {bytes ff} AND (substr(push_json, 1, 10) = ?3) = (?4 <> 0) ORDER BY id LIMIT ?5
       """
     case .task:
       """
       SELECT id, 0 AS part, app_id, body AS bytes FROM getui_task WHERE id > ?1 AND ?2 <= 0
-        AND substr(body, 1, 1) = x'ff' AND (substr(body, 1, 10) = ?3) = (?4 <> 0) ORDER BY id LIMIT ?5
+        AND substr(body, 1, 1) = {bytes ff} AND (substr(body, 1, 10) = ?3) = (?4 <> 0) ORDER BY id LIMIT ?5
       """
     case .callbackParams:
       """
       SELECT push_callback.msg_id AS id, 0 AS part, push.app_id, params AS bytes
       FROM push_callback LEFT JOIN push ON push.msg_id = push_callback.msg_id
       WHERE push_callback.msg_id > ?1 AND ?2 <= 0
-        AND substr(params, 1, 1) = x'ff' AND (substr(params, 1, 10) = ?3) = (?4 <> 0)
+        AND substr(params, 1, 1) = {bytes ff} AND (substr(params, 1, 10) = ?3) = (?4 <> 0)
       ORDER BY push_callback.msg_id LIMIT ?5
       """
     case .callbackBody:
       """
       SELECT id, 0 AS part, app_id, body AS bytes FROM callback_batch WHERE id > ?1 AND ?2 <= 0
-        AND substr(body, 1, 1) = x'ff' AND (substr(body, 1, 10) = ?3) = (?4 <> 0) ORDER BY id LIMIT ?5
+        AND substr(body, 1, 1) = {bytes ff} AND (substr(body, 1, 10) = ?3) = (?4 <> 0) ORDER BY id LIMIT ?5
       """
     case .file:
       """
       SELECT file_piece.file AS id, file_piece.number AS part, app.id AS app_id, lines AS bytes
       FROM file_piece LEFT JOIN file ON file.id = file_piece.file LEFT JOIN app ON app.app_key = file.owner
       WHERE (file_piece.file, file_piece.number) > (?1, ?2)
-        AND substr(lines, 1, 1) = x'ff' AND (substr(lines, 1, 10) = ?3) = (?4 <> 0)
+        AND substr(lines, 1, 1) = {bytes ff} AND (substr(lines, 1, 10) = ?3) = (?4 <> 0)
       ORDER BY file_piece.file, file_piece.number LIMIT ?5
       """
     }

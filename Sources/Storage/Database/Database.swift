@@ -42,11 +42,7 @@ final class Database {
   private struct Joined: Hashable {
     let start: UInt
     let rest: UInt
-  }
-
-  private struct Partial: Hashable {
-    let text: Joined
-    let rows: AppRows.Kind
+    let rows: AppRows.Kind?
   }
 
   private let connection: any DatabaseConnection
@@ -69,10 +65,8 @@ final class Database {
   private var isJobMarked = false
   /// Keyed by the address of the SQL text, which is a constant of the program.
   private var statements: [UInt: Statement] = [:]
-  /// The same for texts of two constants.
+  /// The same for texts of two constants, and for the rows of some apps.
   private var joinedStatements: [Joined: Statement] = [:]
-  /// The same of those for the rows of some apps.
-  private var partialStatements: [Partial: Statement] = [:]
 
   /// Takes over a connection.
   init(_ connection: any DatabaseConnection) {
@@ -99,7 +93,6 @@ final class Database {
   func close() {
     statements.removeAll()
     joinedStatements.removeAll()
-    partialStatements.removeAll()
     connection.close()
   }
 
@@ -107,46 +100,32 @@ final class Database {
   func statement(_ sql: StaticString) throws(StorageError) -> Statement {
     let key = UInt(bitPattern: sql.utf8Start)
     if let known = statements[key] { return known }
-    let statement = try connection.prepare(
-      UnsafeBufferPointer(start: sql.utf8Start, count: sql.utf8CodeUnitCount))
+    let statement = try prepare("\(sql)")
     statements[key] = statement
     return statement
   }
 
-  /// The same for a text of two constants with a space between: columns and table, which several statements
-  /// have in common, and the rest.
-  func statement(_ start: StaticString, _ rest: StaticString) throws(StorageError) -> Statement {
-    let key = Joined(start: UInt(bitPattern: start.utf8Start), rest: UInt(bitPattern: rest.utf8Start))
-    if let known = joinedStatements[key] { return known }
-    let sql = Array("\(start) \(rest)".utf8)
-    let statement = try sql.withUnsafeBufferPointer { text throws(StorageError) in
-      try connection.prepare(text)
-    }
-    joinedStatements[key] = statement
-    return statement
-  }
-
-  /// The statement of one or two constant texts that goes over some apps' rows. Those for one app alone are
-  /// not kept.
+  /// The same for a text of two constants with a space between, such as columns and table, which several
+  /// statements have in common, and the rest; or for a text that goes over the rows of some apps. Those for
+  /// one app alone are not kept.
   func statement(
-    _ start: StaticString, _ rest: StaticString? = nil, in rows: AppRows
+    _ start: StaticString, _ rest: StaticString? = nil, in rows: AppRows? = nil
   ) throws(StorageError) -> Statement {
-    guard !rows.isAll else {
-      return if let rest { try statement(start, rest) } else { try statement(start) }
-    }
-    let text = Joined(
-      start: UInt(bitPattern: start.utf8Start), rest: rest.map { UInt(bitPattern: $0.utf8Start) } ?? 0)
-    let key = Partial(text: text, rows: rows.kind)
-    if let known = partialStatements[key] { return known }
-    let sql = rest.map { "\(start) \($0)" } ?? "\(start)"
-    let statement = try prepare(rows.text(of: sql))
-    if case .home = rows.kind { partialStatements[key] = statement }
+    let key = Joined(
+      start: UInt(bitPattern: start.utf8Start), rest: rest.map { UInt(bitPattern: $0.utf8Start) } ?? 0,
+      rows: rows?.kind)
+    if let known = joinedStatements[key] { return known }
+    let statement = try prepare(rest.map { "\(start) \($0)" } ?? "\(start)", in: rows)
+    if case .app = rows?.kind {} else { joinedStatements[key] = statement }
     return statement
   }
 
   /// A statement that the program has put together, of names that it knows; it is not kept.
-  func prepare(_ sql: String) throws(StorageError) -> Statement {
-    try Array(sql.utf8).withUnsafeBufferPointer { text throws(StorageError) in try connection.prepare(text) }
+  func prepare(_ sql: String, in rows: AppRows? = nil) throws(StorageError) -> Statement {
+    let text = try SQLText.expand(sql, for: postgres == nil ? .sqlite : .postgres, in: rows)
+    return try Array(text.utf8).withUnsafeBufferPointer { text throws(StorageError) in
+      try connection.prepare(text)
+    }
   }
 
   /// Runs a constant statement and drops its rows.

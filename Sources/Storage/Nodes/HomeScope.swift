@@ -160,38 +160,8 @@ package struct AppRows: Sendable {
   /// which are old.
   func depth(for limit: Int) -> Int { isAll ? limit : limit * 64 }
 
-  /// A statement for these rows. What it says of them stands in comments, so that it is as if it were not
-  /// there for everybody's: `/* own: AND own(push.app_id) */`, where `own` tells whether the rows are those
-  /// of an app.
-  func text(of sql: String) -> String {
-    guard kind != .all else { return sql }
-    var text = ""
-    for (index, part) in sql.split(separator: "/* own: ", omittingEmptySubsequences: false).enumerated() {
-      guard index > 0 else {
-        text += part
-        continue
-      }
-      let pieces = part.split(separator: " */", maxSplits: 1, omittingEmptySubsequences: false)
-      text += condition(pieces[0])
-      if pieces.count > 1 { text += pieces[1] }
-    }
-    return text
-  }
-
-  private func condition(_ words: Substring) -> String {
-    var text = ""
-    for (index, part) in words.split(separator: "own(", omittingEmptySubsequences: false).enumerated() {
-      guard index > 0, let end = part.firstIndex(of: ")") else {
-        text += part
-        continue
-      }
-      text += condition(app: part[..<end]) + part[part.index(after: end)...]
-    }
-    return text
-  }
-
-  /// That an app, which a column names, is one of these.
-  private func condition(app: Substring) -> String {
+  /// The SQL condition that an app, which a column names, is one of these: `{own column}` in `SQLText`.
+  func condition(app: String) -> String {
     switch kind {
     case .all: "1 = 1"
     case .home(let home):

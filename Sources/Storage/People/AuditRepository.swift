@@ -31,8 +31,8 @@ extension AuditRepository {
       return try database.all(
         """
         SELECT id, at, account_id, subject_app, person_id, who, action, target, address
-        FROM audit INDEXED BY audit_installation
-        WHERE (account_id IS NULL OR action GLOB 'account.*') AND id < ? ORDER BY id DESC LIMIT ?
+        FROM audit {sqlite INDEXED BY audit_installation}
+        WHERE (account_id IS NULL OR action {sqlite GLOB 'account.*'}{postgres LIKE 'account.%'}) AND id < ? ORDER BY id DESC LIMIT ?
         """, .integer(oldest), .integer(limit), map: Self.auditEntry)
     }
   }

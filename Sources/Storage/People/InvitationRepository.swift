@@ -61,7 +61,10 @@ extension InvitationRepository<Writing> {
     at now: Timestamp, expiresAt: Timestamp, mail: InvitationMail.State = .notMailed
   ) throws(StorageError) {
     try database.run(
-      "DELETE FROM invitation WHERE account_id = ? AND email COLLATE NOCASE = ?", .integer(account.rawValue),
+      """
+      DELETE FROM invitation WHERE account_id = ?
+        AND {sqlite email COLLATE NOCASE = ?}{postgres lower(email) = lower(? COLLATE "C")}
+      """, .integer(account.rawValue),
       .text(email))
     try database.run(
       """

@@ -29,7 +29,8 @@ extension MailRepository {
 
   /// How much mail waits.
   package func waiting() throws(StorageError) -> Int {
-    try database.first("SELECT count(*) FROM mail INDEXED BY mail_due WHERE state = 0") { $0.count() } ?? 0
+    let sql: StaticString = "SELECT count(*) FROM mail {sqlite INDEXED BY mail_due} WHERE state = 0"
+    return try database.first(sql) { $0.count() } ?? 0
   }
 }
 
@@ -70,7 +71,7 @@ extension MailRepository<Writing> {
     try database.run(
       """
       DELETE FROM mail WHERE id IN (
-        SELECT id FROM mail INDEXED BY mail_due WHERE state = 0 AND credential_id IS NOT NULL AND NOT EXISTS (
+        SELECT id FROM mail {sqlite INDEXED BY mail_due} WHERE state = 0 AND credential_id IS NOT NULL AND NOT EXISTS (
           SELECT 1 FROM apns_credential WHERE apns_credential.id = mail.credential_id AND replaced_by IS NULL)
         LIMIT ?)
       """, .integer(limit))

@@ -30,7 +30,7 @@ extension PeopleRepository {
   /// Everybody, by address.
   package func all() throws(StorageError) -> [PersonRow] {
     try database.all(
-      Self.selectPerson, "ORDER BY email COLLATE NOCASE", map: Self.person)
+      Self.selectPerson, "ORDER BY {sqlite email COLLATE NOCASE}{postgres lower(email)}", map: Self.person)
   }
 
   /// Those who run the installation, by address.
@@ -41,7 +41,9 @@ extension PeopleRepository {
   /// The person with an address.
   package func find(email: String) throws(StorageError) -> PersonRow? {
     try database.first(
-      Self.selectPerson, "WHERE email COLLATE NOCASE = ?", .text(email), map: Self.person)
+      Self.selectPerson,
+      "WHERE {sqlite email COLLATE NOCASE = ?}{postgres lower(email) = lower(? COLLATE \"C\")}",
+      .text(email), map: Self.person)
   }
 
   /// A person by number.

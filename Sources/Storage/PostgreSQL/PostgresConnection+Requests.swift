@@ -5,7 +5,7 @@ import Glibc
 /// Statements, and how their results come.
 extension PostgresConnection {
   func prepare(_ sql: UnsafeBufferPointer<UInt8>) throws(StorageError) -> Statement {
-    PostgresStatement(PostgresSQL.rewrite(sql), of: self)
+    PostgresStatement(SQLText.numberParameters(of: sql), of: self)
   }
 
   func run(script: String, after: () throws(StorageError) -> Void) throws(StorageError) {

@@ -122,8 +122,8 @@ extension ChannelQueueRepository {
       SELECT msg_id, channel, leg, targets FROM channel_targets
       WHERE outcome = ''
         AND msg_id IN (
-          SELECT msg_id FROM pending CROSS JOIN push USING (msg_id)
-          WHERE push.target IS NULL /* own: AND own(pending.app_id) */)
+          SELECT msg_id FROM pending {sqlite CROSS} JOIN push USING (msg_id)
+          WHERE push.target IS NULL AND {own pending.app_id})
       """, in: rows
     ) { ($0.message("msg_id"), Self.leg($0)) }
     return rows.reduce(into: [:]) { $0[$1.0, default: []].append($1.1) }

@@ -211,12 +211,12 @@ extension DeliveryRepository {
       """
       SELECT push.msg_id, push.app_id, push.created_at, push.expires_at, push.sendno, push.platforms, push.target,
         push.targets, push.target_count, push.strategy, push.overrides,
-        CASE WHEN push.target IS NULL THEN push.content ELSE x'' END AS content, push.own_targets,
+        CASE WHEN push.target IS NULL THEN push.content ELSE {bytes} END AS content, push.own_targets,
         NULL AS ios_targets, NULL AS unreached, push.online_only,
         delivered.targets AS delivered
       FROM pending JOIN push ON push.msg_id = pending.msg_id
         LEFT JOIN delivered ON delivered.msg_id = pending.msg_id
-      /* own: WHERE own(pending.app_id) */
+      WHERE {own pending.app_id}
       ORDER BY pending.msg_id
       """, in: rows)
     let legs = try transaction.channelQueue.openLegs(in: rows)
@@ -236,7 +236,7 @@ extension DeliveryRepository {
     let statement = try database.statement(
       """
       SELECT msg_id, reason, targets FROM dropped
-      WHERE msg_id IN (SELECT msg_id FROM pending /* own: WHERE own(pending.app_id) */)
+      WHERE msg_id IN (SELECT msg_id FROM pending WHERE {own pending.app_id})
       """, in: rows)
     try statement.each([]) { body($0.message("msg_id"), $0.text("reason"), $0.blob("targets")) }
   }
@@ -250,9 +250,9 @@ extension DeliveryRepository {
       """
       SELECT push.msg_id, push.app_id, push.target,
         CASE WHEN length(push.targets) <= ?5 THEN push.targets END AS targets
-      FROM outcome INDEXED BY outcome_taken_back CROSS JOIN push ON push.msg_id = outcome.msg_id
+      FROM outcome {sqlite INDEXED BY outcome_taken_back} {sqlite CROSS} JOIN push ON push.msg_id = outcome.msg_id
       WHERE outcome.msg_id >= ?1 AND outcome.taken_back = ?2 AND outcome.taken_back_at >= ?3
-        /* own: AND own(push.app_id) */
+        AND {own push.app_id}
       ORDER BY outcome.taken_back_at DESC LIMIT ?4
       """, in: rows, .message(first), .integer(OutcomeStatus.recalled.rawValue), .time(moment),
       .integer(limit), .integer(setBytes)

@@ -73,7 +73,7 @@ extension FallbackRepository {
     let rows = try database.statement(
       Self.selectFallback,
       """
-      WHERE is_done = 0 /* own: AND own(fallback.app_id) */
+      WHERE is_done = 0 AND {own fallback.app_id}
         AND EXISTS (SELECT 1 FROM push WHERE push.msg_id = fallback.msg_id AND push.target IS NULL)
       """, in: rows
     ).all([], FallbackRow.init)
@@ -99,7 +99,7 @@ extension FallbackRepository {
       Self.selectFallback,
       """
       WHERE is_done = 0 AND due_at <= ? AND (due_at, msg_id, channel) > (?, ?, ?)
-        /* own: AND own(fallback.app_id) */
+        AND {own fallback.app_id}
       ORDER BY due_at, msg_id, channel LIMIT ?
       """, in: rows
     ).all(
@@ -115,7 +115,7 @@ extension FallbackRepository {
   package func nextDue(in rows: AppRows) throws(StorageError) -> Timestamp? {
     try database.first(
       """
-      SELECT due_at FROM fallback WHERE is_done = 0 /* own: AND own(fallback.app_id) */ ORDER BY due_at LIMIT 1
+      SELECT due_at FROM fallback WHERE is_done = 0 AND {own fallback.app_id} ORDER BY due_at LIMIT 1
       """, in: rows
     ) { $0.time() }
   }
@@ -173,7 +173,7 @@ extension FallbackRepository<Writing> {
       """
       UPDATE fallback SET due_at = due_at + ?1
       WHERE is_done = 0 AND (msg_id <= ?2 OR due_at - seconds * 1000 BETWEEN ?3 AND ?4)
-        /* own: AND own(fallback.app_id) */
+        AND {own fallback.app_id}
       """, in: rows, .integer(milliseconds), .message(newest), .time(moment.adding(seconds: -1)),
       .time(moment.adding(seconds: 2)))
   }
@@ -182,12 +182,12 @@ extension FallbackRepository<Writing> {
   package func clamp(from earliest: Timestamp, in rows: AppRows) throws(StorageError) {
     try database.run(
       """
-      UPDATE fallback SET due_at = ?1 WHERE is_done = 0 AND due_at < ?1 /* own: AND own(fallback.app_id) */
+      UPDATE fallback SET due_at = ?1 WHERE is_done = 0 AND due_at < ?1 AND {own fallback.app_id}
       """, in: rows, .time(earliest))
     try database.run(
       """
       UPDATE fallback SET due_at = ?1 + seconds * 1000 WHERE is_done = 0 AND due_at > ?1 + seconds * 1000
-        /* own: AND own(fallback.app_id) */
+        AND {own fallback.app_id}
       """, in: rows, .time(earliest))
   }
 }

@@ -312,19 +312,19 @@ extension GetuiRepository<Writing> {
     try database.run(
       """
       DELETE FROM getui_task WHERE id IN (
-        SELECT id FROM getui_task WHERE expires_at < ? /* own: AND own(getui_task.app_id) */
+        SELECT id FROM getui_task WHERE expires_at < ? AND {own getui_task.app_id}
         ORDER BY expires_at LIMIT ?)
       """, in: rows, .time(endedBefore), .integer(limit))
     try database.run(
       """
       DELETE FROM getui_revoked_token WHERE (app_id, token) IN (
         SELECT app_id, token FROM getui_revoked_token
-        WHERE expires_at < ? /* own: AND own(getui_revoked_token.app_id) */ ORDER BY expires_at LIMIT ?)
+        WHERE expires_at < ? AND {own getui_revoked_token.app_id} ORDER BY expires_at LIMIT ?)
       """, in: rows, .time(endedBefore), .integer(limit))
     try database.run(
       """
       DELETE FROM getui_push WHERE push_id IN (
-        SELECT push_id FROM getui_push WHERE push_id < ? /* own: AND own(getui_push.app_id) */
+        SELECT push_id FROM getui_push WHERE push_id < ? AND {own getui_push.app_id}
         ORDER BY push_id LIMIT ?)
       """, in: rows, .message(pushesBelow), .integer(limit))
   }

@@ -16,7 +16,7 @@ extension PacedPushRepository {
   package func all(in rows: AppRows) throws(StorageError) -> [MessageID: Int64] {
     var minutes: [MessageID: Int64] = [:]
     let found = try database.all(
-      "SELECT msg_id, minutes FROM steady_push /* own: WHERE own(steady_push.app_id) */", in: rows
+      "SELECT msg_id, minutes FROM steady_push WHERE {own steady_push.app_id}", in: rows
     ) { ($0.message("msg_id"), $0.integer("minutes")) }
     for (id, value) in found { minutes[id] = value }
     return minutes
@@ -48,7 +48,7 @@ extension PacedPushRepository<Writing> {
   /// Deletes the pushes that are completely released.
   package func sweep(endedBy now: Timestamp, in rows: AppRows) throws(StorageError) {
     try database.run(
-      "DELETE FROM steady_push WHERE ends_at <= ? /* own: AND own(steady_push.app_id) */", in: rows,
+      "DELETE FROM steady_push WHERE ends_at <= ? AND {own steady_push.app_id}", in: rows,
       .time(now))
   }
 }

@@ -85,7 +85,7 @@ extension PushRepository<Writing> {
       """
       DELETE FROM cid WHERE id IN (
         SELECT id FROM (SELECT id, app_id, created_at FROM cid ORDER BY id LIMIT ?2) AS oldest
-        WHERE created_at < ?1 /* own: AND own(oldest.app_id) */ LIMIT ?3)
+        WHERE created_at < ?1 AND {own oldest.app_id} LIMIT ?3)
       """, in: rows, .time(time), .integer(rows.depth(for: limit)), .integer(limit))
     return database.changes
   }
@@ -124,7 +124,7 @@ enum PushDeletions {
         AND NOT EXISTS (
           SELECT 1 FROM channel_targets JOIN channel_pending USING (channel, msg_id)
           WHERE channel_targets.msg_id = push.msg_id AND channel_pending.app_id = push.app_id)
-        /* own: AND own(push.app_id) */)
+        AND {own push.app_id})
     """
 
   /// What deletes what is left of up to so many pushes each in a range of IDs that are gone, each to be
@@ -143,6 +143,6 @@ enum PushDeletions {
 
   static let gone: StaticString = """
     WHERE msg_id > ?1 AND msg_id <= ?2
-      AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = rest.msg_id) /* own: AND own(0) */ LIMIT ?3)
+      AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = rest.msg_id) AND {own 0} LIMIT ?3)
     """
 }

@@ -31,7 +31,7 @@ extension PushRepository {
   /// IDs of stored pushes above one, ascending, at most `limit`.
   package func ids(after id: MessageID, limit: Int, in rows: AppRows) throws(StorageError) -> [MessageID] {
     try database.all(
-      "SELECT msg_id FROM push WHERE msg_id > ? /* own: AND own(push.app_id) */ ORDER BY msg_id LIMIT ?",
+      "SELECT msg_id FROM push WHERE msg_id > ? AND {own push.app_id} ORDER BY msg_id LIMIT ?",
       in: rows, .message(id), .integer(limit)
     ) { $0.message() }
   }
@@ -64,7 +64,7 @@ extension PushRepository {
     let candidates = try database.all(
       """
       SELECT msg_id, target FROM (
-        SELECT msg_id, target FROM push INDEXED BY push_app
+        SELECT msg_id, target FROM push {sqlite INDEXED BY push_app}
         WHERE app_id = ?1 AND msg_id < ?4 ORDER BY msg_id DESC LIMIT ?3) AS latest
       WHERE target = ?2 OR target IS NULL ORDER BY msg_id DESC
       """, .app(app), .number(number), .integer(depth), .message(before)
@@ -94,7 +94,7 @@ extension PushRepository {
     }
     let oldest = try database.first(
       """
-      SELECT msg_id FROM push INDEXED BY push_app
+      SELECT msg_id FROM push {sqlite INDEXED BY push_app}
       WHERE app_id = ? AND msg_id < ? ORDER BY msg_id DESC LIMIT 1 OFFSET ?
       """, .app(app), .message(before), .integer(depth)
     ) { MessageID($0.message().rawValue + 1) }
@@ -169,14 +169,14 @@ extension PushRepository {
     if filter.isBySender {
       return try database.first(
         """
-        SELECT msg_id FROM push_sender INDEXED BY push_sender_app
+        SELECT msg_id FROM push_sender {sqlite INDEXED BY push_sender_app}
         WHERE app_id = ? AND msg_id < ? AND msg_id >= ? ORDER BY msg_id DESC LIMIT 1 OFFSET ?
         """, .app(app), .message(filter.before), .message(filter.from), .integer(max(1, looks))
       ) { MessageID($0.message().rawValue + 1) }
     }
     return try database.first(
       """
-      SELECT msg_id FROM push INDEXED BY push_app
+      SELECT msg_id FROM push {sqlite INDEXED BY push_app}
       WHERE app_id = ? AND msg_id < ? AND msg_id >= ? ORDER BY msg_id DESC LIMIT 1 OFFSET ?
       """, .app(app), .message(filter.before), .message(filter.from), .integer(max(1, looks))
     ) { MessageID($0.message().rawValue + 1) }
@@ -208,7 +208,7 @@ extension PushRepository {
           CASE push_sender.kind WHEN 2 THEN (SELECT name FROM schedule WHERE id = push_sender.number)
             WHEN 3 THEN (SELECT name FROM app_group WHERE id = push_sender.number)
             WHEN 4 THEN (SELECT name FROM person WHERE id = push_sender.number) END AS sender_name, push.object
-        FROM push INDEXED BY push_app LEFT JOIN outcome ON outcome.msg_id = push.msg_id
+        FROM push {sqlite INDEXED BY push_app} LEFT JOIN outcome ON outcome.msg_id = push.msg_id
           LEFT JOIN push_sender ON push_sender.msg_id = push.msg_id
         WHERE push.app_id = ?1 AND push.msg_id < ?2 AND push.msg_id >= ?3
           AND (?5 = 0 OR push.traits & ?5 <> 0)
@@ -237,7 +237,7 @@ extension PushRepository {
         CASE push_sender.kind WHEN 2 THEN (SELECT name FROM schedule WHERE id = push_sender.number)
           WHEN 3 THEN (SELECT name FROM app_group WHERE id = push_sender.number)
           WHEN 4 THEN (SELECT name FROM person WHERE id = push_sender.number) END AS sender_name, push.object
-      FROM push_sender INDEXED BY push_sender_app CROSS JOIN push ON push.msg_id = push_sender.msg_id
+      FROM push_sender {sqlite INDEXED BY push_sender_app} {sqlite CROSS} JOIN push ON push.msg_id = push_sender.msg_id
         LEFT JOIN outcome ON outcome.msg_id = push.msg_id
       WHERE push_sender.app_id = ?1 AND push_sender.msg_id < ?2 AND push_sender.msg_id >= ?3
         AND (?5 = 0 OR push.traits & ?5 <> 0)

@@ -67,7 +67,7 @@ extension ScheduleRepository {
       Self.selectSchedule,
       """
       WHERE enabled = 1 AND next_at IS NOT NULL AND next_at <= ? AND (next_at, id) > (?, ?)
-        /* own: AND own(schedule.app_id) */
+        AND {own schedule.app_id}
       ORDER BY next_at, id LIMIT ?
       """, in: rows
     ).all([.time(now), .time(start.at), .integer(start.id), .integer(limit)], Self.schedule)
@@ -95,7 +95,7 @@ extension ScheduleRepository {
   ) throws(StorageError) {
     let statement = try database.statement(
       """
-      SELECT id, cid, next_local, next_at, last_local, last_at FROM schedule /* own: WHERE own(schedule.app_id) */
+      SELECT id, cid, next_local, next_at, last_local, last_at FROM schedule WHERE {own schedule.app_id}
       """, in: rows)
     try statement.each([]) { row in
       guard let last = row.occurrence("last_local", "last_at") else { return }
@@ -212,7 +212,7 @@ extension ScheduleRepository<Writing> {
       """
       DELETE FROM schedule_run WHERE msg_id IN (
         SELECT msg_id FROM schedule_run WHERE msg_id < ?
-          /* own: AND EXISTS (SELECT 1 FROM schedule WHERE schedule.id = schedule_id AND own(schedule.app_id)) */
+          AND EXISTS (SELECT 1 FROM schedule WHERE schedule.id = schedule_id AND {own schedule.app_id})
         ORDER BY msg_id LIMIT ?)
       """, in: rows, .message(id), .integer(limit))
     let runs = database.changes
@@ -221,7 +221,7 @@ extension ScheduleRepository<Writing> {
       """
       DELETE FROM schedule WHERE id IN (
         SELECT id FROM schedule WHERE last_at < ? AND (next_local IS NULL OR enabled = 0)
-          /* own: AND own(schedule.app_id) */ ORDER BY last_at LIMIT ?)
+          AND {own schedule.app_id} ORDER BY last_at LIMIT ?)
       """, in: rows, .time(time), .integer(limit))
     return runs + database.changes
   }

@@ -130,7 +130,7 @@ extension StatisticsRepository<Writing> {
 /// What finds an app's pushes above its mark, by the index of its pushes.
 enum UncountedPushes {
   static let sql: StaticString = """
-    SELECT msg_id, created_at, target_count FROM push INDEXED BY push_app
+    SELECT msg_id, created_at, target_count FROM push {sqlite INDEXED BY push_app}
     WHERE app_id = ?1 AND msg_id > coalesce((SELECT through FROM counted_push WHERE app_id = ?1), 0)
     ORDER BY msg_id
     """
@@ -142,13 +142,13 @@ enum HourStatements {
   static let newcomers: StaticString = """
     WITH RECURSIVE span (hour) AS (SELECT CAST(?1 AS BIGINT) UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
     SELECT newcomers.hour, platform, count
-    FROM span CROSS JOIN newcomers ON newcomers.hour = span.hour AND app_id = ?3 ORDER BY span.hour
+    FROM span {sqlite CROSS} JOIN newcomers ON newcomers.hour = span.hour AND app_id = ?3 ORDER BY span.hour
     """
 
   /// The same for what was counted.
   static let statistics: StaticString = """
     WITH RECURSIVE span (hour) AS (SELECT CAST(?1 AS BIGINT) UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
     SELECT statistics.hour, pushes, targets, acknowledged, accepted, refused, shown, tapped, online, latencies
-    FROM span CROSS JOIN statistics ON statistics.hour = span.hour AND app_id = ?3 ORDER BY span.hour
+    FROM span {sqlite CROSS} JOIN statistics ON statistics.hour = span.hour AND app_id = ?3 ORDER BY span.hour
     """
 }

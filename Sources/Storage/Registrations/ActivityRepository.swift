@@ -58,7 +58,7 @@ extension ActivityRepository<Writing> {
         """
         DELETE FROM activity WHERE (unit, period, app_id, kind) IN (
           SELECT unit, period, app_id, kind FROM activity
-          WHERE unit = ? AND period < ? /* own: AND own(activity.app_id) */ LIMIT ?)
+          WHERE unit = ? AND period < ? AND {own activity.app_id} LIMIT ?)
         """, in: rows, .integer(unit.rawValue), .integer(period), .integer(limit))
       hasMore = hasMore || database.changes >= limit
     }
@@ -66,13 +66,13 @@ extension ActivityRepository<Writing> {
       """
       DELETE FROM newcomers WHERE (hour, app_id, platform) IN (
         SELECT hour, app_id, platform FROM newcomers
-        WHERE hour < ? /* own: AND own(newcomers.app_id) */ LIMIT ?)
+        WHERE hour < ? AND {own newcomers.app_id} LIMIT ?)
       """, in: rows, .integer(statistics), .integer(limit))
     hasMore = hasMore || database.changes >= limit
     try database.run(
       """
       DELETE FROM statistics WHERE (hour, app_id) IN (
-        SELECT hour, app_id FROM statistics WHERE hour < ? /* own: AND own(statistics.app_id) */ LIMIT ?)
+        SELECT hour, app_id FROM statistics WHERE hour < ? AND {own statistics.app_id} LIMIT ?)
       """, in: rows, .integer(statistics), .integer(limit))
     return hasMore || database.changes >= limit
   }

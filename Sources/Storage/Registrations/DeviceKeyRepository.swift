@@ -95,7 +95,7 @@ extension DeviceKeyRepository<Writing> {
       """
       DELETE FROM content_key WHERE (app_id, number, key_id) IN (
         SELECT app_id, number, key_id FROM content_key
-        WHERE published_at < ? /* own: AND own(content_key.app_id) */ ORDER BY published_at LIMIT ?)
+        WHERE published_at < ? AND {own content_key.app_id} ORDER BY published_at LIMIT ?)
       """, in: rows, .time(before), .integer(limit))
     return database.changes
   }

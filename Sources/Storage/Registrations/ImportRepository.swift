@@ -17,7 +17,7 @@ extension ImportRepository {
     try database.first(
       """
       SELECT id, app_id, first, count, removed FROM import_batch
-      WHERE id > ? /* own: AND own(import_batch.app_id) */ ORDER BY id LIMIT 1
+      WHERE id > ? AND {own import_batch.app_id} ORDER BY id LIMIT 1
       """, in: rows, .integer(id)
     ) {
       ImportBatch(
@@ -62,8 +62,8 @@ extension ImportRepository {
     let found = try database.all(
       Self.columns,
       """
-      INDEXED BY registration_fingerprint
-      WHERE app_id = ? AND fingerprint = ? AND fingerprint <> x'' AND platform = ? AND adoption = 0 LIMIT 2
+      {sqlite INDEXED BY registration_fingerprint}
+      WHERE app_id = ? AND fingerprint = ? AND fingerprint <> {bytes} AND platform = ? AND adoption = 0 LIMIT 2
       """, .app(app), .blob(fingerprint), .integer(platform.rawValue), map: Self.known)
     return found.count == 1 ? found.first : nil
   }
@@ -180,7 +180,7 @@ extension ImportRepository<Writing> {
       INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags,
         apns_environment, apns_token, mobile, created_at, last_seen_at, adoption, alias_at, tag_times,
         token_since, imported_id)
-      VALUES (?1, ?2, ?3, ?4, ?5, x'', ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, ?11, ?13, ?11, ?14)
+      VALUES (?1, ?2, ?3, ?4, ?5, {bytes}, ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, ?11, ?13, ?11, ?14)
       """, .app(app), .number(number), .blob(one.registrationID.stored), .blob(SystemRandom.bytes(16)),
       .integer(one.platform.rawValue), .optional(one.alias), .optional(TagList.encode(tags)),
       .integer(own?.service.rawValue ?? 0), own.map { .blob($0.bytes) } ?? .null,

@@ -53,7 +53,7 @@ extension RegistrationRepository<Writing> {
     if let token = new.ownToken {
       let holder = try database.first(
         """
-        SELECT number FROM registration INDEXED BY registration_apns_token
+        SELECT number FROM registration {sqlite INDEXED BY registration_apns_token}
         WHERE app_id = ? AND apns_token = ? AND platform = ? AND adoption BETWEEN 1 AND 4
         """, .app(app), .blob(token.bytes), .integer(new.platform.rawValue)
       ) { $0.number() }
@@ -64,8 +64,8 @@ extension RegistrationRepository<Writing> {
     guard new.imported.isEmpty, !new.fingerprint.isEmpty else { return nil }
     return try database.first(
       """
-      SELECT number FROM registration INDEXED BY registration_fingerprint
-      WHERE app_id = ? AND fingerprint = ? AND fingerprint <> x'' AND platform = ? AND adoption IN (3, 4)
+      SELECT number FROM registration {sqlite INDEXED BY registration_fingerprint}
+      WHERE app_id = ? AND fingerprint = ? AND fingerprint <> {bytes} AND platform = ? AND adoption IN (3, 4)
       """, .app(app), .blob(new.fingerprint), .integer(new.platform.rawValue)
     ) { $0.number() }
   }

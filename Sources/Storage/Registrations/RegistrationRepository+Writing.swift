@@ -27,7 +27,7 @@ extension RegistrationRepository<Writing> {
       """
       DELETE FROM gone_registration WHERE id IN (
         SELECT id FROM (SELECT id, app_id, at FROM gone_registration ORDER BY id LIMIT ?2) AS oldest
-        WHERE at < ?1 /* own: AND own(oldest.app_id) */ LIMIT ?3)
+        WHERE at < ?1 AND {own oldest.app_id} LIMIT ?3)
       """, in: rows, .time(time), .integer(rows.depth(for: limit)), .integer(limit))
     return database.changes
   }
@@ -51,8 +51,8 @@ extension RegistrationRepository<Writing> {
     let end = Timestamp(milliseconds: moment.milliseconds + Int64(nanoseconds / 1_000_000))
     return try database.first(
       """
-      SELECT 1 FROM registration INDEXED BY registration_fingerprint
-      WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x''
+      SELECT 1 FROM registration {sqlite INDEXED BY registration_fingerprint}
+      WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> {bytes}
         AND (created_at > ?3 AND created_at <= ?4 OR last_seen_at > ?3 AND last_seen_at <= ?4)
       """, .app(app), .blob(fingerprint), .time(moment), .time(end)
     ) { _ in true } ?? false
@@ -72,8 +72,8 @@ extension RegistrationRepository<Writing> {
     // the app.
     var replaced = try database.all(
       """
-      DELETE FROM registration INDEXED BY registration_fingerprint
-      WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x'' AND number <> ?3 AND adoption >= ?4
+      DELETE FROM registration {sqlite INDEXED BY registration_fingerprint}
+      WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> {bytes} AND number <> ?3 AND adoption >= ?4
       RETURNING number, tags, registration_id, platform
       """, .app(app), .blob(new.fingerprint), .integer(kept), .integer(adoption), map: Self.replaced)
     for token in new.tokens {

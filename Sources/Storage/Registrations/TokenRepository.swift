@@ -135,7 +135,7 @@ extension TokenRepository {
     // The index has to be named: SQLite knows nothing of how many registrations there are.
     return try others
       + database.all(
-        "SELECT number FROM registration INDEXED BY registration_apns_token WHERE app_id = ? AND apns_token = ?",
+        "SELECT number FROM registration {sqlite INDEXED BY registration_apns_token} WHERE app_id = ? AND apns_token = ?",
         .app(app), .blob(token.bytes)
       ) { $0.number() }
   }

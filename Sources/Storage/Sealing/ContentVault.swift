@@ -149,8 +149,9 @@ extension Database {
   /// The apps that ask for it, read once in a transaction of the writer.
   private func sealingApps() throws(StorageError) -> Set<AppID> {
     if let known = sealing.apps { return known }
-    let apps = Set(
-      try all("SELECT id FROM app INDEXED BY app_seals_contents WHERE seals_contents = 1") { $0.app() })
+    let sql: StaticString =
+      "SELECT id FROM app {sqlite INDEXED BY app_seals_contents} WHERE seals_contents = 1"
+    let apps = Set(try all(sql) { $0.app() })
     sealing.apps = apps
     return apps
   }
