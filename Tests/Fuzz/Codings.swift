@@ -11,7 +11,9 @@ import BorealisBase
   }
   if let decoded = Hex.decode(text) { check(Hex.encode(decoded) == text, "bytes have one form in digits") }
   if let key = AppKey(text) { check(key.text == text, "a key has one text") }
-  if let id = RegistrationID(text) { check(id.text == text.lowercased(), "an ID has one text") }
+  if let id = RegistrationID(text) {
+    check(RegistrationID(id.text) == id && text.lowercased().hasSuffix(id.text), "an ID has one text")
+  }
   if let id = MessageID(decimal: bytes) {
     check(MessageID(decimal: Array(id.text.utf8)) == id, "a number's text reads as the number")
   }
