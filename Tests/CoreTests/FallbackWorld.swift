@@ -91,8 +91,10 @@ final class FallbackWorld {
     try await world.tick()
     file.tick()
     for _ in 0..<4 {
-      try await settle()
-      file.finish()
+      repeat {
+        try await settle()
+        file.finish()
+      } while file.isWorking
     }
     try await world.tick()
   }

@@ -79,6 +79,9 @@ package final class FileChannel: QueuedChannel {
     for queue in queues.withLock({ Array($0.values) }) { queue.finish() }
   }
 
+  /// Whether anything is being read, written or stored.
+  package var isWorking: Bool { queues.withLock { Array($0.values) }.contains { $0.isWorking } }
+
   /// The queue of an app.
   package func queue(of app: App) -> ChannelQueue {
     let (queue, isNew) = queues.withLock { queues in

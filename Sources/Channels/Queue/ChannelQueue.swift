@@ -87,6 +87,14 @@ package final class ChannelQueue: Sendable {
     state.withLock { ($0.inFlight.count, $0.retries.count) }
   }
 
+  /// Whether the database is being asked for something, or requests are in flight. For tests.
+  package var isWorking: Bool {
+    state.withLock { state in
+      state.isLoading || state.isTakingOver || state.isFetchingFew || state.isFetchingMany
+        || state.isReadingAgain || state.isArming || state.isSaving || !state.inFlight.isEmpty
+    }
+  }
+
   // MARK: What comes in
 
   /// Adds a committed push, or leaves it in the database if there is no room.
