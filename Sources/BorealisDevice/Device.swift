@@ -4,8 +4,8 @@ import BorealisProtocol
 /// One install of an app, kept connected to Borealis: registers at its first start, logs in, reconnects, and
 /// hands pushes to the app once each.
 ///
-///     let device = try Device(configuration)
-///     device.start()
+///     let device = Device(configuration)
+///     try device.start()
 ///     for await event in device.events {
 ///       if case .push(let push) = event {
 ///         show(push)
@@ -14,7 +14,8 @@ import BorealisProtocol
 ///     }
 ///
 /// All calls may come from any thread and return immediately; those with a result are `async`. Releasing the
-/// device ends its connection.
+/// device ends its connection. Before the first `start` a device opens no connection, reads and writes no
+/// file, and has no thread: operations end with 6012.
 public final class Device: Sendable {
   /// All events, in order, from `start` to `close`. For one reader. No event is lost while nothing reads;
   /// with 1024 unhandled pushes the device stops reading from its server until no more than 512 are left.
@@ -23,15 +24,35 @@ public final class Device: Sendable {
   /// `DeviceEvent`.
   public let events: AsyncStream<DeviceEvent>
 
+  /// What happens before the first start.
+  private enum Stage: Sendable {
+    /// What is recorded at the start.
+    case new([EarlyReport])
+    case set
+    case closed
+  }
+
+  private enum EarlyReport: Sendable {
+    case notification(RemotePayload, tapped: Bool)
+    case receipt(Receipt)
+  }
+
+  /// So many reports wait for the start; others are dropped.
+  private static let mostEarly = 256
+
+  private let server: ServerAddress
+  private let profile: DeviceProfile
+  private let continuation: AsyncStream<DeviceEvent>.Continuation
   private let hub: DeviceHub
   private let key: UInt32
   private let state: DeviceState
+  private let stage = DeviceLock(Stage.new([]))
 
   /// A device with a thread and a state file of its own.
-  public convenience init(_ configuration: DeviceConfiguration) throws(DeviceSetUpError) {
-    let hub = try DeviceHub(security: configuration.security)
-    let store = try DeviceStore(path: configuration.statePath)
-    self.init(server: configuration.server, profile: configuration.profile, store: store, hub: hub)
+  public convenience init(_ configuration: DeviceConfiguration) {
+    self.init(
+      server: configuration.server, profile: configuration.profile,
+      store: DeviceStore(path: configuration.statePath), hub: DeviceHub(security: configuration.security))
   }
 
   /// One of many devices that share a hub, a state file or both. `number` identifies it within the file: it
@@ -39,17 +60,10 @@ public final class Device: Sendable {
   public init(
     server: ServerAddress, profile: DeviceProfile, store: DeviceStore, number: UInt32 = 0, hub: DeviceHub
   ) {
+    (self.server, self.profile, self.hub) = (server, profile, hub)
+    (events, continuation) = AsyncStream<DeviceEvent>.makeStream()
     state = DeviceState(store: store, number: number, appKey: profile.appKey)
-    let stored = state.load(former: profile.formerRegistrationID)
-    let core = DeviceCore(
-      server: server, profile: profile, fingerprint: stored.fingerprint, identity: stored.identity,
-      wishes: stored.wishes, handled: stored.handled, inHand: stored.inHand, seed: SystemRandom.next())
-    let (events, continuation) = AsyncStream<DeviceEvent>.makeStream()
-    self.events = events
-    self.hub = hub
     key = hub.makeKey()
-    let keys = profile.keyKind.map { _ in DeviceKeyRing(stored.keys) }
-    hub.post(.add(key, DeviceRunner.Parts(core: core, state: state, keys: keys, events: continuation)))
   }
 
   deinit { hub.post(.close(key, {})) }
@@ -59,11 +73,40 @@ public final class Device: Sendable {
   /// JPUSHService: `registrationID`. GeTuiSdk: `clientId`.
   public var registrationID: RegistrationID? { state.registrationID }
 
-  /// Connects and stays connected. Does nothing if already started.
+  /// Connects and stays connected. Does nothing if already started. The first call opens the state file; if
+  /// it throws, another one may be made later.
   ///
   /// JPUSHService: `setupWithOption:appKey:channel:apsForProduction:`, on Android `resumePush`. GeTuiSdk:
   /// `startSdkWithAppId:appKey:appSecret:delegate:launchingOptions:`.
-  public func start() { hub.post(.start(key)) }
+  public func start() throws(DeviceSetUpError) {
+    let early = try stage.withLock { stage throws(DeviceSetUpError) -> [EarlyReport] in
+      guard case .new(let early) = stage else { return [] }
+      try setUp()
+      stage = .set
+      return early
+    }
+    for report in early {
+      switch report {
+      case .notification(let payload, let tapped): record(payload, tapped: tapped)
+      case .receipt(let receipt): self.report(receipt)
+      }
+    }
+    hub.post(.start(key))
+  }
+
+  private func setUp() throws(DeviceSetUpError) {
+    try hub.open()
+    try state.open()
+    let stored = state.load(former: profile.formerRegistrationID)
+    let core = DeviceCore(
+      server: server, profile: profile, fingerprint: stored.fingerprint, identity: stored.identity,
+      wishes: stored.wishes, handled: stored.handled, inHand: stored.inHand, seed: SystemRandom.next())
+    let keys = profile.keyKind.map { _ in DeviceKeyRing(stored.keys) }
+    hub.post(.add(key, DeviceRunner.Parts(core: core, state: state, keys: keys, events: continuation)))
+  }
+
+  /// Whether the state file is open and the hub knows the device.
+  private var isSetUp: Bool { stage.withLock { if case .set = $0 { true } else { false } } }
 
   /// Disconnects until `start`. Operations end with 6012; the server keeps pushes in the meantime.
   ///
@@ -75,6 +118,11 @@ public final class Device: Sendable {
   ///
   /// GeTuiSdk: `destroy`.
   public func close() async {
+    let wasSetUp = stage.withLock { stage in
+      defer { stage = .closed }
+      return if case .set = stage { true } else { false }
+    }
+    guard wasSetUp else { return continuation.finish() }
     await awaitCallback { done in hub.post(.close(key, { done(()) })) }
   }
 
@@ -86,24 +134,44 @@ public final class Device: Sendable {
   /// acknowledge the push. When this returns, the push is recorded in the state file and is not delivered to
   /// the app again, however the process ends.
   public func handled(_ id: MessageID) {
+    guard isSetUp else { return }
     state.noteHandled(id)
     hub.post(.handled(key, id))
   }
 
   /// Starts an operation without waiting for it: its result is an event. Operations are carried out in the
   /// order of these calls.
-  public func submit(_ operation: Operation) { hub.post(.submit(key, operation, { _ in })) }
+  public func submit(_ operation: Operation) {
+    guard isSetUp else {
+      continuation.yield(.operationResult(Self.refusal(of: operation)))
+      return
+    }
+    hub.post(.submit(key, operation, { _ in }))
+  }
 
   /// Reports that the notification of a push was shown, for statistics. Kept for the next session if there is
-  /// none.
+  /// none, or for the start.
   ///
   /// JPUSHService: done by the SDK; `jpushReceiveNotificationRequest:with:` in an extension.
-  public func reportShown(_ id: MessageID) { hub.post(.report(key, Receipt(.shown, id))) }
+  public func reportShown(_ id: MessageID) { report(Receipt(.shown, id)) }
 
   /// Reports that the user tapped the notification of a push, for statistics.
   ///
   /// `handleRemoteNotification` does this for notifications through APNs.
-  public func reportTapped(_ id: MessageID) { hub.post(.report(key, Receipt(.tapped, id))) }
+  public func reportTapped(_ id: MessageID) { report(Receipt(.tapped, id)) }
+
+  private func report(_ receipt: Receipt) {
+    if keepForStart(.receipt(receipt)) == nil { hub.post(.report(key, receipt)) }
+  }
+
+  /// Keeps what is reported before the start, and returns what was reported until then; nil after the start.
+  private func keepForStart(_ report: EarlyReport) -> [EarlyReport]? {
+    stage.withLock { stage in
+      guard case .new(let early) = stage else { return nil }
+      if early.count < Self.mostEarly { stage = .new(early + [report]) }
+      return early
+    }
+  }
 
   /// Handles a notification from APNs: the payload as JSON, at most 16 KiB. Call it when the system reports
   /// that one arrived or that the user `tapped` it; for one push both calls may happen. Returns nil and does
@@ -111,7 +179,8 @@ public final class Device: Sendable {
   ///
   /// Reports the notification as shown or tapped, and records it in the state file: a push with the same
   /// `msg_id` that arrives over the direct connection afterwards has `notificationWasShown`, so that the user
-  /// sees one notification and the app still gets the push's message.
+  /// sees one notification and the app still gets the push's message. Before the first `start` it is only
+  /// remembered, and recorded then.
   ///
   ///     if let notification = device.handleRemoteNotification(payload), !notification.shouldPresent {
   ///       // In `userNotificationCenter(_:willPresent:…)`: the user has had this one.
@@ -121,11 +190,24 @@ public final class Device: Sendable {
   @discardableResult
   public func handleRemoteNotification(_ payload: [UInt8], tapped: Bool = false) -> RemoteNotification? {
     guard let payload = RemotePayload(payload) else { return nil }
-    let id = payload.messageID
-    let isNew = state.settle(id)
-    if isNew, payload.isVisible { reportShown(id) }
-    if tapped { reportTapped(id) }
-    return RemoteNotification(messageID: id, wasTapped: tapped, shouldPresent: isNew && !tapped)
+    let early = keepForStart(.notification(payload, tapped: tapped))
+    let isNew =
+      early.map { early in
+        !early.contains {
+          if case .notification(let earlier, _) = $0 { earlier.messageID == payload.messageID } else { false }
+        }
+      } ?? record(payload, tapped: tapped)
+    return RemoteNotification(
+      messageID: payload.messageID, wasTapped: tapped, shouldPresent: isNew && !tapped)
+  }
+
+  /// Records a notification from APNs; false if the user has had it.
+  @discardableResult
+  private func record(_ payload: RemotePayload, tapped: Bool) -> Bool {
+    let isNew = state.settle(payload.messageID)
+    if isNew, payload.isVisible { reportShown(payload.messageID) }
+    if tapped { reportTapped(payload.messageID) }
+    return isNew
   }
 
   /// Makes a new key for contents that only this device reads and tells it to the server. The old one opens
@@ -134,11 +216,18 @@ public final class Device: Sendable {
   /// device's, and the new one's bytes leave the state file. Without an answer (6002, 6012) the new one
   /// stays, and is told again.
   public func rotateKey() async throws(DeviceOperationError) {
+    guard isSetUp else { throw DeviceOperationError(.stopped) }
     let result = await awaitCallback { done in hub.post(.rotateKey(key, done)) }
     guard result.code == .ok else { throw DeviceOperationError(result.code) }
   }
 
   func result(of operation: Operation) async -> OperationResult {
-    await awaitCallback { done in hub.post(.submit(key, operation, done)) }
+    guard isSetUp else { return Self.refusal(of: operation) }
+    return await awaitCallback { done in hub.post(.submit(key, operation, done)) }
+  }
+
+  /// The result of an operation before the start or after the end.
+  private static func refusal(of operation: Operation) -> OperationResult {
+    OperationResult(sequence: 0, operation: operation, code: .stopped)
   }
 }

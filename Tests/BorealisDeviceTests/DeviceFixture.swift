@@ -10,17 +10,17 @@ struct DeviceFixture {
   let hub: DeviceHub
   let profile = DeviceProfile(appKey: CoreRun.appKey, platform: .android)
 
-  init(security: TransportSecurity = .plain) throws {
-    hub = try DeviceHub(security: security)
+  init(security: TransportSecurity = .plain) {
+    hub = DeviceHub(security: security)
   }
 
-  func store() throws -> DeviceStore { try DeviceStore(path: folder.file("state")) }
+  func store() -> DeviceStore { DeviceStore(path: folder.file("state")) }
 
   func device(_ server: ServerAddress, _ store: DeviceStore, number: UInt32 = 0) -> Device {
     Device(server: server, profile: profile, store: store, number: number, hub: hub)
   }
 
-  func device(_ server: TestServer) throws -> Device { try device(server.address, store()) }
+  func device(_ server: TestServer) -> Device { device(server.address, store()) }
 }
 
 /// The app's side of a device's events.
@@ -49,5 +49,14 @@ struct EventReader {
     var events: [DeviceEvent] = []
     while let event = await next() { events.append(event) }
     return events
+  }
+}
+
+extension DeviceStore {
+  /// A store of a file that is open.
+  static func opened(_ path: String) throws(DeviceSetUpError) -> DeviceStore {
+    let store = DeviceStore(path: path)
+    try store.open()
+    return store
   }
 }

@@ -156,7 +156,7 @@ import Testing
     try Self.rotate(&ring, at: 4)
     _ = ring.noteTold(to: "a", at: 5)
     guard case .own(_, let bytes, _) = first, let old = ring.own.first?.key.publicKey.id else { return }
-    var store: DeviceStore? = try DeviceStore(path: path)
+    var store: DeviceStore? = try DeviceStore.opened(path)
     store?.append(ring.records.map { .key($0) }, for: 0, durable: true)
     store?.append([.handled([MessageID(7)])], for: 0)
     func isInFile() -> Bool {
@@ -171,7 +171,7 @@ import Testing
     #expect(store?.drop(ended, for: 0) == isRewritten)
     #expect(isInFile() != isRewritten)
     store = nil
-    let stored = try DeviceStore(path: path).load(0)
+    let stored = try DeviceStore.opened(path).load(0)
     #expect(DeviceKeyRing(stored.keys).own.map(\.key.publicKey.id) == ring.own.map(\.key.publicKey.id))
     #expect(stored.handled.oldestFirst == [MessageID(7)])
   }

@@ -11,14 +11,14 @@ import Testing
   private let server: TestServer
 
   init() throws {
-    fixture = try DeviceFixture()
+    fixture = DeviceFixture()
     server = try TestServer()
   }
 
   private func device() throws -> Device {
     let profile = DeviceProfile(appKey: CoreRun.appKey, platform: .android, keyKind: .x25519)
     return Device(
-      server: server.address, profile: profile, store: try fixture.store(), number: 0, hub: fixture.hub)
+      server: server.address, profile: profile, store: fixture.store(), number: 0, hub: fixture.hub)
   }
 
   private static func key(_ operation: BorealisProtocol.Operation) throws -> DevicePublicKey {
@@ -36,7 +36,7 @@ import Testing
   /// which on it does.
   @Test func tooLateForItsKey() async throws {
     let device = try device()
-    device.start()
+    try device.start()
     async let played: Void = server.play { server in
       let peer = try server.accept()
       try peer.welcome(version: 4)
@@ -73,7 +73,7 @@ import Testing
   /// nothing in the file.
   @Test func refusalsOfKeys() async throws {
     let device = try device()
-    device.start()
+    try device.start()
     async let played = server.play { server in
       let peer = try server.accept()
       try peer.welcome(version: 4)

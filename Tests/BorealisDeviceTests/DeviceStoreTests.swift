@@ -11,7 +11,7 @@ import Testing
 
   @Test func everythingIsThereAfterAReopen() throws {
     let wishes = DeviceWishes(alias: "u_1", tags: ["a", "b"])
-    var store: DeviceStore? = try DeviceStore(path: path)
+    var store: DeviceStore? = try DeviceStore.opened(path)
     let fresh = try #require(store?.load(0))
     let other = try #require(store?.load(1))
     #expect(fresh.fingerprint.count == 16 && fresh.fingerprint != other.fingerprint)
@@ -19,7 +19,7 @@ import Testing
     store?.append([.identity(CoreRun.appKey, CoreRun.identity), .wishes(wishes)], for: 0, durable: true)
     store?.append([.inHand([MessageID(1), MessageID(2), MessageID(3)]), .handled([MessageID(2)])], for: 0)
     store = nil
-    store = try DeviceStore(path: path)
+    store = try DeviceStore.opened(path)
     let stored = try #require(store?.load(0))
     #expect(stored.fingerprint == fresh.fingerprint)
     #expect(stored.appKey == CoreRun.appKey && stored.identity == CoreRun.identity)
@@ -29,11 +29,11 @@ import Testing
     #expect(store?.load(1).fingerprint == other.fingerprint)
     store?.append([.noIdentity], for: 0)
     store = nil
-    #expect(try DeviceStore(path: path).load(0).identity == nil)
+    #expect(try DeviceStore.opened(path).load(0).identity == nil)
   }
 
   @Test func onlyItsOwnerReadsIt() throws {
-    _ = try DeviceStore(path: path)
+    _ = try DeviceStore.opened(path)
     var status = stat()
     #expect(stat(path, &status) == 0)
     #expect(status.st_mode & 0o777 == 0o600)
@@ -41,7 +41,7 @@ import Testing
 
   /// Wherever a crash cuts the file, the records before the cut are there, and new ones can follow.
   @Test func cutTail() throws {
-    var store: DeviceStore? = try DeviceStore(path: path)
+    var store: DeviceStore? = try DeviceStore.opened(path)
     let fingerprint = try #require(store?.load(0)).fingerprint
     var sizes: [Int] = []
     for id in 1...5 as ClosedRange<UInt64> {
@@ -52,7 +52,7 @@ import Testing
     let whole = TemporaryFolder.bytes(folder.file("state"))
     for cut in StateFile.header.count...whole.count {
       try TemporaryFolder.write(Array(whole[..<cut]), to: folder.file("cut"))
-      store = try DeviceStore(path: folder.file("cut"))
+      store = try DeviceStore.opened(folder.file("cut"))
       var stored = try #require(store?.load(0))
       let isWhole = cut >= sizes[0]
       #expect((stored.fingerprint == fingerprint) == isWhole)
@@ -60,7 +60,7 @@ import Testing
       #expect(stored.handled.oldestFirst == (1...5).prefix(known).map { MessageID(UInt64($0)) })
       store?.append([.handled([MessageID(99)])], for: 0)
       store = nil
-      store = try DeviceStore(path: folder.file("cut"))
+      store = try DeviceStore.opened(folder.file("cut"))
       stored = try #require(store?.load(0))
       #expect(stored.handled.oldestFirst.last == MessageID(99))
       store = nil
@@ -69,26 +69,26 @@ import Testing
 
   @Test(arguments: [0, 1, 7]) func cutHeader(count: Int) throws {
     try TemporaryFolder.write(Array(StateFile.header[..<count]), to: folder.file("state"))
-    _ = try DeviceStore(path: path)
+    _ = try DeviceStore.opened(path)
     #expect(TemporaryFolder.bytes(folder.file("state")) == StateFile.header)
   }
 
   /// Zeros or garbage at the end, as a crash of the system may leave them.
   @Test(arguments: [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0xff, 1, 2, 3]] as [[UInt8]])
   func garbageTail(garbage: [UInt8]) throws {
-    var store: DeviceStore? = try DeviceStore(path: path)
+    var store: DeviceStore? = try DeviceStore.opened(path)
     let fingerprint = try #require(store?.load(0)).fingerprint
     store = nil
     let whole = TemporaryFolder.bytes(folder.file("state"))
     try TemporaryFolder.write(whole + garbage, to: folder.file("state"))
-    store = try DeviceStore(path: path)
+    store = try DeviceStore.opened(path)
     #expect(store?.load(0).fingerprint == fingerprint)
     #expect(TemporaryFolder.bytes(folder.file("state")) == whole)
   }
 
   /// Whichever byte is damaged, only its record is lost, not what follows it.
   @Test func damagedRecordsArePassedOver() throws {
-    var store: DeviceStore? = try DeviceStore(path: path)
+    var store: DeviceStore? = try DeviceStore.opened(path)
     let fingerprint = try #require(store?.load(0)).fingerprint
     let wishes = DeviceWishes(alias: "u_1", tags: ["a", "b"])
     var ends = [TemporaryFolder.bytes(path).count]
@@ -106,7 +106,7 @@ import Testing
       damaged[place] ^= 1 << UInt8(place % 8)
       try TemporaryFolder.write(damaged, to: folder.file("damaged"))
       for _ in 0..<2 {
-        let stored = try DeviceStore(path: folder.file("damaged")).load(0)
+        let stored = try DeviceStore.opened(folder.file("damaged")).load(0)
         let lost = ends.firstIndex { place < $0 }
         #expect((stored.fingerprint == fingerprint) == (lost != 0))
         #expect((stored.identity == CoreRun.identity) == (lost != 1))
@@ -120,7 +120,7 @@ import Testing
 
   /// A later version may have written records of kinds that this one does not know.
   @Test func recordsOfOtherVersionsAreKept() throws {
-    var store: DeviceStore? = try DeviceStore(path: path)
+    var store: DeviceStore? = try DeviceStore.opened(path)
     let fingerprint = try #require(store?.load(0)).fingerprint
     store = nil
     var other = ByteWriter()
@@ -133,7 +133,7 @@ import Testing
     StateRecord.handled([MessageID(7)]).encode(device: 0, into: &handled)
     try TemporaryFolder.write(TemporaryFolder.bytes(path) + other.bytes + handled, to: path)
     for isRewritten in [false, true] {
-      store = try DeviceStore(path: path)
+      store = try DeviceStore.opened(path)
       let stored = try #require(store?.load(0))
       #expect(stored.fingerprint == fingerprint && stored.handled.oldestFirst == [MessageID(7)])
       #expect(stored.others == other.bytes)
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func longFilesAreRewritten() throws {
-    var store: DeviceStore? = try DeviceStore(path: path)
+    var store: DeviceStore? = try DeviceStore.opened(path)
     let fingerprint = try #require(store?.load(3)).fingerprint
     store?.append([.identity(CoreRun.appKey, CoreRun.identity)], for: 3)
     store?.append([.inHand([MessageID(70_000)])], for: 3)
@@ -163,9 +163,9 @@ import Testing
     }
     #expect(longest < 150_000)
     #expect(folder.names == ["state"])
-    #expect(throws: DeviceSetUpError.stateInUse(path: path)) { try DeviceStore(path: path) }
+    #expect(throws: DeviceSetUpError.stateInUse(path: path)) { try DeviceStore.opened(path) }
     store = nil
-    let stored = try DeviceStore(path: path).load(3)
+    let stored = try DeviceStore.opened(path).load(3)
     #expect(stored.fingerprint == fingerprint && stored.identity == CoreRun.identity)
     #expect(stored.inHand == [MessageID(70_000)])
     let count = UInt64(RecentMessages.defaultCapacity)
@@ -173,21 +173,21 @@ import Testing
   }
 
   @Test func oneAtATime() throws {
-    let store = try DeviceStore(path: path)
-    #expect(throws: DeviceSetUpError.stateInUse(path: path)) { try DeviceStore(path: path) }
+    let store = try DeviceStore.opened(path)
+    #expect(throws: DeviceSetUpError.stateInUse(path: path)) { try DeviceStore.opened(path) }
     withExtendedLifetime(store) {}
   }
 
   @Test func otherFilesAreLeftAlone() throws {
     let other = Array("{\"not\": \"ours\"}".utf8)
     try TemporaryFolder.write(other, to: folder.file("state"))
-    #expect(throws: DeviceSetUpError.noStateFile(path: path)) { try DeviceStore(path: path) }
+    #expect(throws: DeviceSetUpError.noStateFile(path: path)) { try DeviceStore.opened(path) }
     try TemporaryFolder.write(StateFile.header.dropLast() + [2], to: folder.file("state"))
-    #expect(throws: DeviceSetUpError.noStateFile(path: path)) { try DeviceStore(path: path) }
-    #expect(throws: DeviceSetUpError.noStateFile(path: "/dev/null")) { try DeviceStore(path: "/dev/null") }
+    #expect(throws: DeviceSetUpError.noStateFile(path: path)) { try DeviceStore.opened(path) }
+    #expect(throws: DeviceSetUpError.noStateFile(path: "/dev/null")) { try DeviceStore.opened("/dev/null") }
     let missing = folder.file("missing/state")
     #expect(throws: DeviceSetUpError.state(path: missing, reason: "No such file or directory")) {
-      try DeviceStore(path: missing)
+      try DeviceStore.opened(missing)
     }
     #expect(TemporaryFolder.bytes(folder.file("state")) == StateFile.header.dropLast() + [2])
   }
@@ -198,20 +198,20 @@ import Testing
       "42524c5344455601" + "0000000001000000030102030f373010" + "0000000005000000080000000000000007f17c7515"
       + "000000000600000010" + "00000000000000050000000000000006" + "ab57724e"
     try TemporaryFolder.write(try #require(Hex.decode(old)), to: folder.file("state"))
-    var store: DeviceStore? = try DeviceStore(path: path)
+    var store: DeviceStore? = try DeviceStore.opened(path)
     let stored = try #require(store?.load(0))
     #expect(stored.fingerprint == [1, 2, 3] && stored.inHand == [MessageID(7)])
     #expect(stored.handled.oldestFirst == [MessageID(5), MessageID(6)] && stored.notified.count == 0)
     store?.append([.notified([MessageID(6)])], for: 0)
     store = nil
-    #expect(try DeviceStore(path: path).load(0).notified.oldestFirst == [MessageID(6)])
+    #expect(try DeviceStore.opened(path).load(0).notified.oldestFirst == [MessageID(6)])
   }
 
   @Test func notificationsAreForgottenInTheEnd() throws {
-    var store: DeviceStore? = try DeviceStore(path: path)
+    var store: DeviceStore? = try DeviceStore.opened(path)
     for id in 1...10_000 as ClosedRange<UInt64> { store?.append([.notified([MessageID(id)])], for: 0) }
     store = nil
-    let stored = try DeviceStore(path: path).load(0)
+    let stored = try DeviceStore.opened(path).load(0)
     let count = UInt64(RecentMessages.defaultCapacity)
     #expect(stored.notified.oldestFirst == (10_001 - count...10_000).map { MessageID($0) })
     #expect(TemporaryFolder.bytes(folder.file("state")).count < 150_000)

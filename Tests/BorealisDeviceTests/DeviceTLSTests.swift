@@ -28,9 +28,9 @@ import Testing
 
   @Test(arguments: ["127.0.0.1", "localhost"]) func logsInAndResumes(host: String) async throws {
     let server = try server(dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"])
-    let fixture = try DeviceFixture(security: .tls(caFile: certificate))
-    let device = fixture.device(ServerAddress(host: host, port: server.port), try fixture.store())
-    device.start()
+    let fixture = DeviceFixture(security: .tls(caFile: certificate))
+    let device = fixture.device(ServerAddress(host: host, port: server.port), fixture.store())
+    try device.start()
     async let served = server.play { server in
       var resumed: [Bool] = []
       for round in 0..<3 as Range<UInt64> {
@@ -54,9 +54,9 @@ import Testing
 
   @Test func refusesAnotherName() async throws {
     let server = try server(dnsNames: ["push.example.com"], ipAddresses: ["192.0.2.1"])
-    let fixture = try DeviceFixture(security: .tls(caFile: certificate))
-    let device = fixture.device(ServerAddress(host: "localhost", port: server.port), try fixture.store())
-    device.start()
+    let fixture = DeviceFixture(security: .tls(caFile: certificate))
+    let device = fixture.device(ServerAddress(host: "localhost", port: server.port), fixture.store())
+    try device.start()
     var events = EventReader(device)
     await #expect(throws: TestServer.Failed.self) { try await server.play { _ = try $0.accept() } }
     guard case .connectFailed(let reason) = try await events.disconnection() else {
@@ -71,9 +71,9 @@ import Testing
     let other = try SelfSignedCertificate.make(
       commonName: "other", dnsNames: ["localhost"], ipAddresses: [], days: 2)
     try TemporaryFolder.write(Array(other.certificatePEM.utf8), to: files.file("other.pem"))
-    let strict = try DeviceFixture(security: .tls(caFile: files.file("other.pem")))
-    let device = try strict.device(server)
-    device.start()
+    let strict = DeviceFixture(security: .tls(caFile: files.file("other.pem")))
+    let device = strict.device(server)
+    try device.start()
     await #expect(throws: TestServer.Failed.self) { try await server.play { _ = try $0.accept() } }
     var events = EventReader(device)
     guard case .connectFailed = try await events.disconnection() else {
@@ -82,19 +82,19 @@ import Testing
     }
     await device.close()
 
-    let loose = try DeviceFixture(security: .tlsUnverified)
+    let loose = DeviceFixture(security: .tlsUnverified)
     let another = try self.server(dnsNames: ["push.example.com"], ipAddresses: [])
-    let trusting = try loose.device(another)
-    trusting.start()
+    let trusting = loose.device(another)
+    try trusting.start()
     try await another.play { server in try server.accept().welcome() }
     await trusting.close()
   }
 
   @Test func aPlainServerIsNoTLSServer() async throws {
     let server = try TestServer()
-    let fixture = try DeviceFixture(security: .tlsUnverified)
-    let device = try fixture.device(server)
-    device.start()
+    let fixture = DeviceFixture(security: .tlsUnverified)
+    let device = fixture.device(server)
+    try device.start()
     // The end of TestPeer closes the connection.
     try await server.play { server in try server.accept().send(CoreRun.helloOK) }
     var events = EventReader(device)
@@ -107,7 +107,7 @@ import Testing
 
   @Test func missingFilesAreToldAtOnce() {
     #expect(throws: DeviceSetUpError.tls("cannot read /no/such/file: No such file or directory")) {
-      try DeviceHub(security: .tls(caFile: "/no/such/file"))
+      try DeviceHub(security: .tls(caFile: "/no/such/file")).open()
     }
   }
 }

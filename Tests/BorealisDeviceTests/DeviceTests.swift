@@ -1,6 +1,7 @@
 import BorealisBase
 import BorealisDevice
 import BorealisProtocol
+import PushTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DeviceTests {
@@ -8,14 +9,51 @@ import Testing
   private let server: TestServer
 
   init() throws {
-    fixture = try DeviceFixture()
+    fixture = DeviceFixture()
     server = try TestServer()
   }
 
-  @Test func registersAndHandsPushesOver() async throws {
-    let device = try fixture.device(server)
+  /// A user who has not agreed yet leaves no trace, on this device or elsewhere.
+  @Test func nothingHappensBeforeTheStart() async throws {
+    let device = fixture.device(server)
+    var events = EventReader(device)
+    device.networkChanged()
+    device.handled(MessageID(1))
+    device.reportTapped(MessageID(1))
+    device.submit(.getAlias)
+    await #expect(throws: DeviceOperationError(.stopped)) { try await device.setAlias("a") }
+    await #expect(throws: DeviceOperationError(.stopped)) { try await device.rotateKey() }
+    device.stop()
+    #expect(
+      await events.next()
+        == .operationResult(OperationResult(sequence: 0, operation: .getAlias, code: .stopped)))
     #expect(device.registrationID == nil)
-    device.start()
+    #expect(TemporaryFolder.files(fixture.folder.path).isEmpty)
+    await device.close()
+    #expect(await events.next() == nil)
+    try device.start()
+    #expect(TemporaryFolder.files(fixture.folder.path).isEmpty)
+  }
+
+  /// A first start fails while another process has the file, and may be repeated.
+  @Test func aStartThatFailsMayBeRepeated() async throws {
+    var other: DeviceStore? = fixture.store()
+    try other?.open()
+    let device = fixture.device(server)
+    #expect(throws: DeviceSetUpError.stateInUse(path: fixture.folder.file("state"))) { try device.start() }
+    other = nil
+    try device.start()
+    async let welcomed = server.play { server in try server.accept().welcome() }
+    var events = EventReader(device)
+    #expect(await events.next() == .registered(CoreRun.identity.registrationID))
+    #expect(try await welcomed)
+    await device.close()
+  }
+
+  @Test func registersAndHandsPushesOver() async throws {
+    let device = fixture.device(server)
+    #expect(device.registrationID == nil)
+    try device.start()
     async let acknowledged = server.play { server in
       let peer = try server.accept()
       #expect(try peer.welcome())
@@ -44,8 +82,8 @@ import Testing
 
   /// Registration and handled pushes outlive the device; an unhandled one comes again and is marked.
   @Test func resumesAfterARestart() async throws {
-    var device: Device? = try fixture.device(server)
-    device?.start()
+    var device: Device? = fixture.device(server)
+    try device?.start()
     async let first: Void = server.play { server in
       let peer = try server.accept()
       #expect(try peer.welcome())
@@ -62,9 +100,9 @@ import Testing
     try await first
     device = nil
 
-    let again = try fixture.device(server)
+    let again = fixture.device(server)
+    try again.start()
     #expect(again.registrationID == CoreRun.identity.registrationID)
-    again.start()
     async let second = server.play { server in
       let peer = try server.accept()
       #expect(try !peer.welcome())
@@ -82,8 +120,8 @@ import Testing
   }
 
   @Test func repeatAfterAReconnectIsShownOnce() async throws {
-    let device = try fixture.device(server)
-    device.start()
+    let device = fixture.device(server)
+    try device.start()
     async let served = server.play { server in
       try {
         let peer = try server.accept()
@@ -113,8 +151,8 @@ import Testing
   }
 
   @Test func operationsGiveResults() async throws {
-    let device = try fixture.device(server)
-    device.start()
+    let device = fixture.device(server)
+    try device.start()
     async let operations = server.play { server in
       let peer = try server.accept()
       try peer.welcome()
@@ -158,9 +196,9 @@ import Testing
   }
 
   @Test func receiptsArrive() async throws {
-    let device = try fixture.device(server)
+    let device = fixture.device(server)
     device.reportShown(MessageID(7))
-    device.start()
+    try device.start()
     let kinds = try await server.play { server in
       let peer = try server.accept()
       try peer.welcome()
@@ -176,8 +214,8 @@ import Testing
 
   @Test func goAwayToAnotherHost() async throws {
     let other = try TestServer()
-    let device = try fixture.device(server)
-    device.start()
+    let device = fixture.device(server)
+    try device.start()
     let target = other.address.text
     async let first = server.play { server in
       let peer = try server.accept()
@@ -203,8 +241,8 @@ import Testing
 
   @Test func waitsForAServerThatIsNotThereYet() async throws {
     let port = try TestServer().port
-    let device = fixture.device(ServerAddress(host: "localhost", port: port), try fixture.store())
-    device.start()
+    let device = fixture.device(ServerAddress(host: "localhost", port: port), fixture.store())
+    try device.start()
     var events = EventReader(device)
     guard case .connectFailed = try await events.disconnection() else {
       Issue.record("connected to nobody")
@@ -218,8 +256,8 @@ import Testing
   }
 
   @Test func unknownNames() async throws {
-    let device = fixture.device(ServerAddress(host: "no-such-host.invalid", port: 1), try fixture.store())
-    device.start()
+    let device = fixture.device(ServerAddress(host: "no-such-host.invalid", port: 1), fixture.store())
+    try device.start()
     var events = EventReader(device)
     let reason = try await events.disconnection()
     #expect(reason == .connectFailed("no address found for no-such-host.invalid"))
@@ -227,8 +265,8 @@ import Testing
 
   /// More pushes than an app may have in hand: reading stops, and goes on when they are handled.
   @Test func slowAppsGetEverythingInOrder() async throws {
-    let device = try fixture.device(server)
-    device.start()
+    let device = fixture.device(server)
+    try device.start()
     let count: UInt64 = 3000
     async let acknowledged = server.play { server in
       let peer = try server.accept()
@@ -251,10 +289,10 @@ import Testing
   }
 
   @Test func manyDevicesShareAThreadAndAFile() async throws {
-    let store = try fixture.store()
+    let store = fixture.store()
     let count = 60
     let devices = (0..<count).map { fixture.device(server.address, store, number: UInt32($0)) }
-    for device in devices { device.start() }
+    for device in devices { try device.start() }
     let fingerprints = try await server.play { server in
       var fingerprints: Set<[UInt8]> = []
       let peers = try (0..<count).map { _ in try server.accept() }
@@ -283,8 +321,8 @@ import Testing
   }
 
   @Test func stopAndStartAgain() async throws {
-    let device = try fixture.device(server)
-    device.start()
+    let device = fixture.device(server)
+    try device.start()
     async let served = server.play { server in
       let peer = try server.accept()
       try peer.welcome()
@@ -296,15 +334,15 @@ import Testing
     #expect(await events.next() == .loggedIn(pending: 2))
     device.stop()
     #expect(try await events.disconnection() == .stopped)
-    device.start()
+    try device.start()
     #expect(try await served == (true, false))
     #expect(await events.next() == .loggedIn(pending: 2))
   }
 
   /// What was handled is acknowledged before a device that closes is gone.
   @Test func closeAcknowledges() async throws {
-    let device = try fixture.device(server)
-    device.start()
+    let device = fixture.device(server)
+    try device.start()
     async let acknowledged = server.play { server in
       let peer = try server.accept()
       try peer.welcome(ackDelay: 60_000)

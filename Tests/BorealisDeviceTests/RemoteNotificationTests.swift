@@ -11,14 +11,14 @@ import Testing
   private let server: TestServer
 
   init() throws {
-    fixture = try DeviceFixture()
+    fixture = DeviceFixture()
     server = try TestServer()
   }
 
-  private func phone(_ platform: Platform = .ios) throws -> Device {
+  private func phone(_ platform: Platform = .ios) -> Device {
     Device(
       server: server.address, profile: DeviceProfile(appKey: CoreRun.appKey, platform: platform),
-      store: try fixture.store(), hub: fixture.hub)
+      store: fixture.store(), hub: fixture.hub)
   }
 
   private static func payload(_ id: UInt64, alert: String = #""Hello""#) -> [UInt8] {
@@ -57,7 +57,7 @@ import Testing
 
   /// The message is handed over all the same, also by a later run of the app.
   @Test func whatAppleBroughtIsNotShownAgain() async throws {
-    var device: Device? = try phone()
+    var device: Device? = phone()
     let first = device?.handleRemoteNotification(Self.payload(1))
     #expect(first == RemoteNotification(messageID: MessageID(1), wasTapped: false, shouldPresent: true))
     #expect(device?.handleRemoteNotification(Self.payload(1))?.shouldPresent == false)
@@ -66,7 +66,7 @@ import Testing
     #expect(device?.handleRemoteNotification(Self.payload(2, alert: #""""#)) != nil)
     #expect(device?.handleRemoteNotification(Self.payload(3), tapped: true)?.wasTapped == true)
     #expect(device?.handleRemoteNotification(Array("{}".utf8), tapped: true) == nil)
-    device?.start()
+    try device?.start()
     var events = EventReader(try #require(device))
     async let served = server.play { server in
       let peer = try server.accept()
@@ -96,10 +96,10 @@ import Testing
       ])
     device = nil
 
-    let again = try phone()
+    let again = phone()
+    try again.start()
     #expect(
       again.handleRemoteNotification(Self.payload(4))?.shouldPresent == false, "the direct connection had it")
-    again.start()
     async let second: Void = server.play { server in
       let peer = try server.accept()
       try peer.welcome()
@@ -118,8 +118,8 @@ import Testing
   }
 
   @Test func whatWasTakenBackIsNotShown() async throws {
-    let device = try phone()
-    device.start()
+    let device = phone()
+    try device.start()
     async let served: Void = server.play { server in
       let peer = try server.accept()
       try peer.welcome()
@@ -136,8 +136,8 @@ import Testing
 
   /// Elsewhere there is no Apple, and content is not looked into.
   @Test func othersKeepNoNotifications() async throws {
-    let device = try phone(.android)
-    device.start()
+    let device = phone(.android)
+    try device.start()
     async let served: Void = server.play { server in
       let peer = try server.accept()
       try peer.welcome()

@@ -44,7 +44,8 @@ import Testing
     #expect(long == Self.withLongFunctions)
   }
 
-  /// Whoever reads or searches for a type means one.
+  /// Whoever reads or searches for a type means one. What the device library has for Linux and for Apple's
+  /// platforms has the same name and the same file name in both folders.
   @Test func namesOfTypesAreUnique() throws {
     var files: [String: Set<String>] = [:]
     let start =
@@ -52,7 +53,7 @@ import Testing
       .anchorsMatchLineEndings()
     for path in try #require(Self.sources) {
       for match in code(try Repository.text(path)).matches(of: start) {
-        files[String(match.name), default: []].insert(path)
+        files[String(match.name), default: []].insert(path.replacing("/Apple/", with: "/Linux/"))
       }
     }
     #expect(files.count > 1000, "the search finds types")

@@ -1,5 +1,3 @@
-import CLinux
-
 /// A moment on the wall clock, in Unix milliseconds. May jump when the operator or NTP sets the clock.
 public struct Timestamp: Hashable, Comparable, Sendable {
   /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -49,34 +47,4 @@ extension TimeSource {
     let age = reading > moment ? reading - moment : 0
     return Timestamp(milliseconds: now().milliseconds - Int64(age / 1_000_000))
   }
-}
-
-/// The system's clocks.
-public struct SystemTime: TimeSource {
-  /// Nothing to set up.
-  public init() {}
-
-  /// CLOCK_REALTIME.
-  public func now() -> Timestamp { Timestamp(milliseconds: cl_wall_ms()) }
-
-  /// CLOCK_MONOTONIC.
-  public func monotonic() -> UInt64 { cl_monotonic_ns() }
-
-  /// CLOCK_BOOTTIME.
-  public func sinceBoot() -> UInt64 { cl_boottime_ns() }
-}
-
-/// Random bytes from the kernel (getrandom), fit for keys and secrets.
-public enum SystemRandom {
-  /// `count` random bytes.
-  public static func bytes(_ count: Int) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      let status = cl_random(buffer.baseAddress, count)
-      precondition(status == 0, "the kernel gives no random numbers")
-      initialized = count
-    }
-  }
-
-  /// 64 random bits.
-  public static func next() -> UInt64 { bytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
 }

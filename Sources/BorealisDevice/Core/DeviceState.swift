@@ -1,14 +1,13 @@
 import BorealisBase
 import BorealisProtocol
-import Synchronization
 
 /// The part of a state file that belongs to one device. Used from the loop and from the app's threads.
 final class DeviceState: Sendable {
   private let store: DeviceStore
   private let number: UInt32
   private let appKey: AppKey
-  private let current = Mutex<RegistrationID?>(nil)
-  private let notifications = Mutex(Notifications())
+  private let current = DeviceLock<RegistrationID?>(nil)
+  private let notifications = DeviceLock(Notifications())
 
   /// Notifications that the app shows, or has shown.
   private struct Notifications {
@@ -26,6 +25,9 @@ final class DeviceState: Sendable {
 
   /// The registration that is stored.
   var registrationID: RegistrationID? { current.withLock { $0 } }
+
+  /// Opens the state file.
+  func open() throws(DeviceSetUpError) { try store.open() }
 
   /// The stored state. A registration of another app is ignored.
   func load(former: String? = nil) -> StoredDevice {

@@ -1,11 +1,10 @@
 import BorealisBase
 import BorealisCrypto
 import BorealisProtocol
-import Glibc
 
 /// End-to-end encryption: sends the device's key, decrypts pushes, requests shared keys.
 extension DeviceRunner {
-  private var now: Int64 { Int64(time(nil)) }
+  private var now: Int64 { driver.wall }
 
   /// Decrypts a push before the app gets it. One whose key may still arrive waits; one that cannot be
   /// decrypted at all is reported, and acknowledged, since decryption would not succeed later either.

@@ -1,9 +1,8 @@
 import BorealisBase
-import BorealisNet
 import BorealisProtocol
 
-/// One device on its loop: carries out the actions of the state machine and passes events to it. Belongs to
-/// the loop's thread.
+/// One device of a hub: carries out the actions of the state machine and passes events to it. Belongs to
+/// the hub's thread.
 final class DeviceRunner {
   typealias Completion = @Sendable (OperationResult) -> Void
 
@@ -20,7 +19,7 @@ final class DeviceRunner {
   static let mostInHand = 1024
 
   let key: UInt32
-  unowned let driver: DeviceDriver
+  unowned let driver: any DeviceDriver
   let state: DeviceState
   let events: AsyncStream<DeviceEvent>.Continuation
   var core: DeviceCore
@@ -35,20 +34,12 @@ final class DeviceRunner {
   /// The callers that wait for an operation's result, by its number.
   private var completions: [UInt32: Completion] = [:]
 
-  private var connection = Connection()
-  /// Counts connections, so that an event of an earlier one is recognized.
-  private(set) var generation: UInt32 = 0
-  private var target = ServerAddress(host: "", port: 0)
-  /// Addresses that were not tried yet.
-  private var candidates: [String] = []
-  /// Grows when an address does not respond at all, so that the next attempt begins with another one.
-  private var rotation = 0
-  /// The TLS session to resume at the next connection.
-  private var session: [UInt8]?
-  /// When the driver's heap has an entry for this device.
+  /// The connection to the server.
+  private(set) lazy var link: any DeviceLink = driver.makeLink(for: self)
+  /// When the driver calls `deadlineReached` next.
   var scheduled: UInt64?
 
-  init(key: UInt32, parts: Parts, driver: DeviceDriver) {
+  init(key: UInt32, parts: Parts, driver: any DeviceDriver) {
     self.key = key
     self.driver = driver
     core = parts.core
@@ -73,25 +64,16 @@ final class DeviceRunner {
     perform(actions)
   }
 
-  deinit { connection.cut() }
-
   /// Ends everything; nothing may be called afterwards.
   func close() {
     stop()
     events.finish()
   }
 
-  /// The heap's entry is due.
+  /// The deadline has come.
   func deadlineReached() {
     if let next = core.nextDeadline, next <= driver.now { perform(core.tick(at: driver.now)) }
     keysDeadlineReached()
-    settle()
-  }
-
-  /// Sends what was queued during the turn.
-  func flush() {
-    // A broken connection is detected when it is read.
-    _ = connection.flush(scratch: &driver.scratch)
     settle()
   }
 }
@@ -105,12 +87,9 @@ extension DeviceRunner {
     if !pushes.isEmpty, !state.append([.inHand(pushes)]) { notTaken = pushes }
     for action in actions {
       switch action {
-      case .connect(let server): connect(server)
-      case .send(let bytes):
-        guard connection.stage != .closed else { continue }
-        connection.append { $0 += bytes }
-        driver.flushLater(key)
-      case .close: dropConnection()
+      case .connect(let server): link.connect(to: server)
+      case .send(let bytes): link.send(bytes)
+      case .close: link.close()
       case .storeIdentity(let identity):
         guard state.store(identity) else {
           perform(core.storageFailed(at: driver.now))
@@ -156,13 +135,12 @@ extension DeviceRunner {
 
   /// Updates pause, watch and deadline after a change.
   func settle() {
-    if connection.stage != .closed {
+    if link.isInUse {
       // Pushes that wait for a key must not stop reading, or the key would not arrive.
       let inHand = core.inHandCount - held.count
-      let isPaused = inHand >= (connection.isPaused ? Self.mostInHand / 2 + 1 : Self.mostInHand)
-      connection.isPaused = isPaused
+      let isPaused = inHand >= (link.isPaused ? Self.mostInHand / 2 + 1 : Self.mostInHand)
       core.readingPaused(isPaused, at: driver.now)
-      driver.settle(&connection, key, generation)
+      link.settle(isPaused: isPaused)
     }
     let asked = core.isLoggedIn ? [held.deadline, telling.again] : []
     let deadline = ([core.nextDeadline, held.end, nextLate()] + asked).compactMap { $0 }.min()
@@ -170,116 +148,20 @@ extension DeviceRunner {
   }
 }
 
-// MARK: - Connection
+// MARK: - For the connection
 extension DeviceRunner {
-  private func connect(_ server: ServerAddress) {
-    generation &+= 1
-    target = server
-    candidates = []
-    if NameResolver.isNumeric(server.host) {
-      resolved([server.host], generation)
-    } else {
-      driver.resolve(server.host, for: key, generation)
-    }
+  func connected() {
+    core.steady = driver.steady
+    perform(core.connected(at: driver.now))
   }
 
-  /// The server's name was resolved; results for an earlier attempt are ignored.
-  func resolved(_ addresses: [String], _ generation: UInt32) {
-    guard generation == self.generation, connection.stage == .closed else { return }
-    let start = addresses.isEmpty ? 0 : rotation % addresses.count
-    candidates = Array(addresses[start...] + addresses[..<start])
-    tryNextAddress(after: "no address found for \(target.host)")
+  func received(_ bytes: [UInt8]) {
+    core.steady = driver.steady
+    // Before what is left of them comes.
+    leaveLate()
+    perform(core.received(bytes, at: driver.now))
   }
 
-  private func tryNextAddress(after failure: String) {
-    var reason = failure
-    while !candidates.isEmpty {
-      let address = candidates.removeFirst()
-      do {
-        var new = try Connection(to: address, port: target.port)
-        do throws(TLSError) {
-          if let tls = driver.tls { try new.secure(with: tls, peerName: target.host, resuming: session) }
-        } catch {
-          new.cut()
-          throw error
-        }
-        generation &+= 1
-        guard driver.watch(&new, key, generation) else {
-          new.cut()
-          continue
-        }
-        connection = new
-        return settle()
-      } catch {
-        reason = "\(error)"
-      }
-    }
-    perform(core.connectionEnded(reason, at: driver.now))
-  }
-
-  /// The connection's socket is ready.
-  func ready(_ readiness: Readiness) {
-    switch connection.stage {
-    case .closed, .shut: return
-    case .connecting, .handshaking: proceed()
-    case .open:
-      // A broken socket is reported even while reading is paused; buffered bytes are reported again.
-      if connection.canRead(readiness) { read() }
-      if connection.canSend(readiness) { driver.flushLater(key) }
-    }
-  }
-
-  private func proceed() {
-    let failure: String
-    switch connection.proceed() {
-    case .inProgress: return settle()
-    case .open:
-      core.steady = driver.steady
-      return perform(core.connected(at: driver.now))
-    case .unreachable(let error): failure = error.description
-    case .failed(let reason): failure = "TLS: " + reason
-    }
-    driver.cut(&connection)
-    // If the offered session is the cause, the next attempt does not offer it.
-    session = nil
-    tryNextAddress(after: failure)
-  }
-
-  private func read() {
-    let current = generation
-    repeat {
-      switch connection.read(into: &driver.buffer) {
-      case .bytes(let count):
-        core.steady = driver.steady
-        // Before what is left of them comes.
-        leaveLate()
-        perform(core.received(Array(driver.buffer[..<count]), at: driver.now))
-      case .nothing: return settle()
-      case .ended: return lost("the server closed")
-      case .failed(let reason): return lost(reason)
-      }
-    } while generation == current && connection.hasUnread
-  }
-
-  private func lost(_ reason: String) {
-    dropConnection()
-    perform(core.connectionEnded(reason, at: driver.now))
-  }
-
-  private func dropConnection() {
-    // Pending name resolutions are not needed any more.
-    generation &+= 1
-    candidates = []
-    switch connection.stage {
-    case .closed: return
-    case .open:
-      // Sends what the socket still accepts, and stores the session to resume.
-      _ = connection.flush(scratch: &driver.scratch)
-      session = connection.tls?.exportSession() ?? session
-      driver.close(&connection)
-    case .connecting, .handshaking, .shut:
-      rotation &+= 1
-      driver.cut(&connection)
-    }
-  }
+  /// The connection has ended, or none could be made; the text is for people.
+  func connectionEnded(_ reason: String) { perform(core.connectionEnded(reason, at: driver.now)) }
 }

@@ -1,6 +1,5 @@
 import BorealisBase
 import BorealisProtocol
-import Synchronization
 
 /// The state file, which devices keep across restarts. One file may hold many devices, each with its own
 /// number.
@@ -34,7 +33,9 @@ public final class DeviceStore: Sendable {
   /// A file below this size is never rewritten, in bytes.
   static let smallSize = 64 * 1024
 
-  private let content: Mutex<Content>
+  private let path: String
+  /// Nil until the file is opened.
+  private let content = DeviceLock<Content?>(nil)
 
   /// The state under the lock.
   private struct Content: ~Copyable {
@@ -43,15 +44,39 @@ public final class DeviceStore: Sendable {
     var stored: [UInt32: StoredDevice]
     /// The file's size when it was last rewritten.
     var compactSize: Int
+
+    mutating func compactIfLong() {
+      if file.size > max(DeviceStore.smallSize, 4 * compactSize) { compact() }
+    }
+
+    /// Rewrites the file with the sum of its records. If that fails, the long one stays in use and grows on.
+    @discardableResult
+    mutating func compact() -> Bool {
+      guard let bytes = file.records() else { return false }
+      var compact: [UInt8] = []
+      for (device, stored) in DeviceStore.sum(bytes).stored.sorted(by: { $0.key < $1.key }) {
+        for record in stored.records { record.encode(device: device, into: &compact) }
+        compact += stored.others
+      }
+      let isDone = file.replace(with: compact)
+      compactSize = file.size
+      return isDone
+    }
   }
 
-  /// Opens or creates a file.
-  public init(path: String) throws(DeviceSetUpError) {
-    var file = try StateFile(path: path)
-    guard let bytes = file.records() else { throw .state(path: path, reason: "cannot be read") }
-    let (stored, end) = Self.sum(bytes)
-    if end < bytes.count { file.keep(end) }
-    content = Mutex(Content(file: file, stored: stored, compactSize: 0))
+  /// Only keeps the path: `open` does the rest.
+  public init(path: String) { self.path = path }
+
+  /// Opens or creates the file, unless it is open. The first `start` of a device does the same.
+  public func open() throws(DeviceSetUpError) {
+    try content.withLock { content throws(DeviceSetUpError) in
+      guard content == nil else { return }
+      var file = try StateFile(path: path)
+      guard let bytes = file.records() else { throw .state(path: path, reason: "cannot be read") }
+      let (stored, end) = Self.sum(bytes)
+      if end < bytes.count { file.keep(end) }
+      content = Content(file: file, stored: stored, compactSize: 0)
+    }
   }
 
   /// Adds up all undamaged records, and tells where the last one ends.
@@ -78,7 +103,7 @@ public final class DeviceStore: Sendable {
   /// The stored state of a device, which gets a fingerprint if it has none: one with its former registration
   /// ID, if it had one on another platform. Call once for each device.
   func load(_ device: UInt32, former: String? = nil) -> StoredDevice {
-    var stored = content.withLock { $0.stored.removeValue(forKey: device) } ?? StoredDevice()
+    var stored = content.withLock { $0?.stored.removeValue(forKey: device) } ?? StoredDevice()
     if stored.fingerprint.isEmpty {
       let named = former.map { Array("jpush:\($0)".utf8) }
       stored.fingerprint =
@@ -97,8 +122,8 @@ public final class DeviceStore: Sendable {
     for record in records { record.encode(device: device, into: &bytes) }
     let new = bytes
     return content.withLock { content in
-      guard content.file.append(new, durable: durable) else { return false }
-      if content.file.size > max(Self.smallSize, 4 * content.compactSize) { Self.compact(&content) }
+      guard content?.file.append(new, durable: durable) == true else { return false }
+      content?.compactIfLong()
       return true
     }
   }
@@ -111,22 +136,8 @@ public final class DeviceStore: Sendable {
     let new = bytes
     return content.withLock { content in
       // With the note a later rewriting does it, if this one fails.
-      guard content.file.append(new, durable: true) else { return false }
-      return Self.compact(&content)
+      guard content?.file.append(new, durable: true) == true else { return false }
+      return content?.compact() == true
     }
-  }
-
-  /// Rewrites the file with the sum of its records. If that fails, the long one stays in use and grows on.
-  @discardableResult
-  private static func compact(_ content: inout Content) -> Bool {
-    guard let bytes = content.file.records() else { return false }
-    var compact: [UInt8] = []
-    for (device, stored) in sum(bytes).stored.sorted(by: { $0.key < $1.key }) {
-      for record in stored.records { record.encode(device: device, into: &compact) }
-      compact += stored.others
-    }
-    let isDone = content.file.replace(with: compact)
-    content.compactSize = content.file.size
-    return isDone
   }
 }

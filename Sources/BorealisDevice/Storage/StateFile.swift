@@ -1,4 +1,8 @@
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// A file that grows by complete records, and is replaced when it becomes too long. Locked against other
 /// processes while it is open, readable by its owner only. Not thread-safe.
@@ -18,7 +22,7 @@ struct StateFile: ~Copyable {
     let isUnfinished = content.count < Self.header.count && Self.header.starts(with: content)
     if isUnfinished {
       // New, or its first process ended while it wrote the header.
-      guard Self.write(Self.header, to: descriptor.raw, at: 0), fsync(descriptor.raw) == 0 else {
+      guard Self.write(Self.header, to: descriptor.raw, at: 0), Self.sync(descriptor.raw) else {
         throw Self.failure(path)
       }
       Self.syncFolder(of: path)
@@ -44,7 +48,7 @@ struct StateFile: ~Copyable {
   /// Adds records. When this returns true they survive the process, however it ends; with `durable` they
   /// survive a crash of the system as well. When it returns false nothing was added.
   mutating func append(_ bytes: [UInt8], durable: Bool) -> Bool {
-    guard Self.write(bytes, to: descriptor.raw, at: size), !durable || fdatasync(descriptor.raw) == 0 else {
+    guard Self.write(bytes, to: descriptor.raw, at: size), !durable || Self.sync(descriptor.raw) else {
       // A part may have been written: it must not remain between this record and the next.
       _ = ftruncate(descriptor.raw, off_t(size))
       return false
@@ -60,7 +64,7 @@ struct StateFile: ~Copyable {
     guard new.raw >= 0 else { return false }
     let bytes = Self.header + records
     // Locked before it gets its name, so that no other process can lock it first.
-    guard flock(new.raw, LOCK_EX | LOCK_NB) == 0, Self.write(bytes, to: new.raw, at: 0), fsync(new.raw) == 0,
+    guard flock(new.raw, LOCK_EX | LOCK_NB) == 0, Self.write(bytes, to: new.raw, at: 0), Self.sync(new.raw),
       rename(temporary, path) == 0
     else {
       unlink(temporary)
@@ -136,6 +140,16 @@ extension StateFile {
       count += written
     }
     return true
+  }
+
+  /// Makes what was written durable.
+  private static func sync(_ descriptor: Int32) -> Bool {
+    #if canImport(Glibc)
+      fdatasync(descriptor) == 0
+    #else
+      // On Apple's systems fsync leaves the bytes in the disk's cache.
+      fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0
+    #endif
   }
 
   /// Makes the file's name durable. Nothing can be done about a failure.

@@ -81,17 +81,12 @@ struct DeviceCommand: Command {
     let state = try input.required("state")
     let security = try security(input.settings)
     let signals = try Signals()
-    let fleet: DeviceFleet
-    do throws(DeviceSetUpError) {
-      fleet = DeviceFleet(
-        server: ServerAddress(host: address.host, port: address.port), profile: profile,
-        count: input.settings.number("count") ?? 1, store: try DeviceStore(path: state),
-        hub: try DeviceHub(security: security), alias: input.settings.text("alias"),
-        tags: input.settings.list("tag"))
-    } catch {
-      throw .failed(error.description)
-    }
-    fleet.start()
+    let fleet = DeviceFleet(
+      server: ServerAddress(host: address.host, port: address.port), profile: profile,
+      count: input.settings.number("count") ?? 1, store: DeviceStore(path: state),
+      hub: DeviceHub(security: security), alias: input.settings.text("alias"),
+      tags: input.settings.list("tag"))
+    do throws(DeviceSetUpError) { try fleet.start() } catch { throw .failed(error.description) }
     InstructionInput.read(for: fleet, endsProgram: input.settings.flag("until-input-ends"))
     while signals.wait(milliseconds: -1) != .stop {}
     signals.restoreDefaults()

@@ -38,13 +38,13 @@ final class DeviceFleet: Sendable {
   /// Why the program ends before its time, if it does.
   var failure: String? { failureText.withLock { $0 } }
 
-  func start() {
+  func start() throws(DeviceSetUpError) {
     for (number, device) in devices.enumerated() {
       Task {
         await self.printEvents(of: device, number)
         self.printed.signal()
       }
-      device.start()
+      try device.start()
     }
   }
 
@@ -148,7 +148,8 @@ extension DeviceFleet {
     case .tapped(let id): device.reportTapped(id)
     case .apns(let payload, let tapped): takeRemote(payload, tapped: tapped, number)
     case .rotateKey: rotateKey(of: device, number)
-    case .start: device.start()
+    // The state file is open since the first start.
+    case .start: try? device.start()
     case .stop: device.stop()
     case .quit: return
     }

@@ -1,5 +1,4 @@
 import BorealisBase
-import COpenSSL
 
 /// The public key of a device, with which anybody can encrypt content for the device.
 package struct DevicePublicKey: Equatable, Sendable {
@@ -33,7 +32,7 @@ package struct DevicePublicKey: Equatable, Sendable {
 
   /// The first eight bytes of SHA-256 of the point: the same for everybody.
   package var id: ContentKeyID {
-    ContentKeyID(SHA256.digest(point).prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
+    ContentKeyID(ContentLibrary.sha256(point).prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
   }
 
   /// Enciphers a content for the device; throws `damaged` if the point is not on its curve.
@@ -55,7 +54,7 @@ package struct DevicePublicKey: Equatable, Sendable {
   /// SM2 enciphers a random secret, which takes the place of the one that two keys have in common.
   private func sealSM2(_ plain: [UInt8]) throws(ContentError) -> [UInt8] {
     let secret = SystemRandom.bytes(32)
-    let key = try ContentKeyHandle(kind, point: point)
+    let key = try ContentKeyHandle(kind, point: point, scalar: nil)
     let name = try key.sm2(encrypt: true, secret)
     let coding = ContentCoding(.sm4)
     return coding.seal(plain, secret: coding.inputKey(secret, of: self, from: name), keyName: name)
@@ -77,16 +76,13 @@ package struct DevicePrivateKey: Sendable {
   /// What others may know.
   package let publicKey: DevicePublicKey
 
-  /// Makes a new one.
-  package init(_ kind: DeviceKeyKind = .x25519) throws(CryptoError) {
-    guard let handle = co_new_content_key(Int32(kind.rawValue)) else { throw .fromQueue() }
-    key = ContentKeyHandle(taking: handle)
-    var point = [UInt8](repeating: 0, count: 65)
-    let count = co_content_point(Int32(kind.rawValue), handle, &point)
+  /// Makes a new one; throws if the platform's library does not have the kind.
+  package init(_ kind: DeviceKeyKind = .x25519) throws(ContentError) {
+    key = try ContentKeyHandle(kind)
     guard
       let publicKey = DevicePublicKey(
-        kind: kind, point: Array(point[..<count]), auth: SystemRandom.bytes(DevicePublicKey.authSize))
-    else { throw .fromQueue() }
+        kind: kind, point: try key.point(), auth: SystemRandom.bytes(DevicePublicKey.authSize))
+    else { throw .damaged }
     self.publicKey = publicKey
   }
 
@@ -97,22 +93,13 @@ package struct DevicePrivateKey: Sendable {
     }
     key = try ContentKeyHandle(kind, point: publicKey.point, scalar: Array(bytes[..<32]))
     self.publicKey = publicKey
-    guard kind == .x25519 else { return }
-    var point = [UInt8](repeating: 0, count: 65)
-    guard co_content_point(Int32(kind.rawValue), key.handle, &point) == 32,
-      Array(point[..<32]) == publicKey.point
-    else { throw .malformed }
+    guard try key.point() == publicKey.point else { throw .malformed }
   }
 
   package var kind: DeviceKeyKind { publicKey.kind }
 
   /// The private scalar, 32 bytes, then the public key's form: a secret.
-  package var bytes: [UInt8] {
-    var scalar = [UInt8](repeating: 0, count: 32)
-    let done = co_content_scalar(Int32(kind.rawValue), key.handle, &scalar)
-    precondition(done == 1, "a private key without a private half")
-    return scalar + publicKey.bytes
-  }
+  package var bytes: [UInt8] { key.scalar + publicKey.bytes }
 
   /// Opens what was enciphered for its public key.
   package func open(_ bytes: [UInt8]) throws(ContentError) -> [UInt8] {
@@ -129,46 +116,5 @@ package struct DevicePrivateKey: Sendable {
     }
     return try coding.open(
       bytes, secret: coding.inputKey(secret, of: publicKey, from: header.keyName))
-  }
-}
-
-/// OpenSSL's key, which frees itself. Nothing changes it after its init, so any thread may use it.
-final class ContentKeyHandle: @unchecked Sendable {
-  let handle: OpaquePointer
-
-  init(taking handle: OpaquePointer) { self.handle = handle }
-
-  init(_ kind: DeviceKeyKind, point: [UInt8], scalar: [UInt8]? = nil) throws(ContentError) {
-    let handle =
-      if let scalar {
-        co_read_content_key(Int32(kind.rawValue), point, point.count, scalar)
-      } else {
-        co_read_content_key(Int32(kind.rawValue), point, point.count, nil)
-      }
-    ERR_clear_error()
-    guard let handle else { throw .damaged }
-    self.handle = handle
-  }
-
-  deinit { EVP_PKEY_free(handle) }
-
-  func agree(with other: DevicePublicKey) throws(ContentError) -> [UInt8] {
-    var secret = [UInt8](repeating: 0, count: 32)
-    guard co_agree(Int32(other.kind.rawValue), handle, other.point, other.point.count, &secret) == 1 else {
-      ERR_clear_error()
-      throw .damaged
-    }
-    return secret
-  }
-
-  func sm2(encrypt: Bool, _ input: [UInt8]) throws(ContentError) -> [UInt8] {
-    var output = [UInt8](repeating: 0, count: 255)
-    var count = output.count
-    guard co_sm2(handle, encrypt ? 1 : 0, input, input.count, &output, &count) == 1, count <= output.count
-    else {
-      ERR_clear_error()
-      throw .damaged
-    }
-    return Array(output[..<count])
   }
 }

@@ -1,9 +1,8 @@
 import BorealisBase
-import COpenSSL
 
 /// A key that an app server shares with many devices, so that one content serves all of them. Each device
 /// gets it enciphered for its own key.
-package struct ContentKey: Equatable, Sendable {
+package struct ContentKey: Sendable {
   /// Bytes of the secret.
   package static let secretSize = 32
 
@@ -21,11 +20,13 @@ package struct ContentKey: Equatable, Sendable {
     id = ContentKeyID(SystemRandom.bytes(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
   }
 
-  /// Reads what `bytes` gave; nil if it is not of that form.
+  /// Reads what `bytes` gave; nil if it is not of that form, or of a coding that the platform's library does
+  /// not have.
   package init?(id: ContentKeyID, bytes: [UInt8]) {
     guard bytes.count == Self.secretSize + 1, bytes[0] == 1 || bytes[0] == 2 else { return nil }
     self.id = id
     cipher = bytes[0] == 1 ? .aes : .sm4
+    guard ContentLibrary.ciphers.contains(cipher) else { return nil }
     secret = Array(bytes[1...])
   }
 
@@ -42,21 +43,5 @@ package struct ContentKey: Equatable, Sendable {
     guard let header = ContentCoding.Header(bytes) else { throw .malformed }
     guard header.keyName == id.bytes else { throw .damaged }
     return try ContentCoding(cipher).open(bytes, secret: secret)
-  }
-
-  /// Compares in constant time.
-  package static func == (left: ContentKey, right: ContentKey) -> Bool {
-    left.id == right.id && constantTimeEquals(left.bytes, right.bytes)
-  }
-}
-
-/// The SM3 digest (GM/T 0004).
-package enum SM3 {
-  /// The 32 bytes of the digest.
-  package static func digest(_ bytes: [UInt8]) -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: 32)
-    let done = co_sm3(bytes, bytes.count, &digest)
-    precondition(done == 1, "SM3 failed")
-    return digest
   }
 }

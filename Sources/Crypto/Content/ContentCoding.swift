@@ -1,5 +1,4 @@
 import BorealisBase
-import COpenSSL
 
 /// The content coding of RFC 8188: a header of salt, size of a record and a key's name, then records that are
 /// each authenticated. With SM4 and SM3 in place of AES and SHA-256 it is the national variant, otherwise the
@@ -107,30 +106,15 @@ package struct ContentCoding: Sendable {
 
   /// HKDF with the coding's digest.
   func derive(salt: [UInt8], _ secret: [UInt8], info: [UInt8], count: Int) -> [UInt8] {
-    // OpenSSL's HKDF refuses an empty key, which means zeros (RFC 5869 section 2.2, RFC 2104).
-    let secret = secret.isEmpty ? [0] : secret
-    var output = [UInt8](repeating: 0, count: count)
-    let done = co_hkdf(
-      cipher == .sm4 ? 1 : 0, salt, salt.count, secret, secret.count, info, info.count, &output, count)
-    precondition(done == 1, "HKDF failed")
-    return output
+    ContentLibrary.derive(cipher, salt: salt, secret: secret, info: info, count: count)
   }
 
   /// Enciphers or deciphers a record; nil if its tag is wrong.
   private func run(seal: Bool, _ keys: Keys, _ number: UInt64, _ record: [UInt8]) -> [UInt8]? {
     var nonce = keys.nonce
     for index in 0..<8 { nonce[4 + index] ^= UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64(index))) }
-    let count = seal ? record.count : record.count - Self.tagSize
-    var output = [UInt8](repeating: 0, count: count + Self.tagSize)
-    let done =
-      switch cipher {
-      case .aes: co_aes128_gcm(seal ? 1 : 0, keys.key, nonce, record, count, &output)
-      case .sm4: co_sm4_gcm(seal ? 1 : 0, keys.key, nonce, nil, 0, record, count, &output)
-      }
-    guard done == 1 else {
-      ERR_clear_error()
-      return nil
-    }
-    return seal ? output : Array(output[..<count])
+    return seal
+      ? ContentLibrary.seal(cipher, record, key: keys.key, nonce: nonce)
+      : ContentLibrary.open(cipher, record, key: keys.key, nonce: nonce)
   }
 }
