@@ -18,18 +18,20 @@ final class MakerWorld {
   /// Where makers would reach the server.
   static let site = "https://push.example.com"
   private let site: String
+  private let more: [String]
 
   /// `others` are more channels of the app, with the fields of their credentials. The environment says where
-  /// the server keeps what it stores.
+  /// the server keeps what it stores. With `hasFCM` the app has a key for FCM as well.
   init(
     _ channel: String, _ fields: JSONValue, others: [String: JSONValue] = [:], callback: String? = nil,
-    site: String = MakerWorld.site, environment: [String: String] = [:]
+    site: String = MakerWorld.site, environment: [String: String] = [:], hasFCM: Bool = false
   ) throws {
     self.channel = channel
     self.site = site
     self.environment = environment
     data = folder.file("data")
     makers = try SimulatedMakers(folder)
+    more = hasFCM ? ["--fcm-url", makers.url] : []
     app = try TestServer.makeApp("robots", data: data, environment: environment)
     if !environment.isEmpty {
       // A shared database gets its first secret key from a server.
@@ -64,7 +66,14 @@ final class MakerWorld {
       #expect(set.status == 0, "\(set.output)")
     }
     receipts = set.documents.first??["receipts"]?.string ?? ""
-    server = try Self.start(data, makers.url, site, environment)
+    if hasFCM {
+      let key = try #require(makers.ready["service_accounts"]?.array?.first?.string)
+      let set = try RunningProgram.run(
+        ["app", "channel", "set", app.key, "fcm", "--data", data, "--file", key] + more,
+        environment: environment)
+      #expect(set.status == 0, "\(set.output)")
+    }
+    server = try Self.start(data, makers.url, site, environment, more)
   }
 
   /// Makes another app beside the running server, with a credential; the path of its receipts.
@@ -81,10 +90,10 @@ final class MakerWorld {
   }
 
   private static func start(
-    _ data: String, _ url: String, _ site: String, _ environment: [String: String]
+    _ data: String, _ url: String, _ site: String, _ environment: [String: String], _ more: [String]
   ) throws -> TestServer {
     try TestServer(
-      data: data, ["--makers-url", url, "--callback-networks", "127.0.0.0/8", "--public-url", site],
+      data: data, ["--makers-url", url, "--callback-networks", "127.0.0.0/8", "--public-url", site] + more,
       environment: environment)
   }
 
@@ -92,14 +101,14 @@ final class MakerWorld {
   func restart() throws {
     server.program.signal(SIGTERM)
     #expect(try server.program.end().status == 0)
-    server = try Self.start(data, makers.url, site, environment)
+    server = try Self.start(data, makers.url, site, environment, more)
   }
 
   /// Kills the server and starts it again.
   func crash() throws {
     server.program.signal(SIGKILL)
     _ = try server.program.end()
-    server = try Self.start(data, makers.url, site, environment)
+    server = try Self.start(data, makers.url, site, environment, more)
   }
 
   /// What the service was sent of a push.
@@ -145,6 +154,11 @@ final class MakerWorld {
   func device(_ token: String, over other: String? = nil) throws -> TestDevice.Identity {
     let device = try TestDevice.register(
       server.device, app: app.key, install: token, platform: channel == "harmony" ? .hmos : .android)
+    try tell(token, device, over: other)
+    return device
+  }
+
+  func tell(_ token: String, _ device: TestDevice.Identity, over other: String? = nil) throws {
     let answer = try server.call(
       "POST", "/v1/tokens",
       body: [
@@ -153,7 +167,6 @@ final class MakerWorld {
         "tokens": [["channel": .string(other ?? channel), "token": .string(token)]],
       ])
     #expect(answer.status == 200, "\(answer.body)")
-    return device
   }
 
   /// Of the platform that the channel reaches.

@@ -282,7 +282,7 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
 
   /// The queue of an app.
   package func queue(of app: App) -> ChannelQueue {
-    let vendor = vendor
+    let (vendor, router) = (vendor, parts.router)
     let serviceOfToken = Self.serviceOfToken(of: vendor)
     return state.withLock { state in
       if let known = state.queues[app.id] { return known }
@@ -295,8 +295,9 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
           QueuedPart(
             targets: push.targets, slot: vendor.slot,
             serviceOfToken: serviceOfToken, badge: content.badge,
-            fallsBack: vendor.fallsBack(push.push), lifetime: content.lifetime, quota: content.quota,
-            content: content)
+            fallsBack: vendor.fallsBack(push.push),
+            goesOn: router.deliveries.goesOn(push.push, after: vendor.info.id, in: app),
+            lifetime: content.lifetime, quota: content.quota, content: content)
         ]
       }
       state.queues[app.id] = new

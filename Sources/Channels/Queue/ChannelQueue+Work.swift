@@ -24,12 +24,13 @@ extension ChannelQueue {
 
   /// Starts the steps that can be done now.
   func advance() {
-    let (failed, steps) = state.withLock { state in
-      (state.isHeldUp ? [:] : state.failed.take(), state.nextSteps())
+    let (failed, goingOn, steps) = state.withLock { state in
+      (state.isHeldUp ? [:] : state.failed.take(), state.failed.goingOn, state.nextSteps())
     }
     // Before their ends are saved, so that a crash in between repeats requests and loses nothing.
     for (id, numbers) in failed {
-      deliveries.withdraw(id, in: app, from: channel, for: numbers) { [self] isStored in
+      let goOn = goingOn[id].map { $0.intersection(numbers) } ?? []
+      deliveries.withdraw(id, in: app, from: channel, for: numbers, goingOn: goOn) { [self] isStored in
         state.withLock { state in
           state.failed.settled(id, numbers, isStored: isStored)
           if !isStored { state.isHeldUp = true }

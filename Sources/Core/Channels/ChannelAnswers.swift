@@ -83,12 +83,10 @@ package struct ChannelAnswers: Sendable {
 
   /// Whether there is an outcome for all whom the channel is to bring it to by now.
   private func coversAll(in transaction: WriteTransaction) throws(StorageError) -> Bool {
-    guard try transaction.fallbacks.isDone(id, channel), let push = try transaction.pushes.find(id: id) else {
-      return true
-    }
     let leg = DeliveryLeg(channel)
+    guard let grown = try transaction.channelQueue.grownTargets(of: id, leg) else { return true }
     let answered = (results[leg] ?? [:]).values.reduce(into: NumberSet()) { $0.formUnion($1) }
-    let targets = push.legs.first { $0.leg == leg }.flatMap { NumberSet(serialized: $0.targets) }
+    let targets = NumberSet(serialized: grown)
     return targets?.subtracting(answered).isEmpty ?? true
   }
 }

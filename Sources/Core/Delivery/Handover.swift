@@ -72,7 +72,7 @@ struct Handover: Sendable {
     } else {
       push.legs.append(row)
     }
-    try transaction.channelQueue.setTargets(of: push.id, row)
+    try transaction.channelQueue.setTargets(of: push.id, row, haveGrown: true)
     try transaction.channelQueue.ensure(
       id: push.id, app: app.id, channel: channel, expiresAt: push.expiresAt)
     try transaction.fallbacks.finish(push.id, channel, targets: taken.serialized(), at: now)

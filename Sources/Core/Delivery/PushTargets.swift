@@ -234,6 +234,18 @@ extension PushTargets {
     }
   }
 
+  /// The channels that brought it, or may yet, to targets that another one had refused, with their number.
+  package var goneOn: [(channel: ChannelID, count: Int)] {
+    let refused = channels.filter { $0 != .passthrough }.map { channel in
+      (channel, on(channel).refused.values.reduce(into: NumberSet()) { $0.formUnion($1) })
+    }
+    return refused.compactMap { channel, own in
+      let others = refused.reduce(into: NumberSet()) { if $1.0 != channel { $0.formUnion($1.1) } }
+      let count = on(channel).meant.subtracting(own).intersectionCount(others)
+      return count > 0 ? (channel, count) : nil
+    }
+  }
+
   /// Which channel has a final reason of this name why it does not bring the push to a device.
   package func refusing(_ reason: String, _ number: RegistrationNumber) -> ChannelID? {
     legs.keys.sorted().first { legs[$0]?.refused[reason]?.contains(number) == true }?.channel

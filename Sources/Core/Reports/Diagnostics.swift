@@ -82,8 +82,9 @@ package struct Diagnostics: Sendable {
     let minutes = try transaction.pacedPushes.minutes(of: id)
     facts.push.releaseAt = PacingWindow(rows.push, minutes: minutes)?.moment(of: number)
     facts.add(targets, rows, of: number)
-    let meant = targets.channels.first { $0 != .passthrough && targets.on($0).meant.contains(number) }
+    let (meant, former) = channels.ways(of: targets, to: number)
     facts.way = meant.map { facts.way(by: channels.info($0), targets, rows, of: number) }
+    facts.way?.former = former
     let later = rows.fallbacks.first {
       NumberSet(serialized: $0.targets)?.contains(number) == true
     }
@@ -230,6 +231,23 @@ package struct Diagnostics: Sendable {
   }
 }
 
+extension PluggedChannels {
+  /// The channel that brings a push to a registration besides the direct connection, or was to: of several
+  /// the one that has not refused it, or else the last. Then those that have refused it before, with their
+  /// reasons.
+  fileprivate func ways(
+    of targets: PushTargets, to number: RegistrationNumber
+  ) -> (meant: ChannelID?, former: [String]) {
+    let meant = services.map(\.id).filter { targets.on($0).meant.contains(number) }
+    let refusals = meant.map { id in targets.on(id).refused.filter { $0.value.contains(number) }.keys.min() }
+    let last = refusals.firstIndex(of: nil) ?? meant.count - 1
+    let former = zip(meant, refusals).enumerated().filter { $0.offset != last }.compactMap { _, way in
+      way.1.map { "\(info(way.0).name): \($0)" }
+    }
+    return (meant.indices.contains(last) ? meant[last] : nil, former)
+  }
+}
+
 extension WhyFacts.Push {
   fileprivate init(_ row: PushRow, _ content: PushContent?, _ audience: Audience?) {
     self.init(createdAt: row.createdAt, expiresAt: row.expiresAt)
@@ -291,7 +309,7 @@ extension WhyFacts {
   fileprivate func way(
     by channel: ChannelInfo, _ targets: PushTargets, _ rows: TargetRows, of number: RegistrationNumber
   ) -> ChannelWay {
-    let state = ChannelState(targets, number)
+    let state = ChannelState(targets.on(channel.id), number)
     // What the service's answer did not end, ended for another reason.
     let isOfVendor = state != .accepted || rows.outcome?.status == .delivered
     let isOnly = own == .notMeant && rows.push.target == number
@@ -304,17 +322,17 @@ extension WhyFacts {
 }
 
 extension WhyFacts.ChannelState {
-  fileprivate init(_ targets: PushTargets, _ number: RegistrationNumber) {
+  fileprivate init(_ targets: ChannelTargets, _ number: RegistrationNumber) {
     let refusal = targets.refused.filter { $0.value.contains(number) }.keys.min()
     self =
       if targets.accepted.contains(number) {
         .accepted
       } else if let refusal {
         .refused(refusal)
-      } else if targets.waitingElsewhere.contains(number) {
+      } else if targets.waiting.contains(number) {
         .waiting
       } else {
-        targets.meantForVendors.contains(number) ? .over : .notMeant
+        targets.meant.contains(number) ? .over : .notMeant
       }
   }
 }

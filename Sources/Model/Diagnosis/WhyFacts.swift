@@ -249,6 +249,8 @@ package struct WhyFacts: Equatable, Sendable {
     /// Whether it is known that the device has it, by a receipt or by its own word; nil if the service sends
     /// no receipts.
     package var hasArrived: Bool?
+    /// The channels that have refused it before, each with its reason.
+    package var former: [String] = []
 
     /// A way of whose credential nothing is known.
     package init(_ channel: ChannelInfo, _ state: ChannelState = .notMeant, answeredAt: Timestamp? = nil) {

@@ -74,9 +74,17 @@ extension WhyJudge {
     return WhyStep(.token, .failed, at: cause == .noToken ? nil : device.tokenSince, cause)
   }
 
-  /// What the service of a channel said, in the step that the channel has for it.
+  /// What the service of a channel said, in the step that the channel has for it, and what others said
+  /// before.
   func service(_ point: WhyPoint) -> WhyStep {
     guard let way = facts.way, way.channel.words.point == point else { return notApplicable(point) }
+    let step = service(point, of: way)
+    guard !way.former.isEmpty, step.verdict != .notApplicable else { return step }
+    let detail = [step.detail, "after \(way.former.joined(separator: ", "))"].compactMap { $0 }
+    return WhyStep(point, step.verdict, at: step.at, step.cause, detail: detail.joined(separator: ", "))
+  }
+
+  private func service(_ point: WhyPoint, of way: WhyFacts.ChannelWay) -> WhyStep {
     let (words, name) = (way.channel.words, way.channel.name)
     // A step that channels share says which it is about.
     let isShared = point == .channel

@@ -302,6 +302,12 @@ package enum Routing {
     return row.reachable.usesVendor || row.away.usesVendor
   }
 
+  /// Whether a vendor's channel gets it for a device that is in reach of the direct connection, or is not.
+  package static func usesVendor(_ strategy: Strategy, on platform: Platform, isReachable: Bool) -> Bool {
+    let row = row(strategy, on: platform)
+    return (isReachable ? row.reachable : row.away).usesVendor
+  }
+
   /// Whether devices in reach get everything over the direct connection, and others their notification by a
   /// vendor's channel: only then the channel can bring what the connection did not.
   package static func waitsForOwn(_ strategy: Strategy, on platform: Platform) -> Bool {

@@ -201,14 +201,31 @@ extension ChannelQueueRepository<Writing> {
       .integer(count), .blob(targets))
   }
 
-  /// Stores who is to get a leg of a push, in place of what was stored.
-  package func setTargets(of id: MessageID, _ row: LegTargetsRow) throws(StorageError) {
+  /// Stores who is to get a leg of a push, in place of what was stored. `haveGrown` if they are more than
+  /// when the push was accepted: `grownTargets`.
+  package func setTargets(
+    of id: MessageID, _ row: LegTargetsRow, haveGrown: Bool = false
+  ) throws(StorageError) {
     try database.runLater(
       """
       INSERT INTO channel_targets (msg_id, channel, leg, outcome, count, targets)
-      VALUES (?, ?, ?, '', 0, ?)
-      ON CONFLICT (msg_id, channel, leg, outcome) DO UPDATE SET count = excluded.count, targets = excluded.targets
-      """, .message(id), .integer(row.leg.channel.rawValue), .integer(row.leg.number), .blob(row.targets))
+      VALUES (?, ?, ?, '', ?, ?)
+      ON CONFLICT (msg_id, channel, leg, outcome) DO UPDATE SET
+        count = CASE WHEN excluded.count > channel_targets.count THEN excluded.count
+          ELSE channel_targets.count END,
+        targets = excluded.targets
+      """, .message(id), .integer(row.leg.channel.rawValue), .integer(row.leg.number),
+      .integer(haveGrown ? 1 : 0), .blob(row.targets))
+  }
+
+  /// Who is to get a leg of a push, if they have become more since it was accepted; nil if not.
+  package func grownTargets(of id: MessageID, _ leg: DeliveryLeg) throws(StorageError) -> [UInt8]? {
+    try database.first(
+      """
+      SELECT targets FROM channel_targets
+      WHERE msg_id = ? AND channel = ? AND leg = ? AND outcome = '' AND count > 0
+      """, .message(id), .integer(leg.channel.rawValue), .integer(leg.number)
+    ) { $0.blob() }
   }
 
   /// Changes who waits for a push over the direct connection, after a channel's service has refused it for

@@ -80,14 +80,6 @@ extension FallbackRepository {
     return Dictionary(grouping: rows, by: \.push)
   }
 
-  /// Whether a channel has taken over devices of a push.
-  package func isDone(_ id: MessageID, _ channel: ChannelID) throws(StorageError) -> Bool {
-    try database.first(
-      "SELECT 1 FROM fallback WHERE msg_id = ? AND channel = ? AND is_done = 1", .message(id),
-      .integer(channel.rawValue)
-    ) { _ in true } == true
-  }
-
   /// The pushes that are due, at most `limit` of them after a place.
   package func due(
     at now: Timestamp, after place: FallbackPlace? = nil, limit: Int, in rows: AppRows

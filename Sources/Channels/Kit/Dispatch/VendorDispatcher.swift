@@ -341,7 +341,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     let kept = queue.tokens.refuses(
       token, of: service, with: id, isCertain: isCertain, isShared: isShared, reason: reason)
     if kept == nil { effects.append(.retire(token)) }
-    return .refused(kept ?? reason)
+    return .refused(kept ?? reason, isTokenGone: kept == nil)
   }
 
   private func carryOut(_ effect: VendorEffect) {

@@ -156,8 +156,8 @@ package enum DeliveryVerdict: Sendable, Equatable {
   /// Final: one of `ChannelEnd`, or a reason of the service.
   case ended(String)
   /// The service will never accept it, for this reason. The direct connection carries it, if the strategy
-  /// allows that.
-  case refused(String)
+  /// allows that; if the token has been given up, another channel that reaches the device comes first.
+  case refused(String, isTokenGone: Bool = false)
   /// It is retried with back-off, but not before this many seconds; if the push ends before, it expires.
   case retry(RetrySchedule, notBefore: Int64 = 0)
   /// It is retried after this many seconds, which does not count as a failure.

@@ -2,9 +2,9 @@ import BorealisBase
 import Core
 import Model
 
-/// Registrations that the service rejected, for pushes that then use the direct connection, until that is
-/// stored. The first ones of a push are stored at once, later ones together once a second: a service that
-/// rejects many devices one by one does not cost a transaction for each.
+/// Registrations that the service rejected, for pushes that then use the direct connection or another
+/// channel, until that is stored. The first ones of a push are stored at once, later ones together once a
+/// second: a service that rejects many devices one by one does not cost a transaction for each.
 struct FailedDeliveries: Sendable {
   private var due: [MessageID: [RegistrationNumber]] = [:]
   /// Those of pushes of which others were stored in this second, or are being stored.
@@ -12,13 +12,16 @@ struct FailedDeliveries: Sendable {
   private var recent: Set<MessageID> = []
   /// Pushes for which that is being stored, by the number of jobs.
   private var beingStored: [MessageID: Int] = [:]
+  /// Those of all of them that have lost their token, for which another channel comes first.
+  private(set) var goingOn: [MessageID: Set<RegistrationNumber>] = [:]
 
   var isEmpty: Bool { due.isEmpty && later.isEmpty }
 
   /// What is not being stored yet.
   subscript(id: MessageID) -> [RegistrationNumber]? { due[id] ?? later[id] }
 
-  mutating func add(_ numbers: [RegistrationNumber], of id: MessageID) {
+  mutating func add(_ numbers: [RegistrationNumber], of id: MessageID, goOn: Bool = false) {
+    if goOn { goingOn[id, default: []].formUnion(numbers) }
     if recent.contains(id) {
       later[id, default: []] += numbers
     } else {
@@ -55,7 +58,9 @@ struct FailedDeliveries: Sendable {
   mutating func settled(_ id: MessageID, _ numbers: [RegistrationNumber], isStored: Bool) {
     let others = beingStored[id, default: 1] - 1
     beingStored[id] = others > 0 ? others : nil
-    if !isStored { add(numbers, of: id) }
+    guard isStored else { return add(numbers, of: id) }
+    goingOn[id]?.subtract(numbers)
+    if goingOn[id]?.isEmpty == true { goingOn[id] = nil }
   }
 
   /// Whether a push's end may be stored: not before it is stored for the direct connection for devices that

@@ -71,7 +71,8 @@ extension QueueState {
   mutating func settle(_ delivery: Delivery, _ verdict: DeliveryVerdict, at now: Timestamp) {
     switch verdict {
     case .ended(let result): finish(delivery.key, delivery.row.number, result)
-    case .refused(let reason): fail(delivery.key, delivery.row.number, reason)
+    case .refused(let reason, let isTokenGone):
+      fail(delivery.key, delivery.row.number, reason, isTokenGone: isTokenGone)
     case .retry(let schedule, let seconds): retry(delivery, schedule, notBefore: seconds, at: now)
     case .wait(let seconds): tryAgain(delivery, at: now.seconds + seconds)
     case .resend: prepare(delivery, atFront: true)

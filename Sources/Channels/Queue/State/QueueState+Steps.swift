@@ -113,7 +113,7 @@ extension QueueState {
       prepare(Delivery(key: part.key, slot: part.slot, row: row, readAt: moment, service: service))
     }
     for number in part.numbers where !known.contains(number) {
-      fail(part.key, number, ChannelEnd.noToken)
+      fail(part.key, number, ChannelEnd.noToken, isTokenGone: true)
     }
   }
 
@@ -121,7 +121,7 @@ extension QueueState {
   mutating func retake(_ old: Delivery, _ row: TokenRow?, readAt: ReadMoment) {
     guard let part = open[old.key]?.part else { return }
     guard let row else {
-      if !endIfTakenBack(old) { fail(old.key, old.row.number, ChannelEnd.noToken) }
+      if !endIfTakenBack(old) { fail(old.key, old.row.number, ChannelEnd.noToken, isTokenGone: true) }
       return
     }
     prepare(old.read(again: row, at: readAt, badges, part), atFront: true)

@@ -147,10 +147,13 @@ extension QueueState {
     if open[leg]?.left == 0 { end(leg) }
   }
 
-  /// Records that the service rejected a push for one device.
-  mutating func fail(_ leg: LegKey, _ number: RegistrationNumber, _ result: String) {
-    if open[leg]?.part.fallsBack == true, open[leg]?.overtaken.contains(number) != true {
-      failed.add([number], of: leg.push)
+  /// Records that the service rejected a push for one device, or that the device has no token any more.
+  mutating func fail(
+    _ leg: LegKey, _ number: RegistrationNumber, _ result: String, isTokenGone: Bool = false
+  ) {
+    if let push = open[leg], !push.overtaken.contains(number) {
+      let goesOn = isTokenGone && push.part.goesOn
+      if push.part.fallsBack || goesOn { failed.add([number], of: leg.push, goOn: goesOn) }
     }
     finish(leg, number, result)
   }

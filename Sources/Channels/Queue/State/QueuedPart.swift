@@ -20,6 +20,8 @@ package struct QueuedPart: Sendable {
   package let isTriedOnce: Bool
   /// Whether the direct connection carries it if the service rejects a device: `Routing.fallsBackToOwn`.
   package let fallsBack: Bool
+  /// Whether another channel may bring it to a device whose token is gone: `Deliveries.goesOn`.
+  package let goesOn: Bool
   /// Seconds after which it is useless, counted from the due time for the device; nil for the push's time to
   /// live.
   package let lifetime: Int64?
@@ -39,7 +41,7 @@ package struct QueuedPart: Sendable {
     leg: UInt8 = DeliveryLeg.main, targets: Recipients, slot: TokenSlot, service: ServiceID = .only,
     serviceOfToken: (@Sendable ([UInt8]) -> ServiceID)? = nil,
     badge: BadgeChange = .unchanged, isTriedOnce: Bool = false, fallsBack: Bool = false,
-    lifetime: Int64? = nil, collapse: [UInt8]? = nil, quota: String? = nil,
+    goesOn: Bool = false, lifetime: Int64? = nil, collapse: [UInt8]? = nil, quota: String? = nil,
     content: any AnyObject & Sendable
   ) {
     self.leg = leg
@@ -50,6 +52,7 @@ package struct QueuedPart: Sendable {
     self.badge = badge
     self.isTriedOnce = isTriedOnce
     self.fallsBack = fallsBack
+    self.goesOn = goesOn
     self.lifetime = lifetime
     self.collapse = collapse
     self.quota = quota
