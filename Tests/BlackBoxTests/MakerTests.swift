@@ -237,6 +237,42 @@ import Testing
     try world.stopsWhenUsedUp("110051", asks: nora)
   }
 
+  @Test(arguments: ["huawei", "honor", "harmony", "fcm"])
+  func `A text that is too long for the service is refused, or cut with auto_truncation`(
+    channel: String
+  ) throws {
+    let own = channel == "fcm" ? "huawei" : channel
+    let fields: [String: JSONValue] = [
+      "huawei": ["app_id": "1001", "secret": "simulator-secret"],
+      "honor": ["app_id": "1001", "client_id": "1002", "secret": "simulator-secret"],
+      "harmony": ["client_id": "1001"],
+    ]
+    let world = try MakerWorld(own, try #require(fields[own]), hasFCM: channel == "fcm")
+    _ = try world.device("anna", over: channel)
+    let extras: JSONValue = ["a": .string(String(repeating: "x", count: 500))]
+    var shown = JSONObject()
+    shown.set("alert", .string(String(repeating: "界", count: channel == "harmony" ? 1110 : 760)))
+    if channel != "harmony" {
+      shown.set("title", .string(String(repeating: "题", count: 60)))
+      shown.set("style", 1)
+      shown.set("big_text", .string(String(repeating: "大", count: 280)))
+    }
+    shown.set("extras", extras)
+    let call = try world.server.call(
+      "POST", "/v3/push", as: world.app,
+      body: [
+        "platform": "all", "audience": "all",
+        "notification": [channel == "harmony" ? "hmos" : "android": .object(shown)],
+      ])
+    #expect(call.status == 400 && call.document?["error"]?["code"] == 1005, "\(call.body)")
+    let id = try world.push(.object(shown), options: ["auto_truncation": true])
+    #expect(try world.results(of: id, 1, over: channel) == ["delivered": 1])
+    let sent = try world.log().map { String(decoding: JSONWriter.serialize($0), as: UTF8.self) }
+    let cut = try #require(sent.first { $0.contains("界…") }, "\(sent)")
+    #expect(cut.contains(String(repeating: "x", count: 500)))
+    if channel != "harmony" { #expect(cut.contains("大大") && cut.contains("题题\"")) }
+  }
+
   @Test func `A used-up quota holds back one maker's devices only, and is said before the next push`() throws
   {
     let world = try MakerWorld(

@@ -106,9 +106,12 @@ package struct FCM: Vendor {
 
   /// Renders the notification for Android.
   package func render(_ push: ChannelPush) -> FCMContent? {
-    AndroidNotification(push, for: .fcm).map { shown in
-      FCMContent(
-        shown.android, push: push.id, replaces: push.push.content.overrides, notifyID: shown.givenNotifyID)
+    let replaces = push.push.content.overrides
+    func content(_ shown: AndroidNotification) -> FCMContent {
+      FCMContent(shown.android, push: push.id, replaces: replaces, notifyID: shown.givenNotifyID)
+    }
+    return AndroidNotification(push, for: .fcm).map { shown in
+      content(shown.fitted { content($0).refusal == nil })
     }
   }
 

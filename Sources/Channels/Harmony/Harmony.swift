@@ -111,16 +111,22 @@ package struct Harmony: Vendor {
 
   /// Renders the notification.
   package func render(_ push: ChannelPush) -> HarmonyContent? {
-    AndroidNotification(push, for: .harmony, on: .hmos).flatMap { HarmonyContent($0) }
+    AndroidNotification(push, for: .harmony, on: .hmos).flatMap { HarmonyContent(Self.fitted($0)) }
   }
 
   /// Its category; nothing of calls, live views and cards, which have none.
   package func preview(_ content: PushContent, app: String) -> ChannelPreview? {
     AndroidNotification(content, for: .harmony, on: .hmos, app: app).flatMap { shown in
-      guard let content = HarmonyContent(shown), let category = content.category else { return nil }
+      let fitted = Self.fitted(shown)
+      guard let content = HarmonyContent(fitted), let category = content.category else { return nil }
       return ChannelPreview(
-        category == "MARKETING" ? .marketing : .service, words: [category], refusal: content.refusal)
+        category == "MARKETING" ? .marketing : .service, words: [category], cuts: shown.cuts(to: fitted),
+        refusal: content.refusal)
     }
+  }
+
+  private static func fitted(_ shown: AndroidNotification) -> AndroidNotification {
+    shown.fitted { HarmonyContent($0)?.refusal == nil }
   }
 
   /// Posts a message to some devices.

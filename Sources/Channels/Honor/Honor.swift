@@ -90,16 +90,17 @@ package struct Honor: MakerVendor {
 
   /// Renders the notification.
   package func render(_ push: ChannelPush) -> MakerContent? {
-    AndroidNotification(push, for: .honor).map { Self.content($0) }
+    AndroidNotification(push, for: .honor).map { Self.content(Self.fitted($0)) }
   }
 
   /// Its importance.
   package func preview(_ content: PushContent, app: String) -> ChannelPreview? {
     AndroidNotification(content, for: .honor, app: app).map { shown in
+      let fitted = Self.fitted(shown)
       let importance = Self.importance(shown)
       return ChannelPreview(
         importance == "LOW" ? .marketing : .service, words: [importance] + shown.badgeWords,
-        refusal: Self.content(shown).refusal)
+        cuts: shown.cuts(to: fitted), refusal: Self.content(fitted).refusal)
     }
   }
 
@@ -114,6 +115,10 @@ package struct Honor: MakerVendor {
     HTTPPost(
       url: "\(endpoints.messages)/api/v1/\(credential["app_id"])/sendMessage",
       fields: ["Authorization: Bearer \(access.value)", "timestamp: \(time.now().milliseconds)"], body: body)
+  }
+
+  private static func fitted(_ shown: AndroidNotification) -> AndroidNotification {
+    shown.fitted { content($0).refusal == nil }
   }
 
   /// A notification as Honor takes it.

@@ -106,18 +106,19 @@ package struct Huawei: MakerVendor {
 
   /// Renders the notification.
   package func render(_ push: ChannelPush) -> MakerContent? {
-    AndroidNotification(push, for: .huawei).map { Self.content($0) }
+    AndroidNotification(push, for: .huawei).map { Self.content(Self.fitted($0)) }
   }
 
   /// Its category and importance.
   package func preview(_ content: PushContent, app: String) -> ChannelPreview? {
     AndroidNotification(content, for: .huawei, app: app).map { shown in
+      let fitted = Self.fitted(shown)
       let (category, importance) = Self.classes(shown)
       let isMarketing = category == "MARKETING" || importance == "LOW"
       return ChannelPreview(
         isMarketing ? .marketing : .service,
         words: [category, importance].compactMap { $0 } + shown.badgeWords,
-        refusal: Self.content(shown).refusal)
+        cuts: shown.cuts(to: fitted), refusal: Self.content(fitted).refusal)
     }
   }
 
@@ -154,6 +155,10 @@ package struct Huawei: MakerVendor {
     return HTTPPost(
       url: "\(endpoints.messages)/\(path)/messages:send", fields: ["Authorization: Bearer \(access.value)"],
       body: body)
+  }
+
+  private static func fitted(_ shown: AndroidNotification) -> AndroidNotification {
+    shown.fitted { content($0).refusal == nil }
   }
 
   /// A notification as Huawei takes it.

@@ -59,6 +59,48 @@ struct AndroidNotification {
     self.notifyID = notifyID ?? Int64((replaces ?? push).rawValue % 2_147_483_647)
   }
 
+  /// The same with shorter texts.
+  private init(_ other: AndroidNotification, cutTo most: Int) {
+    (app, push, notifyID, givenNotifyID) = (other.app, other.push, other.notifyID, other.givenNotifyID)
+    (android, wishes) = (Self.cut(other.android, to: most), Self.cut(other.wishes, to: most))
+  }
+
+  /// The texts that people see.
+  private static let texts = ["title", "alert", "big_text"]
+
+  private static func cut(_ object: JSONObject, to most: Int) -> JSONObject {
+    var object = object
+    for name in texts {
+      if let text = object[name]?.string { object.set(name, .string(VendorText.shortened(text, to: most))) }
+    }
+    if var lines = object["inbox"]?.object {
+      for line in lines.members {
+        if let text = line.value.string {
+          lines.set(line.key, .string(VendorText.shortened(text, to: most)))
+        }
+      }
+      object.set("inbox", .object(lines))
+    }
+    return object
+  }
+
+  /// With its longest texts shortened as far as they have to be for the service to take it, if the sender
+  /// wants that (`auto_truncation`); as it is if that does not help.
+  func fitted(_ fits: (AndroidNotification) -> Bool) -> AndroidNotification {
+    guard wishes[ChannelWishes.truncates]?.bool == true, !fits(self) else { return self }
+    var (least, most) = (1, Self.mostText)
+    var found = self
+    while least <= most {
+      let middle = (least + most) / 2
+      let shorter = AndroidNotification(self, cutTo: middle)
+      if fits(shorter) { (found, least) = (shorter, middle + 1) } else { most = middle - 1 }
+    }
+    return found
+  }
+
+  /// Longer than any text of a push.
+  private static let mostText = 32_768
+
   /// A text that the sender wishes of this channel, or else of all.
   func text(_ name: String) -> String? {
     let text = wishes[name]?.string ?? android[name]?.string
@@ -79,6 +121,13 @@ struct AndroidNotification {
   func cuts(title: String, body: String, or others: String...) -> [ChannelPreview.Cut] {
     let texts = [("title", title, [self.title]), ("alert", body, [self.body] + others.compactMap(text))]
     return texts.filter { !$0.2.contains($0.1) }.map { .init(field: $0.0, characters: $0.1.count) }
+  }
+  /// The same where a service limits the request.
+  func cuts(to fitted: AndroidNotification) -> [ChannelPreview.Cut] {
+    Self.texts.compactMap { name in
+      guard let text = fitted.text(name), text != self.text(name) else { return nil }
+      return .init(field: name, characters: text.count)
+    }
   }
   /// What pages say of a number on the icon that needs the class of the activity, and does not have it.
   var badgeWords: [String] {

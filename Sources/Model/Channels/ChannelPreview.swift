@@ -12,7 +12,7 @@ package struct ChannelPreview: Sendable, Equatable {
 
   /// A text that the service gets shortened.
   package struct Cut: Sendable, Equatable {
-    /// The field of the notification: `title` or `alert`.
+    /// The field of the notification: `title`, `alert` or `big_text`.
     package let field: String
     /// The most characters that are left.
     package let characters: Int

@@ -1,17 +1,20 @@
 import BorealisBase
 
-/// What `options.third_party_channel` and `options.classification` say of single channels. The names of
-/// objects and members are those that the plugged-in channels describe (`ChannelInfo.options`).
+/// What `options.third_party_channel`, `classification` and `auto_truncation` say of single channels. The
+/// names of objects and members are those that the plugged-in channels describe (`ChannelInfo.options`).
 package struct ChannelWishes: Equatable, Sendable {
   /// The ways that the sender chose for channels. Devices of other channels have JPush's default.
   private(set) var ways: [ChannelID: Strategy.Rule] = [:]
   /// The ways that the sender chose for devices that FCM reaches as well (`distribution_fcm`).
   private var waysForBoth: [ChannelID: WayForBoth] = [:]
-  /// What each channel is told: the members of its object that are not about the way, and `classification`.
+  /// What each channel is told: the members of its object that are not about the way, `classification` and
+  /// `auto_truncation`.
   private var wishes: [ChannelID: JSONObject] = [:]
 
   /// The member of a channel's content with the number of its way.
   private static let way = "way"
+  /// Set if the sender wants texts shortened that a service does not take.
+  package static let truncates = "auto_truncation"
   /// That with the way for devices that FCM reaches as well.
   private static let wayForBoth = "way_for_both"
 
@@ -38,8 +41,9 @@ package struct ChannelWishes: Equatable, Sendable {
   /// Reads the members of `options`.
   init(_ options: Fields, rules: PushRules) throws(APIError) {
     let classification = try options.integer("classification", in: 0...1)
+    let truncates = try options.flag(Self.truncates) == true
     let objects = try options.fields("third_party_channel").flatMap { $0.present.isEmpty ? nil : $0 }
-    guard classification != nil || objects != nil else { return }
+    guard classification != nil || truncates || objects != nil else { return }
     let plugged = rules.channels.compactMap { info in info.options.map { (info.id, $0) } }
     for member in objects?.present ?? [] {
       guard plugged.contains(where: { $0.1.key == member.key }) || Self.vendors.contains(member.key) else {
@@ -70,6 +74,7 @@ package struct ChannelWishes: Equatable, Sendable {
       if let classification, known.hasClasses {
         told.set("classification", .number(JSONNumber(classification)))
       }
+      if truncates { told.set(Self.truncates, true) }
       if !told.isEmpty { wishes[channel] = told }
     }
   }

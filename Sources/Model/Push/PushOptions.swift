@@ -77,7 +77,7 @@ extension PushOptions {
 
   /// Members for channels of makers and for JPush's console that nothing here obeys: checked, and without
   /// effect.
-  private static let flagsWithoutEffect = ["test_message", "need_backup", "auto_truncation", "mkt_enable"]
+  private static let flagsWithoutEffect = ["test_message", "need_backup", "mkt_enable"]
   private static let textsWithoutEffect = ["receipt_id", "notification_3rd_ver"]
   private static let objectsWithoutEffect = ["portal_extra"]
   /// All of these.
@@ -90,7 +90,7 @@ extension PushOptions {
     [
       "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id",
       "apns_priority", "strategy", "big_push_duration", "classification", "active_push", "test_model",
-      "business_operation_code", "encryption", "fallback_after", "third_party_channel",
+      "business_operation_code", "encryption", "fallback_after", "third_party_channel", "auto_truncation",
     ] + refusedFlags + refusedValues)
   /// With what Getui's API adds.
   private static let knownOfGetui = known.union(["speed", "activity", ignoredOfGetui])
