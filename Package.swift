@@ -58,6 +58,7 @@ let package = Package(
     library("CNghttp2", "libnghttp2", "libnghttp2-dev"),
     library("CCurl", "libcurl", "libcurl4-openssl-dev"),
     library("CQREncode", "libqrencode", "libqrencode-dev"),
+    library("CZlib", "zlib", "zlib1g-dev"),
     library("CNATS", "libnats", "libnats-dev"),
     // What everything is made of.
     module("BorealisBase", in: "Base", ["CLinux"]),
@@ -83,7 +84,10 @@ let package = Package(
       "API", ["BorealisBase", "BorealisCrypto", "HTTP", "Model", "Storage", "Core"], plugins: ["EmbedFiles"]),
     module(
       "Console",
-      ["BorealisBase", "BorealisCrypto", "HTTP", "Model", "Storage", "Core", "API", "CQREncode", "CCurl"],
+      [
+        "BorealisBase", "BorealisCrypto", "HTTP", "Model", "Storage", "Core", "API", "CQREncode", "CCurl",
+        "CZlib",
+      ],
       exclude: ["Assets"], plugins: ["EmbedFiles"]),
     // Several nodes.
     module(

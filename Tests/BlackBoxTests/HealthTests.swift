@@ -54,5 +54,8 @@ import Testing
     #expect(answer.head.lowercased().contains("\r\ncontent-type: application/json\r\n"))
     #expect(answer.document?["openapi"] == "3.1.0")
     #expect(answer.document?["info"]?["version"] == server.ready["version"])
+    // So does the library for browsers.
+    let version = server.ready["version"]?.string ?? ""
+    #expect(try server.call("GET", "/sdk/web/borealis-\(version).tgz").status == 200)
   }
 }

@@ -75,6 +75,17 @@ struct PythonClientTests {
     #expect(ending.output.split(separator: "\n").count == 3)
   }
 
+  @Test(
+    .enabled(
+      if: PythonClient.hasFirefox && PythonClient.hasWebSockets && PythonClient.hasWebPush
+        && PythonClient.hasCryptography,
+      "firefox-esr or one of the Python packages websockets, pywebpush and cryptography is missing"))
+  func `Firefox subscribes, decrypts and shows pushes by its own code`() throws {
+    let ending = try PythonClient.run("web_firefox.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.split(separator: "\n").count == 4)
+  }
+
   @Test(.enabled(if: PythonClient.hasWebSockets, "the Python package websockets is missing"))
   func `Devices in Python come over WebSocket`() throws {
     let ending = try PythonClient.run("web_devices.py", ["--binary", RunningProgram.path])
@@ -176,6 +187,9 @@ private enum PythonClient {
   /// Whether a sender of Web Push is there, and what it is made of.
   static let hasWebPush =
     (try? start(["-c", "import pywebpush, py_vapid, http_ece"]).end().status) == 0
+
+  /// Whether Firefox is there.
+  static let hasFirefox = access("/usr/bin/firefox-esr", X_OK) == 0
 
   /// Whether the package that speaks WebSocket is there.
   static let hasWebSockets = (try? start(["-c", "import websockets"]).end().status) == 0

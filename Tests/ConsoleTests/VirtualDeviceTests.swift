@@ -44,6 +44,11 @@ import Testing
       let again = await browser.call("GET", "/web/\(name)", headers: [("if-none-match", tag)])
       #expect(again.status == 304 && again.body.isEmpty && again.headers["etag"] == tag)
     }
+    let package = await browser.call("GET", "/sdk/web/borealis-\(WebPackage.version).tgz")
+    #expect(package.body == WebPackage.archive && package.headers["content-type"] == "application/gzip")
+    let module = await browser.call("GET", "/sdk/web/index.js")
+    #expect(module.headers["content-type"]?.hasPrefix("text/javascript") == true)
+    #expect(module.headers["access-control-allow-origin"] == "*")
     #expect(await browser.call("GET", "/web/virtual.js").status == 404)
     #expect(!WebConsole.serves("/webhooks"))
   }

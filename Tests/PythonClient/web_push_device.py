@@ -1,5 +1,5 @@
 """Proves in Chromium that pages and their service worker show what comes over Web Push: on the console's virtual device, and on the
-page of another site, which is the one in Docs/web-push.md.
+page of another site, which is the one in Docs/web.md.
 
     python3 web_push_device.py --binary .build/debug/borealis [--pictures FOLDER]
 
@@ -30,7 +30,8 @@ from playwright.async_api import BrowserContext, Page, Worker, async_playwright
 from stage import DEADLINE, Failed, Server, expect, expect_equal, told
 from web_push import CONTACT, PushService
 
-DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "Docs" / "web-push.md"
+VECTORS = pathlib.Path(__file__).resolve().parents[2] / "Docs" / "protocol-vectors.txt"
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "Docs" / "web.md"
 
 # A name that is no loopback address: a page from there over HTTP is not secure.
 INSECURE = "borealis.test"
@@ -126,12 +127,21 @@ class SiteHandler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def online(server: Server) -> float:
+    """Devices that the server knows to be connected."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(f"http://{server.http}/metrics", timeout=DEADLINE) as answer:
+        found = re.search(r"^borealis_devices_online (\S+)$", answer.read().decode(), re.MULTILINE)
+    assert found, "the number of connected devices is among the metrics"
+    return float(found[1])
+
+
 class Stage:
     """A browser context with the push service in the place of Google's, and an app's server."""
 
     def __init__(self, api: AppServer, service: PushService, server: Server):
         self.api, self.service = api, service
-        self.metrics = f"http://{server.http}/metrics"
+        self.server = server
         self.refusal = ""
         self.subscribed: list[tuple[bool, str]] = []
         self.context: BrowserContext
@@ -156,21 +166,14 @@ class Stage:
                         return worker
                 await asyncio.sleep(0.05)
 
-    def _online(self) -> float:
-        """Devices that the server knows to be connected."""
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(self.metrics, timeout=DEADLINE) as answer:
-            found = re.search(r"^borealis_devices_online (\S+)$", answer.read().decode(), re.MULTILINE)
-        assert found, "the number of connected devices is among the metrics"
-        return float(found[1])
 
     @contextlib.asynccontextmanager
     async def leaving(self) -> AsyncIterator[None]:
         """A connection is ended; waits until the server knows it. What is pushed before goes to the connection alone."""
-        before = await asyncio.to_thread(self._online)
+        before = await asyncio.to_thread(online, self.server)
         yield
         async with asyncio.timeout(DEADLINE):
-            while await asyncio.to_thread(self._online) >= before:
+            while await asyncio.to_thread(online, self.server) >= before:
                 await asyncio.sleep(0.05)
 
     async def push(self, device: str, notification: dict[str, Any], **options: Any) -> str:
@@ -401,10 +404,9 @@ async def another_site(stage: Stage, site: Site, server: Server) -> None:
     page, scope = stage.page, f"{site.origin}/"
     await page.goto(scope)
     await page.get_by_text("Notifications: off").wait_for()
-    await page.wait_for_function("device.isOnline")
+    device = await page.locator("#device", has_text=re.compile("^[0-9a-f]{19}$")).inner_text()
     await page.get_by_role("button", name="Notify me").click()
     await page.get_by_text("Notifications: on").wait_for()
-    device = await page.evaluate("state.values.registrationID")
     await stage.push(device, {"alert": "while open"})
     await page.get_by_text("while open").wait_for()
     async with stage.leaving():
@@ -427,10 +429,12 @@ async def another_site(stage: Stage, site: Site, server: Server) -> None:
     await stage.counts(msg_id, 1, 1)
 
 
-async def deleted_data(stage: Stage) -> None:
+async def deleted_data(stage: Stage, server: str) -> None:
     """Somebody deletes what a site has stored while its page is open: the page goes on with a new database."""
     page = stage.page
-    await page.evaluate("self.kept = new BorealisStore.Store('kept'); kept.setFact('name', 'value')")
+    await page.evaluate(
+        "async (url) => { self.kept = new (await import(url)).Store('kept'); await kept.setFact('name', 'value'); }",
+        f"{server}/sdk/web/store.js")  # fmt: skip
     expect_equal(await page.evaluate("kept.fact('name')"), "value", "what is stored")
     session = await stage.context.new_cdp_session(page)
     origin = await page.evaluate("origin")
@@ -439,6 +443,23 @@ async def deleted_data(stage: Stage) -> None:
     expect_equal(await page.evaluate("kept.fact('name')"), None, "what was deleted")
     await page.evaluate("kept.setFact('name', 'again')")
     expect_equal(await page.evaluate("kept.fact('name')"), "again", "what is stored afterwards")
+
+
+async def vectors(stage: Stage, server: str) -> None:
+    """The library decodes what servers send, as the protocol's page has it."""
+    lines = [line.split() for line in VECTORS.read_text().splitlines()]
+    frames = {name: data for direction, name, data in (line for line in lines if len(line) == 3) if direction == "s"}
+    expect(len(frames) > 10, f"{len(frames)} server frames")
+    found = await stage.page.evaluate(
+        """async ([url, all]) => {
+          const { decode } = await import(url);
+          const bytes = (hex) => Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
+          return Object.entries(all).map(([name, hex]) => [name, decode(bytes(hex)).map((frame) => frame.name)]);
+        }""",
+        [f"{server}/sdk/web/device.js", frames])  # fmt: skip
+    for name, names in found:
+        expect_equal(len(names), 1, f"frames of {name}")
+        expect(name.upper().replace("-", "_").startswith(names[0]), f"{name} is decoded as {names[0]}")
 
 
 async def play(binary: str, folder: pathlib.Path, pictures: pathlib.Path | None) -> None:
@@ -468,7 +489,8 @@ async def play(binary: str, folder: pathlib.Path, pictures: pathlib.Path | None)
             await other.use(await (await browser.new_context()).new_page())
             await other.context.grant_permissions(["notifications"], origin=site.origin)
             await another_site(other, site, server)
-            await deleted_data(other)
+            await deleted_data(other, f"http://{server.http}")
+            await vectors(other, f"http://{server.http}")
             print("ok - so does the page of another site")
             await browser.close()
     except Failed:

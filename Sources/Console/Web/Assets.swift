@@ -10,31 +10,39 @@ enum Assets {
     let body: [UInt8]
     let version: String
 
-    init(_ type: String, _ text: String) {
+    init(_ type: String, _ text: String) { self.init(type, Array(text.utf8)) }
+
+    init(_ type: String, _ body: [UInt8]) {
       self.type = type
-      body = Array(text.utf8)
+      self.body = body
       version = String(Hex.encode(SHA256.digest(body)).prefix(12))
     }
   }
 
   private static let all: [String: Asset] = [
     "console.css": Asset("text/css; charset=utf-8", embeddedFiles["console.css"] ?? ""),
-    "console.js": script("console.js"), "virtual.js": script("virtual.js"),
-    "borealis.js": siteFiles["borealis.js"] ?? script(),
+    "console.js": script(embeddedFiles["console.js"]), "virtual.js": script(embeddedFiles["virtual.js"]),
+    "borealis.js": script(WebPackage.pageScript),
     "icon.svg": Asset("image/svg+xml", embeddedFiles["icon.svg"] ?? ""),
   ]
 
-  /// The files for pages of other sites: a device with Web Push, and the service worker's part.
+  /// The files for pages of other sites.
   private static let siteFiles: [String: Asset] = [
-    "borealis.js": script("content.js", "device.js", "store.js", "webpush.js"),
-    "borealis-worker.js": script("content.js", "store.js", "worker.js"),
+    "borealis.js": script(WebPackage.pageScript), "borealis-worker.js": script(WebPackage.workerScript),
   ]
+
+  /// The library for browsers: its modules, and the package that has all of them.
+  private static let packageFiles: [String: Asset] = {
+    var files = embeddedWebFiles.filter { $0.key.hasSuffix(".js") }.mapValues { script($0) }
+    files["borealis-\(WebPackage.version).tgz"] = Asset("application/gzip", WebPackage.archive)
+    return files
+  }()
 
   /// Where the console's own pages find the service worker.
   static let worker = "/web/borealis-worker.js"
 
-  private static func script(_ parts: String...) -> Asset {
-    Asset("text/javascript; charset=utf-8", parts.map { embeddedFiles[$0] ?? "" }.joined(separator: "\n"))
+  private static func script(_ text: String?) -> Asset {
+    Asset("text/javascript; charset=utf-8", text ?? "")
   }
 
   /// Where a file is.
@@ -57,9 +65,15 @@ enum Assets {
     return call.respond(response)
   }
 
-  /// Serves a file to any site. Pages name no version, so browsers ask each time.
-  static func serveToSites(_ call: PageCall) -> HTTPResponse {
-    guard let asset = siteFiles[call.capture("name") ?? ""] else { return call.missing }
+  /// Serves a classic script to any site.
+  static func serveToSites(_ call: PageCall) -> HTTPResponse { serve(siteFiles, call) }
+
+  /// Serves a file of the library for browsers.
+  static func servePackage(_ call: PageCall) -> HTTPResponse { serve(packageFiles, call) }
+
+  /// Pages name no version, so browsers ask each time.
+  private static func serve(_ files: [String: Asset], _ call: PageCall) -> HTTPResponse {
+    guard let asset = files[call.capture("name") ?? ""] else { return call.missing }
     let tag = "\"\(asset.version)\""
     let isKnown = call.request.headers["if-none-match"] == tag
     var response = HTTPResponse(
@@ -78,5 +92,6 @@ struct AssetPages: Controller {
   static let routes: [Route<AssetPages>] = [
     Route(.open, "GET", "/console/assets/{version}/{name}") { Assets.serve($1) },
     Route(.open, "GET", "/web/{name}") { Assets.serveToSites($1) },
+    Route(.open, "GET", "/sdk/web/{name}") { Assets.servePackage($1) },
   ]
 }

@@ -21,7 +21,12 @@ import PackagePlugin
       return [try embed([file], as: "document", in: "EmbeddedDocument.swift", context)]
     case "Console":
       let files = try self.files(in: package.appending(path: "Sources/Console/Assets"))
-      return [try embed(files, as: "files", in: "EmbeddedFiles.swift", context)]
+      let web = try self.files(in: package.appending(path: "Sources/web"))
+      return [
+        try embed(files, as: "files", in: "EmbeddedFiles.swift", context),
+        try embed(
+          web + [package.appending(path: "LICENSE")], as: "web-files", in: "EmbeddedWebFiles.swift", context),
+      ]
     default:
       Diagnostics.error("EmbedFiles has nothing for \(target.name)")
       return []

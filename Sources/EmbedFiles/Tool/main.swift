@@ -2,6 +2,7 @@
 //        embed-files postgres-migrations OUTPUT FILE... — the same for those of PostgreSQL.
 //        embed-files document OUTPUT FILE — writes the file as a string in Swift.
 //        embed-files files OUTPUT FILE... — writes the files as a dictionary of strings in Swift, by name.
+//        embed-files web-files OUTPUT FILE... — the same for the library for browsers.
 // Migrations are named `0001_initial.sql`: four digits without gaps, then lower-case letters, digits and `_`.
 import Glibc
 
@@ -53,12 +54,13 @@ case "migrations", "postgres-migrations":
 case "document":
   guard files.count == 1 else { fail("a document is one file") }
   source = "let embeddedDocument = \(literal(files[3]))\n"
-case "files":
+case "files", "web-files":
   let entries = files.map { path in
     let name = path.split(separator: "/").last.map(String.init) ?? path
     return "  \"\(name)\": \(literal(path)),\n"
   }
-  source = "let embeddedFiles: [String: String] = [\n\(entries.joined())]\n"
+  let dictionary = arguments[1] == "files" ? "embeddedFiles" : "embeddedWebFiles"
+  source = "let \(dictionary): [String: String] = [\n\(entries.joined())]\n"
 default: fail("unknown kind \"\(arguments[1])\"")
 }
 guard let file = fopen(arguments[2], "wb"), fputs(source, file) >= 0, fclose(file) == 0 else {

@@ -8,8 +8,8 @@ extension Words {
   static let portTLS = Phrase("{} (TLS)", "{}（TLS）")
   static let portPlain = Phrase("{} (without TLS)", "{}（无 TLS）")
   static let connectDevicesText = Phrase(
-    "Apps need the app key, the server and the port. BorealisDevice (Swift) and device.js (browsers) are ready-made libraries; Docs/protocol.md specifies the protocol for other clients.",
-    "应用需要 AppKey、服务器地址和端口。可直接使用 BorealisDevice（Swift）和 device.js（浏览器）；其他客户端可按 Docs/protocol.md 实现协议。")
+    "Apps need the app key, the server and the port. There are libraries for Swift (BorealisDevice), Java and Android, and browsers; Docs/protocol.md specifies the protocol for other clients.",
+    "应用需要 AppKey、服务器地址和端口。已有 Swift（BorealisDevice）、Java/Android 和浏览器的客户端库；其他客户端可按 Docs/protocol.md 实现协议。")
   static let rename = Phrase("Rename", "重命名")
   static let saved = Phrase("Saved.", "已保存。")
   static let deleteApp = Phrase("Delete app", "删除应用")

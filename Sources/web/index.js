@@ -1,0 +1,6 @@
+// What a page imports.
+
+export { Borealis } from "./borealis.js";
+export { Device, State } from "./device.js";
+export { Keys } from "./encryption.js";
+export { WebPush } from "./webpush.js";
