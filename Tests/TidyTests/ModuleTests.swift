@@ -2,14 +2,14 @@ import Foundation
 import PushTesting
 import Testing
 
+@Suite struct ModuleTests {
+  /// What any module may import besides its dependencies.
+  static let system: Set<String> = ["Dispatch", "Glibc", "Synchronization"]
+
   /// Frameworks of Apple that the device library uses where they are.
   private static let apple: Set = [
     "CryptoKit", "Darwin", "Foundation", "Network", "Security", "UIKit", "UserNotifications",
   ]
-
-@Suite struct ModuleTests {
-  /// What any module may import besides its dependencies.
-  static let system: Set<String> = ["Dispatch", "Glibc", "Synchronization"]
 
   let map: ModuleMap
   let manifest: String
