@@ -46,4 +46,30 @@ struct DeviceCredential: Sendable {
       go(app, number)
     }
   }
+
+  /// The same for calls that a registration makes rarely: beyond so many in a minute it is refused.
+  func admit(
+    _ call: GatewayCall, _ gateway: Gateway, callsPerMinute: Int,
+    _ go: @escaping @Sendable (App, RegistrationNumber) -> Void
+  ) {
+    admit(call, gateway.router) { app, number in
+      // A registration that shares its place with another shares the calls as well.
+      let place = Hasher.place(app.id.rawValue, number.rawValue)
+      if let limiter = gateway.rates[.open] {
+        let budget = limiter.take(place, quota: callsPerMinute, at: gateway.time.monotonic())
+        guard budget.isGranted else { return call.fail(.rateExceeded) }
+      }
+      go(app, number)
+    }
+  }
+}
+
+extension Hasher {
+  /// A number for two, which nobody can aim for from outside.
+  fileprivate static func place(_ first: UInt32, _ second: UInt32) -> UInt32 {
+    var hasher = Hasher()
+    hasher.combine(first)
+    hasher.combine(second)
+    return UInt32(truncatingIfNeeded: hasher.finalize())
+  }
 }

@@ -87,7 +87,7 @@ extension Gateway {
     PushReportController.self,
     WhyController.self, MessageReportController.self, UserReportController.self, DeviceReceiptController.self,
     VendorReceiptController.self,
-    DeviceTokenController.self,
+    DeviceTokenController.self, DeviceFactController.self,
     DeviceController.self, ScheduleController.self, AdminController.self, CertificateController.self,
     ImageController.self, DeviceKeyController.self, SealingController.self, CallbackController.self,
   ]

@@ -38,6 +38,8 @@ package final class Router: Sendable {
   package let testDevices: TestDevices
   /// Keys for contents that only devices read.
   package let deviceKeys: DeviceKeys
+  /// Facts of devices.
+  package let facts: DeviceFacts
   /// Apps with callbacks.
   package let callbacks: CallbackApps
   /// The ways to devices.
@@ -135,6 +137,7 @@ package final class Router: Sendable {
     plans = PushPlans(store: store, time: time)
     testDevices = TestDevices(store: store, time: time)
     deviceKeys = DeviceKeys(store: store, time: time)
+    facts = DeviceFacts(store: store)
     (self.scope, self.zone, self.journal) = (scope, zone, journal)
     (self.audit, self.channels) = (audit, channels)
     (self.gateways, self.pushRateLimiter, self.writeBehind) = (gateways, pushRateLimiter, writeBehind)

@@ -165,6 +165,9 @@ final class DeviceRequests {
           heartbeat: connections.slab[slot].core.heartbeat, ackDelay: limits.ackDelay,
           serverTime: connections.time.now(),
           pending: UInt32(clamping: login.pending)))
+      if !login.facts.isEmpty, connections.slab[slot].core.version >= 6 {
+        connections.send(slot, .factsWanted(login.facts))
+      }
       if login.mayWait || mayLack(login) { sending.catchUp(slot) }
     }
   }

@@ -30,6 +30,8 @@ enum OperationCheck {
       .success(.setToken(PushToken(other.slot, other.token.environment, other.token.bytes)))
     case .setChannelToken(let told): .success(.tellToken(told))
     case .setKey(let key): .success(.setKey(key.kind, key.bytes))
+    case .setFacts(let facts):
+      result(.setFacts(facts), unless: facts.allSatisfy { $0.accepts($1) } ? nil : .requestInvalid)
     case .getKey(let id): .success(.readKey(id))
     case .appState, .logout: .failure(Fault(code: .requestInvalid))
     }

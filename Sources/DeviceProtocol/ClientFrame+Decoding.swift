@@ -81,6 +81,18 @@ extension ToldToken {
   }
 }
 
+extension [DeviceFact: String] {
+  init(_ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
+    self = [:]
+    let count = Int(try reader.integer(UInt8.self, in: bytes))
+    guard count > 0 else { throw .invalidCount }
+    for _ in 0..<count {
+      let fact = try reader.value(DeviceFact.self, in: bytes)
+      guard updateValue(try reader.storableText(in: bytes), forKey: fact) == nil else { throw .invalidValue }
+    }
+  }
+}
+
 extension LoginRequest {
   init(_ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     appKey = try reader.appKey(in: bytes)
@@ -93,7 +105,7 @@ extension LoginRequest {
 
 extension Operation {
   static func isKnown(_ type: FrameType) -> Bool {
-    (FrameType.setAlias.rawValue...FrameType.setChannelToken.rawValue).contains(type.rawValue)
+    (FrameType.setAlias.rawValue...FrameType.setFacts.rawValue).contains(type.rawValue)
   }
 
   init(_ type: FrameType, _ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
@@ -113,6 +125,7 @@ extension Operation {
     case .setKey: self = .setKey(try DeviceKey(&reader, in: bytes))
     case .getKey: self = .getKey(ContentKeyID(try reader.integer(in: bytes)))
     case .setChannelToken: self = .setChannelToken(try ToldToken(&reader, in: bytes))
+    case .setFacts: self = .setFacts(try [DeviceFact: String](&reader, in: bytes))
     case .appState: self = .appState(try reader.value(in: bytes))
     case .logout: self = .logout
     default: throw .unknownType

@@ -122,6 +122,12 @@ extension FrameWriter {
     case .setChannelToken(let told):
       for field in [told.channel, told.kind, told.name, told.service] { text(field) }
       longText(told.token, atMost: ToldToken.maximumBytes)
+    case .setFacts(let facts):
+      integer(UInt8(truncatingIfNeeded: facts.count))
+      for (fact, value) in facts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        integer(fact.rawValue)
+        text(value)
+      }
     case .appState(let state): integer(state.rawValue)
     }
   }

@@ -154,6 +154,9 @@ public enum Operation: Hashable, Sendable {
   case getKey(ContentKeyID)
   /// Reports a token of any channel; since version 5 of the protocol.
   case setChannelToken(ToldToken)
+  /// Reports facts about the device, one at least, in texts of at most 255 bytes; an empty one says that the
+  /// device does not know. Since version 6 of the protocol.
+  case setFacts([DeviceFact: String])
   /// Reports whether the app is in the foreground.
   case appState(AppState)
   /// Ends the session.
@@ -177,6 +180,7 @@ public enum Operation: Hashable, Sendable {
     case .setKey: .setKey
     case .getKey: .getKey
     case .setChannelToken: .setChannelToken
+    case .setFacts: .setFacts
     case .appState: .appState
     case .logout: .logout
     }
@@ -188,6 +192,7 @@ public enum Operation: Hashable, Sendable {
     case .setOtherToken: 2
     case .setKey, .getKey: 4
     case .setChannelToken: 5
+    case .setFacts: 6
     default: 1
     }
   }

@@ -59,12 +59,16 @@ public struct FrameType: RawRepresentable, Hashable, Sendable {
   public static let getKey = FrameType(0x3F)
   /// Client: reports a token of any channel. Since version 5.
   public static let setChannelToken = FrameType(0x40)
+  /// Client: reports facts about the device. Since version 6.
+  public static let setFacts = FrameType(0x41)
   /// Server: the version to speak.
   public static let helloOK = FrameType(0x90)
   /// Server: a new registration.
   public static let registerOK = FrameType(0x91)
   /// Server: the session has started.
   public static let loginOK = FrameType(0x92)
+  /// Server: the facts that the app asks for. Since version 6.
+  public static let factsWanted = FrameType(0x93)
   /// Server: a push.
   public static let push = FrameType(0xA0)
   /// Server: recalls a push.

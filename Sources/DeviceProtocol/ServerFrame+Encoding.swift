@@ -21,6 +21,7 @@ extension ServerFrame {
       writer.integer(ackDelay)
       writer.time(serverTime)
       writer.integer(pending)
+    case .factsWanted(let facts): writer.integer(facts.rawValue)
     case .push(let push):
       writer.integer(push.messageID.rawValue)
       writer.integer(UInt8(push.isOffline ? 1 : 0))
@@ -90,6 +91,7 @@ extension ServerFrame {
     case .helloOK: .helloOK
     case .registerOK: .registerOK
     case .loginOK: .loginOK
+    case .factsWanted: .factsWanted
     case .push: .push
     case .recall: .recall
     case .result: .result

@@ -22,6 +22,8 @@ public enum ServerFrame: Hashable, Sendable {
   /// The session has started: heartbeat interval in seconds (from 1), how long ACKs may be collected in
   /// milliseconds, the server's clock, how many stored pushes follow.
   case loginOK(heartbeat: UInt16, ackDelay: UInt16, serverTime: Timestamp, pending: UInt32)
+  /// The facts that the app asks for, sent after `loginOK` if there are any.
+  case factsWanted(DeviceFactSet)
   /// A push; a view of the bytes it was decoded from.
   case push(PushView)
   /// Recalls a push.
@@ -56,6 +58,7 @@ public enum ServerFrame: Hashable, Sendable {
       self = .loginOK(
         heartbeat: heartbeat, ackDelay: try reader.integer(in: bytes), serverTime: try reader.time(in: bytes),
         pending: try reader.integer(in: bytes))
+    case .factsWanted: self = .factsWanted(DeviceFactSet(rawValue: try reader.integer(in: bytes)))
     case .result:
       let sequence = try reader.integer(UInt32.self, in: bytes)
       let code = ResultCode(rawValue: try reader.integer(in: bytes))

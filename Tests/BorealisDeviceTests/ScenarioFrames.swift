@@ -40,7 +40,7 @@ struct ScenarioFrames {
     case "hex": return Hex.decode(String(words[1])) ?? []
     case "PONG": return Wire.bytes(.pong)
     case "HELLO_OK":
-      let version: UInt8 = number("version", 5)
+      let version: UInt8 = number("version", 6)
       return Wire.bytes(.helloOK(version: version, serverTime: time, maxFrame: number("max_frame", 65_536)))
     case "REGISTER_OK":
       return Wire.bytes(.registerOK(ScenarioDevice.identity.registrationID, ScenarioDevice.identity.secret))
@@ -54,6 +54,7 @@ struct ScenarioFrames {
       return ServerFrame.encodePush(
         messageID: MessageID(try position(1)), offline: words.contains("offline"),
         content: Array("{\(showBefore)\"message\":{\"msg_content\":\"hi\"}}".utf8))
+    case "FACTS_WANTED": return Wire.bytes(.factsWanted(DeviceFactSet(rawValue: try position(1))))
     case "RECALL": return Wire.bytes(.recall(MessageID(try position(1))))
     case "RESULT":
       return Wire.bytes(.result(sequence: try position(1), code: try code(2), payload: payload()))
@@ -142,6 +143,10 @@ extension ScenarioFrames {
     case .logout: "LOGOUT \(number)"
     case .setChannelToken(let told):
       "SET_CHANNEL_TOKEN \(number) \(told.channel)/\(told.kind)/\(told.name)/\(told.service) \(told.token)"
+    case .setFacts(let facts):
+      "SET_FACTS \(number) "
+        + facts.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }
+        .joined(separator: ",")
     default: "\(operation)"
     }
   }

@@ -212,6 +212,44 @@ import Testing
     #expect(try device.next() == .frame(.goAway(.protocolError, retryAfter: 0, host: "")))
   }
 
+  // MARK: Facts
+
+  @Test func `The server says which facts the app asks for, and stores these only`() throws {
+    let server = try TestServer()
+    let (device, identity) = try server.device()
+    #expect(try device.perform(.setFacts([.model: "a"])).0 == .ok)
+    let wanted: DeviceFactSet = [DeviceFactSet(.model), DeviceFactSet(.optedOut)]
+    _ = try TestServer.wait { done in
+      server.router.apps.setFacts(wanted, of: server.app) { done($0.mapError { $0 as any Error }) }
+    }
+    let again = try server.back(identity)
+    #expect(try again.next() == .frame(.factsWanted(wanted)))
+    #expect(try again.perform(.setFacts([.model: "a", .language: "de", .optedOut: "no"])).0 == .ok)
+    let number = try #require(server.app.directory.find(identity.id))
+    #expect(server.app.directory.facts(of: number) == [.model: "a", .optedOut: "no"])
+    #expect(try again.perform(.setFacts([.optedOut: "perhaps"])).0 == .requestInvalid)
+    #expect(
+      try again.perform(.setFacts([.model: String(repeating: "a", count: 65)])).0 == .requestInvalid)
+  }
+
+  @Test func `Facts are not there before version 6`() throws {
+    let server = try TestServer()
+    let (_, identity) = try server.device()
+    _ = try TestServer.wait { done in
+      server.router.apps.setFacts(.all, of: server.app) { done($0.mapError { $0 as any Error }) }
+    }
+    let device = try TestDevice(port: server.port)
+    try device.send(.hello(Hello(minVersion: 1, maxVersion: 5, clientName: "old")))
+    guard case .frame(.helloOK(version: 5, _, _)) = try device.next() else {
+      throw TestServer.Failed("not version 5")
+    }
+    try device.login(server.app.key, identity)
+    _ = try device.expectLogin()
+    try device.ping()
+    try device.send(.operation(sequence: 1, .setFacts([.model: "a"])))
+    #expect(try device.next() == .frame(.goAway(.protocolError, retryAfter: 0, host: "")))
+  }
+
   // MARK: Lists
 
   /// 6008 is the client's: what fits in a frame is not too long.

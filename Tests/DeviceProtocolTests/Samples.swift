@@ -16,6 +16,7 @@ enum Samples {
     ("hello-both-versions", .hello(Hello(minVersion: 1, maxVersion: 2, clientName: "demo/1.0"))),
     ("hello-three-versions", .hello(Hello(minVersion: 1, maxVersion: 3, clientName: "demo/1.0"))),
     ("hello-four-versions", .hello(Hello(minVersion: 1, maxVersion: 4, clientName: "demo/1.0"))),
+    ("hello-five-versions", .hello(Hello(minVersion: 1, maxVersion: 5, clientName: "demo/1.0"))),
     ("hello-all-versions", .hello(Hello(clientName: "demo/1.0"))),
     (
       "register",
@@ -77,6 +78,8 @@ enum Samples {
       "set-channel-token-none",
       .operation(sequence: 22, .setChannelToken(ToldToken(channel: "fcm", token: "")))
     ),
+    ("set-facts", .operation(sequence: 23, .setFacts([.notificationPermission: "on", .language: "zh-CN"]))),
+    ("set-facts-none", .operation(sequence: 24, .setFacts([.model: ""]))),
     ("logout", .operation(sequence: 0xFFFF_FFFF, .logout)),
   ]
 
@@ -87,6 +90,7 @@ enum Samples {
 
   static let server: [(name: String, frame: ServerFrame)] = [
     ("pong", .pong),
+    ("hello-ok-6", .helloOK(version: 6, serverTime: time, maxFrame: 65_536)),
     ("hello-ok-5", .helloOK(version: 5, serverTime: time, maxFrame: 65_536)),
     ("hello-ok-4", .helloOK(version: 4, serverTime: time, maxFrame: 65_536)),
     ("hello-ok-3", .helloOK(version: 3, serverTime: time, maxFrame: 65_536)),
@@ -94,6 +98,7 @@ enum Samples {
     ("hello-ok", .helloOK(version: 1, serverTime: time, maxFrame: 65_536)),
     ("register-ok", .registerOK(registrationID, secret)),
     ("login-ok", .loginOK(heartbeat: 300, ackDelay: 1000, serverTime: time, pending: 2)),
+    ("facts-wanted", .factsWanted([DeviceFactSet(.language), DeviceFactSet(.notificationPermission)])),
     ("recall", .recall(messageID)),
     ("result", .result(sequence: 1, code: .aliasFull, payload: [])),
     ("result-alias", .result(sequence: 3, code: .ok, payload: [1, 0x61])),

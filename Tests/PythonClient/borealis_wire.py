@@ -73,6 +73,23 @@ class Tags:
         return [self.tag.read(body) for _ in range(self.count.read(body))]
 
 
+class Facts:
+    """Facts by their numbers, each once."""
+
+    number, value = Integer(1, 1, 9), Text8()
+
+    def write(self, value: dict[int, str]) -> bytes:
+        require(bool(value), "no facts")
+        entries = (self.number.write(number) + self.value.write(text) for number, text in sorted(value.items()))
+        return len(value).to_bytes(1) + b"".join(entries)
+
+    def read(self, body: Body) -> dict[int, str]:
+        count = body.take(1)[0]
+        facts = dict((self.number.read(body), self.value.read(body)) for _ in range(count))
+        require(0 < count == len(facts), "no facts, or one twice")
+        return facts
+
+
 class HexDigits:
     """Hexadecimal digits, two a byte; an odd number of them is filled up with a zero digit."""
 
@@ -230,12 +247,14 @@ FROM_CLIENT: dict[int, tuple[str, dict]] = {
     0x3F: ("GET_KEY", SEQ | {"key_id": Fixed(8)}),
     0x40: ("SET_CHANNEL_TOKEN", SEQ | {"channel": TEXT, "kind": TEXT, "token_name": TEXT, "service": TEXT,
                                        "token": LongText(4096)}),
+    0x41: ("SET_FACTS", SEQ | {"facts": Facts()}),
 }  # fmt: skip
 FROM_SERVER: dict[int, tuple[str, dict]] = {
     0x02: ("PONG", {}),
     0x90: ("HELLO_OK", {"version": U8, "server_time": U64, "max_frame": U32}),
     0x91: ("REGISTER_OK", {"registration_id": REGISTRATION_ID, "secret": SECRET}),
     0x92: ("LOGIN_OK", {"heartbeat": Integer(2, 1), "ack_delay": U16, "server_time": U64, "pending": U32}),
+    0x93: ("FACTS_WANTED", {"facts": U16}),
     0xA0: ("PUSH", {"msg_id": MSG_ID, "flags": Integer(1, 0, 1), "content": Rest()}),
     0xA1: ("RECALL", {"msg_id": MSG_ID}),
     0xB0: ("RESULT", {"seq": U32, "code": U16, "payload": Rest()}),

@@ -37,6 +37,7 @@ enum PlanRules {
     ("SELECT count(*) FROM registration WHERE app_id = ?", "loading an app"),
     ("FROM channel_token WHERE app_id = ? AND token IS NOT NULL ORDER BY number", "loading an app"),
     ("SELECT number, name FROM tag WHERE app_id = ? ORDER BY number", "loading an app"),
+    ("SELECT number, fact, value FROM fact_value WHERE app_id = ? ORDER BY number", "loading an app"),
     ("SELECT count(*) FROM tag WHERE app_id = ?", "an import, once for a thousand new names"),
     ("FROM pending CROSS JOIN push USING (msg_id)", "loading what is pending"),
     ("FROM pending JOIN push ON push.msg_id = pending.msg_id", "loading what is pending"),

@@ -13,8 +13,6 @@ struct DeviceTokenController: GatewayController {
 
   /// Most tokens in a request.
   private static let limit = 16
-  /// Calls of a registration in a minute: tokens change a few times a year.
-  private static let callsPerMinute = 30
 
   /// `POST /v1/tokens`: all of them or nothing.
   private func takeTokens(_ call: GatewayCall) {
@@ -26,13 +24,7 @@ struct DeviceTokenController: GatewayController {
     guard let items = json["tokens"]?.array, (1...Self.limit).contains(items.count) else {
       return call.fail(faults.invalid("tokens must be an array of 1 to \(Self.limit) tokens"))
     }
-    login.admit(call, router) { [self] app, number in
-      // A registration that shares its place with another shares the calls as well.
-      let place = Hasher.place(app.id.rawValue, number.rawValue)
-      if let limiter = gateway.rates[.open] {
-        let budget = limiter.take(place, quota: Self.callsPerMinute, at: gateway.time.monotonic())
-        guard budget.isGranted else { return call.fail(.rateExceeded) }
-      }
+    login.admit(call, gateway, callsPerMinute: DeviceFactController.callsPerMinute) { [self] app, number in
       guard let platform = app.directory.identity(number)?.platform else {
         return call.fail(.authenticationFailed)
       }
@@ -84,15 +76,5 @@ struct DeviceTokenController: GatewayController {
     } catch {
       return .failure(error)
     }
-  }
-}
-
-extension Hasher {
-  /// A number for two, which nobody can aim for from outside.
-  fileprivate static func place(_ first: UInt32, _ second: UInt32) -> UInt32 {
-    var hasher = Hasher()
-    hasher.combine(first)
-    hasher.combine(second)
-    return UInt32(truncatingIfNeeded: hasher.finalize())
   }
 }

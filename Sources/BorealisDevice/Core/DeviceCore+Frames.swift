@@ -77,6 +77,7 @@ extension DeviceCore {
       restoreWishes(at: now)
       sendWaiting(at: now)
     case (.pong, .greeting(knowsVersion: true, _)), (.pong, .session), (.pong, .draining): break
+    case (.factsWanted, .session), (.factsWanted, .draining): break
     case (.push(let push), .session), (.push(let push), .draining): take(push, from: buffer, at: now)
     case (.recall(let id), .session), (.recall(let id), .draining): recall(id)
     case (.result(let sequence, let code, let payload), .session),

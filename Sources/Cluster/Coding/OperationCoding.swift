@@ -18,6 +18,7 @@ enum OperationCoding {
     case tellToken
     case setKey
     case readKey
+    case setFacts
   }
 
   /// The bytes of an operation.
@@ -58,6 +59,13 @@ enum OperationCoding {
     case .readKey(let id):
       begin(.readKey)
       writer.write(id.rawValue)
+    case .setFacts(let facts):
+      begin(.setFacts)
+      writer.write(UInt8(truncatingIfNeeded: facts.count))
+      for (fact, value) in facts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        writer.write(fact.rawValue)
+        writer.write(text: value)
+      }
     }
     return writer.bytes
   }
@@ -99,6 +107,15 @@ enum OperationCoding {
       }
       return .setKey(kind, key)
     case .readKey: return reader.read(UInt64.self).map { .readKey(ContentKeyID($0)) }
+    case .setFacts:
+      var facts: [DeviceFact: String] = [:]
+      guard let count = reader.read(UInt8.self) else { return nil }
+      for _ in 0..<count {
+        guard let number = reader.read(UInt8.self), let value = reader.text() else { return nil }
+        // A later version may know more.
+        if let fact = DeviceFact(rawValue: number) { facts[fact] = value }
+      }
+      return .setFacts(facts)
     }
   }
 

@@ -98,7 +98,8 @@ extension GatewaySide {
           isForeground: login.isForeground, since: now), at: location)
       let loggedIn = LoggedIn(
         app: app, number: accepted.number, platform: Platform(rawValue: accepted.platform),
-        newest: accepted.newest, pending: Int(accepted.pending), mayWait: accepted.mayWait, isInOrder: true)
+        newest: accepted.newest, pending: Int(accepted.pending), mayWait: accepted.mayWait,
+        facts: accepted.facts, isInOrder: true)
       local.send(.loginResult(location, .accepted(loggedIn)), to: location.loop)
     }
   }

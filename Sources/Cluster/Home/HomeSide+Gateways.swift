@@ -77,7 +77,7 @@ extension HomeSide {
     let accepted = SessionLoginResult.Accepted(
       number: login.number, order: order, newest: login.newest,
       pending: UInt32(clamping: login.pending),
-      platform: login.platform?.rawValue ?? 0, mayWait: login.mayWait)
+      platform: login.platform?.rawValue ?? 0, mayWait: login.mayWait, facts: login.facts)
     let result = SessionLoginResult(handle: handle, outcome: .accepted(accepted))
     send(login.app, .loginResult(result), to: handle.incarnation)
   }

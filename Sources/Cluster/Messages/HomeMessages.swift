@@ -18,10 +18,12 @@ package struct SessionLoginResult: MessageBody {
     package let platform: UInt8
     /// Whether any may wait, also if none was counted.
     package let mayWait: Bool
+    /// The facts that the app asks the device for.
+    package let facts: DeviceFactSet
 
     package init(
       number: RegistrationNumber, order: UInt64, newest: MessageID, pending: UInt32, platform: UInt8,
-      mayWait: Bool
+      mayWait: Bool, facts: DeviceFactSet = []
     ) {
       self.number = number
       self.order = order
@@ -29,6 +31,7 @@ package struct SessionLoginResult: MessageBody {
       self.pending = pending
       self.platform = platform
       self.mayWait = mayWait
+      self.facts = facts
     }
   }
 
@@ -62,6 +65,7 @@ package struct SessionLoginResult: MessageBody {
       output.appendVarint(UInt64(login.pending))
       output.append(login.platform)
       output.append(flag: login.mayWait)
+      output.appendVarint(UInt64(login.facts.rawValue))
     case .refused(let code):
       output.append(flag: false)
       output.appendBigEndian(code)
@@ -81,9 +85,11 @@ package struct SessionLoginResult: MessageBody {
     let platform = try reader.integer(UInt8.self, in: bytes)
     // The version before does not say it.
     let mayWait = reader.rest.isEmpty ? pending > 0 : try reader.flag(in: bytes)
+    let facts = reader.rest.isEmpty ? 0 : try reader.smallVarint(in: bytes)
     outcome = .accepted(
       Accepted(
-        number: number, order: order, newest: newest, pending: pending, platform: platform, mayWait: mayWait))
+        number: number, order: order, newest: newest, pending: pending, platform: platform, mayWait: mayWait,
+        facts: DeviceFactSet(rawValue: UInt16(truncatingIfNeeded: facts))))
   }
 }
 

@@ -26,6 +26,7 @@ package final class App: Sendable {
     var allowed: [IPNetwork]?
     var plan: PlanRow
     var importsFrom: Timestamp
+    var facts: DeviceFactSet
 
     init(_ row: AppRow) {
       name = row.name
@@ -35,6 +36,7 @@ package final class App: Sendable {
       allowed = row.allowedNetworks.map { $0.split(separator: " ").compactMap { IPNetwork($0) } }
       plan = row.plan
       importsFrom = row.importsFrom
+      facts = row.facts
     }
   }
 
@@ -47,11 +49,15 @@ package final class App: Sendable {
   /// and Getui's format.
   private let callbacks = Atomic<UInt16>(0)
 
+  /// Whether rows have numbers of erased facts left, and whether some are being looked at.
+  private let erasure: Mutex<(isDue: Bool, isRunning: Bool)>
+
   init(_ row: AppRow, limits: PendingLimits, at now: Timestamp) {
     id = row.id
     key = row.key
     account = row.account
     access = Mutex(Access(row))
+    erasure = Mutex((row.hasErasedFacts, false))
     directory = AppDirectory(
       app: row.id, limits: limits, start: UInt32(clamping: now.seconds))
   }
@@ -134,9 +140,28 @@ package final class App: Sendable {
     directory.isAwaited(number) && (!hasToken || moment < access.withLock { $0.importsFrom })
   }
 
+  /// The facts of devices that it asks for.
+  package var facts: DeviceFactSet { access.withLock { $0.facts } }
+
+  /// Whether to look for numbers of erased facts now; `endErasingFacts` follows.
+  func beginErasingFacts() -> Bool {
+    erasure.withLock { erasure in
+      guard erasure.isDue, !erasure.isRunning else { return false }
+      erasure.isRunning = true
+      return true
+    }
+  }
+
+  /// Some rows were looked at, or could not be.
+  func endErasingFacts(isComplete: Bool) {
+    erasure.withLock { $0 = (!isComplete, false) }
+  }
+
   /// Takes over what the operator may have changed; returns whether the app was turned off just now.
   func update(_ row: AppRow) -> Bool {
-    access.withLock { access in
+    directory.keepFacts(row.facts)
+    if row.hasErasedFacts { erasure.withLock { $0.isDue = true } }
+    return access.withLock { access in
       let wasDisabled = access.isDisabled
       if row.oldSecretHash != access.oldSecretHash { oldSecretUse.store(0, ordering: .relaxed) }
       access = Access(row)

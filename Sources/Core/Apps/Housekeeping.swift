@@ -23,6 +23,7 @@ final class Housekeeping: Sendable {
   private let retention: Retention
   private let unusedTags: UnusedTags
   private let unusedRegistrations: UnusedRegistrations
+  private let facts: DeviceFacts
   private let ticks = Atomic<Int>(0)
   /// The moment of the last tick, in milliseconds; 0 before the first.
   private let lastTick = Atomic<Int64>(0)
@@ -51,6 +52,7 @@ final class Housekeeping: Sendable {
     self.figures = figures
     unusedTags = UnusedTags(store: store, imports: imports, limits: options.tags)
     unusedRegistrations = UnusedRegistrations(registrations, options)
+    facts = DeviceFacts(store: store)
     retention = Retention(store: store, scope: scope, options: options, time: time, activity: activity)
   }
 
@@ -84,6 +86,7 @@ final class Housekeeping: Sendable {
       touch(app, at: now)
       unusedTags.step(app, at: now)
       unusedRegistrations.step(app, at: now)
+      facts.eraseStep(app)
       statistics.online(app.directory.onlineCount, of: app.id, at: now)
     }
     imports.learn()

@@ -106,6 +106,7 @@ struct Loading {
       for tag in try transaction.tags.all(app: app.id) {
         app.directory.defineTag(tag.name, number: tag.number)
       }
+      for value in try transaction.facts.values(app: app.id) { app.directory.define(value) }
       app.directory.reserve(try transaction.registrations.count(app: app.id))
       try transaction.registrations.deliveryRows(app: app.id) { app.directory.insert(RegistrationEntry($0)) }
       try transaction.tokens.others(app: app.id) { app.directory.setToken($0) }
@@ -183,7 +184,7 @@ extension RegistrationEntry {
       tokens: row.tokens,
       // What was connected when it was last noted, and nobody noted more.
       lastEnd: row.lastEnd == .connected ? .serverStopped : row.lastEnd, isBlocked: row.isBlocked,
-      isUnconfirmed: row.isUnconfirmed, isAwaited: row.isAwaited)
+      isUnconfirmed: row.isUnconfirmed, isAwaited: row.isAwaited, facts: row.facts)
   }
 }
 

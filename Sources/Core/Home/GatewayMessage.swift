@@ -131,6 +131,8 @@ package enum DeviceOperation: Sendable {
   case tellToken(ToldToken)
   /// The device's public key; an empty one takes the stored one away.
   case setKey(DeviceKeyKind, [UInt8])
+  /// Facts about the device; those that are empty are not known.
+  case setFacts([DeviceFact: String])
   /// Reads a key that an app server shares with the device.
   case readKey(ContentKeyID)
 }

@@ -118,13 +118,15 @@ package struct LoggedIn: Sendable {
   package let pending: Int
   /// Whether any may wait: the count looks at the newest only.
   package let mayWait: Bool
+  /// The facts that the app asks the device for.
+  package let facts: DeviceFactSet
   /// Whether what was accepted after the login comes behind this answer, also when that comes by mail.
   /// Otherwise it may have come before, and found no session.
   package let isInOrder: Bool
 
   package init(
     app: AppID, number: RegistrationNumber, platform: Platform?, newest: MessageID, pending: Int,
-    mayWait: Bool, isInOrder: Bool = false
+    mayWait: Bool, facts: DeviceFactSet = [], isInOrder: Bool = false
   ) {
     self.app = app
     self.number = number
@@ -132,6 +134,7 @@ package struct LoggedIn: Sendable {
     self.newest = newest
     self.pending = pending
     self.mayWait = mayWait
+    self.facts = facts
     self.isInOrder = isInOrder
   }
 }

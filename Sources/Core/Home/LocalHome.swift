@@ -153,7 +153,8 @@ package final class LocalHome: AppHome {
     let pending = app.directory.lookAtPending(of: number)
     return LoggedIn(
       app: app.id, number: number, platform: app.directory.identity(number)?.platform, newest: newest,
-      pending: pending.count, mayWait: pending.count > 0 || !pending.isComplete)
+      pending: pending.count, mayWait: pending.count > 0 || !pending.isComplete,
+      facts: app.facts)
   }
 
   /// The answer to a login that was accepted before and is asked for again; nil if the session is not the
@@ -299,6 +300,7 @@ package final class LocalHome: AppHome {
       case .failure: finish(.failed(.invalidToken))
       }
     case .setKey(let kind, let key): router.deviceKeys.set(kind, key, of: number, in: app, reply: finish)
+    case .setFacts(let reported): router.facts.set(reported, of: number, in: app, reply: finish)
     case .readKey(let id):
       router.deviceKeys.shared(id, with: number, in: app) { result in
         switch result {

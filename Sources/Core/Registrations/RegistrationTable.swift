@@ -60,13 +60,15 @@ package struct RegistrationEntry: Sendable {
   package var isUnconfirmed: Bool
   /// Whether it was imported, and no device has come for it.
   package var isAwaited: Bool
+  /// Numbers of the values of its facts.
+  package var facts: [UInt32]
 
   /// Makes an entry.
   package init(
     number: RegistrationNumber, id: RegistrationID, platform: Platform, secretHash: (UInt64, UInt64),
     alias: String? = nil, tags: [UInt32] = [], lastSeen: UInt32 = 0, tokens: [HeldToken] = [],
     lastEnd: ConnectionEnd = .unknown, isBlocked: Bool = false, isUnconfirmed: Bool = false,
-    isAwaited: Bool = false
+    isAwaited: Bool = false, facts: [UInt32] = []
   ) {
     self.number = number
     self.id = id
@@ -80,6 +82,7 @@ package struct RegistrationEntry: Sendable {
     self.isBlocked = isBlocked
     self.isUnconfirmed = isUnconfirmed
     self.isAwaited = isAwaited
+    self.facts = facts
   }
 }
 
@@ -143,6 +146,8 @@ struct RegistrationTable: Sendable {
   private var byAlias = HashIndex()
   /// Reached as they are, too.
   var tags = TagTable()
+  /// Reached as they are, too.
+  var facts = FactTable()
   private var platformMembers: [Platform: NumberSet] = [:]
   private var tokenHolders = TokenHolders()
   /// Registrations that get no pushes: mostly none.
@@ -188,6 +193,7 @@ struct RegistrationTable: Sendable {
     if entry.isBlocked { blocked.insert(entry.number) }
     if entry.isUnconfirmed { unconfirmed.insert(entry.number) }
     if entry.isAwaited { awaited.insert(entry.number) }
+    if !entry.facts.isEmpty { facts.load(entry.facts, of: entry.number) }
   }
 
   /// Brings a registration in line with what is stored of it; it has lost some tags.
@@ -228,6 +234,7 @@ struct RegistrationTable: Sendable {
     }
     changeTags(of: number, added: [], removed: tags)
     tokenHolders.remove(number)
+    facts.remove(number)
     blocked.remove(number)
     unconfirmed.remove(number)
     awaited.remove(number)

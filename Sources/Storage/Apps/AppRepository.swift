@@ -59,6 +59,8 @@ extension AppRepository {
       account: row.account("account_id"),
       oldSecretHash: row.optionalBlob("old_secret_hash"), androidPackage: row.optionalText("android_package"),
       allowedNetworks: row.optionalText("allowed_networks"), importsFrom: row.time("imports_from"),
+      facts: DeviceFactSet(rawValue: row.integer("facts", as: UInt16.self)),
+      hasErasedFacts: !row.isNull("erased_facts_from"),
       plan: PlanRow(row, name: "plan"))
   }
 

@@ -67,6 +67,10 @@ enum PurgeStatements {
     """,
     "DELETE FROM tag WHERE app_id = ?1 AND number IN (SELECT number FROM tag WHERE app_id = ?1 LIMIT ?2)",
     """
+    DELETE FROM fact_value WHERE app_id = ?1 AND number IN (
+      SELECT number FROM fact_value WHERE app_id = ?1 LIMIT ?2)
+    """,
+    """
     DELETE FROM gone_registration WHERE id IN (
       SELECT id FROM gone_registration WHERE app_id = ?1 LIMIT ?2)
     """,

@@ -54,6 +54,8 @@ final class Database {
   var sealing = SealingMemory()
   /// Of the transaction that is open.
   var tagWork = TagWork()
+  /// The same for values of facts.
+  var factWork = TagWork()
   /// The apps that seal their contents as the last transaction of the writer left them. The next one takes it
   /// to be so, which saves a question to PostgreSQL for each, and does not begin if it is not: other
   /// processes may change it.
@@ -216,6 +218,7 @@ final class Database {
   func begin(_ access: DatabaseAccess) throws(StorageError) {
     sealing = SealingMemory()
     tagWork = TagWork()
+    factWork = TagWork()
     if access == .writing, let postgres {
       sealing.apps = knownSealing
       postgres.expectedSealing = knownSealing?.map(\.rawValue).sorted().map(String.init).joined(

@@ -27,6 +27,10 @@ package struct AppRow: Sendable, Equatable {
   package var allowedNetworks: String?
   /// From when on imported registrations get pushes although their devices have not come.
   package var importsFrom: Timestamp
+  /// The facts of devices that it asks for.
+  package var facts: DeviceFactSet
+  /// Whether registrations have numbers of erased facts left.
+  package var hasErasedFacts: Bool
   /// What it may ask for.
   package var plan: PlanRow
 
@@ -34,8 +38,8 @@ package struct AppRow: Sendable, Equatable {
     id: AppID, key: AppKey, name: String, secretHash: [UInt8], createdAt: Timestamp, nextNumber: UInt32,
     isDisabled: Bool, account: AccountID = .standard, oldSecretHash: [UInt8]? = nil,
     androidPackage: String? = nil, allowedNetworks: String? = nil,
-    importsFrom: Timestamp = Timestamp(milliseconds: 0),
-    plan: PlanRow = PlanRow(name: PlanRow.unlimited)
+    importsFrom: Timestamp = Timestamp(milliseconds: 0), facts: DeviceFactSet = [],
+    hasErasedFacts: Bool = false, plan: PlanRow = PlanRow(name: PlanRow.unlimited)
   ) {
     self.id = id
     self.key = key
@@ -49,6 +53,8 @@ package struct AppRow: Sendable, Equatable {
     self.androidPackage = androidPackage
     self.allowedNetworks = allowedNetworks
     self.importsFrom = importsFrom
+    self.facts = facts
+    self.hasErasedFacts = hasErasedFacts
     self.plan = plan
   }
 }
@@ -140,6 +146,8 @@ package struct DeliveryRow: Sendable {
   package var isUnconfirmed: Bool
   /// Whether it was imported, and no device has come for it.
   package var isAwaited: Bool
+  /// Numbers of the values of its facts.
+  package var facts: [UInt32]
 
   /// The tokens that stand in its row.
   package var tokens: [HeldToken] {

@@ -85,7 +85,7 @@ extension RegistrationRepository {
   private static var deliveries: StaticString {
     """
     SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
-      last_end, blocked_at, adoption FROM registration
+      last_end, blocked_at, adoption, facts FROM registration
     """
   }
 
@@ -221,7 +221,8 @@ extension RegistrationRepository {
       lastEnd: ConnectionEnd(rawValue: row.integer("last_end", as: UInt8.self)) ?? .unknown,
       isBlocked: !row.isNull("blocked_at"),
       isUnconfirmed: row.integer("adoption", as: UInt8.self) >= AdoptionState.given,
-      isAwaited: Adoption(rawValue: row.integer("adoption", as: UInt8.self)) != nil)
+      isAwaited: Adoption(rawValue: row.integer("adoption", as: UInt8.self)) != nil,
+      facts: TagList.decode(row, "facts"))
   }
 
   private static func registration(_ row: Row) -> RegistrationRow {

@@ -82,6 +82,8 @@ extension Transaction {
   package var sealing: SealingRepository<Access> { .init(database: database) }
   /// Keys for contents that only devices read.
   package var deviceKeys: DeviceKeyRepository<Access> { .init(database: database) }
+  /// Facts of devices.
+  package var facts: FactRepository<Access> { .init(database: database) }
   /// Which home each app has.
   package var homes: HomeRepository<Access> { .init(database: database) }
   /// Registrations that come from other platforms.

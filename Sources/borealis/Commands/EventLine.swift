@@ -166,6 +166,7 @@ extension EventLine {
       case .liveActivityStart: "activity-start"
       }
     case .setChannelToken: "channel-token"
+    case .setFacts: "facts"
     case .setKey: "key"
     case .getKey: "key get"
     case .appState(.foreground): "foreground"

@@ -105,8 +105,10 @@ enum ClusterSamples {
         SessionLoginResult(
           handle: handle,
           outcome: .accepted(
-            .init(number: number, order: 5, newest: id, pending: 2, platform: 1, mayWait: true)))),
-      handleHex + "01" + numberHex + "05" + idHex + "02" + "01" + "01"
+            .init(
+              number: number, order: 5, newest: id, pending: 2, platform: 1, mayWait: true,
+              facts: [DeviceFactSet(.language), DeviceFactSet(.notificationPermission)])))),
+      handleHex + "01" + numberHex + "05" + idHex + "02" + "01" + "01" + "8101"
     ),
     (
       .loginResult(SessionLoginResult(handle: handle, outcome: .refused(1011))), handleHex + "00" + "03f3"
@@ -269,6 +271,14 @@ enum ClusterSamples {
           outcome: .accepted(
             .init(number: number, order: 5, newest: id, pending: 2, platform: 1, mayWait: true)))),
       handleHex + "01" + numberHex + "05" + idHex + "02" + "01"
+    ),
+    (
+      .loginResult(
+        SessionLoginResult(
+          handle: handle,
+          outcome: .accepted(
+            .init(number: number, order: 5, newest: id, pending: 2, platform: 1, mayWait: true)))),
+      handleHex + "01" + numberHex + "05" + idHex + "02" + "01" + "01"
     ),
     (.replayed(ReplayEnd(through: next, answers: nil)).following(id), idHex + nextHex),
   ]

@@ -15,7 +15,7 @@ import Testing
     .checkTag("t"), .setBadge(-1), .setBadge(99_999),
     .setToken(PushToken(TokenSlot(.apns, kind: 1, name: "n"), .only, [1, 2, 3])),
     .tellToken(ToldToken(channel: "c", kind: "k", name: "n", service: "s", token: "t")),
-    .setKey(.p256, [4, 5]), .readKey(ContentKeyID(7)),
+    .setKey(.p256, [4, 5]), .readKey(ContentKeyID(7)), .setFacts([.model: "a"]), .setFacts([:]),
   ]
 
   @Test func `Operations are read as written`() throws {

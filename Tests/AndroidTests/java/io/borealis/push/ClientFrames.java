@@ -2,6 +2,8 @@ package io.borealis.push;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Reads the frames of a client as a server does, and writes them as Docs/device-library.md has them in
@@ -119,6 +121,18 @@ final class ClientFrames {
     throw new FrameException("type");
   }
 
+  private static String facts(BodyReader body) throws FrameException {
+    Map<Integer, String> facts = new TreeMap<>();
+    int count = body.u8();
+    for (int index = 0; index < count; index++) {
+      int number = body.u8();
+      if (number < 1 || number > 9) throw new FrameException("fact");
+      facts.put(number, storable(body.text()));
+    }
+    if (count == 0 || facts.size() != count) throw new FrameException("count of facts");
+    return facts.toString().replaceAll("[{} ]", "");
+  }
+
   private static String arguments(OperationType operation, BodyReader body) throws FrameException {
     switch (operation) {
       case SET_ALIAS:
@@ -154,6 +168,8 @@ final class ClientFrames {
         int count = body.u16();
         if (count > Wire.MAX_CHANNEL_TOKEN) throw new FrameException("token");
         return String.join("/", fields) + " " + body.text(count);
+      case SET_FACTS:
+        return facts(body);
       default:
         return "";
     }

@@ -62,7 +62,7 @@ final class ServerFrames {
       case "PONG":
         return new FrameWriter(Wire.PONG).frame();
       case "HELLO_OK":
-        return new FrameWriter(Wire.HELLO_OK).u8((int) number("version", 5))
+        return new FrameWriter(Wire.HELLO_OK).u8((int) number("version", 6))
             .u64(number("time", 1_800_000_000_000L)).u32(number("max_frame", 65_536)).frame();
       case "REGISTER_OK":
         byte[] id = Hex.bytes(value("id", REGISTRATION_ID) + "0");
@@ -75,6 +75,8 @@ final class ServerFrames {
         return new FrameWriter(Wire.PUSH).u64(position(1)).u8(has("offline") ? 1 : 0)
             .bytes(Wire.utf8(content()))
             .frame();
+      case "FACTS_WANTED":
+        return new FrameWriter(Wire.FACTS_WANTED).u16((int) position(1)).frame();
       case "RECALL":
         return new FrameWriter(Wire.RECALL).u64(position(1)).frame();
       case "RESULT":

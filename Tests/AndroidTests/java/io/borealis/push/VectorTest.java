@@ -12,6 +12,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -61,7 +62,8 @@ class VectorTest {
     frames.put("hello-both-versions", ClientFrame.hello(1, 2, "demo/1.0"));
     frames.put("hello-three-versions", ClientFrame.hello(1, 3, "demo/1.0"));
     frames.put("hello-four-versions", ClientFrame.hello(1, 4, "demo/1.0"));
-    frames.put("hello-all-versions", ClientFrame.hello(1, 5, "demo/1.0"));
+    frames.put("hello-five-versions", ClientFrame.hello(1, 5, "demo/1.0"));
+    frames.put("hello-all-versions", ClientFrame.hello(1, 6, "demo/1.0"));
     frames.put("register-no-token",
         ClientFrame.register(new Profile(Hex.bytes(KEY), 2, "", "", 0, false), Hex.bytes("f1")));
     frames.put("login", ClientFrame.login(profile(), identity));
@@ -95,6 +97,11 @@ class VectorTest {
     frames.put("set-channel-token", channel(20, "fcm", "", "", "", "c1:APA91"));
     frames.put("set-channel-token-named", channel(21, "apns", "live_activity", "game-7", "sandbox", "aabb"));
     frames.put("set-channel-token-none", channel(22, "fcm", "", "", "", ""));
+    Map<Integer, String> facts = new TreeMap<>();
+    facts.put(1, "zh-CN");
+    facts.put(8, "on");
+    frames.put("set-facts", operation(23, Operation.setFacts(facts)));
+    frames.put("set-facts-none", operation(24, Operation.setFacts(Collections.singletonMap(5, ""))));
     return frames;
   }
 
@@ -138,7 +145,7 @@ class VectorTest {
       if (vector.getKey().startsWith("s ")) read(vector.getValue());
     }
     assertEquals(Wire.PONG, server("pong").type);
-    assertEquals(5, server("hello-ok-5").version);
+    assertEquals(6, server("hello-ok-6").version);
     assertEquals(1_800_000_000_000L, server("hello-ok").serverTime);
     assertEquals(65_536, server("hello-ok").maxFrame);
     assertEquals(new Identity(ServerFrames.REGISTRATION_ID, ServerFrames.SECRET),
@@ -150,6 +157,7 @@ class VectorTest {
     assertTrue(!server("push").offline && server("push-offline").offline);
     assertEquals("{\"message\":{\"msg_content\":\"hi\"}}", new String(server("push").content, Wire.UTF_8));
     assertEquals(140 - 10, server("push-long").content.length);
+    assertEquals(0x81, server("facts-wanted").facts);
     assertEquals(ID, server("recall").messageId);
     assertEquals(6027, server("result").code);
     ServerFrame goAway = server("go-away");

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** An operation with what it carries, which does not change once it is made. */
 final class Operation {
@@ -19,6 +21,8 @@ final class Operation {
   private int kind;
   private byte[] key = {};
   private ReportedToken channelToken;
+  /** Facts by their numbers. */
+  private Map<Integer, String> facts = Collections.emptyMap();
 
   private Operation(OperationType type) {
     this.type = type;
@@ -77,6 +81,12 @@ final class Operation {
     return operation;
   }
 
+  static Operation setFacts(Map<Integer, String> facts) {
+    Operation operation = new Operation(OperationType.SET_FACTS);
+    operation.facts = new TreeMap<>(facts);
+    return operation;
+  }
+
   String text() {
     return text;
   }
@@ -87,6 +97,10 @@ final class Operation {
 
   long number() {
     return number;
+  }
+
+  Map<Integer, String> facts() {
+    return facts;
   }
 
   ReportedToken channelToken() {
@@ -117,6 +131,12 @@ final class Operation {
       case Wire.SET_CHANNEL_TOKEN:
         return writer.text(channelToken.channel).text(channelToken.kind).text(channelToken.name)
             .text(channelToken.service).longText(channelToken.token, Wire.MAX_CHANNEL_TOKEN);
+      case Wire.SET_FACTS:
+        writer.u8(facts.size());
+        for (Map.Entry<Integer, String> fact : facts.entrySet()) {
+          writer.u8(fact.getKey()).text(fact.getValue());
+        }
+        return writer;
       default:
         return writer;
     }

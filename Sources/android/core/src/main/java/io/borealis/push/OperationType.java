@@ -35,7 +35,9 @@ public enum OperationType {
   /** Gets a key that the device shares with others. */
   GET_KEY(Wire.GET_KEY, 4),
   /** Reports the token of a channel such as FCM. */
-  SET_CHANNEL_TOKEN(Wire.SET_CHANNEL_TOKEN, 5);
+  SET_CHANNEL_TOKEN(Wire.SET_CHANNEL_TOKEN, 5),
+  /** Reports facts about the device. */
+  SET_FACTS(Wire.SET_FACTS, 6);
 
   /** The type of the frame. */
   final int frameType;

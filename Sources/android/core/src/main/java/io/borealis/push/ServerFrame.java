@@ -22,6 +22,8 @@ final class ServerFrame {
   int ackDelay;
   /** LOGIN_OK: about how many stored pushes follow. */
   long pending;
+  /** FACTS_WANTED: the bits of facts, the lowest for number 1. */
+  int facts;
   /** PUSH and RECALL. */
   long messageId;
   /** PUSH. */
@@ -63,6 +65,9 @@ final class ServerFrame {
         frame.ackDelay = body.u16();
         frame.serverTime = body.time();
         frame.pending = body.u32();
+        break;
+      case Wire.FACTS_WANTED:
+        frame.facts = body.u16();
         break;
       case Wire.PUSH:
         frame.messageId = body.u64();

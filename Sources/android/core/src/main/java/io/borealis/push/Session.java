@@ -326,6 +326,8 @@ final class Session {
       case Wire.RECALL:
         deliveries.recall(frame.messageId, actions);
         return true;
+      case Wire.FACTS_WANTED:
+        return true;
       case Wire.RESULT:
         OperationType type = operations.takeResult(frame.sequence, frame.code, frame.content, now);
         if (type == OperationType.LOGOUT && frame.code == ResultCode.OK) {

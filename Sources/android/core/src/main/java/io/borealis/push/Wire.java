@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 /** Numbers of the device protocol: Docs/protocol.md. */
 final class Wire {
   static final int MIN_VERSION = 1;
-  static final int MAX_VERSION = 5;
+  static final int MAX_VERSION = 6;
 
   /** Most bytes of type and body of a frame. */
   static final int MAX_FRAME = 65_536;
@@ -51,9 +51,11 @@ final class Wire {
   static final int SET_KEY = 0x3E;
   static final int GET_KEY = 0x3F;
   static final int SET_CHANNEL_TOKEN = 0x40;
+  static final int SET_FACTS = 0x41;
   static final int HELLO_OK = 0x90;
   static final int REGISTER_OK = 0x91;
   static final int LOGIN_OK = 0x92;
+  static final int FACTS_WANTED = 0x93;
   static final int PUSH = 0xA0;
   static final int RECALL = 0xA1;
   static final int RESULT = 0xB0;

@@ -1,0 +1,93 @@
+import BorealisBase
+import Storage
+
+/// Facts of devices: what devices report, and which facts apps ask for.
+package struct DeviceFacts: Sendable {
+  /// Rows that one step of an erasure looks at.
+  private static let rowsInStep = 500
+
+  let store: Store
+
+  /// Stores what a device reports. Facts that its app does not ask for are left out, and what is known
+  /// already costs the database nothing.
+  package func set(
+    _ reported: [DeviceFact: String], of number: RegistrationNumber, in app: App,
+    reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
+  ) {
+    let known = app.directory.facts(of: number)
+    let wanted = app.facts
+    let changed = reported.filter { wanted.contains($0.key) && known[$0.key, default: ""] != $0.value }
+    guard !changed.isEmpty else { return reply(.success(())) }
+    store.write(of: app.id) { transaction throws(StorageError) in
+      try transaction.facts.set(
+        app: app.id, number: number, changed, making: app.directory.factRoom())
+    } completion: { result in
+      switch result {
+      case .failure: reply(.failure(.unavailable))
+      case .success(nil): reply(.failure(.unknownRegistration))
+      case .success(let change?):
+        app.directory.take(change, of: number)
+        reply(.success(()))
+      }
+    }
+  }
+
+  /// Removes what is left of erased facts from some of an app's rows.
+  func eraseStep(_ app: App) {
+    guard app.beginErasingFacts() else { return }
+    store.write(of: app.id, lowPriority: true) { transaction throws(StorageError) in
+      try transaction.facts.erase(app: app.id, limit: Self.rowsInStep)
+    } completion: {
+      app.endErasingFacts(isComplete: (try? $0.get()) ?? false)
+    }
+  }
+}
+
+extension Apps {
+  /// Sets which facts an app asks its devices for. All others are erased: what they say at once, and the
+  /// numbers in the registrations' rows in steps. Without an entry for the audit log it is noted as the app
+  /// server's doing.
+  package func setFacts(
+    _ facts: DeviceFactSet, of app: App, noting entry: AuditRow? = nil,
+    done: @escaping @Sendable (Result<Void, AppFailure>) -> Void
+  ) {
+    let entry =
+      entry
+      ?? AuditRow(
+        at: time.now(), account: app.account, app: app.id, person: nil, who: "API", action: "app.facts",
+        target: app.name, address: "")
+    change(
+      app,
+      { transaction throws(StorageError) in
+        let before = try transaction.apps.find(app.id)?.facts
+        guard try transaction.facts.want(app: app.id, facts) else { return false }
+        // Asked for again is no change.
+        if before != facts { try transaction.audit.add(entry) }
+        return true
+      }, done: done)
+  }
+}
+
+extension AppDirectory {
+  /// What a device has reported, of the facts that its app asks for.
+  package func facts(of number: RegistrationNumber) -> [DeviceFact: String] {
+    state.withLock { $0.table.facts.facts(of: number) }
+  }
+
+  /// How many registrations have each value of a fact.
+  package func factCounts(_ fact: DeviceFact) -> [String: Int] {
+    state.withLock { $0.table.facts.columns[fact] }?.counts ?? [:]
+  }
+
+  func factRoom() -> FactRoom { state.withLock { $0.table.facts.room() } }
+
+  func define(_ value: FactValue) { state.withLock { $0.table.facts.define(value) } }
+
+  func take(_ change: FactChange, of number: RegistrationNumber) {
+    state.withLock { state in
+      state.table.facts.take(change, of: state.table.isActive(number) ? number : nil)
+    }
+  }
+
+  func keepFacts(_ wanted: DeviceFactSet) { state.withLock { $0.table.facts.keep(wanted) } }
+}
