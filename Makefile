@@ -41,6 +41,7 @@ test-build: deps plan
 	@sh .ci/python .build/python
 	$(SWIFT) build --build-tests
 	Tests/AndroidTests/run build
+	SWIFT=$(SWIFT) Tests/AppleTests/run build
 
 # Two minutes for each parser of outside bytes.
 fuzz: deps

@@ -7,6 +7,14 @@ let isFuzzing = Context.environment["BOREALIS_FUZZ"] != nil
 /// Tells libFuzzer which ways the code goes.
 let coverage: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
 
+/// On a Mac the package is the device library alone, with Apple's libraries in place of Linux's. Set by
+/// Tests/AppleTests/run, which builds the same on Linux against modules with the names of Apple's.
+#if os(Linux)
+  let isForApple = Context.environment["BOREALIS_APPLE"] != nil
+#else
+  let isForApple = true
+#endif
+
 /// The map of the project: an arrow points only from a module to those named in its `dependencies`.
 /// Docs/architecture.md says what each module is for; Tests/TidyTests checks every import against this file.
 let strict: [SwiftSetting] = [
@@ -19,11 +27,12 @@ let strict: [SwiftSetting] = [
 /// A module; its folder in Sources is named like it, unless another one is given.
 func module(
   _ name: String, in folder: String? = nil, _ dependencies: [String] = [], exclude: [String] = [],
-  plugins: [String] = []
+  resources: [String] = [], plugins: [String] = []
 ) -> Target {
   .target(
     name: name, dependencies: dependencies.map { .init(stringLiteral: $0) },
-    path: "Sources/\(folder ?? name)", exclude: exclude, swiftSettings: strict + coverage,
+    path: "Sources/\(folder ?? name)", exclude: exclude, resources: resources.map { .process($0) },
+    swiftSettings: strict + coverage,
     plugins: plugins.map { .plugin(name: $0) })
 }
 
@@ -39,6 +48,7 @@ func tests(_ name: String, _ dependencies: [String]) -> Target {
 
 let package = Package(
   name: "borealis",
+  platforms: [.iOS(.v26), .macOS(.v26)],
   products: [
     .executable(name: "borealis", targets: ["borealis"]),
     // Simulators and benchmarks, which no server needs.
@@ -61,9 +71,9 @@ let package = Package(
     library("CZlib", "zlib", "zlib1g-dev"),
     library("CNATS", "libnats", "libnats-dev"),
     // What everything is made of.
-    module("BorealisBase", in: "Base", ["CLinux"]),
+    module("BorealisBase", in: "Base", ["CLinux"], exclude: ["Apple"]),
     module("BorealisProtocol", in: "DeviceProtocol", ["BorealisBase"]),
-    module("BorealisCrypto", in: "Crypto", ["BorealisBase", "COpenSSL"]),
+    module("BorealisCrypto", in: "Crypto", ["BorealisBase", "COpenSSL"], exclude: ["Apple"]),
     module("BorealisNet", in: "Net", ["BorealisBase", "CLinux", "COpenSSL"]),
     module("HTTP", ["BorealisBase", "BorealisCrypto", "BorealisNet", "CNghttp2", "CCurl"]),
     // What a push is, what is stored, and what happens to it.
@@ -99,7 +109,8 @@ let package = Package(
       ]),
     // The device's side.
     module(
-      "BorealisDevice", ["BorealisBase", "BorealisProtocol", "BorealisCrypto", "BorealisNet"]),
+      "BorealisDevice", ["BorealisBase", "BorealisProtocol", "BorealisCrypto", "BorealisNet"],
+      exclude: ["Apple"]),
     // For tests, for trying things out and for measuring: the sides of the services outside, and benchmarks.
     module(
       "DevTools",
@@ -218,3 +229,61 @@ if isFuzzing {
       ],
       path: "Tests/Fuzz", exclude: ["run", "corpus", "dictionaries"], swiftSettings: strict + coverage))
 }
+
+if isForApple {
+  // What a Mac builds: the folders for Apple's platforms, and none for Linux.
+  package.products = [
+    .library(name: "BorealisDevice", targets: ["BorealisDevice", "BorealisBase", "BorealisProtocol"]),
+  ]
+  package.targets = [
+    module(
+      "BorealisBase", in: "Base",
+      exclude: [
+        "Addresses", "Linux", "Logging", "Settings", "Threads", "Time/LocalTime.swift", "Time/Zone.swift",
+      ]),
+    module("BorealisProtocol", in: "DeviceProtocol", ["BorealisBase"]),
+    module(
+      "BorealisCrypto", in: "Crypto", ["BorealisBase"],
+      exclude: ["Certificates", "CryptoError.swift", "CryptoLibrary.swift", "Hashes", "Keys", "Linux"]),
+    module(
+      "BorealisDevice", ["BorealisBase", "BorealisProtocol", "BorealisCrypto"], exclude: ["Linux"],
+      resources: ["Apple/PrivacyInfo.xcprivacy"]),
+  ]
+}
+
+#if os(Linux)
+  // Tests/AppleTests/run: modules with the names of Apple's, and the tests that run with them.
+  if isForApple {
+    let modules = ["Security", "Network", "CryptoKit", "UIKit", "UserNotifications"]
+    for target in package.targets where target.name != "BorealisBase" && target.name != "BorealisProtocol" {
+      target.dependencies += modules.map { .init(stringLiteral: $0) }
+    }
+    package.targets +=
+      [
+        library("COpenSSL", "openssl", "libssl-dev"),
+        .target(name: "PushTesting", path: "Tests/AppleTests/PushTesting", swiftSettings: strict),
+        // The app in Docs/ios.md.
+        .target(
+          name: "AppOnPage", dependencies: ["BorealisDevice", "BorealisBase", "UIKit"],
+          path: "Tests/AppleTests/Pages/ios", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .testTarget(
+          name: "AppleTests",
+          dependencies: [
+            "BorealisDevice", "BorealisCrypto", "BorealisProtocol", "BorealisBase",
+            "PushTesting", "AppOnPage",
+          ]
+            + modules.map { .init(stringLiteral: $0) },
+          // What the tests of the device library on Linux share with these: all but those of our own loop.
+          exclude: [
+            "Modules", "Pages", "PushTesting", "Shared/DeviceTLSTests.swift", "Shared/TestServer.swift",
+            "run",
+          ],
+          swiftSettings: strict),
+      ]
+      + modules.map { name in
+        .target(
+          name: name, dependencies: ["COpenSSL"] + (name == "Network" ? ["Security"] : []),
+          path: "Tests/AppleTests/Modules/\(name)", swiftSettings: strict)
+      }
+  }
+#endif

@@ -45,7 +45,7 @@ public final class Device: Sendable {
   private let continuation: AsyncStream<DeviceEvent>.Continuation
   private let hub: DeviceHub
   private let key: UInt32
-  private let state: DeviceState
+  let state: DeviceState
   private let stage = DeviceLock(Stage.new([]))
 
   /// A device with a thread and a state file of its own.

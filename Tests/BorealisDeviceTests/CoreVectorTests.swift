@@ -9,7 +9,7 @@ import Testing
   private let vectors: [String: [UInt8]]
 
   init() throws {
-    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let root = #filePath.split(separator: "/").prefix { $0 != "Tests" }.joined(separator: "/")
     let file = try #require(fopen("/\(root)/Docs/protocol-vectors.txt", "r"))
     defer { fclose(file) }
     var text: [UInt8] = []

@@ -259,8 +259,12 @@ import Testing
     let device = fixture.device(ServerAddress(host: "no-such-host.invalid", port: 1), fixture.store())
     try device.start()
     var events = EventReader(device)
-    let reason = try await events.disconnection()
-    #expect(reason == .connectFailed("no address found for no-such-host.invalid"))
+    // The words are the platform's.
+    guard case .connectFailed(let reason) = try await events.disconnection() else {
+      Issue.record("connected to nothing")
+      return
+    }
+    #expect(!reason.isEmpty)
   }
 
   /// More pushes than an app may have in hand: reading stops, and goes on when they are handled.
@@ -336,7 +340,8 @@ import Testing
     #expect(try await events.disconnection() == .stopped)
     try device.start()
     #expect(try await served == (true, false))
-    #expect(await events.next() == .loggedIn(pending: 2))
+    let next = await events.next()
+    #expect(next == .loggedIn(pending: 2))
   }
 
   /// What was handled is acknowledged before a device that closes is gone.

@@ -13,7 +13,7 @@ import Testing
   }
 
   static let scenarios: [Scenario] = {
-    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let root = #filePath.split(separator: "/").prefix { $0 != "Tests" }.joined(separator: "/")
     let file = try? parseJSON(TemporaryFolder.bytes("/\(root)/Docs/device-scenarios.json"))
     return (file?["scenarios"]?.array ?? []).compactMap { value in
       guard let name = value["name"]?.string, let from = value["from"]?.string,

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What Package.swift says about targets, read as text: a package cannot ask SwiftPM about itself while
 /// SwiftPM runs its tests.
 struct ModuleMap {
@@ -13,8 +15,9 @@ struct ModuleMap {
   let targets: [Target]
 
   /// Reads every `module(…)`, `library(…)`, `tests(…)`, `.target(…)`, `.executableTarget(…)` and
-  /// `.plugin(…)`.
+  /// `.plugin(…)`, up to what only a Mac builds: a part of some of the same targets.
   init(_ manifest: String) {
+    let manifest = manifest.components(separatedBy: "\nif isForApple {")[0]
     let entry =
       #/
       (?: module | library | tests | target | executableTarget | plugin ) \( \s*

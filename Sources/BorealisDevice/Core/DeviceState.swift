@@ -5,7 +5,7 @@ import BorealisProtocol
 final class DeviceState: Sendable {
   private let store: DeviceStore
   private let number: UInt32
-  private let appKey: AppKey
+  let appKey: AppKey
   private let current = DeviceLock<RegistrationID?>(nil)
   private let notifications = DeviceLock(Notifications())
 
@@ -36,6 +36,13 @@ final class DeviceState: Sendable {
     let id = stored.identity?.registrationID
     current.withLock { $0 = id }
     notifications.withLock { $0.settled = stored.notified }
+    return stored
+  }
+
+  /// What is stored now; nil before the file is open.
+  func snapshot() -> StoredDevice? {
+    guard var stored = store.snapshot(of: number) else { return nil }
+    if stored.appKey != appKey { stored.identity = nil }
     return stored
   }
 

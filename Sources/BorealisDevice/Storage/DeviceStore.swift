@@ -114,6 +114,11 @@ public final class DeviceStore: Sendable {
     return stored
   }
 
+  /// What the file holds of a device now; nil if it is not open.
+  func snapshot(of device: UInt32) -> StoredDevice? {
+    content.withLock { $0?.file.records() }.map { Self.sum($0).stored[device] ?? StoredDevice() }
+  }
+
   /// Adds records for a device; with `durable` they survive a crash of the system too. False when nothing was
   /// added.
   @discardableResult
