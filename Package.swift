@@ -234,6 +234,7 @@ if isForApple {
   // What a Mac builds: the folders for Apple's platforms, and none for Linux.
   package.products = [
     .library(name: "BorealisDevice", targets: ["BorealisDevice", "BorealisBase", "BorealisProtocol"]),
+    .library(name: "BorealisJPush", targets: ["BorealisJPush"]),
   ]
   package.targets = [
     module(
@@ -248,6 +249,8 @@ if isForApple {
     module(
       "BorealisDevice", ["BorealisBase", "BorealisProtocol", "BorealisCrypto"], exclude: ["Linux"],
       resources: ["Apple/PrivacyInfo.xcprivacy"]),
+    // The calls of JPush's library.
+    module("BorealisJPush", ["BorealisDevice", "BorealisBase", "BorealisProtocol"]),
   ]
 }
 
@@ -262,21 +265,24 @@ if isForApple {
       [
         library("COpenSSL", "openssl", "libssl-dev"),
         .target(name: "PushTesting", path: "Tests/AppleTests/PushTesting", swiftSettings: strict),
-        // The app in Docs/ios.md.
+        // The apps in Docs/ios.md and Docs/ios-from-jpush.md.
         .target(
           name: "AppOnPage", dependencies: ["BorealisDevice", "BorealisBase", "UIKit"],
           path: "Tests/AppleTests/Pages/ios", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .target(
+          name: "AppOnJPushPage", dependencies: ["BorealisJPush", "UIKit", "UserNotifications"],
+          path: "Tests/AppleTests/Pages/jpush", swiftSettings: [.swiftLanguageMode(.v6)]),
         .testTarget(
           name: "AppleTests",
           dependencies: [
-            "BorealisDevice", "BorealisCrypto", "BorealisProtocol", "BorealisBase",
-            "PushTesting", "AppOnPage",
+            "BorealisJPush", "BorealisDevice", "BorealisCrypto", "BorealisProtocol", "BorealisBase",
+            "PushTesting", "AppOnPage", "AppOnJPushPage",
           ]
             + modules.map { .init(stringLiteral: $0) },
           // What the tests of the device library on Linux share with these: all but those of our own loop.
           exclude: [
             "Modules", "Pages", "PushTesting", "Shared/DeviceTLSTests.swift", "Shared/TestServer.swift",
-            "run",
+            "facade-signatures.txt", "run",
           ],
           swiftSettings: strict),
       ]
