@@ -18,12 +18,12 @@ import Testing
     try world.waitForRest()
   }
 
-  /// The only credential, as `borealis app apns list` shows it.
+  /// The only credential, as `borealis app channel list` shows it.
   private func credential(_ world: APNsWorld) throws -> JSONValue {
     try #require(try world.credential(["list", world.app.key]).documents.first ?? nil)
   }
 
-  /// `borealis app apns` with a command for the only credential.
+  /// `borealis app channel` with a command for the only credential.
   private func order(_ command: String, _ world: APNsWorld) throws {
     let id = try #require(try credential(world)["id"]?.int64)
     let ending = try world.credential([command, world.app.key, "\(id)"])

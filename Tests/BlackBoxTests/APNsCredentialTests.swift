@@ -3,7 +3,7 @@ import Glibc
 import PushTesting
 import Testing
 
-/// `borealis app apns`, with files made by the `openssl` command.
+/// `borealis app channel` for APNs, with files made by the `openssl` command.
 @Suite struct APNsCredentialTests {
   let folder = TemporaryFolder()
   var data: String { folder.path + "/data" }
@@ -15,8 +15,10 @@ import Testing
   private func apns(
     _ arguments: [String], environment: [String: String] = [:], input: String = ""
   ) throws -> Ending {
-    try RunningProgram.run(
-      (arguments.first == "reseal" ? [] : ["app", "apns"]) + arguments + ["--data", data],
+    var arguments = arguments
+    if arguments.first == "set" { arguments.insert("apns", at: 2) }
+    return try RunningProgram.run(
+      (arguments.first == "reseal" ? [] : ["app", "channel"]) + arguments + ["--data", data],
       environment: environment, input: input)
   }
 
@@ -68,7 +70,7 @@ import Testing
       #expect(document?["kind"]?.string == "token")
       #expect(document?["key_id"]?.string == "ABC123DEFG")
       #expect(document?["team_id"]?.string == "TEAM123456")
-      #expect(document?["topic"]?.string == "com.example.app")
+      #expect(document?["subject"]?.string == "com.example.app")
       #expect(document?["state"]?.string == "active")
       #expect(document?["days_left"] == nil)
     }
@@ -93,7 +95,7 @@ import Testing
     try TemporaryFolder.write("geheim\n", to: password)
     let set = try apns(["set", key, "--p12", files.p12, "--password-file", password])
     #expect(set.status == 0, "\(set.errors)")
-    #expect(set.documents.map { $0?["topic"]?.string } == ["com.example.app", "com.example.app"])
+    #expect(set.documents.map { $0?["subject"]?.string } == ["com.example.app", "com.example.app"])
     #expect(set.documents.map { $0?["team_id"]?.string } == ["TEAM123456", "TEAM123456"])
     #expect(
       set.documents.allSatisfy {
@@ -267,7 +269,8 @@ import Testing
     chmod(foreign, 0o600)
     for arguments in [
       start,
-      ["app", "apns", "set", key, "--data", data, "--p8", try makeKey("AuthKey_BBBBBBBBBB.p8")] + rest,
+      ["app", "channel", "set", key, "apns", "--data", data, "--p8", try makeKey("AuthKey_BBBBBBBBBB.p8")]
+        + rest,
       ["app", "callback", "set", key, "--data", data], ["reseal", "--data", data],
     ] {
       let ending = try RunningProgram.run(arguments)
@@ -314,7 +317,7 @@ import Testing
     #expect(forgotten??["forgotten"]?.int64 == 2)
     #expect(
       forgotten??["removed"]?.array?.compactMap(\.string) == [
-        "credential 1 of the app \(key)", "callbacks of the app \(key)",
+        "APNs credential 1 of the app \(key)", "callbacks of the app \(key)",
       ])
     let server = try TestServer(data: data)
     #expect(try server.call("GET", "/metrics").body.contains("borealis_apns_credentials_unusable 0.0"))

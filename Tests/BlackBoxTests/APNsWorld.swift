@@ -158,9 +158,9 @@ final class APNsWorld {
     try wait("the last answer") { try metric("borealis_apns_in_flight") == "0.0" }
   }
 
-  /// `borealis app apns` with a command.
+  /// `borealis app channel` with a command.
   func credential(_ arguments: [String]) throws -> Ending {
-    try RunningProgram.run(["app", "apns"] + arguments + ["--data", data])
+    try RunningProgram.run(["app", "channel"] + arguments + ["--data", data])
   }
 
   /// Sets the key that the simulator knows.

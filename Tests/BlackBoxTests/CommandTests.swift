@@ -28,8 +28,7 @@ import Testing
     #expect(ending.status == 0)
     let commands = [
       "serve", "init", "push", "app imported", "app create", "app list", "app secret", "app disable",
-      "app enable", "app apns set",
-      "app apns list", "app apns remove", "app apns pause", "app apns resume", "app channel set",
+      "app enable", "app channel set",
       "app channel list", "app channel remove", "app channel pause", "app channel resume", "app seal",
       "reseal",
       "app rotate", "app retire",
@@ -75,8 +74,7 @@ import Testing
       """
       expected "borealis app create" or "borealis app list" or "borealis app secret" or "borealis app rotate" \
       or "borealis app retire" or "borealis app disable" or "borealis app enable" or "borealis app delete" \
-      or "borealis app plan" or "borealis app allow" or "borealis app seal" or "borealis app imported" or "borealis app apns set" or "borealis app apns list" or "borealis app apns remove" \
-      or "borealis app apns pause" or "borealis app apns resume" \
+      or "borealis app plan" or "borealis app allow" or "borealis app seal" or "borealis app imported" \
       or "borealis app channel set" or "borealis app channel list" or "borealis app channel remove" \
       or "borealis app channel pause" or "borealis app channel resume" \
       or "borealis app getui set" or "borealis app getui remove" or "borealis app callback set" or "borealis app callback show" \

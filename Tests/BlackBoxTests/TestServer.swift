@@ -55,8 +55,8 @@ final class TestServer: Sendable {
     _ file: String, team: String, topic: String, environment: String = "production", of app: App, data: String
   ) throws {
     let set = try RunningProgram.run([
-      "app", "apns", "set", app.key, "--data", data, "--p8", file, "--team-id", team, "--topic", topic,
-      "--environment", environment,
+      "app", "channel", "set", app.key, "apns", "--data", data, "--p8", file, "--team-id", team, "--topic",
+      topic, "--environment", environment,
     ])
     guard set.status == 0 else { throw RunningProgram.Failure(description: set.errors) }
   }

@@ -45,9 +45,8 @@ struct Estate {
       let credential = try transaction.credentials.add(
         app: app.id,
         NewCredential(
-          kind: .certificate, service: APNsEnvironment.sandbox.service, topic: "com.example", teamID: nil,
-          keyID: nil,
-          fingerprint: SHA256.digest([2]), expiresAt: nil, sealed: [1]), at: now)
+          channel: .apns, kind: .certificate, service: APNsEnvironment.sandbox.service,
+          subject: "com.example", fingerprint: SHA256.digest([2]), sealed: [1]), at: now)
       // Not due yet, so that nothing is sent while a test looks.
       let later = now.adding(seconds: 3600)
       try transaction.callbacks.insertBatch(

@@ -168,9 +168,8 @@ import Testing
         try t.pushes.insertCID(app: owner, cid: "x", id: MessageID(1), sendno: 1, at: .start)
         try t.channelQueue.insert(
           id: MessageID(owner == app ? 1 : 2), app: owner, channel: .apns, expiresAt: .start)
-        try t.channelCredentials.set(
-          ChannelCredentialRow(
-            app: owner, channel: ChannelID(rawValue: 9), subject: "s", name: "n", sealed: [1], at: .start))
+        let credential = NewCredential(channel: ChannelID(rawValue: 9), subject: "s", name: "n", sealed: [1])
+        try t.credentials.replace(app: owner, credential, at: .start)
         _ = try t.apps.countBroadcast(app: owner, day: 1, limit: 5)
         for period in [3, 5, 5_000] as [Int64] {
           try t.statistics.add(app: owner, hour: period, StatisticsRow())
@@ -226,8 +225,8 @@ import Testing
     let credentials = try await store.look { t throws(StorageError) in
       let channel = ChannelID(rawValue: 9)
       return [
-        try t.channelCredentials.find(app: app, channel: channel) != nil,
-        try t.channelCredentials.find(app: other, channel: channel) != nil,
+        try t.credentials.latest(of: app, for: channel) != nil,
+        try t.credentials.latest(of: other, for: channel) != nil,
       ]
     }
     #expect(credentials == [false, true])

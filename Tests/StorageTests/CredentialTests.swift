@@ -12,8 +12,9 @@ import Testing
     _ environment: APNsEnvironment = .production, sealed: [UInt8] = [1, 2, 3]
   ) -> NewCredential {
     NewCredential(
-      kind: .token, service: environment.service, topic: "com.example.app", teamID: "T5Z8W1R6PD",
-      keyID: "K7Q2M9X4TB", fingerprint: Array(repeating: 5, count: 32), expiresAt: nil, sealed: sealed)
+      channel: .apns, kind: .token, service: environment.service, subject: "com.example.app",
+      teamID: "T5Z8W1R6PD", name: "K7Q2M9X4TB", fingerprint: Array(repeating: 5, count: 32), expiresAt: nil,
+      sealed: sealed)
   }
 
   private func states(_ store: Store, _ app: AppID) async throws -> [CredentialState] {
@@ -27,9 +28,9 @@ import Testing
     let app = try await store.addApp()
     let other = try await store.addApp()
     let certificate = NewCredential(
-      kind: .certificate, service: APNsEnvironment.sandbox.service, topic: "com.example.app", teamID: nil,
-      keyID: nil,
-      fingerprint: Array(repeating: 6, count: 32), expiresAt: .start.adding(seconds: 1000), sealed: [9])
+      channel: .apns, kind: .certificate, service: APNsEnvironment.sandbox.service,
+      subject: "com.example.app", fingerprint: Array(repeating: 6, count: 32),
+      expiresAt: .start.adding(seconds: 1000), sealed: [9])
     let ids = try await store.change { transaction throws(StorageError) in
       [
         try transaction.credentials.add(app: app, Self.some(), at: .start),
@@ -56,11 +57,12 @@ import Testing
     #expect(
       own[1]
         == CredentialRow(
-          id: ids[1], app: app, appKey: appKey, kind: .certificate, service: APNsEnvironment.sandbox.service,
-          topic: "com.example.app", teamID: nil, keyID: nil, fingerprint: Array(repeating: 6, count: 32),
+          id: ids[1], app: app, appKey: appKey, channel: .apns, kind: .certificate,
+          service: APNsEnvironment.sandbox.service, subject: "com.example.app", teamID: nil, name: "",
+          fingerprint: Array(repeating: 6, count: 32),
           expiresAt: .start.adding(seconds: 1000), createdAt: .start, state: .active, changedAt: .start,
           replacedBy: nil))
-    #expect(own[0].keyID == "K7Q2M9X4TB" && own[0].teamID == "T5Z8W1R6PD")
+    #expect(own[0].name == "K7Q2M9X4TB" && own[0].teamID == "T5Z8W1R6PD")
   }
 
   /// The next one for the same environment makes those before it retire; taking it away brings the last one
@@ -98,6 +100,37 @@ import Testing
       try transaction.credentials.add(app: app, Self.some(), at: .start)
     }
     #expect(next > ids[2])
+  }
+
+  /// Channels do not disturb each other, and one without standby credentials has one.
+  @Test func channelsHaveTheirOwn() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    let other = ChannelID(rawValue: 9)
+    @Sendable func new(_ subject: String) -> NewCredential {
+      NewCredential(channel: other, subject: subject, sealed: [7])
+    }
+    let (own, latest) = try await store.change { transaction throws(StorageError) in
+      _ = try transaction.credentials.add(app: app, Self.some(), at: .start)
+      try transaction.credentials.replace(app: app, new("a"), at: .start)
+      try transaction.credentials.replace(app: app, new("b"), at: .start)
+      return (
+        try transaction.credentials.all(app: app),
+        try transaction.credentials.latest(of: app, for: other)
+      )
+    }
+    #expect(own.map(\.channel) == [.apns, other] && own.map(\.subject) == ["com.example.app", "b"])
+    #expect(own.map(\.state) == [.active, .active] && own.allSatisfy { $0.replacedBy == nil })
+    #expect(latest?.row == own.last && latest?.sealed == [7])
+    let (rows, sealed) = try await store.look { transaction throws(StorageError) in
+      try transaction.credentials.sealed(of: .apns, except: [], in: .all)
+    }
+    #expect(rows.map(\.id) == [own[0].id] && sealed == [own[0].id: [1, 2, 3]])
+    let known = try await store.look { transaction throws(StorageError) in
+      try transaction.credentials.sealed(of: .apns, except: [own[0].id], in: .all)
+    }
+    #expect(known.rows == rows && known.sealed.isEmpty)
   }
 
   @Test func pausesSurviveARestart() async throws {

@@ -21,12 +21,13 @@ import Testing
     for _ in 0..<2 { try Migrator.migrate(database, to: embeddedMigrations, at: .start) }
     #expect(
       try tables(database) == [
-        "account", "activity", "apns_credential", "app", "app_figures", "app_group",
+        "account", "activity", "app", "app_figures", "app_group",
         "app_group_member", "audit", "broadcast_count", "browser_key", "callback_app", "callback_attempt",
-        "callback_batch", "callback_bulk", "callback_setting", "channel_credential", "channel_pending",
+        "callback_batch", "callback_bulk", "callback_setting", "channel_pending",
         "channel_taken",
         "channel_targets", "channel_token", "cid",
-        "console_session", "content_key", "content_sealing_key", "counted_push", "credential_notice",
+        "console_session", "content_key", "content_sealing_key", "counted_push", "credential",
+        "credential_notice",
         "dead_node", "delivered", "device_key", "dropped", "fact_value", "fallback", "file",
         "file_piece", "getui_access",
         "getui_push", "getui_revoked_token", "getui_task", "gone_registration", "group_push",

@@ -15,7 +15,7 @@ import Testing
   private static let lengths: [String: Int] = [
     "account.dev_key": 24, "account.secret_hash": 32, "app.secret_hash": 32, "registration.secret_hash": 16,
     "registration.registration_id": 10, "gone_registration.registration_id": 10, "app_group.secret_hash": 32,
-    "apns_credential.fingerprint": 32, "invitation.token_hash": 32, "console_session.token_hash": 32,
+    "credential.fingerprint": 32, "invitation.token_hash": 32, "console_session.token_hash": 32,
     "password_reset.token_hash": 32, "browser_key.key": 32, "recovery_code.code_hash": 32,
     "content_sealing_key.key_id": 8,
   ]
@@ -23,7 +23,7 @@ import Testing
   /// Values of the two rows where not any will do.
   private static let special: [String: (SQLValue, SQLValue)] = [
     "account.plan": (.text("unlimited"), .text("free")), "app.plan": (.text("paid"), .text("free")),
-    "apns_credential.state": (.integer(2), .integer(0)), "person.language": (.text("en"), .text("zh")),
+    "credential.state": (.integer(2), .integer(0)), "person.language": (.text("en"), .text("zh")),
     "callback_setting.format": (.integer(1), .integer(0)), "group_push_member.code": (.null, .integer(7)),
   ]
 

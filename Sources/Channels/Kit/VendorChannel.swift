@@ -376,9 +376,7 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
   package func credential(
     of app: App, for service: ServiceID, in transaction: ReadTransaction, at now: Timestamp
   ) throws(StorageError) -> WhyFacts.Credential {
-    guard let row = try transaction.channelCredentials.find(app: app.id, channel: info.id) else {
-      return .missing
-    }
+    guard let row = try transaction.credentials.all(app: app.id, of: info.id).last else { return .missing }
     if let reason = row.pause { return .stopped(reason: reason, since: row.changedAt) }
     switch table.selection(app.id) {
     case .unusable(let reason, let since): return .stopped(reason: reason, since: since)

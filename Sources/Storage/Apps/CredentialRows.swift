@@ -11,11 +11,14 @@ package struct CredentialID: Hashable, Comparable, Sendable {
 
   /// Orders by age: the older credential first.
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+  /// How addresses of pages and rows of other tables name it.
+  package var text: String { String(rawValue) }
 }
 
 /// How an app proves itself to the service of a channel.
 package enum CredentialKind: UInt8, Sendable {
-  /// A key that signs tokens of access.
+  /// A key that signs, or a secret.
   case token = 1
   /// A TLS client certificate.
   case certificate = 2
@@ -33,16 +36,17 @@ package enum CredentialState: Equatable, Sendable {
 
 /// What is stored of a new credential.
 package struct NewCredential: Sendable {
+  package var channel: ChannelID
   package var kind: CredentialKind
   /// The service of the channel that it is for; not `none`.
   package var service: ServiceID
-  /// What it allows to push to: of APNs, the app's bundle ID.
-  package var topic: String
-  /// The service's ID of the developer's team; nil if a certificate does not name it.
+  /// What it is for, as the service calls it: the bundle ID, the project, the app ID.
+  package var subject: String
+  /// The service's ID of the developer's team; nil if there is none.
   package var teamID: String?
-  /// The service's ID of a key; nil for a certificate.
-  package var keyID: String?
-  /// SHA-256 of the public key or the certificate, 32 bytes.
+  /// Which of the subject's credentials it is: a key's ID. Empty if there is nothing to tell them apart.
+  package var name: String
+  /// SHA-256 of the public key or the certificate; empty for a secret.
   package var fingerprint: [UInt8]
   /// When a certificate ends.
   package var expiresAt: Timestamp?
@@ -50,14 +54,16 @@ package struct NewCredential: Sendable {
   package var sealed: [UInt8]
 
   package init(
-    kind: CredentialKind, service: ServiceID, topic: String, teamID: String?, keyID: String?,
-    fingerprint: [UInt8], expiresAt: Timestamp?, sealed: [UInt8]
+    channel: ChannelID, kind: CredentialKind = .token, service: ServiceID = .only, subject: String,
+    teamID: String? = nil, name: String = "", fingerprint: [UInt8] = [], expiresAt: Timestamp? = nil,
+    sealed: [UInt8]
   ) {
+    self.channel = channel
     self.kind = kind
     self.service = service
-    self.topic = topic
+    self.subject = subject
     self.teamID = teamID
-    self.keyID = keyID
+    self.name = name
     self.fingerprint = fingerprint
     self.expiresAt = expiresAt
     self.sealed = sealed
@@ -71,16 +77,17 @@ package struct CredentialRow: Sendable, Equatable {
   package var app: AppID
   /// The public key of that app.
   package var appKey: AppKey
+  package var channel: ChannelID
   package var kind: CredentialKind
   /// The service of the channel that it is for.
   package var service: ServiceID
-  /// What it allows to push to: of APNs, the app's bundle ID.
-  package var topic: String
+  /// What it is for, as the service calls it: the bundle ID, the project, the app ID.
+  package var subject: String
   /// The service's ID of the developer's team.
   package var teamID: String?
-  /// The service's ID of a key.
-  package var keyID: String?
-  /// SHA-256 of the public key or the certificate.
+  /// Which of the subject's credentials it is: a key's ID. Empty if there is nothing to tell them apart.
+  package var name: String
+  /// SHA-256 of the public key or the certificate; empty for a secret.
   package var fingerprint: [UInt8]
   /// When a certificate ends.
   package var expiresAt: Timestamp?
@@ -92,4 +99,7 @@ package struct CredentialRow: Sendable, Equatable {
   package var changedAt: Timestamp
   /// The newer credential that took its place.
   package var replacedBy: CredentialID?
+
+  /// Why it is paused; nil if it is not.
+  package var pause: String? { if case .paused(let reason) = state { reason } else { nil } }
 }

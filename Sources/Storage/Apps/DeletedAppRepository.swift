@@ -76,8 +76,7 @@ enum PurgeStatements {
     """,
     "DELETE FROM cid WHERE id IN (SELECT id FROM cid WHERE app_id = ?1 LIMIT ?2)",
     "DELETE FROM token_proof WHERE app_id = ?1 AND ?2 > 0",
-    "DELETE FROM channel_credential WHERE app_id = ?1 AND ?2 > 0",
-    "DELETE FROM apns_credential WHERE id IN (SELECT id FROM apns_credential WHERE app_id = ?1 LIMIT ?2)",
+    "DELETE FROM credential WHERE id IN (SELECT id FROM credential WHERE app_id = ?1 LIMIT ?2)",
     """
     DELETE FROM channel_pending WHERE app_id = ?1 AND (channel, msg_id) IN (
       SELECT channel, msg_id FROM channel_pending WHERE app_id = ?1 LIMIT ?2)

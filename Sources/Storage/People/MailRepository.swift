@@ -12,7 +12,7 @@ extension MailRepository {
       """
       SELECT id, credential_id, recipient, subject, body, created_at, attempts FROM mail
       WHERE state = 0 AND next_at <= ?1 AND (credential_id IS NULL OR credential_id IN (
-        SELECT apns_credential.id FROM apns_credential JOIN app ON app.id = app_id
+        SELECT credential.id FROM credential JOIN app ON app.id = app_id
         WHERE replaced_by IS NULL AND deleted_at IS NULL))
       ORDER BY next_at, id LIMIT ?2
       """, .time(now), .integer(limit)
@@ -72,14 +72,14 @@ extension MailRepository<Writing> {
       """
       DELETE FROM mail WHERE id IN (
         SELECT id FROM mail {sqlite INDEXED BY mail_due} WHERE state = 0 AND credential_id IS NOT NULL AND NOT EXISTS (
-          SELECT 1 FROM apns_credential WHERE apns_credential.id = mail.credential_id AND replaced_by IS NULL)
+          SELECT 1 FROM credential WHERE credential.id = mail.credential_id AND replaced_by IS NULL)
         LIMIT ?)
       """, .integer(limit))
     try database.run(
       """
       DELETE FROM credential_notice WHERE (credential_id, days) IN (
         SELECT credential_id, days FROM credential_notice
-        WHERE NOT EXISTS (SELECT 1 FROM apns_credential WHERE id = credential_notice.credential_id) LIMIT ?)
+        WHERE NOT EXISTS (SELECT 1 FROM credential WHERE id = credential_notice.credential_id) LIMIT ?)
       """, .integer(limit))
   }
 }

@@ -62,10 +62,8 @@ extension Transaction {
   package var callbacks: CallbackRepository<Access> { .init(database: database) }
   /// Browsers that are logged in to the console.
   package var consoleSessions: ConsoleSessionRepository<Access> { .init(database: database) }
-  /// APNs credentials and the reminders of their ends.
+  /// Credentials for channels, and the reminders of their ends.
   package var credentials: CredentialRepository<Access> { .init(database: database) }
-  /// What apps authenticate with at the services of other channels.
-  package var channelCredentials: ChannelCredentialRepository<Access> { .init(database: database) }
   /// Which tokens have worked with the credentials of channels.
   package var tokenProofs: TokenProofRepository<Access> { .init(database: database) }
   /// Deleted apps whose rows are not all gone.

@@ -3,8 +3,34 @@ import BorealisCrypto
 import Channels
 import Glibc
 
-/// The files that `borealis app apns set` was given.
+/// The files that `borealis app channel set` was given for APNs.
 struct CredentialFiles {
+  static let settings = [
+    SettingDefinition(
+      name: "p8", valueName: "FILE", help: "The key (.p8) for provider tokens, as Apple issued it.",
+      kind: .text),
+    SettingDefinition(
+      name: "key-id", valueName: "ID", help: "The key ID; optional if the file name contains it.",
+      kind: .text),
+    SettingDefinition(
+      name: "team-id", valueName: "ID", help: "The ID of the team that the key belongs to.", kind: .text),
+    SettingDefinition(
+      name: "p12", valueName: "FILE", help: "A certificate with its key, as Keychain exports it.",
+      kind: .text),
+    SettingDefinition(
+      name: "password", valueName: "TEXT", help: "The password of the .p12.", kind: .secret),
+    SettingDefinition(name: "certificate", valueName: "FILE", help: "A certificate, PEM.", kind: .text),
+    SettingDefinition(
+      name: "key", valueName: "FILE", help: "Its private key, PEM, not encrypted.", kind: .text),
+    SettingDefinition(
+      name: "topic", valueName: "BUNDLE-ID",
+      help: "The app's bundle ID; for a certificate, the default is its own.", kind: .text),
+    SettingDefinition(
+      name: "environment", valueName: "NAME",
+      help:
+        "production, sandbox or both; production for a key and all that a certificate allows if not given.",
+      kind: .choice(["production", "sandbox", "both"])),
+  ]
   private let settings: Settings
 
   init(_ settings: Settings) { self.settings = settings }

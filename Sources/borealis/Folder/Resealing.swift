@@ -18,13 +18,10 @@ struct Resealing: Sendable {
     let newCredentials: [[UInt8]]
     let newCallbacks: [CallbackSettingRow]
     let newPeople: [[UInt8]]
-    let channels = try transaction.channelCredentials.all(in: .all)
-    let newChannels: [[UInt8]]
     let accesses = try transaction.getui.accesses()
     let newAccesses: [GetuiAccessRow]
     do throws(Failure) {
       newCredentials = try credentials.map { credential throws(Failure) in try reseal(credential) }
-      newChannels = try channels.map { credential throws(Failure) in try reseal(credential) }
       newCallbacks = try callbacks.map { setting throws(Failure) in try reseal(setting) }
       newPeople = try people.map { person throws(Failure) in try reseal(person) }
       newAccesses = try accesses.map { access throws(Failure) in try reseal(access) }
@@ -34,17 +31,12 @@ struct Resealing: Sendable {
     for ((row, _), sealed) in zip(credentials, newCredentials) {
       _ = try transaction.credentials.reseal(app: row.app, id: row.id, sealed: sealed)
     }
-    for (row, sealed) in zip(channels, newChannels) {
-      try transaction.channelCredentials.reseal(
-        app: row.app, channel: row.channel, id: row.id, sealed: sealed)
-    }
     for row in newCallbacks { try transaction.callbacks.set(row) }
     for (person, sealed) in zip(people, newPeople) {
       try transaction.people.resealTOTP(of: person.id, sealed: sealed)
     }
     for row in newAccesses { try transaction.getui.setAccess(row) }
-    return .success(
-      newCredentials.count + newChannels.count + newCallbacks.count + newPeople.count + newAccesses.count)
+    return .success(newCredentials.count + newCallbacks.count + newPeople.count + newAccesses.count)
   }
 
   /// Removes everything that the key with this ID had sealed. Returns what it was, for people.
@@ -54,13 +46,9 @@ struct Resealing: Sendable {
     let now = SystemTime().now()
     for (row, sealed) in try credentials(transaction.reading) where isLost(sealed) {
       _ = try transaction.credentials.remove(app: row.app, id: row.id, at: now)
-      removed.append("credential \(row.id.rawValue) of the app \(row.appKey.text)")
+      removed.append(name(row))
     }
     let apps = try transaction.apps.all(in: .all)
-    for row in try transaction.channelCredentials.all(in: .all) where isLost(row.sealed) {
-      _ = try transaction.channelCredentials.remove(app: row.app, channel: row.channel, id: row.id)
-      removed.append(name(row, apps.first { $0.id == row.app }?.key))
-    }
     for var row in try transaction.callbacks.settings(in: .all) {
       let app = apps.first { $0.id == row.app }?.key.text ?? "number \(row.app.rawValue)"
       if isLost(row.secret) {
@@ -84,7 +72,7 @@ struct Resealing: Sendable {
     return removed
   }
 
-  private typealias Credential = (row: APNsCredentialRow, sealed: [UInt8])
+  private typealias Credential = (row: CredentialRow, sealed: [UInt8])
 
   private static func credentials(_ reading: ReadTransaction) throws(StorageError) -> [Credential] {
     var found: [Credential] = []
@@ -95,23 +83,16 @@ struct Resealing: Sendable {
   }
 
   private func reseal(_ credential: Credential) throws(Failure) -> [UInt8] {
-    let row = credential.row
     do throws(SealError) {
-      return try CredentialSecret.reseal(credential.sealed, app: row.app, with: keys)
+      return try CredentialSecret.reseal(credential.sealed, of: credential.row, with: keys)
     } catch {
-      throw Self.failure("credential \(row.id.rawValue) of the app \(row.appKey.text)", error)
+      throw Self.failure(Self.name(credential.row), error)
     }
   }
 
-  private func reseal(_ row: ChannelCredentialRow) throws(Failure) -> [UInt8] {
-    do throws(SealError) { return try VendorSecret.reseal(row, with: keys) } catch {
-      throw Self.failure(Self.name(row, nil), error)
-    }
-  }
-
-  private static func name(_ row: ChannelCredentialRow, _ key: AppKey?) -> String {
+  private static func name(_ row: CredentialRow) -> String {
     let channel = ChannelRegistry.infos.first { $0.id == row.channel } ?? .unknown(row.channel)
-    return "\(channel.english) credential of the app \(key?.text ?? "number \(row.app.rawValue)")"
+    return "\(channel.english) credential \(row.id.text) of the app \(row.appKey.text)"
   }
 
   private func reseal(_ setting: CallbackSettingRow) throws(Failure) -> CallbackSettingRow {

@@ -32,9 +32,10 @@ import Testing
     let hash = [UInt8](repeating: 1, count: 32)
     let id = try transaction.apps.create(
       NewApp(key: key, name: "n", secretHash: hash, account: .standard), at: now)
-    try transaction.channelCredentials.set(
-      VendorUpload(subject: "s", name: "", secret: [2]).row(
-        for: id, of: ScriptedVendor.channel.id, sealedWith: keys, at: now))
+    try transaction.credentials.replace(
+      app: id,
+      VendorUpload(subject: "s", name: "", secret: [2]).credential(
+        for: id, of: ScriptedVendor.channel.id, sealedWith: keys), at: now)
     return id
   }
 
@@ -82,7 +83,7 @@ import Testing
     try await store.change { t throws(StorageError) in
       let hash = [UInt8](repeating: 1, count: 32)
       _ = try t.apps.create(NewApp(key: key, name: "n", secretHash: hash, account: .standard), at: now)
-      try t.database.run("ALTER TABLE channel_credential RENAME TO away")
+      try t.database.run("ALTER TABLE credential RENAME TO away")
     }
     let apps = scene.router.apps
     func find() async -> Result<App?, DeviceFailure> {
@@ -91,7 +92,7 @@ import Testing
     let missing = await find().map { $0?.key }
     #expect(missing == .failure(.unavailable))
     try await store.change { t throws(StorageError) in
-      try t.database.run("ALTER TABLE away RENAME TO channel_credential")
+      try t.database.run("ALTER TABLE away RENAME TO credential")
     }
     let found = try await find().get()
     #expect(found?.key == key)

@@ -18,10 +18,12 @@ import Testing
     defer { scene.end() }
     let (channel, app, apps) = (scene.channel, scene.app, scene.router.apps)
     // Another process replaces the credential, which is read, and not in use yet.
-    let row = VendorUpload(subject: "s", name: "", secret: [2]).row(
-      for: app.id, of: ScriptedVendor.channel.id, sealedWith: try scene.parts.keys.open().get(),
-      at: scene.clock.now())
-    try await scene.parts.store.change { t throws(StorageError) in try t.channelCredentials.set(row) }
+    let new = VendorUpload(subject: "s", name: "", secret: [2]).credential(
+      for: app.id, of: ScriptedVendor.channel.id, sealedWith: try scene.parts.keys.open().get())
+    let now = scene.clock.now()
+    _ = try await scene.parts.store.change { t throws(StorageError) in
+      try t.credentials.replace(app: app.id, new, at: now)
+    }
     try await awaitCallback { done in channel.table.refresh { done($0) } }.get()
     scene.moments.interruption.prepareBeside {
       _ = apps.table.take(app.key)

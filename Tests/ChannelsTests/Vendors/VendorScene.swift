@@ -21,7 +21,7 @@ final class VendorScene {
   private let database: TestDatabase
   private let server: TestReceiver
   private let transport: HTTPTransport
-  private var credential: ChannelCredentialRow
+  private let credential: NewCredential
   private let vendor: ScriptedVendor
   private var secrets: [RegistrationID: [UInt8]] = [:]
   private let makeParts: (Router) -> VendorParts
@@ -55,10 +55,13 @@ final class VendorScene {
       prepares: prepares, hasQuotas: hasQuotas, moments: moments, clock: clock)
     channel = VendorChannel(vendor, parts)
     router.add(channel)
-    let row = VendorUpload(subject: "s", name: "", secret: [1]).row(
-      for: app.id, of: ScriptedVendor.channel.id, sealedWith: keys, at: clock.now())
-    credential = row
-    try await store.change { transaction throws(StorageError) in try transaction.channelCredentials.set(row) }
+    let new = VendorUpload(subject: "s", name: "", secret: [1]).credential(
+      for: app.id, of: ScriptedVendor.channel.id, sealedWith: keys)
+    credential = new
+    let (id, now) = (app.id, clock.now())
+    _ = try await store.change { transaction throws(StorageError) in
+      try transaction.credentials.replace(app: id, new, at: now)
+    }
     try await awaitCallback { done in channel.start { done($0) } }.get()
   }
 
@@ -71,26 +74,22 @@ final class VendorScene {
 
   /// Removes the app's credential.
   func removeCredential() async throws {
-    let row = credential
-    _ = try await parts.store.change { transaction throws(StorageError) in
-      try transaction.channelCredentials.remove(app: row.app, channel: row.channel, id: row.id)
-    }
-    try await awaitCallback { done in channel.learnChanges { done($0) } }.get()
-  }
-
-  /// Sets it again.
-  func setCredential() async throws {
-    let row = credential
+    let id = app.id
     try await parts.store.change { transaction throws(StorageError) in
-      try transaction.channelCredentials.set(row)
+      for row in try transaction.credentials.all(app: id) {
+        _ = try transaction.credentials.remove(app: id, id: row.id, at: row.createdAt)
+      }
     }
     try await awaitCallback { done in channel.learnChanges { done($0) } }.get()
   }
 
   /// Sets another one, with other values as far as the channel knows.
-  func replaceCredential() async throws {
-    credential.id += "+"
-    try await setCredential()
+  func setCredential() async throws {
+    let (id, new, now) = (app.id, credential, clock.now())
+    _ = try await parts.store.change { transaction throws(StorageError) in
+      try transaction.credentials.replace(app: id, new, at: now)
+    }
+    try await awaitCallback { done in channel.learnChanges { done($0) } }.get()
   }
 
   /// Has another process take over what this one has left.

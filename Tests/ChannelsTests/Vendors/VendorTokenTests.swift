@@ -126,7 +126,7 @@ import Testing
     for number in 0..<40 { try await scene.device("\(name)\(number)") }
     try await pushAndWait(scene)
     answers.withLock { $0 = status }
-    try await scene.replaceCredential()
+    try await scene.setCredential()
     for _ in 0..<3 { try await pushAndWait(scene) }
     #expect(try await scene.tokens() == 40)
     #expect(scene.problem == nil)
@@ -137,7 +137,7 @@ import Testing
     #expect(try await scene.tokens() == 40)
     // The right one again.
     answers.withLock { $0 = 200 }
-    try await scene.replaceCredential()
+    try await scene.setCredential()
     try await pushAndWait(scene)
     #expect(scene.channel.alerts(of: scene.app).isEmpty)
   }

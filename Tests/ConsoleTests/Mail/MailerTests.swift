@@ -330,8 +330,8 @@ extension Mailer {
           try transaction.credentials.add(
             app: app,
             NewCredential(
-              kind: .certificate, service: service, topic: "a.b", teamID: nil, keyID: nil,
-              fingerprint: [UInt8](repeating: 0, count: 32), expiresAt: nil, sealed: []),
+              channel: .apns, kind: .certificate, service: service, subject: "a.b",
+              fingerprint: [UInt8](repeating: 0, count: 32), sealed: []),
             at: Timestamp(milliseconds: 0)))
       }
       return ids

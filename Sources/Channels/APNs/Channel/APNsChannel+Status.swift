@@ -65,7 +65,7 @@ extension APNsChannel {
   package func credential(
     of app: App, for service: ServiceID, in transaction: ReadTransaction, at now: Timestamp
   ) throws(StorageError) -> WhyFacts.Credential {
-    let all = try transaction.credentials.all(app: app.id).filter {
+    let all = try transaction.credentials.all(app: app.id, of: .apns).filter {
       service == .none || $0.environment == service.environment
     }
     guard let newest = all.last else { return .missing }

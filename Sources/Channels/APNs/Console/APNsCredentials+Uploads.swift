@@ -53,7 +53,7 @@ extension APNsCredentials {
   ) {
     let now = parts.time.now()
     parts.store.write { transaction throws(StorageError) -> CredentialError? in
-      let existing = try transaction.credentials.all(app: app.id)
+      let existing = try transaction.credentials.all(app: app.id, of: .apns)
       var new: [CredentialUpload] = []
       for upload in uploads {
         do throws(CredentialError) {

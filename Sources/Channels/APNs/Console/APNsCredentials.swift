@@ -43,7 +43,7 @@ final class APNsCredentials: ChannelCredentials {
   func stored(of apps: [AppID]) async -> Result<[StoredCredential], StorageError> {
     let result = await parts.store.read { transaction throws(StorageError) in
       var rows: [APNsCredentialRow] = []
-      for app in apps { rows += try transaction.credentials.all(app: app) }
+      for app in apps { rows += try transaction.credentials.all(app: app, of: .apns) }
       return rows
     }
     return result.map { $0.map(describe) }
@@ -70,7 +70,7 @@ final class APNsCredentials: ChannelCredentials {
     }
     if let status { remarks += self.remarks(on: status) }
     var credential = StoredCredential(
-      id: String(row.id.rawValue), app: row.app, service: row.environment.name,
+      id: row.id.text, app: row.app, service: row.environment.name,
       name: row.keyID.map { Phrase("Key {}", "密钥 {}").with($0) } ?? Phrase("Certificate", "证书"),
       subject: .init(Phrase(verbatim: "Bundle ID"), row.topic), state: state, expiresAt: row.expiresAt,
       addedAt: row.createdAt)
@@ -120,21 +120,12 @@ final class APNsCredentials: ChannelCredentials {
   func change(
     _ id: String, of app: App, _ change: CredentialChange, noting entry: AuditRow
   ) async -> Result<Bool, StorageError> {
-    guard let number = Int64(id).map({ APNsCredentialID($0) }) else { return .success(false) }
     let owner = app.id
     let result = await parts.store.write { transaction throws(StorageError) in
-      let row = try transaction.credentials.all(app: owner).first { $0.id == number }
-      let isDone =
-        switch change {
-        case .remove: try transaction.credentials.remove(app: owner, id: number, at: entry.at)
-        case .pause(let name):
-          try transaction.credentials.pause(
-            app: owner, id: number, reason: String(pauseReason: "by \(name)"), at: entry.at)
-        case .resume: try transaction.credentials.resume(app: owner, id: number, at: entry.at)
-        }
-      guard isDone else { return false }
+      let row = try transaction.credentials.all(app: owner, of: .apns).first { $0.id.text == id }
+      guard let row, try transaction.credentials.apply(change, to: row, at: entry.at) else { return false }
       var entry = entry
-      entry.target = row.map(Self.auditName) ?? id
+      entry.target = Self.auditName(row)
       try transaction.audit.add(entry)
       return true
     }

@@ -1,10 +1,11 @@
 import BorealisBase
 import BorealisCrypto
+import Model
 import Storage
 import Synchronization
 
 /// The opened credentials of all apps: which one to use, whether something changed, when certificates expire.
-/// `borealis app apns` changes the database from other processes, so it is read every few seconds. All
+/// `borealis app channel` changes the database from other processes, so it is read every few seconds. All
 /// functions may be called from any thread.
 package final class CredentialStore: Sendable {
   /// The credential to use for an app in an APNs environment.
@@ -58,12 +59,7 @@ package final class CredentialStore: Sendable {
     reads.run(done) { [self] number, ended in
       let (opened, own) = (table.withLock { $0.openedIDs }, scope.rows)
       store.read { transaction throws(StorageError) in
-        let rows = try transaction.credentials.all(in: own)
-        var sealed: [APNsCredentialID: [UInt8]] = [:]
-        for row in rows where !opened.contains(row.id) {
-          sealed[row.id] = try transaction.credentials.sealed(app: row.app, id: row.id)
-        }
-        return (rows, sealed)
+        try transaction.credentials.sealed(of: .apns, except: opened, in: own)
       } completion: { [self] result in
         if case .success(let (rows, sealed)) = result { take(rows, sealed, read: number) }
         savePauses()
@@ -156,10 +152,10 @@ package final class CredentialStore: Sendable {
       let keys = try keys.get()
       switch row.kind {
       case .token:
-        let key = try CredentialSecret.key(sealed, app: row.app, with: keys)
+        let key = try CredentialSecret.key(sealed, of: row, with: keys)
         return .token(
-          ProviderTokenMint(key: key, keyID: row.keyID ?? "", teamID: row.teamID ?? "", time: time))
-      case .certificate: return .certificate(try CredentialSecret.pair(sealed, app: row.app, with: keys))
+          ProviderTokenMint(key: key, keyID: row.name, teamID: row.teamID ?? "", time: time))
+      case .certificate: return .certificate(try CredentialSecret.pair(sealed, of: row, with: keys))
       }
     } catch {
       return .unreadable("\(error)")

@@ -97,9 +97,9 @@ package struct CredentialUpload: Sendable {
   package func rows(for app: AppID, sealedWith keys: SealingKeys) -> [NewCredential] {
     environments.map { environment in
       NewCredential(
-        kind: kind, service: environment.service, topic: topic, teamID: teamID, keyID: keyID,
-        fingerprint: fingerprint, expiresAt: expiresAt,
-        sealed: CredentialSecret.seal(secret, app: app, with: keys))
+        channel: .apns, kind: kind, service: environment.service, subject: topic, teamID: teamID,
+        name: keyID ?? "", fingerprint: fingerprint, expiresAt: expiresAt,
+        sealed: CredentialSecret.seal(Array(secret.utf8), app: app, channel: .apns, with: keys))
     }
   }
 

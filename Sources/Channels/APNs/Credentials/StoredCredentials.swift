@@ -14,6 +14,10 @@ package typealias APNsCredentialRow = CredentialRow
 extension CredentialRow {
   /// The APNs environment that it is for.
   package var environment: APNsEnvironment { APNsEnvironment(rawValue: service.rawValue) ?? .none }
+  /// The app's bundle ID.
+  package var topic: String { subject }
+  /// Apple's ID of a key; nil for a certificate.
+  package var keyID: String? { name.isEmpty ? nil : name }
 }
 
 extension EndingCredential {

@@ -18,23 +18,21 @@ extension VendorChannel: ChannelCredentials {
   package func stored(of apps: [AppID]) async -> Result<[StoredCredential], StorageError> {
     let channel = info.id
     let result = await parts.store.read { transaction throws(StorageError) in
-      var rows: [ChannelCredentialRow] = []
-      for app in apps {
-        if let row = try transaction.channelCredentials.find(app: app, channel: channel) { rows.append(row) }
-      }
+      var rows: [CredentialRow] = []
+      for app in apps { rows += try transaction.credentials.all(app: app, of: channel) }
       return rows
     }
     return result.map { $0.map(describe) }
   }
 
-  private func describe(_ row: ChannelCredentialRow) -> StoredCredential {
+  private func describe(_ row: CredentialRow) -> StoredCredential {
     let selection = table.selection(row.app)
     let isPaused = row.pause != nil
     var problem = row.pause
     if problem == nil, case .unusable(let reason, _) = selection { problem = reason }
     let description = vendor.describe(row.name)
     var credential = StoredCredential(
-      id: row.id, app: row.app, name: description.name,
+      id: row.id.text, app: row.app, name: description.name,
       subject: .init(vendor.profile.credential.subject, row.subject), state: isPaused ? .paused : .inUse,
       addedAt: row.createdAt)
     credential.facts = description.facts
@@ -50,7 +48,7 @@ extension VendorChannel: ChannelCredentials {
     credential.form = vendor.form.name
     credential.values = vendor.values(of: row.subject)
     let dispatchers = dispatchers(of: row.app)
-    guard let first = dispatchers.first, first.id == row.id else { return credential }
+    guard let first = dispatchers.first, first.id == row.id.text else { return credential }
     if vendor.profile.abilities.contains(.answersProbes) { credential.actions.insert(.check) }
     credential.remarks += VendorRemarks(dispatchers, in: parts.router.zone).all(
       check: checks.answer(first.id))
@@ -77,14 +75,15 @@ extension VendorChannel: ChannelCredentials {
     }
     let channel = info.id
     parts.keys.forSealing(in: parts.store, log: parts.log) { transaction throws(StorageError) in
-      try transaction.channelCredentials.find(app: app.id, channel: channel)
+      try transaction.credentials.latest(of: app.id, for: channel)
     } then: { [self] result in
       switch result {
       case .failure(let refusal): reply(.failure(refusal))
-      case .success(let (keys, row)):
+      case .success(let (keys, current)):
         let upload: VendorUpload
         do throws(CredentialProblem) {
-          upload = try vendor.read(input, replacing: row.flatMap { vendor.credential(of: $0, with: keys) })
+          upload = try vendor.read(
+            input, replacing: current.flatMap { vendor.credential($0.sealed, of: $0.row, with: keys) })
         } catch {
           return reply(.failure(.refused(error)))
         }
@@ -97,10 +96,11 @@ extension VendorChannel: ChannelCredentials {
     _ upload: VendorUpload, _ keys: SealingKeys, for app: App, noting entry: AuditRow?,
     _ reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void
   ) {
-    let row = upload.row(for: app.id, of: info.id, sealedWith: keys, at: parts.time.now())
+    let new = upload.credential(for: app.id, of: info.id, sealedWith: keys)
+    let now = parts.time.now()
     let name = info.auditName(subject: upload.subject, upload.name)
     parts.store.write { transaction throws(StorageError) in
-      try transaction.channelCredentials.set(row)
+      try transaction.credentials.replace(app: app.id, new, at: now)
       guard var entry else { return }
       entry.target = name
       try transaction.audit.add(entry)
@@ -159,18 +159,8 @@ extension VendorChannel: ChannelCredentials {
   ) async -> Result<Bool, StorageError> {
     let (channel, owner) = (info.id, app.id)
     let result = await parts.store.write { [self] transaction throws(StorageError) in
-      let row = try transaction.channelCredentials.find(app: owner, channel: channel)
-      guard let row, row.id == id else { return false }
-      switch change {
-      case .remove: _ = try transaction.channelCredentials.remove(app: owner, channel: channel, id: id)
-      case .pause(let name):
-        _ = try transaction.channelCredentials.pause(
-          app: owner, channel: channel, id: id, reason: String(pauseReason: "by \(name)"),
-          at: entry.at)
-      case .resume:
-        _ = try transaction.channelCredentials.pause(
-          app: owner, channel: channel, id: id, reason: nil, at: entry.at)
-      }
+      let row = try transaction.credentials.all(app: owner, of: channel).first { $0.id.text == id }
+      guard let row, try transaction.credentials.apply(change, to: row, at: entry.at) else { return false }
       var entry = entry
       entry.target = info.auditName(subject: row.subject, row.name)
       try transaction.audit.add(entry)
@@ -216,18 +206,20 @@ extension ChannelInfo {
 
 extension VendorUpload {
   /// What is stored of it.
-  package func row(
-    for app: AppID, of channel: ChannelID, sealedWith keys: SealingKeys, at now: Timestamp
-  ) -> ChannelCredentialRow {
-    ChannelCredentialRow(
-      app: app, channel: channel, subject: subject, name: name,
-      sealed: VendorSecret.seal(secret, app: app, channel: channel, with: keys), at: now)
+  package func credential(for app: AppID, of channel: ChannelID, sealedWith keys: SealingKeys)
+    -> NewCredential
+  {
+    NewCredential(
+      channel: channel, subject: subject, name: name,
+      sealed: CredentialSecret.seal(secret, app: app, channel: channel, with: keys))
   }
 }
 
 extension Vendor {
   /// Opens a stored credential; nil if it cannot be opened.
-  package func credential(of row: ChannelCredentialRow, with keys: SealingKeys) -> Credential? {
-    (try? VendorSecret.open(row, with: keys)).flatMap { credential($0) }
+  package func credential(
+    _ sealed: [UInt8], of row: CredentialRow, with keys: SealingKeys
+  ) -> Credential? {
+    (try? CredentialSecret.open(sealed, of: row, with: keys)).flatMap { credential($0) }
   }
 }

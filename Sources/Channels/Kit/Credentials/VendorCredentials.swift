@@ -19,7 +19,7 @@ final class VendorCredentials<V: Vendor>: Sendable {
   }
 
   private struct Entry: Sendable {
-    var row: ChannelCredentialRow
+    var row: CredentialRow
     /// Nil if it cannot be opened, for the reason in `problem`.
     var credential: V.Credential?
     /// What its receipts are known by.
@@ -38,7 +38,7 @@ final class VendorCredentials<V: Vendor>: Sendable {
     var entries: [AppID: Entry] = [:]
     /// The apps by the codes in the addresses of their receipts.
     var codes: [String: AppID] = [:]
-    var pauses = CredentialPauses<String>()
+    var pauses = CredentialPauses<CredentialID>()
     var isKnown = false
   }
 
@@ -68,7 +68,7 @@ final class VendorCredentials<V: Vendor>: Sendable {
       guard let credential = entry.credential, let marks = entry.marks else {
         return .unusable(entry.problem ?? "", since: entry.row.createdAt)
       }
-      return .use(id: entry.row.id, credential, marks)
+      return .use(id: entry.row.id.text, credential, marks)
     }
   }
 
@@ -108,30 +108,37 @@ final class VendorCredentials<V: Vendor>: Sendable {
   func refresh(_ done: CredentialReads.Done? = nil) {
     let channel = vendor.info.id
     reads.run(done) { [self] number, ended in
-      parts.store.read { [rows = parts.router.scope.rows] transaction throws(StorageError) in
-        try transaction.channelCredentials.all(of: channel, in: rows)
+      let (opened, own) = (openedIDs, parts.router.scope.rows)
+      parts.store.read { transaction throws(StorageError) in
+        try transaction.credentials.sealed(of: channel, except: opened, in: own)
       } completion: { [self] result in
-        if case .success(let rows) = result { take(rows, read: number) }
+        if case .success(let (rows, sealed)) = result { take(rows, sealed, read: number) }
         savePauses()
         ended(result.map { _ in () })
       }
     }
   }
 
-  private func take(_ rows: [ChannelCredentialRow], read number: Int) {
+  /// The credentials whose secrets need not be read again. What could not be opened is tried again, since the
+  /// file of keys may have been mended.
+  private var openedIDs: Set<CredentialID> {
+    state.withLock { state in
+      Set(state.entries.values.filter { $0.credential != nil }.map(\.row.id))
+    }
+  }
+
+  private func take(_ rows: [CredentialRow], _ sealed: [CredentialID: [UInt8]], read number: Int) {
     let known = state.withLock { $0.entries }
-    // Opening secrets and reading the key file is slow, so it happens outside of the lock, and only for what
-    // is new. What could not be opened is tried again, since the file of keys may have been mended.
-    let keys =
-      rows.contains { known[$0.app]?.row.sealed != $0.sealed || known[$0.app]?.credential == nil }
-      ? parts.keys.open() : nil
+    // Opening secrets and reading the key file is slow, so it happens outside of the lock.
+    let keys = sealed.isEmpty ? nil : parts.keys.open()
     var entries: [AppID: Entry] = [:]
+    // The newest of an app counts.
     for row in rows {
-      if var entry = known[row.app], entry.row.sealed == row.sealed, entry.credential != nil {
+      if let secret = sealed[row.id], let keys {
+        entries[row.app] = open(row, secret, keys)
+      } else if var entry = known[row.app], entry.row.id == row.id {
         entry.row = row
         entries[row.app] = entry
-      } else if let keys {
-        entries[row.app] = open(row, keys)
       }
     }
     let changed = state.withLock { state in
@@ -159,10 +166,11 @@ final class VendorCredentials<V: Vendor>: Sendable {
     }
   }
 
-  private func open(_ row: ChannelCredentialRow, _ keys: Result<SealingKeys, CredentialKeys.Failure>) -> Entry
-  {
+  private func open(
+    _ row: CredentialRow, _ sealed: [UInt8], _ keys: Result<SealingKeys, CredentialKeys.Failure>
+  ) -> Entry {
     do {
-      let secret = try VendorSecret.open(row, with: try keys.get())
+      let secret = try CredentialSecret.open(sealed, of: row, with: try keys.get())
       guard let credential = vendor.credential(secret) else {
         return Entry(
           row: row,
@@ -186,10 +194,10 @@ final class VendorCredentials<V: Vendor>: Sendable {
     let now = parts.time.now()
     let text = String(pauseReason: reason)
     let isNew = state.withLock { state in
-      guard let entry = state.entries[app], entry.row.id == id, entry.row.pause == nil,
-        state.pauses[id] == nil
+      guard let row = state.entries[app]?.row, row.id.text == id, row.pause == nil,
+        state.pauses[row.id] == nil
       else { return false }
-      state.pauses.add(id, of: app, text, at: now)
+      state.pauses.add(row.id, of: app, text, at: now)
       return true
     }
     guard isNew else { return }
@@ -204,11 +212,10 @@ final class VendorCredentials<V: Vendor>: Sendable {
   private func savePauses() {
     let pauses = state.withLock { $0.pauses.takeUnsaved() }
     guard !pauses.isEmpty else { return }
-    let channel = vendor.info.id
     parts.store.write { transaction throws(StorageError) in
       for pause in pauses {
-        _ = try transaction.channelCredentials.pause(
-          app: pause.app, channel: channel, id: pause.id, reason: pause.reason, at: pause.at)
+        _ = try transaction.credentials.pause(
+          app: pause.app, id: pause.id, reason: pause.reason, at: pause.at)
       }
     } completion: { [self] result in
       let isStored = if case .success = result { true } else { false }

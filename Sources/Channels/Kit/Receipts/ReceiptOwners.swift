@@ -15,7 +15,7 @@ final class ReceiptOwners: Sendable {
   static let mostWaiting = 64
 
   private struct Known: Sendable {
-    let sealed: [UInt8]
+    let id: CredentialID
     let key: AppKey
     let code: String
   }
@@ -67,10 +67,14 @@ final class ReceiptOwners: Sendable {
   }
 
   private func read() {
+    let before = state.withLock { Set($0.known.values.map(\.id)) }
     parts.store.read { [channel] transaction throws(StorageError) in
-      (try transaction.channelCredentials.all(of: channel, in: .all), try transaction.homes.all())
+      (
+        try transaction.credentials.sealed(of: channel, except: before, in: .all),
+        try transaction.homes.all()
+      )
     } completion: { [self] result in
-      let known = (try? result.get()).flatMap { rows, homes in open(rows, homes) }
+      let known = (try? result.get()).flatMap { found, homes in open(found.rows, found.sealed, homes) }
       let now = parts.time.monotonic()
       let answers = state.withLock { state in
         defer { (state.isReading, state.waiting) = (false, []) }
@@ -87,13 +91,14 @@ final class ReceiptOwners: Sendable {
   }
 
   /// Opens what is new; nil if the keys cannot be read. Without the lock, since it takes time.
-  private func open(_ rows: [ChannelCredentialRow], _ homes: [AppHomeRow]) -> [AppID: Known]? {
+  private func open(
+    _ rows: [CredentialRow], _ sealed: [CredentialID: [UInt8]], _ homes: [AppHomeRow]
+  ) -> [AppID: Known]? {
     let before = state.withLock(\.known)
     let keys = Dictionary(homes.filter { !$0.isDeleted }.compactMap { row in row.key.map { (row.app, $0) } })
     { $1 }
-    let isNew = rows.contains { before[$0.app]?.sealed != $0.sealed }
     let sealing: SealingKeys?
-    switch isNew ? parts.keys.open() : nil {
+    switch sealed.isEmpty ? nil : parts.keys.open() {
     case .success(let opened): sealing = opened
     case .failure: return nil
     case nil: sealing = nil
@@ -101,11 +106,13 @@ final class ReceiptOwners: Sendable {
     var known: [AppID: Known] = [:]
     for row in rows {
       guard let key = keys[row.app] else { continue }
-      if let same = before[row.app], same.sealed == row.sealed {
+      if let same = before[row.app], same.id == row.id {
         known[row.app] = same
-      } else if let sealing, let secret = try? VendorSecret.open(row, with: sealing) {
+      } else if let sealing, let bytes = sealed[row.id],
+        let secret = try? CredentialSecret.open(bytes, of: row, with: sealing)
+      {
         let code = ReceiptMarks(secret: secret, of: row.app, on: row.channel).code
-        known[row.app] = Known(sealed: row.sealed, key: key, code: code)
+        known[row.app] = Known(id: row.id, key: key, code: code)
       }
     }
     return known

@@ -24,11 +24,11 @@ import Testing
   ])
   func fileNamesTellTheKeyID(name: String, id: String?) throws {
     let keys = try SealingKeys(text: SealingKeys.makeLine())
-    let found = try? upload(fileName: name).rows(for: AppID(1), sealedWith: keys).first?.keyID
+    let found = try? upload(fileName: name).rows(for: AppID(1), sealedWith: keys).first?.name
     #expect(found == id)
     // What is said wins over the name.
     #expect(
-      try upload(fileName: name, keyID: "ZZZZZZZZZZ").rows(for: AppID(1), sealedWith: keys)[0].keyID
+      try upload(fileName: name, keyID: "ZZZZZZZZZZ").rows(for: AppID(1), sealedWith: keys)[0].name
         == "ZZZZZZZZZZ")
   }
 
@@ -61,7 +61,7 @@ import Testing
     #expect(upload.topic == "com.example.app" && upload.environments == [.production, .sandbox])
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     let rows = upload.rows(for: AppID(3), sealedWith: keys)
-    #expect(rows.map(\.teamID) == ["T5Z8W1R6PD", "T5Z8W1R6PD"] && rows[0].keyID == nil)
+    #expect(rows.map(\.teamID) == ["T5Z8W1R6PD", "T5Z8W1R6PD"] && rows[0].name.isEmpty)
     #expect(rows[0].expiresAt == pair.facts.notAfter && rows[0].fingerprint == pair.facts.fingerprint)
     let both = [APNsEnvironment.production, .sandbox]
     #expect(

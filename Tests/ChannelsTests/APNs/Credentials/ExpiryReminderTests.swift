@@ -47,8 +47,7 @@ import Testing
         try transaction.credentials.add(
           app: app,
           NewCredential(
-            kind: .certificate, service: environment.service, topic: "com.example.app", teamID: nil,
-            keyID: nil,
+            channel: .apns, kind: .certificate, service: environment.service, subject: "com.example.app",
             fingerprint: [UInt8](repeating: 0, count: 32),
             expiresAt: now.adding(seconds: Int64(days * ExpiryReminderTests.day)), sealed: []), at: now)
       }
