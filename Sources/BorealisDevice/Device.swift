@@ -35,6 +35,7 @@ public final class Device: Sendable {
   private enum EarlyReport: Sendable {
     case notification(RemotePayload, tapped: Bool)
     case receipt(Receipt)
+    case facts([DeviceFact: String])
   }
 
   /// So many reports wait for the start; others are dropped.
@@ -89,6 +90,7 @@ public final class Device: Sendable {
       switch report {
       case .notification(let payload, let tapped): record(payload, tapped: tapped)
       case .receipt(let receipt): self.report(receipt)
+      case .facts(let facts): setFacts(facts)
       }
     }
     hub.post(.start(key))
@@ -159,6 +161,12 @@ public final class Device: Sendable {
   ///
   /// `handleRemoteNotification` does this for notifications through APNs.
   public func reportTapped(_ id: MessageID) { report(Receipt(.tapped, id)) }
+
+  /// Facts that are known now, or have changed; an empty one is not known any more. Only those that the server
+  /// asks for are sent.
+  public func setFacts(_ facts: [DeviceFact: String]) {
+    if keepForStart(.facts(facts)) == nil { hub.post(.setFacts(key, facts)) }
+  }
 
   private func report(_ receipt: Receipt) {
     if keepForStart(.receipt(receipt)) == nil { hub.post(.report(key, receipt)) }

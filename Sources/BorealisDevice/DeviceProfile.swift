@@ -23,12 +23,15 @@ public struct DeviceProfile: Sendable {
   /// The kind of key for end-to-end encryption; nil for no key: encrypted pushes then reach the app as they
   /// are, with their neutral text.
   public var keyKind: DeviceKeyKind?
+  /// Facts about the device that the app may have asked for in the console; only those that the server asks
+  /// for are sent. The version of the app is known already. Values of more than 64 bytes are not sent.
+  public var facts: [DeviceFact: String]
 
   /// Makes a profile; only app key and platform have no default.
   public init(
     appKey: AppKey, platform: Platform, appVersion: String = "", clientName: String = "borealis-device/1",
     heartbeat: UInt16 = 0, appState: AppState = .background, token: DeviceToken = DeviceToken(.none, []),
-    formerRegistrationID: String? = nil, keyKind: DeviceKeyKind? = nil
+    formerRegistrationID: String? = nil, keyKind: DeviceKeyKind? = nil, facts: [DeviceFact: String] = [:]
   ) {
     self.appKey = appKey
     self.platform = platform
@@ -39,6 +42,7 @@ public struct DeviceProfile: Sendable {
     self.token = token
     self.formerRegistrationID = formerRegistrationID
     self.keyKind = keyKind
+    self.facts = facts
   }
 }
 

@@ -96,6 +96,7 @@ extension ScenarioDevice {
     case "handled":
       noteHandled(try id())
       perform(core.pushHandled(try id(), at: now))
+    case "facts": perform(core.setFacts(try ScenarioFrames.facts(arguments), at: now))
     case "shown": perform(core.report(Receipt(.shown, try id()), at: now))
     case "tapped": perform(core.report(Receipt(.tapped, try id()), at: now))
     default: perform(core.submit(try Self.operation(words[0], arguments), at: now).actions)

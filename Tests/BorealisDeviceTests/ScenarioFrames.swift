@@ -96,6 +96,19 @@ struct ScenarioFrames {
 }
 
 extension ScenarioFrames {
+  /// Facts as scenarios write them: each a number, an equals sign and the value.
+  static func facts(_ words: [String]) throws -> [DeviceFact: String] {
+    var facts: [DeviceFact: String] = [:]
+    for word in words {
+      let parts = word.split(separator: "=", omittingEmptySubsequences: false)
+      guard parts.count == 2, let fact = UInt8(parts[0]).flatMap({ DeviceFact(rawValue: $0) }) else {
+        throw Unknown(text: word)
+      }
+      facts[fact] = String(parts[1])
+    }
+    return facts
+  }
+
   /// The frames of a client in some bytes, as scenarios write them.
   static func texts(_ bytes: [UInt8]) -> [String] {
     Wire.frames(bytes).map { text($0, in: bytes) }

@@ -56,6 +56,7 @@ extension DeviceCore {
       let new = DeviceIdentity(registrationID: id, secret: secret)
       identity = new
       knowsOtherTokens = false
+      knownFacts = [:]
       actions.append(.storeIdentity(new))
       if !wishes.isEmpty {
         wishes.areKnownToServer = false
@@ -77,7 +78,9 @@ extension DeviceCore {
       restoreWishes(at: now)
       sendWaiting(at: now)
     case (.pong, .greeting(knowsVersion: true, _)), (.pong, .session), (.pong, .draining): break
-    case (.factsWanted, .session), (.factsWanted, .draining): break
+    case (.factsWanted(let facts), .session), (.factsWanted(let facts), .draining):
+      wantedFacts = facts
+      reportFacts(at: now)
     case (.push(let push), .session), (.push(let push), .draining): take(push, from: buffer, at: now)
     case (.recall(let id), .session), (.recall(let id), .draining): recall(id)
     case (.result(let sequence, let code, let payload), .session),

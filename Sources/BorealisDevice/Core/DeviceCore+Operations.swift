@@ -131,6 +131,10 @@ extension DeviceCore {
     let pending = operations.remove(at: index)
     report(number, pending.operation, code, value)
     if restoration.ended(number, code, at: now) { noteRestored() }
+    if case .setFacts(let facts) = pending.operation, factReport.ended(number, code, at: now) {
+      knownFacts.merge(facts) { $1 }
+      reportFacts(at: now)
+    }
   }
 
   /// Ends the operations that match, in the order they were submitted.
@@ -180,6 +184,34 @@ extension DeviceCore {
   }
 }
 
+// MARK: - Facts
+extension DeviceCore {
+  /// Facts that the app knows, or that have changed; an empty one is not known any more.
+  public mutating func setFacts(_ facts: [DeviceFact: String], at now: UInt64) -> [DeviceAction] {
+    profile.facts.merge(facts) { $1 }
+    reportFacts(at: now)
+    return takeActions()
+  }
+
+  /// Reports what the server asks for and does not know; one report at a time.
+  mutating func reportFacts(at now: UInt64) {
+    guard phase == .session, factReport.inFlight.isEmpty else { return }
+    let new = profile.facts.filter { fact, value in
+      wantedFacts.contains(fact) && fact.accepts(value) && knownFacts[fact, default: ""] != value
+    }
+    var frame: [UInt8] = []
+    guard !new.isEmpty,
+      ClientFrame.operation(sequence: sequence &+ 1, .setFacts(new)).encode(into: &frame)
+    else { return }
+    sequence &+= 1
+    factReport.begun(sequence)
+    operations.append(
+      PendingOperation(
+        sequence: sequence, operation: .setFacts(new), frame: frame, deadline: now &+ Self.operationTime))
+    sendWaiting(at: now)
+  }
+}
+
 // MARK: - Time
 extension DeviceCore {
   /// When to call `tick` at the latest; nil when only an outside event can change something.
@@ -190,7 +222,7 @@ extension DeviceCore {
     case .waiting(let until): next = min(next, until)
     case .connecting, .greeting: next = min(next, attemptSince &+ Self.loginTime)
     case .session:
-      next = min(next, pingDue, ackDue ?? .max, restoration.again ?? .max)
+      next = min(next, pingDue, ackDue ?? .max, restoration.again ?? .max, factReport.again ?? .max)
       if let pongDue, !isPaused { next = min(next, pongDue) }
     case .draining: next = min(next, drainSince &+ Self.drainTime, ackDue ?? .max)
     }
@@ -211,6 +243,7 @@ extension DeviceCore {
       restoreWishes(at: now)
       sendWaiting(at: now)
     }
+    if phase == .session, factReport.isDue(at: now, isIdle: true) { reportFacts(at: now) }
     switch phase {
     case .stopped: break
     case .waiting(let until): if until <= now { connect(at: now) }

@@ -70,6 +70,13 @@ public struct DeviceCore: Sendable {
   /// The operations that set up a new registration like the old one.
   var restoration = Restoration()
 
+  /// The facts that the server asks for in this session.
+  var wantedFacts: DeviceFactSet = []
+  /// What the server knows of the current registration from this run.
+  var knownFacts: [DeviceFact: String] = [:]
+  /// The report of facts that is under way, and when it is sent again.
+  var factReport = Restoration()
+
   var backOff: BackOff
   var nextServer: ServerAddress?
   var input: [UInt8] = []
@@ -103,6 +110,7 @@ public struct DeviceCore: Sendable {
     self.profile = profile
     self.fingerprint = fingerprint
     self.identity = identity
+    if !profile.appVersion.isEmpty { self.profile.facts[.appVersion] = profile.appVersion }
     self.wishes = wishes
     self.handled = handled
     inHandEarlier = inHand
@@ -250,8 +258,10 @@ extension DeviceCore {
     pongDue = nil
     // The pause ends with the connection, and nobody else says so.
     isPaused = false
-    operations.removeAll { restoration.inFlight.contains($0.sequence) }
-    restoration = Restoration()
+    operations.removeAll {
+      restoration.inFlight.contains($0.sequence) || factReport.inFlight.contains($0.sequence)
+    }
+    (restoration, factReport, wantedFacts) = (Restoration(), Restoration(), [])
     for index in operations.indices { operations[index].isSent = false }
     let wait: UInt64? =
       switch rule {

@@ -10,6 +10,7 @@ enum HubMessage: Sendable {
   case submit(UInt32, Operation, DeviceRunner.Completion)
   case handled(UInt32, MessageID)
   case report(UInt32, Receipt)
+  case setFacts(UInt32, [DeviceFact: String])
   case rotateKey(UInt32, DeviceRunner.Completion)
   /// Ends a device; the closure runs when its socket is closed.
   case close(UInt32, @Sendable () -> Void)
@@ -54,6 +55,7 @@ extension DeviceDriver {
         completion(OperationResult(sequence: 0, operation: .setKey(DeviceKey(.x25519, [])), code: .stopped))
       }
     case .report(let key, let receipt): runners[key]?.report(receipt)
+    case .setFacts(let key, let facts): runners[key]?.setFacts(facts)
     case .close(let key, let done):
       runners.removeValue(forKey: key)?.close()
       done()

@@ -56,6 +56,7 @@ final class DeviceRunner {
   }
   func networkChanged() { perform(core.networkChanged(at: driver.now)) }
   func handled(_ id: MessageID) { perform(core.pushHandled(id, at: driver.now)) }
+  func setFacts(_ facts: [DeviceFact: String]) { perform(core.setFacts(facts, at: driver.now)) }
   func report(_ receipt: Receipt) { perform(core.report(receipt, at: driver.now)) }
 
   func submit(_ operation: Operation, _ completion: @escaping Completion) {
