@@ -79,6 +79,15 @@ extension AppDirectory {
     state.withLock { $0.table.facts.columns[fact] }?.counts ?? [:]
   }
 
+  /// The registrations that an expression over facts means now. The search holds no lock.
+  package func find(_ expression: FactExpression) -> NumberSet {
+    let (facts, everybody, end) = state.withLock { state in
+      (state.table.facts, state.table.members(platforms: .all), state.table.records.count)
+    }
+    var search = FactSearch(expression, in: facts)
+    return search.numbers(below: end).intersection(everybody)
+  }
+
   func factRoom() -> FactRoom { state.withLock { $0.table.facts.room() } }
 
   func define(_ value: FactValue) { state.withLock { $0.table.facts.define(value) } }

@@ -17,6 +17,12 @@ struct ChunkedArray<Element: Sendable>: Sendable {
     while count <= Int(index) { chunks.append(Array(repeating: blank, count: 1 << Self.bits)) }
   }
 
+  /// Elements of a chunk.
+  static var chunkCount: Int { 1 << bits }
+
+  /// A chunk by its place; nil behind the last one.
+  func chunk(_ index: Int) -> [Element]? { index < chunks.count ? chunks[index] : nil }
+
   subscript(index: UInt32) -> Element {
     _read { yield chunks[Int(index) >> Self.bits][Int(index) & (1 << Self.bits - 1)] }
     _modify { yield &chunks[Int(index) >> Self.bits][Int(index) & (1 << Self.bits - 1)] }
