@@ -2,8 +2,9 @@ import BorealisBase
 import Model
 
 /// An expression that is ready to be evaluated: of each fact that it names it has the column, and says for
-/// each value at once whether it matches. Parts that name the same fact only become one. Evaluating reads each
-/// column in order, a chunk at a time, so the cost depends only on the number of registrations and of facts.
+/// each value at once whether it matches. Parts that name the same fact only become one. Evaluating reads
+/// each column in order, a chunk at a time, so the cost depends only on the number of registrations and of
+/// facts.
 struct FactSearch {
   private indirect enum Node {
     case everybody
