@@ -135,8 +135,9 @@ public final class Device: Sendable {
   /// The app has shown or processed a push. Call it for every `push` event: only then does the device
   /// acknowledge the push. When this returns, the push is recorded in the state file and is not delivered to
   /// the app again, however the process ends.
+  ///
+  /// It is recorded as well if the device was closed meanwhile: the app may still have events to read.
   public func handled(_ id: MessageID) {
-    guard isSetUp else { return }
     state.noteHandled(id)
     hub.post(.handled(key, id))
   }
@@ -162,8 +163,8 @@ public final class Device: Sendable {
   /// `handleRemoteNotification` does this for notifications through APNs.
   public func reportTapped(_ id: MessageID) { report(Receipt(.tapped, id)) }
 
-  /// Facts that are known now, or have changed; an empty one is not known any more. Only those that the server
-  /// asks for are sent.
+  /// Facts that are known now, or have changed; an empty one is not known any more. Only those that the
+  /// server asks for are sent.
   public func setFacts(_ facts: [DeviceFact: String]) {
     if keepForStart(.facts(facts)) == nil { hub.post(.setFacts(key, facts)) }
   }

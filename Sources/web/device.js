@@ -121,7 +121,7 @@ const CLIENT_FRAMES = {
 
 const SERVER_FRAMES = {
   0x02: ["PONG"], 0x90: ["HELLO_OK", "u8", "u64", "u32"], 0x91: ["REGISTER_OK", "registrationID", "secret"],
-  0x92: ["LOGIN_OK", "u16", "u16", "u64", "u32"], 0xa0: ["PUSH", "u64", "u8", "rest"], 0xa1: ["RECALL", "u64"],
+  0x92: ["LOGIN_OK", "u16", "u16", "u64", "u32"], 0x93: ["FACTS_WANTED", "u16"], 0xa0: ["PUSH", "u64", "u8", "rest"], 0xa1: ["RECALL", "u64"],
   0xb0: ["RESULT", "u32", "u16", "rest"], 0xe0: ["GO_AWAY", "u8", "u32", "str8"],
   0xe1: ["ERROR", "u16", "u8", "str8"],
 };

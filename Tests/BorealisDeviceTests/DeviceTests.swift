@@ -1,5 +1,5 @@
 import BorealisBase
-import BorealisDevice
+@testable import BorealisDevice
 import BorealisProtocol
 import PushTesting
 import Testing
@@ -78,6 +78,25 @@ import Testing
         return
       }
     }
+  }
+
+  /// An app reads the events that are left when the device was closed, as one that ends does.
+  @Test func handlesPushesAfterItsEnd() async throws {
+    let store = fixture.store()
+    let device = fixture.device(server.address, store)
+    try device.start()
+    async let served: Void = server.play { server in
+      let peer = try server.accept()
+      #expect(try peer.welcome())
+      try peer.send(CoreRun.push(1))
+      #expect(try peer.next() == nil)
+    }
+    var events = EventReader(device)
+    let push = try await events.push()
+    await device.close()
+    device.handled(push.messageID)
+    #expect(store.snapshot(of: 0)?.handled.contains(push.messageID) == true)
+    try await served
   }
 
   /// Registration and handled pushes outlive the device; an unhandled one comes again and is marked.

@@ -71,7 +71,7 @@ class Mailbox:
 
 async def use(server: Server, folder: pathlib.Path, apple: Any, apns: dict[str, str], mailbox: Mailbox) -> None:
     key, secret = await server.create_app("unit")
-    await server.command("app", "apns", "set", key, "--p8", apns["key"], "--team-id", apns["team_id"],
+    await server.command("app", "channel", "set", key, "apns", "--p8", apns["key"], "--team-id", apns["team_id"],
                          "--topic", apns["topic"])  # fmt: skip
     await server.start()
     api = push_api.PlainAPI(f"http://{server.http}", key, secret)
