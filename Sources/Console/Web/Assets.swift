@@ -22,13 +22,15 @@ enum Assets {
   private static let all: [String: Asset] = [
     "console.css": Asset("text/css; charset=utf-8", embeddedFiles["console.css"] ?? ""),
     "console.js": script(embeddedFiles["console.js"]), "virtual.js": script(embeddedFiles["virtual.js"]),
-    "borealis.js": script(WebPackage.pageScript),
+    "borealis.js": pageScript,
     "icon.svg": Asset("image/svg+xml", embeddedFiles["icon.svg"] ?? ""),
   ]
 
+  private static let pageScript = script(WebPackage.pageScript)
+
   /// The files for pages of other sites.
   private static let siteFiles: [String: Asset] = [
-    "borealis.js": script(WebPackage.pageScript), "borealis-worker.js": script(WebPackage.workerScript),
+    "borealis.js": pageScript, "borealis-worker.js": script(WebPackage.workerScript),
   ]
 
   /// The library for browsers: its modules, and the package that has all of them.
