@@ -43,6 +43,7 @@ enum Program {
       PlanListCommand.self,
       PersonListCommand.self,
       PersonResetCommand.self,
+      PrivacyCommand.self,
       MailTestCommand.self,
       ImportCommand.self,
       GroupCreateCommand.self,

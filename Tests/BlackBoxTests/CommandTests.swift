@@ -33,8 +33,8 @@ import Testing
       "reseal",
       "app rotate", "app retire",
       "app delete", "app plan", "app allow", "account create", "account list", "account rotate",
-      "account disable", "account enable", "plan set", "plan list", "mail test", "import", "backup",
-      "copy", "check", "device",
+      "account disable", "account enable", "plan set", "plan list", "privacy", "mail test", "import",
+      "backup", "copy", "check", "device",
       "health", "version",
     ]
     for command in commands {
