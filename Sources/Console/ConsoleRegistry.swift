@@ -44,6 +44,7 @@ enum ConsoleRegistry {
     Entry { HomePages(router: $0.router, accounts: $0.accounts) },
     Entry { AppPages(router: $0.router) },
     Entry { $0.pushes },
+    Entry { PlannedPages(router: $0.router, gateway: $0.gateway, drafts: $0.pushes.drafts) },
     Entry { HistoryPages(router: $0.router) },
     Entry { ResultPages(router: $0.router, gateway: $0.gateway, pushes: $0.pushes) },
     Entry { ChartPages(router: $0.router) },

@@ -1,3 +1,4 @@
+import API
 import BorealisBase
 import BorealisCrypto
 import Core
@@ -23,6 +24,8 @@ struct Estate {
   let credential: CredentialID
   let batch: Int64
   let invitation: Int64
+  /// A push to its device that goes later.
+  let schedule: String
   /// The secret of the invitation's link.
   let token = WebToken.make()
 
@@ -36,12 +39,14 @@ struct Estate {
     _ = await owner.open("/console/")
     push = try await ConsoleTests.push(owner, app, to: device)
     group = .random()
-    let (group, token, app) = (group, token, app)
+    schedule = Gateway.uuid()
+    let (group, token, app, planned) = (group, token, app, Self.planned(schedule, in: app, to: device))
     let rest = try await world.store.change { transaction throws(StorageError) in
       let now = ManualClock().now()
       let person = try transaction.people.find(email: email)?.id ?? PersonID(0)
       _ = try transaction.appGroups.create(
         key: group, name: "g", secretHash: SHA256.digest([1]), account: account, at: now)
+      try transaction.schedules.insert(planned)
       let credential = try transaction.credentials.add(
         app: app.id,
         NewCredential(
@@ -68,6 +73,17 @@ struct Estate {
     session = try #require(rest.4).id
   }
 
+  private static func planned(_ uuid: String, in app: App, to device: RegistrationID) -> ScheduleRow {
+    let now = ManualClock().now()
+    let local = LocalTime(count: now.seconds + 86_400)
+    let time = ScheduleRow.Occurrence(local: local, at: now.adding(seconds: 86_400))
+    let push =
+      #"{"platform":"all","audience":{"registration_id":["\#(device.text)"]},"notification":{"alert":"T<1>"}}"#
+    return ScheduleRow(
+      app: app.id, uuid: uuid, cid: nil, name: "planned", trigger: ScheduleTrigger.single(local).stored,
+      push: Array(push.utf8), createdAt: now, next: time, last: time)
+  }
+
   /// An account of its own with an owner who is no operator.
   static func make(_ world: ConsoleWorld, _ name: String) async throws -> Estate {
     let account = try await world.account(name)
@@ -83,6 +99,7 @@ struct Estate {
       case "{app}": place.app.key.text
       case "{account}": String(place.account.rawValue)
       case "{msg_id}": push
+      case "{schedule_id}": schedule
       case "{rid}": device.text
       case "{person}": String(person.rawValue)
       case "{session}": String(session)
@@ -113,7 +130,7 @@ struct Estate {
 
   /// Everything that others must not change.
   func facts() async throws -> [String] {
-    let (app, account, person, push) = (app, account, person, push)
+    let (app, account, person, push, schedule) = (app, account, person, push, schedule)
     return try await world.store.look { transaction throws(StorageError) in
       let id = MessageID(decimal: Array(push.utf8)) ?? MessageID(0)
       var batches: [CallbackBatchRow] = []
@@ -124,6 +141,7 @@ struct Estate {
       return [
         "\(String(describing: try transaction.apps.find(key: app.key)))",
         "\(String(describing: try transaction.pushes.find(id: id)))",
+        "\(String(describing: try transaction.schedules.find(app: app.id, uuid: schedule)))",
         "\(try transaction.appGroups.all().filter { $0.account == account })",
         "\(try transaction.credentials.all(app: app.id))", "\(batches)",
         "\(try transaction.invitations.all(to: account, at: Timestamp(milliseconds: 0)))",

@@ -16,7 +16,7 @@ import tempfile
 from channel_simulator import Simulator
 from console_limits import fill_an_alias, visit_as_viewer
 from console_returning import go_back, lose_the_session, recover, send_too_much
-from console_sending import fill_in_a_push, take_back
+from console_sending import fill_in_a_push, plan_a_push, take_back
 from console_settings import configure, configure_in_chinese
 from console_virtual import two_tabs, virtual_device
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
@@ -265,6 +265,7 @@ async def scenario(server: Server, folder: pathlib.Path, account: pathlib.Path, 
         await ask_why(walk, phone, f"http://{server.http}", key)
         await fill_in_a_push(walk, f"http://{server.http}", key, phone.device.registration_id)
         await take_back(walk, f"http://{server.http}", key)
+        await plan_a_push(walk, f"http://{server.http}", key, phone.device.registration_id)
         await go_back(walk, f"http://{server.http}", key, phone.device.registration_id)
         await lose_the_session(walk, f"http://{server.http}", key, PASSWORD)
         await configure(walk, server, key, folder, account)

@@ -1,5 +1,6 @@
 """The part of the walk through the console that sends by hand: what the form says meanwhile, and taking back."""
 
+import datetime
 from typing import Any
 
 from stage import answer, expect, expect_equal
@@ -57,5 +58,49 @@ async def take_back(walk: Any, address: str, key: str) -> None:
     await page.get_by_text("Recalled from 1 device.").wait_for()
     await walk.look("push-recalled")
     await page.goto(f"{address}/console/apps/{key}/virtual")
+    await page.locator("[data-device-status]").get_by_text("Online").wait_for()
     await answer(page, "Reset device")
+    await page.locator("[data-device-status]").get_by_text("Not started").wait_for()
     await page.get_by_role("button", name="Start device").wait_for()
+
+
+async def plan_a_push(walk: Any, address: str, key: str, device: str) -> None:
+    """A push for tomorrow, which is listed, edited and canceled, and one that repeats."""
+    page = walk.page
+    await page.goto(f"{address}/console/apps/{key}/push")
+    expect(not await page.get_by_label("Date and time").is_visible(), "no time for a push that goes now")
+    await page.get_by_label("Registration IDs").fill(device)
+    await page.get_by_label("Text", exact=True).fill("See you tomorrow")
+    await page.get_by_label("Picture (address)").fill("https://example.com/sea.png")
+    await page.get_by_role("radio", name="Repeatedly").check()
+    await page.get_by_label("Repeats").select_option("week")
+    await page.get_by_label("Fri", exact=True).check()
+    await page.get_by_label("Time", exact=True).fill("08:30")
+    await walk.look("push-repeats")
+    await page.get_by_role("button", name="Next").click()
+    await page.get_by_text("every week (Fri) at 08:30:00").wait_for()
+    await page.get_by_role("link", name="Change").click()
+    await page.get_by_role("radio", name="At a time").check()
+    tomorrow = (datetime.datetime.now() + datetime.timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
+    await page.get_by_label("Date and time").fill(tomorrow)
+    await walk.look("push-later")
+    await page.get_by_role("button", name="Next").click()
+    await page.locator(".outline dd", has_text="https://example.com/sea.png").wait_for()
+    await walk.look("confirm-later")
+    await page.get_by_role("button", name="Schedule", exact=True).click()
+    await page.get_by_role("heading", name="See you tomorrow").wait_for()
+    await walk.look("planned-one")
+    await page.get_by_role("link", name="Edit", exact=True).click()
+    await page.get_by_label("Text", exact=True).fill("See you soon")
+    await page.get_by_role("button", name="Next").click()
+    await page.get_by_role("button", name="Schedule", exact=True).click()
+    await page.get_by_role("heading", name="See you soon").wait_for()
+    await answer(page, "Pause")
+    await page.locator(".state", has_text="paused").wait_for()
+    await page.get_by_role("link", name="Scheduled", exact=True).click()
+    await page.locator("tr", has_text="See you soon").wait_for()
+    await walk.look("planned")
+    await page.get_by_role("link", name="See you soon").click()
+    await page.locator("summary", has_text="Cancel").click()
+    await page.get_by_role("button", name="Cancel this push").click()
+    await page.get_by_text("Nothing is scheduled.").wait_for()

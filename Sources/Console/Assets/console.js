@@ -206,6 +206,9 @@ function pushForm(form) {
     for (const part of form.querySelectorAll("[data-shown-for]")) {
       part.hidden = !part.dataset.shownFor.split(" ").includes(audience);
     }
+    for (const [name, data] of [["when", "shownWhen"], ["unit", "shownUnit"]]) {
+      for (const part of form.querySelectorAll(`[data-shown-${name}]`)) part.hidden = part.dataset[data] !== form.elements[name].value;
+    }
   }
 
   function mirror() {

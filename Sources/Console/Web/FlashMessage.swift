@@ -15,6 +15,8 @@ enum FlashMessage: String, CaseIterable {
   case aliasChanged = "alias-changed"
   case deviceDeleted = "device-deleted"
   case draftLost = "draft-lost"
+  case plannedOver = "planned-over"
+  case plannedCanceled = "planned-canceled"
   case recallUnconfirmed = "recall-unconfirmed"
 
   var phrase: Phrase {
@@ -39,6 +41,8 @@ enum FlashMessage: String, CaseIterable {
     case .aliasChanged: Words.aliasChanged
     case .deviceDeleted: Words.deviceWasDeleted
     case .draftLost: Words.draftLost
+    case .plannedOver: Words.plannedOver
+    case .plannedCanceled: Words.plannedCanceled
     case .recallUnconfirmed: Words.recallUnconfirmed
     }
   }
@@ -46,7 +50,9 @@ enum FlashMessage: String, CaseIterable {
   /// Whether the message reports a problem.
   var isBad: Bool {
     switch self {
-    case .again, .older, .callbacksPrivate, .unsent, .draftLost, .aliasChanged, .recallUnconfirmed: true
+    case .again, .older, .callbacksPrivate, .unsent, .draftLost, .plannedOver, .aliasChanged,
+      .recallUnconfirmed:
+      true
     default: false
     }
   }

@@ -6,12 +6,13 @@ import Storage
 struct Layout: Sendable {
   /// Where in an app's pages it belongs.
   enum Tab: CaseIterable, Sendable {
-    case overview, push, history, charts, devices, virtual, settings
+    case overview, push, planned, history, charts, devices, virtual, settings
 
     fileprivate var name: Phrase {
       switch self {
       case .overview: Words.overview
       case .push: Words.sendPush
+      case .planned: Words.planned
       case .history: Words.history
       case .charts: Words.charts
       case .devices: Words.devices
@@ -24,6 +25,7 @@ struct Layout: Sendable {
       switch self {
       case .overview: ""
       case .push: "/push"
+      case .planned: "/planned"
       case .history: "/pushes"
       case .charts: "/charts"
       case .devices: "/devices"
@@ -35,7 +37,7 @@ struct Layout: Sendable {
     /// Who sees it.
     fileprivate var role: Role {
       switch self {
-      case .overview, .history, .charts, .devices, .virtual: .viewer
+      case .overview, .planned, .history, .charts, .devices, .virtual: .viewer
       case .push: .sender
       case .settings: .admin
       }
@@ -163,7 +165,8 @@ enum Forms {
     """
   }
 
-  private static func hidden(_ name: String, _ value: String) -> HTML {
+  /// A value that the form brings along.
+  static func hidden(_ name: String, _ value: String) -> HTML {
     """
     <input type="hidden" name="\(name)" value="\(value)">
     """

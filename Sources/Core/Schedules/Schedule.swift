@@ -21,6 +21,8 @@ package struct Schedule: Sendable {
   package var name: String { row.name }
   /// Whether it fires.
   package var isEnabled: Bool { row.isEnabled }
+  /// When it fires next, if it is enabled; nil once all its occurrences are over.
+  package var next: Timestamp? { row.next?.at }
   /// Whether a request of Getui's API made it, by whose rules its push is read.
   package var isGetui: Bool { row.cid.map { GetuiOrigin.isName($0) } ?? false }
   /// The push object, as JSON.

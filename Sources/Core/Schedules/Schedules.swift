@@ -19,9 +19,10 @@ package struct Schedules: Sendable {
 
   /// Makes a schedule with a name of the caller's, a UUID. A request with a `cid` that was used before gets
   /// the schedule that the first one made. 8100 if nothing would come of it, or if the app has as many as it
-  /// may.
+  /// may. `entry` is the audit log entry of the person who makes it.
   package func create(
-    _ request: ScheduleRequest, named uuid: String, in app: App, reply: @escaping Reply<Schedule>
+    _ request: ScheduleRequest, named uuid: String, in app: App, noting entry: AuditRow? = nil,
+    reply: @escaping Reply<Schedule>
   ) {
     let now = time.now()
     if let fault = planFault(request.push, app) {
@@ -46,13 +47,15 @@ package struct Schedules: Sendable {
         push: request.push.json, createdAt: now, next: zone.occurrence(first),
         last: zone.occurrence(request.trigger.last ?? first))
       try transaction.schedules.insert(row)
+      if let entry { try transaction.audit.add(entry) }
       return .success(row)
     }
   }
 
   /// Changes a schedule. 8104 if the app does not have it; 8100 if it has ended, or would never fire.
   package func change(
-    _ uuid: String, _ update: ScheduleUpdate, in app: App, reply: @escaping Reply<Schedule>
+    _ uuid: String, _ update: ScheduleUpdate, in app: App, noting entry: AuditRow? = nil,
+    reply: @escaping Reply<Schedule>
   ) {
     let now = time.now()
     if let push = update.push, let fault = planFault(push, app) {
@@ -93,6 +96,7 @@ package struct Schedules: Sendable {
         new.last = zone.occurrence(trigger.last ?? next)
       }
       try transaction.schedules.update(new)
+      if let entry { try transaction.audit.add(entry) }
       if old.isGetui { try transaction.getui.moveTask(ofSchedule: row.id, to: new.last.at) }
       // An occurrence that had come and was not fired yet never will be.
       if row.isEnabled, let due = row.next, due.at <= now, new.next != due || !new.isEnabled {
@@ -123,9 +127,13 @@ package struct Schedules: Sendable {
   }
 
   /// Deletes a schedule. 8104 if the app has none of the name.
-  package func delete(_ uuid: String, in app: App, reply: @escaping Reply<Void>) {
+  package func delete(
+    _ uuid: String, in app: App, noting entry: AuditRow? = nil, reply: @escaping Reply<Void>
+  ) {
     store.write(of: app.id) { transaction throws(StorageError) in
-      try transaction.schedules.delete(app: app.id, uuid: uuid)
+      let isDeleted = try transaction.schedules.delete(app: app.id, uuid: uuid)
+      if let entry, isDeleted { try transaction.audit.add(entry) }
+      return isDeleted
     } completion: { result in
       reply(result.mapError(Self.failure).flatMap { $0 ? .success(()) : .failure(.scheduleUnknown) })
     }

@@ -206,7 +206,7 @@ package enum NameRules {
   }
 
   /// Whether a character is an ASCII letter or digit, `_` or a Chinese character.
-  static func isWordCharacter(_ scalar: Unicode.Scalar) -> Bool {
+  package static func isWordCharacter(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9", "_": true
     // The ideographic zero, extension A, the basic block, extensions B and later. Compatibility ideographs

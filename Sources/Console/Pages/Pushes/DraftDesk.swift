@@ -30,6 +30,15 @@ struct DraftDesk: Sendable {
     return draft
   }
 
+  /// The address of the form filled in anew: with an earlier push, or with a schedule that is to be changed.
+  func open(_ form: PushForm, of visitor: Visitor, in app: App, schedule: String? = nil) -> String {
+    var draft = PushDrafts.Draft(owner: .person(visitor.person.id), app: app.key, form: form)
+    draft.schedule = schedule
+    let id = PushDrafts.newID()
+    written.save(draft, id)
+    return "/console/apps/\(app.key.text)/push?draft=\(id)"
+  }
+
   /// Keeps what somebody wrote whose session has ended, in a browser that somebody has logged in with; gives
   /// the address where it is found again.
   func hold(_ call: PageCall, for page: Page) async -> String? {

@@ -16,6 +16,20 @@ final class PushDrafts: Sendable {
     case browser(String)
   }
 
+  /// What a draft became.
+  enum End: Sendable, Equatable {
+    case push(MessageID)
+    case schedule(String)
+
+    /// The page of it, under the app's.
+    var path: String {
+      switch self {
+      case .push(let id): "/pushes/\(id.text)"
+      case .schedule(let id): "/planned/\(id)"
+      }
+    }
+  }
+
   struct Draft: Sendable {
     let owner: Owner
     let app: AppKey
@@ -24,14 +38,15 @@ final class PushDrafts: Sendable {
     var problem: Phrase?
     /// The name under which it goes once, however often it is sent; nil before the sender is asked once more.
     var cid: String?
-    /// The push that it became.
-    var sent: MessageID?
+    /// The schedule that it changes; nil for a new push.
+    var schedule: String?
+    /// What it became.
+    var end: End?
     /// Whether it came without a session, and nothing was done with it.
     var isHeld = false
 
     fileprivate var bytes: Int {
-      form.extras.fields.reduce(200) { $0 + $1.name.utf8.count + $1.value.utf8.count } + form.text.utf8.count
-        + form.title.utf8.count + form.names.utf8.count + form.allTags.utf8.count + form.noTags.utf8.count
+      form.fields.reduce(200) { $0 + $1.name.utf8.count + $1.value.utf8.count }
     }
   }
 

@@ -29,8 +29,47 @@ struct PushExtras: Sendable, Equatable {
   var collapse = ""
   /// Seconds until the phone's service brings what a device has not acknowledged; empty for never.
   var fallback = ""
+  /// The address of a picture that the notification shows.
+  var image = ""
+  /// The address that a tap opens.
+  var link = ""
+  /// Minutes over which the delivery is spread; empty for none.
+  var spread = ""
 
   init() {}
+
+  /// What a push object says besides its text, as far as the form has fields for it.
+  init(of push: JSONValue) {
+    let (notification, options) = (push["notification"], push["options"])
+    let (ios, android) = (notification?["ios"], notification?["android"])
+    badge = Self.text(ios?["badge"])
+    sound = Self.text(ios?["sound"])
+    thread = Self.text(ios?["thread-id"])
+    channel = Self.text(android?["channel_id"])
+    if let page = notification?["quickapp"]?["page"] { self.page = Self.text(page) }
+    overrides = Self.text(options?["override_msg_id"])
+    collapse = Self.text(options?["apns_collapse_id"])
+    fallback = Self.text(options?["fallback_after"])
+    spread = Self.text(options?["big_push_duration"])
+    let shown = android ?? notification?["hmos"]
+    let iosExtras = ios?["extras"]
+    image = Self.text(android?["big_pic_path"] ?? iosExtras?[Self.imageExtra])
+    link = Self.text(shown?["intent"]?["url"] ?? iosExtras?[Self.linkExtra])
+    let any = shown ?? ios ?? notification?["quickapp"] ?? push["message"]
+    let own = any == ios ? [Self.imageExtra, Self.linkExtra] : []
+    for member in any?["extras"]?.object?.members ?? [] where !own.contains(member.key) {
+      pairs.append(Pair(name: member.key, value: Self.text(member.value)))
+    }
+  }
+
+  private static func text(_ value: JSONValue?) -> String {
+    guard let value else { return "" }
+    return value.string ?? String(decoding: JSONWriter.serialize(value), as: UTF8.self)
+  }
+
+  /// Where an iOS app finds the picture, which the library's notification service extension attaches, and the
+  /// address to open.
+  private static let (imageExtra, linkExtra) = ("attachment", "url")
 
   init(_ call: PageCall) {
     pairs = (0..<Self.mostPairs).map {
@@ -45,6 +84,9 @@ struct PushExtras: Sendable, Equatable {
     overrides = call.field("overrides")
     collapse = call.field("collapse")
     fallback = call.field("fallback")
+    image = call.field("image")
+    link = call.field("link")
+    spread = call.field("spread")
   }
 
   /// Whether each value has a name, and no name two of them: whatever else stands there would not be sent.
@@ -60,7 +102,8 @@ struct PushExtras: Sendable, Equatable {
     }
     return numbered + [
       ("badge", badge), ("sound", sound), ("thread", thread), ("channel", channel), ("page", page),
-      ("overrides", overrides), ("collapse", collapse), ("fallback", fallback),
+      ("overrides", overrides), ("collapse", collapse), ("fallback", fallback), ("image", image),
+      ("link", link), ("spread", spread),
     ]
   }
 
@@ -69,27 +112,43 @@ struct PushExtras: Sendable, Equatable {
   /// Adds to a platform's part of a notification.
   func add(to part: inout JSONObject, of platform: Platform) {
     switch platform {
-    case .android: if !channel.isEmpty { part.set("channel_id", .string(channel)) }
+    case .android:
+      if !channel.isEmpty { part.set("channel_id", .string(channel)) }
+      if !image.isEmpty {
+        part.set("style", .number(JSONNumber(Int64(3))))
+        part.set("big_pic_path", .string(image))
+      }
     case .ios:
+      if !image.isEmpty { part.set("mutable-content", true) }
       if !sound.isEmpty { part.set("sound", .string(sound)) }
       if !badge.isEmpty { part.set("badge", badgeJSON) }
       if !thread.isEmpty { part.set("thread-id", .string(thread)) }
     case .quickapp: part.set("page", .string(page.isEmpty ? "/" : page))
     case .hmos: break
     }
-    addPairs(to: &part)
+    var more: [Pair] = []
+    switch platform {
+    case .android, .hmos: if !link.isEmpty { part.set("intent", ["url": .string(link)]) }
+    case .ios:
+      if !image.isEmpty { more.append(Pair(name: Self.imageExtra, value: image)) }
+      if !link.isEmpty { more.append(Pair(name: Self.linkExtra, value: link)) }
+    case .quickapp: break
+    }
+    add(pairs + more, to: &part)
   }
 
-  func add(toMessage message: inout JSONObject) { addPairs(to: &message) }
+  func add(toMessage message: inout JSONObject) { add(pairs, to: &message) }
 
   func add(toOptions options: inout JSONObject, isNotification: Bool) {
     if !overrides.isEmpty { options.set("override_msg_id", .string(overrides)) }
     if !collapse.isEmpty { options.set("apns_collapse_id", .string(collapse)) }
-    // What is no number the push object's rules refuse.
-    if !fallback.isEmpty, isNotification {
-      let seconds = Int64(fallback).map { JSONValue.number(JSONNumber($0)) } ?? .string(fallback)
-      options.set("fallback_after", seconds)
-    }
+    if !fallback.isEmpty, isNotification { options.set("fallback_after", Self.number(fallback)) }
+    if !spread.isEmpty { options.set("big_push_duration", Self.number(spread)) }
+  }
+
+  /// A number, or the text that is not one, which the push object's rules refuse.
+  private static func number(_ text: String) -> JSONValue {
+    Int64(text).map { .number(JSONNumber($0)) } ?? .string(text)
   }
 
   /// A number is the badge itself; with a sign it is how much it changes, a text in the push object.
@@ -98,18 +157,22 @@ struct PushExtras: Sendable, Equatable {
     return Int64(badge).flatMap { isNumber ? .number(JSONNumber($0)) : nil } ?? .string(badge)
   }
 
-  private func addPairs(to part: inout JSONObject) {
+  private func add(_ pairs: [Pair], to part: inout JSONObject) {
     var extras = JSONObject()
     for pair in pairs where !pair.name.isEmpty { extras.set(pair.name, .string(pair.value)) }
     if !extras.members.isEmpty { part.set("extras", .object(extras)) }
   }
 }
 
-/// Their fields in the form, collapsed by default.
+/// Their fields in the form: the picture and the link, and the others, which are collapsed by default.
 enum PushExtrasFields {
   static func html(_ call: PageCall, _ extras: PushExtras) -> HTML {
     """
-    <details class="extras"\(if: extras != PushExtras(), " open")><summary>\(call(Words.more))</summary>
+    <div data-notification-only>
+    \(field(call, Words.image, "image", extras.image, hint: Words.imageHint))
+    \(field(call, Words.link, "link", extras.link, hint: Words.linkHint))
+    </div>
+    <details class="extras"\(if: hasMore(extras), " open")><summary>\(call(Words.more))</summary>
     <fieldset><legend>\(call(Words.extras))</legend>
     <p class="hint">\(call(Words.extrasHint))</p>
     \(0..<PushExtras.mostPairs, { row(call, $0, $0 < extras.pairs.count ? extras.pairs[$0] : PushExtras.Pair()) })
@@ -122,10 +185,18 @@ enum PushExtrasFields {
     <div data-only="quickapp">\(field(call, Words.quickAppPage, "page", extras.page))</div>
     <div data-only="ios">\(field(call, Words.collapseID, "collapse", extras.collapse))</div>
     </div>
+    \(field(call, Words.spreadOver, "spread", extras.spread, hint: Words.spreadHint))
     <div data-notification-only>\(field(call, Words.fallbackAfter, "fallback", extras.fallback, hint: Words.fallbackHint))</div>
     \(field(call, Words.replacesPush, "overrides", extras.overrides))
     </details>
     """
+  }
+
+  /// Whether something is filled in that is not seen at once.
+  private static func hasMore(_ extras: PushExtras) -> Bool {
+    var rest = extras
+    (rest.image, rest.link) = ("", "")
+    return rest != PushExtras()
   }
 
   /// The style sheet hides all empty rows but the first.

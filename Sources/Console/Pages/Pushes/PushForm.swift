@@ -26,6 +26,7 @@ struct PushForm: Sendable, Equatable {
   /// Whether what was typed there is nothing, or a number from 0 to `mostHours`.
   private(set) var hasValidHours = true
   var extras = PushExtras()
+  var timing = PushTiming()
 
   /// As many as the push object may say (`options.time_to_live`).
   static let mostHours = 240
@@ -50,9 +51,71 @@ struct PushForm: Sendable, Equatable {
     // Browsers end the lines of a field with two characters.
     text = call.field("text").replacing("\r\n", with: "\n")
     extras = PushExtras(call)
+    timing = PushTiming(call)
     let typed = call.field("hours")
     hours = Int(typed).flatMap { (0...Self.mostHours).contains($0) ? $0 : nil }
     hasValidHours = typed.isEmpty || hours != nil
+  }
+
+  /// The form that was filled in for a push object; nil for an object with something that the form has no
+  /// field for.
+  init?(of object: JSONValue, rules: PushRules) {
+    let (notification, options) = (object["notification"], object["options"])
+    let parts = Platform.allCases.compactMap { notification?[$0.name] }
+    kind = notification == nil ? .message : .notification
+    if let names = object["platform"]?.array {
+      platforms = Set(Platform.allCases.filter { names.contains(.string($0.name)) })
+    }
+    let alerts = (parts + [notification].compactMap { $0 }).compactMap { $0["alert"] }
+    title =
+      (parts + [object["message"]].compactMap { $0 }).lazy.compactMap { $0["title"]?.string }.first
+      ?? alerts.lazy.compactMap { $0["title"]?.string }.first ?? ""
+    text =
+      object["message"]?["msg_content"]?.string
+      ?? alerts.lazy.compactMap { $0.string ?? $0["body"]?.string }.first ?? ""
+    hours = options?["time_to_live"]?.number?.int64.flatMap { $0 % 3600 == 0 ? Int($0 / 3600) : nil }
+    extras = PushExtras(of: object)
+    read(object["audience"])
+    guard isWhole(object, rules) else { return nil }
+  }
+
+  /// Whether the form makes the same push as the object that it was filled in for. A quick app that the
+  /// object has no part for may get the title and the page that its notification needs.
+  private func isWhole(_ object: JSONValue, _ rules: PushRules) -> Bool {
+    guard var kept = try? PushRequest.parse(object, rules: rules, audience: .any),
+      let own = try? PushRequest.parse(json, rules: rules)
+    else { return false }
+    let isSame = Platform.allCases.allSatisfy { platform in
+      if platform == .quickapp, object["notification"]?["quickapp"] == nil { return true }
+      let (one, other) = (own.content.variant(for: platform), kept.content.variant(for: platform))
+      return one?.notification == other?.notification && one?.message == other?.message
+    }
+    guard isSame, own.content.forChannels == kept.content.forChannels,
+      own.content.overrides == kept.content.overrides
+    else { return false }
+    (kept.cid, kept.content) = (nil, own.content)
+    return own == kept
+  }
+
+  private mutating func read(_ audience: JSONValue?) {
+    func list(_ key: String) -> String {
+      (audience?[key]?.array ?? []).compactMap(\.string).joined(separator: ", ")
+    }
+    (allTags, noTags) = (list("tag_and"), list("tag_not"))
+    for (kind, key) in [
+      (Audience.registration, "registration_id"), (.alias, "alias"), (.tag, "tag"),
+    ] where audience?[key] != nil {
+      (self.audience, names) = (kind, list(key))
+    }
+    if audience?.string == "all" { self.audience = .everybody }
+    if audience?["tag_and"] != nil || audience?["tag_not"] != nil { self.audience = .tag }
+  }
+
+  /// What is typed in the form, by the names of the fields.
+  var fields: [(name: String, value: String)] {
+    extras.fields + timing.fields + [
+      ("text", text), ("title", title), ("names", names), ("all_tags", allTags), ("no_tags", noTags),
+    ]
   }
 
   /// Whether the audience fields have a value.

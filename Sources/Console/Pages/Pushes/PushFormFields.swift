@@ -3,7 +3,8 @@ import Core
 
 /// The fields of the test-push page.
 enum PushFormFields {
-  static func html(_ call: PageCall, _ form: PushForm) -> HTML {
+  /// `kept` is when a schedule that is edited fires: once or again and again.
+  static func html(_ call: PageCall, _ form: PushForm, kept: PushTiming.Mode? = nil) -> HTML {
     """
     <fieldset><legend>\(call(Words.kind))</legend>
     \(radio(call, "kind", PushForm.Kind.allCases.map { ($0.rawValue, $0.phrase) }, form.kind.rawValue))
@@ -27,6 +28,7 @@ enum PushFormFields {
     \(Forms.field(call(Words.hours), "hours", type: "number", value: form.hours.map { String($0) } ?? "",
       isRequired: false, most: PushForm.mostHours, hint: call(Words.usualHours)))
     \(PushExtrasFields.html(call, form.extras))
+    \(PushTimingFields.html(call, form.timing, kept: kept))
     """
   }
 

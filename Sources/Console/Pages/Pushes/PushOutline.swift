@@ -58,28 +58,23 @@ struct PushOutline: Sendable {
 
   /// Its parts besides the text, without what the form fills in by itself.
   private var besides: [(Phrase, String)] {
-    let notification = object?["notification"]
-    let (ios, android) = (notification?["ios"], notification?["android"])
-    let any = ios ?? android ?? notification?["hmos"] ?? notification?["quickapp"]
-    let extras = (object?["message"] ?? any)?["extras"]?.object?.members ?? []
-    var rows = extras.map { (Phrase($0.key, $0.key), Self.text($0.value)) }
-    func add(_ name: Phrase, _ value: JSONValue?, unless usual: String = "") {
-      let text = value.map { Self.text($0) } ?? ""
+    guard let object else { return [] }
+    let (extras, usual) = (PushExtras(of: object), PushExtras())
+    var rows = extras.pairs.map { (Phrase(verbatim: $0.name), $0.value) }
+    func add(_ name: Phrase, _ text: String, unless usual: String = "") {
       if text != usual, !text.isEmpty { rows.append((name, text)) }
     }
-    let usual = PushExtras()
+    add(Words.image, extras.image)
+    add(Words.link, extras.link)
     if request.platforms.contains(.ios) {
-      add(Words.iosBadge, ios?["badge"], unless: usual.badge)
-      add(Words.iosSound, ios?["sound"], unless: usual.sound)
-      add(Words.iosThread, ios?["thread-id"])
+      add(Words.iosBadge, extras.badge, unless: usual.badge)
+      add(Words.iosSound, extras.sound, unless: usual.sound)
+      add(Words.iosThread, extras.thread)
     }
-    add(Words.androidChannel, android?["channel_id"])
-    add(Words.quickAppPage, notification?["quickapp"]?["page"], unless: usual.page)
+    add(Words.androidChannel, extras.channel)
+    add(Words.quickAppPage, extras.page, unless: usual.page)
+    add(Words.spreadOver, extras.spread)
     return rows
-  }
-
-  private static func text(_ value: JSONValue) -> String {
-    value.string ?? String(decoding: JSONWriter.serialize(value), as: UTF8.self)
   }
 
   private static func time(_ seconds: Int) -> Phrase {

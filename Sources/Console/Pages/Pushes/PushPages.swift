@@ -34,6 +34,10 @@ struct PushPages: Controller {
     let cid: String
     /// The number of the draft that it comes from; nil for an earlier push.
     let draft: String?
+    /// When it is to go; nil for at once.
+    var trigger: ScheduleTrigger?
+    /// The schedule that it changes; nil for a new one.
+    var schedule: String?
   }
 
   static func newCID(_ app: App) -> String { "\(app.key.text)-\(Hex.encode(SystemRandom.bytes(16)))" }
@@ -56,24 +60,27 @@ struct PushPages: Controller {
     if let device, draft == nil { form.names = device }
     var notice = draft?.problem.map { Layout.Notice(text: call($0), isBad: true) }
     if draft?.isHeld == true { notice = Layout.Notice(text: call(Words.draftHeld), isBad: true) }
-    return call.show(pushFormPage(call, form, id, notice), status: draft?.problem == nil ? 200 : 422)
+    return call.show(
+      pushFormPage(call, form, id, notice, schedule: draft?.schedule),
+      status: draft?.problem == nil ? 200 : 422)
   }
 
-  private func pushFormPage(_ call: PageCall, _ form: PushForm, _ id: String, _ notice: Layout.Notice?)
-    -> Layout
-  {
+  private func pushFormPage(
+    _ call: PageCall, _ form: PushForm, _ id: String, _ notice: Layout.Notice?, schedule: String? = nil
+  ) -> Layout {
     guard let app = call.app else { return Failures.notFound(call) }
+    let title = call(schedule == nil ? Words.sendPush : Words.editPlanned)
     return Layout(
-      call(Words.sendPush), tab: .push, notice: notice,
+      title, tab: schedule == nil ? .push : .planned, notice: notice,
       """
-      <h1>\(call(Words.sendPush))</h1>
+      <h1>\(title)</h1>
       <p class="notice" role="status" hidden data-restored>\(call(Words.draftRestored))
       <button type="button" class="small">\(call(Words.clearForm))</button></p>
       <form class="columns" method="post" action="/console/apps/\(app.key.text)/push/confirm" data-push-form
         data-audience="/console/apps/\(app.key.text)/push/audience" data-fresh="/console/apps/\(app.key.text)/push">
       <div class="card">
       \(Forms.token(call))<input type="hidden" name="draft" value="\(id)">
-      \(PushFormFields.html(call, form))
+      \(PushFormFields.html(call, form, kept: schedule == nil ? nil : form.timing.mode))
       </div>
       \(PhonePreview.html(call, app.name, title: form.title, text: form.text, isMessage: form.kind == .message, isMirror: true))
       <p class="send"><button>\(call(Words.next))</button></p>
@@ -121,7 +128,9 @@ struct PushPages: Controller {
     let id = PushDrafts.isID(call.field("draft")) ? call.field("draft") : PushDrafts.newID()
     var draft = PushDrafts.Draft(owner: .person(visitor.person.id), app: app.key, form: form)
     // Drafts belong to one person.
-    let number = drafts.written.draft(id).map { $0.owner == draft.owner } == false ? PushDrafts.newID() : id
+    let earlier = drafts.written.draft(id)
+    let number = earlier.map { $0.owner == draft.owner } == false ? PushDrafts.newID() : id
+    if number == id, earlier?.app == app.key { draft.schedule = earlier?.schedule }
     switch parse(form, for: app) {
     case .failure(let error):
       draft.problem = PushWords.phrase(error)
@@ -131,8 +140,15 @@ struct PushPages: Controller {
       } else {
         draft.cid = Self.newCID(app)
       }
-      let used = await countBroadcasts(before: request, call, app)
-      draft.problem = draft.problem ?? broadcastsOver(used, call, app)
+      do throws(FieldProblem) {
+        // How many have gone by then nobody knows yet.
+        if try form.timing.trigger(at: call.now, in: router.zone) == nil {
+          let used = await countBroadcasts(before: request, call, app)
+          draft.problem = draft.problem ?? broadcastsOver(used, call, app)
+        }
+      } catch {
+        draft.problem = error.phrase
+      }
     }
     drafts.written.save(draft, number)
     return call.redirect(to: "\(path)\(draft.problem == nil ? "/confirm" : "")?draft=\(number)")
@@ -148,11 +164,13 @@ struct PushPages: Controller {
     guard let cid = draft.cid, case .success(let request) = parse(draft.form, for: app) else {
       return call.redirect(to: "\(path)?draft=\(id)")
     }
+    if let end = draft.end { return call.show(sentPage(call, draft: id, end, app)) }
     let body = String(decoding: JSONWriter.serialize(draft.form.json), as: UTF8.self)
-    let push = PushDraft(body: body, cid: cid, draft: id)
+    var push = PushDraft(body: body, cid: cid, draft: id, schedule: draft.schedule)
+    // Whether the time has passed in the meantime shows when the form is sent.
+    push.trigger = (try? draft.form.timing.trigger(today: router.zone.local(call.now).date)) ?? nil
     let devices = app.directory.resolve(request.audience, platforms: request.platforms)?.count ?? 0
-    if let sent = draft.sent { return call.show(sentPage(call, draft: id, sent, app)) }
-    let used = await countBroadcasts(before: request, call, app)
+    let used = push.trigger == nil ? await countBroadcasts(before: request, call, app) : nil
     let notice = draft.problem.map { Layout.Notice(text: call($0), isBad: true) }
     return call.show(
       confirmPage(call, push, request, devices: devices, app, notice, broadcasts: used),
@@ -160,14 +178,19 @@ struct PushPages: Controller {
   }
 
   /// For a return to a confirmation that was answered already.
-  private func sentPage(_ call: PageCall, draft: String, _ sent: MessageID, _ app: App) -> Layout {
+  private func sentPage(_ call: PageCall, draft: String, _ end: PushDrafts.End, _ app: App) -> Layout {
     let path = "/console/apps/\(app.key.text)"
+    let (title, text, link) =
+      switch end {
+      case .push: (Words.draftSent, Words.draftSentText, Words.result)
+      case .schedule: (Words.draftPlanned, Words.draftPlannedText, Words.toPlanned)
+      }
     return Layout(
-      call(Words.draftSent), tab: .push,
+      call(title), tab: .push,
       """
-      <h1>\(call(Words.draftSent))</h1>
-      <section class="card"><p>\(call(Words.draftSentText))</p>
-      <p><a class="button" href="\(path)/pushes/\(sent.text)">\(call(Words.result))</a>
+      <h1>\(call(title))</h1>
+      <section class="card"><p>\(call(text))</p>
+      <p><a class="button" href="\(path)\(end.path)">\(call(link))</a>
       <a class="button plain" href="\(path)/push?draft=\(draft)">\(call(Words.draftAgain))</a></p></section>
       """)
   }
@@ -187,32 +210,40 @@ struct PushPages: Controller {
     let code = PushSamples(address: call.origin, key: app.key.text, body: draft.body)
     let path = "/console/apps/\(app.key.text)/push"
     let back = draft.draft.map { "\(path)?draft=\($0)" } ?? path
+    let count = Counted.grouped(devices)
+    let title = call(draft.trigger == nil ? Words.confirmTitle : Words.confirmPlan)
+    let button = draft.trigger == nil ? Words.sendNow.with(count) : Words.planIt
     return Layout(
-      call(Words.confirmTitle), tab: .push, notice: notice,
+      title, tab: .push, notice: notice,
       """
-      <h1>\(call(Words.confirmTitle))</h1>
+      <h1>\(title)</h1>
       <div class="columns"><section class="card">
-      <p class="big">\(call(Words.confirmText.with(Counted.grouped(devices))))</p>
+      \(draft.trigger, { "<p class=\"big\">\(call(TriggerText.phrase($0)))</p>" })
+      <p class="big">\(call((draft.trigger == nil ? Words.confirmText : Words.reachesNow).with(count)))</p>
       \(outline.table)
       <p class="quiet">\(size)</p>
       <form method="post" action="\(path)">
       \(Forms.token(call))
       <input type="hidden" name="body" value="\(draft.body)">
       <input type="hidden" name="cid" value="\(draft.cid)">
-      \(draft.draft, { "<input type=\"hidden\" name=\"draft\" value=\"\($0)\">" })
-      <button>\(call(Words.sendNow.with(Counted.grouped(devices))))</button>
+      \(draft.draft, { Forms.hidden("draft", $0) })
+      \(draft.trigger, { Forms.hidden("trigger", String(decoding: $0.stored, as: UTF8.self)) })
+      \(draft.schedule, { Forms.hidden("schedule", $0) })
+      <button>\(call(button))</button>
       <a class="button plain" href="\(back)">\(call(draft.draft == nil ? Words.cancel : Words.change))</a>
       </form>
       </section>
       \(outline.preview)</div>
-      \(code.details(call))
+      \(if: draft.trigger == nil, code.details(call))
       """)
   }
 
   private func sendPush(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor else { return call.missing }
     let id = call.text("draft").flatMap { PushDrafts.isID($0) ? $0 : nil }
-    let draft = PushDraft(body: call.form?["body"] ?? "", cid: call.field("cid"), draft: id)
+    var draft = PushDraft(body: call.form?["body"] ?? "", cid: call.field("cid"), draft: id)
+    draft.trigger = call.text("trigger").flatMap { ScheduleTrigger(stored: Array($0.utf8)) }
+    draft.schedule = call.text("schedule")
     let request: AcceptRequest
     do {
       // Whatever was sent once can be sent again, to a file's devices too.
@@ -226,15 +257,45 @@ struct PushPages: Controller {
     guard Gateway.isCID(draft.cid, issuedTo: app.key) else {
       return call.show(Failures.foreignForm(call), status: 403)
     }
-    guard gateway.takePushCall(of: app) else {
+    guard draft.trigger == nil ? gateway.takePushCall(of: app) : gateway.takeCall(.schedule, of: app) else {
       return await confirmAgain(call, draft, request, app, .rateExceeded, status: 429)
     }
-    let result = await awaitCallback { router.acceptance.accept(request, for: app, reply: $0) }
+    let result = await perform(draft, request, of: app, by: visitor, call)
     switch result {
-    case .success(let push):
-      note(draft, of: visitor) { $0.sent = push.id }
-      return call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(push.id.text)")
+    case .success(let end):
+      note(draft, of: visitor) { $0.end = end }
+      return call.redirect(to: "/console/apps/\(app.key.text)\(end.path)")
     case .failure(let error): return await confirmAgain(call, draft, request, app, error, status: 422)
+    }
+  }
+
+  /// Sends a push, or makes or changes its schedule.
+  private func perform(
+    _ draft: PushDraft, _ request: AcceptRequest, of app: App, by visitor: Visitor, _ call: PageCall
+  ) async -> Result<PushDrafts.End, APIError> {
+    guard let trigger = draft.trigger else {
+      let result = await awaitCallback { router.acceptance.accept(request, for: app, reply: $0) }
+      return result.map { .push($0.id) }
+    }
+    do throws(APIError) {
+      guard let object = request.object, let json = try? parseJSON(object) else { throw .internalError }
+      let push = try ScheduledPush(json, rules: gateway.pushRules(of: app))
+      let name = PlannedPages.name(of: push.request)
+      let uuid = draft.schedule ?? Gateway.uuid()
+      let action = draft.schedule == nil ? "schedule.create" : "schedule.change"
+      let entry = call.entry(action, uuid, by: visitor, app: app.id)
+      let result = await awaitCallback { (done: @escaping Schedules.Reply<Schedule>) in
+        if draft.schedule != nil {
+          let update = ScheduleUpdate(name: name, trigger: trigger, push: push)
+          router.schedules.change(uuid, update, in: app, noting: entry, reply: done)
+        } else {
+          let asked = ScheduleRequest(cid: draft.cid, name: name, trigger: trigger, push: push)
+          router.schedules.create(asked, named: uuid, in: app, noting: entry, reply: done)
+        }
+      }
+      return result.map { .schedule($0.id) }
+    } catch {
+      return .failure(error)
     }
   }
 

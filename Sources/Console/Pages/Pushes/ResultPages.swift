@@ -18,6 +18,7 @@ struct ResultPages: Controller {
       try await $0.exportTargets($1)
     },
     Route(.app(.sender), "GET", "/console/apps/{app}/pushes/{msg_id}/again") { try await $0.sendAgain($1) },
+    Route(.app(.sender), "GET", "/console/apps/{app}/pushes/{msg_id}/edit") { try await $0.edit($1) },
     Route(.app(.sender), "POST", "/console/apps/{app}/pushes/{msg_id}/recall") {
       try await $0.recallPush($1)
     },
@@ -101,8 +102,17 @@ struct ResultPages: Controller {
     let again: HTML =
       push.source.object == nil
       ? .none : "<a class=\"button\" href=\"\(push.path)/again\">\(call(Words.sendAgain))</a>"
-    guard Trace.isOpen(report) else { return again }
-    return "\(recallForm(call, push, report))\(again)"
+    let edit: HTML =
+      form(of: push) == nil
+      ? .none : "<a class=\"button plain\" href=\"\(push.path)/edit\">\(call(Words.editAndSend))</a>"
+    guard Trace.isOpen(report) else { return "\(edit)\(again)" }
+    return "\(recallForm(call, push, report))\(edit)\(again)"
+  }
+
+  /// The form that would send the push; nil if there is more to it than the form has fields for.
+  private func form(of push: FoundPush) -> PushForm? {
+    guard let json = push.source.object.flatMap({ try? parseJSON($0) }) else { return nil }
+    return PushForm(of: json, rules: gateway.pushRules(of: push.app))
   }
 
   /// Links to the parts of a long list behind the first.
@@ -163,6 +173,13 @@ struct ResultPages: Controller {
         return call.show(pushes.confirmPage(call, draft, request, devices: accepted.targets, push.app))
       }
     }
+  }
+
+  /// The form with what the push says.
+  private func edit(_ call: PageCall) async throws(Refused) -> HTTPResponse {
+    let push = try await push(of: call)
+    guard let visitor = call.visitor, let form = form(of: push) else { return call.missing }
+    return call.redirect(to: pushes.drafts.open(form, of: visitor, in: push.app))
   }
 
   private func refuseAgain(_ call: PageCall, _ push: FoundPush, _ error: APIError) -> HTTPResponse {

@@ -12,8 +12,18 @@ enum PushWords {
     case 2002: Words.pushTooOften
     case 2003: Words.pushAppIsOff
     case 2008: Words.pushBroadcasts
+    case 8100: schedule(error.message)
+    case 8104: Words.plannedGone
     default: other(error.message)
     }
+  }
+
+  /// What is wrong with a schedule: the form's own checks leave what time and others change meanwhile.
+  private static func schedule(_ message: String) -> Phrase {
+    if message.hasPrefix("trigger.single.time") { return Words.timeOver }
+    if message.hasPrefix("trigger") { return Words.timesOver }
+    if message.hasPrefix("The schedule is over") { return Words.plannedOver }
+    return message.hasPrefix("The app has") ? Words.tooManyPlanned : other(message)
   }
 
   /// The message has the number of bytes, and how many are allowed.
@@ -42,6 +52,9 @@ enum PushWords {
       "notification.ios.alert", "notification.hmos.alert", "notification.quickapp.alert":
       return Words.pushText
     case "extras": return Words.pushExtraNames
+    case "notification.android.big_pic_path", "notification.ios.extras.attachment":
+      return Words.pushImage
+    case "options.big_push_duration": return Words.pushSpread
     case "notification.ios.badge": return Words.pushBadge
     case "notification.ios.extras.aps", "notification.ios.extras._j_msgid": return Words.pushReservedExtra
     case "notification.android.channel_id": return Words.pushChannel

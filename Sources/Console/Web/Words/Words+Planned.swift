@@ -1,0 +1,111 @@
+import BorealisBase
+
+/// The texts of pushes that are to go later, and of the fields that say when.
+extension Words {
+  static let planned = Phrase("Scheduled", "定时推送")
+  static let plannedText = Phrase(
+    "Pushes that go later, once or repeatedly, whether made here or with the schedule API. Times are in the server's time zone ({}).",
+    "稍后发送或重复发送的推送，包括在控制台和通过定时 API 创建的。时间以服务器时区（{}）为准。")
+  static let nothingPlanned = Phrase("Nothing is scheduled.", "暂无定时推送。")
+  static let nextTime = Phrase("Next", "下次发送")
+  static let nextTimes = Phrase("Next times", "接下来的发送时间")
+  static let plannedActive = Phrase("active", "启用中")
+  static let plannedPaused = Phrase("paused", "已暂停")
+  static let plannedEnded = Phrase("ended", "已结束")
+  static let pastRuns = Phrase("Past runs", "执行记录")
+  static let noRuns = Phrase("It has not run yet.", "尚未执行。")
+  static let runMissed = Phrase(
+    "The server was not running at that time, or the scheduled push was changed at that moment.",
+    "到点时服务器未运行，或定时推送正被修改。")
+  static let runFailed = Phrase("not sent", "未发送")
+
+  // MARK: Changes
+
+  static let edit = Phrase("Edit", "编辑")
+  static let editPlanned = Phrase("Edit scheduled push", "编辑定时推送")
+  static let pausePlanned = Phrase("Pause", "暂停")
+  static let pausePlannedText = Phrase(
+    "It is not sent while it is paused. Times that pass meanwhile are skipped.", "暂停期间不发送，期间错过的时间不补发。")
+  static let resumePlanned = Phrase("Resume", "恢复")
+  static let resumePlannedText = Phrase(
+    "It is sent again from its next time on.", "将从下一个发送时间起恢复发送。")
+  static let cancelPlanned = Phrase("Cancel", "取消")
+  static let cancelPlannedText = Phrase(
+    "It is deleted and never sent again. Pushes already sent stay in the history.", "删除后不再发送；已发送的推送仍保留在推送记录中。"
+  )
+  static let cancelPlannedNow = Phrase("Cancel this push", "取消此推送")
+  static let plannedCanceled = Phrase("Canceled.", "已取消。")
+  static let plannedOver = Phrase(
+    "No time is left at which it could be sent.", "已没有可发送的时间。")
+  static let plannedGone = Phrase("This scheduled push no longer exists.", "该定时推送已不存在。")
+  static let tooManyPlanned = Phrase(
+    "The app has as many scheduled pushes as it may have. Cancel one first.", "定时推送数量已达上限，请先取消一个。")
+
+  static let editAndSend = Phrase("Edit and send", "修改后发送")
+
+  // MARK: When
+
+  static let sendingTime = Phrase("When", "发送时间")
+  static let atOnce = Phrase("Now", "立即发送")
+  static let atATime = Phrase("At a time", "定时发送")
+  static let againAndAgain = Phrase("Repeatedly", "重复发送")
+  static let atTime = Phrase("Date and time", "日期和时间")
+  static let serverTime = Phrase("Server time, {}", "服务器时间，{}")
+  static let repeats = Phrase("Repeats", "重复")
+  static let timeOfDay = Phrase("Time", "时间")
+  static let monthDays = Phrase("Days of the month", "每月几日")
+  static let monthDaysHint = Phrase(
+    "Numbers from 1 to 31, separated by commas. A day that a month does not have is skipped.",
+    "1 到 31，多个以逗号分隔；当月没有的日期跳过。")
+  static let fromToday = Phrase("Empty: today", "留空为今天")
+  static let throughYear = Phrase("Empty: a year after the start", "留空为起始后一年")
+  static let everyDay = Phrase("every day", "每天")
+  static let everyWeek = Phrase("every week", "每周")
+  static let everyMonth = Phrase("every month", "每月")
+  static let everyDays = Phrase("every {} days", "每 {} 天")
+  static let everyWeeks = Phrase("every {} weeks", "每 {} 周")
+  static let everyMonths = Phrase("every {} months", "每 {} 个月")
+  static let onceAt = Phrase("once, {}", "一次，{}")
+  static let fromThrough = Phrase("from {} to {}", "{} 至 {}")
+  static let repeatsAt = Phrase("{} at {}, {}", "{} {}，{}")
+  static let repeatsOn = Phrase("{} ({}) at {}, {}", "{}（{}）{}，{}")
+  static let timeMissing = Phrase("Enter the date and time at which the push goes.", "请填写发送的日期和时间。")
+  static let timeOver = Phrase(
+    "The time must be in the future and at most one year ahead.", "发送时间须晚于当前时间，且不超过一年。")
+  static let timesOver = Phrase(
+    "No time is left between now and the last day.", "在结束日期之前已没有可发送的时间。")
+  static let timeOfDayMissing = Phrase("Enter the time of day.", "请填写发送时间。")
+  static let dayInvalid = Phrase("Enter the day as YYYY-MM-DD.", "日期格式须为 YYYY-MM-DD。")
+  static let daysInvalid = Phrase(
+    "The last day must not be before the first, nor more than one year after it.", "结束日期不能早于起始日期，且不超过一年。")
+  static let weekdayMissing = Phrase("Choose a day of the week.", "请至少选择一个星期几。")
+  static let monthDayInvalid = Phrase("Enter days of the month from 1 to 31.", "请填写 1 到 31 的日期。")
+
+  // MARK: Asking once more
+
+  static let confirmPlan = Phrase("Schedule this push?", "确认定时推送？")
+  static let reachesNow = Phrase(
+    "Devices that match now: {}. Who gets it is determined when it goes.", "当前符合条件的设备：{} 台；实际目标以发送时为准。")
+  static let planIt = Phrase("Schedule", "确认定时")
+  static let draftPlanned = Phrase("Already scheduled", "已设为定时推送")
+  static let draftPlannedText = Phrase(
+    "This push is scheduled already. It is not scheduled a second time.", "此推送已设为定时推送，不会重复创建。")
+  static let toPlanned = Phrase("Scheduled push", "查看定时推送")
+
+  // MARK: Content
+
+  static let image = Phrase("Picture (address)", "图片（地址）")
+  static let imageHint = Phrase(
+    "An https address. Android shows it as a big picture; on iOS the app needs the library's notification service extension.",
+    "https 地址。Android 以大图显示；iOS 需要应用集成通知服务扩展。")
+  static let link = Phrase("A tap opens (address)", "点击打开（地址）")
+  static let linkHint = Phrase(
+    "Empty: the app. Web browsers, Android and HarmonyOS open the address; an iOS app gets it as url in the extras.",
+    "留空为打开应用。浏览器、Android 和鸿蒙直接打开；iOS 应用从附加字段 url 读取。")
+  static let spreadOver = Phrase("Spread the delivery over (minutes)", "匀速发送（分钟）")
+  static let spreadHint = Phrase(
+    "Devices get the push one after another within this time. Empty: all at once.", "在该时间内陆续下发；留空为一次全部下发。")
+  static let pushImage = Phrase("The picture must be an https address.", "图片须为 https 地址。")
+  static let pushSpread = Phrase(
+    "The delivery can be spread over at most 1440 minutes.", "匀速发送最长 1440 分钟。")
+}
