@@ -48,7 +48,8 @@ func tests(_ name: String, _ dependencies: [String]) -> Target {
 
 let package = Package(
   name: "borealis",
-  platforms: [.iOS(.v26), .macOS(.v26)],
+  // The oldest systems of apps with the device library. Tests/AppleTests checks that all it uses is there.
+  platforms: [.iOS(.v15), .macOS(.v12)],
   products: [
     .executable(name: "borealis", targets: ["borealis"]),
     // Simulators and benchmarks, which no server needs.
@@ -240,7 +241,8 @@ if isForApple {
     module(
       "BorealisBase", in: "Base",
       exclude: [
-        "Addresses", "Linux", "Logging", "Settings", "Threads", "Time/LocalTime.swift", "Time/Zone.swift",
+        "Addresses", "Linux", "Logging", "Settings", "Text/Phrase.swift", "Threads", "Time/LocalTime.swift",
+        "Time/Zone.swift",
       ]),
     module("BorealisProtocol", in: "DeviceProtocol", ["BorealisBase"]),
     module(
@@ -281,8 +283,8 @@ if isForApple {
             + modules.map { .init(stringLiteral: $0) },
           // What the tests of the device library on Linux share with these: all but those of our own loop.
           exclude: [
-            "Modules", "Pages", "PushTesting", "Shared/DeviceTLSTests.swift", "Shared/TestServer.swift",
-            "facade-signatures.txt", "run",
+            "Declarations", "Modules", "Pages", "PushTesting", "Shared/DeviceTLSTests.swift",
+            "Shared/TestServer.swift", "facade-signatures.txt", "run",
           ],
           swiftSettings: strict),
       ]

@@ -73,9 +73,7 @@ package struct BodyReader {
   /// Reads a text behind its count, which is one byte.
   package mutating func text(in bytes: Span<UInt8>) throws(FrameError) -> String {
     let count = Int(try integer(UInt8.self, in: bytes))
-    let part = bytes.extracting(try take(count))
-    guard let valid = try? UTF8Span(validating: part) else { throw .invalidUTF8 }
-    return String(copying: valid)
+    return try text(of: try take(count), in: bytes)
   }
 
   /// A text that is stored: U+0000 is no valid value, since not every database can hold it.
@@ -89,9 +87,12 @@ package struct BodyReader {
   mutating func longText(atMost limit: Int, in bytes: Span<UInt8>) throws(FrameError) -> String {
     let count = Int(try integer(UInt16.self, in: bytes))
     guard count <= limit else { throw .invalidCount }
-    let part = bytes.extracting(try take(count))
-    guard let valid = try? UTF8Span(validating: part) else { throw .invalidUTF8 }
-    return String(copying: valid)
+    return try text(of: try take(count), in: bytes)
+  }
+
+  private func text(of part: Range<Int>, in bytes: Span<UInt8>) throws(FrameError) -> String {
+    guard let text = try? String(validUTF8: bytes.extracting(part)) else { throw .invalidUTF8 }
+    return text
   }
 
   mutating func texts(in bytes: Span<UInt8>) throws(FrameError) -> [String] {

@@ -40,8 +40,7 @@ extension ClientFrame {
   /// Appends a frame other than ACK, ACK_AGE and RECEIPT; see `encode(into:views:)`.
   @discardableResult
   public func encode(into output: inout [UInt8]) -> Bool {
-    let none: [UInt8] = []
-    return encode(into: &output, views: none.span)
+    encode(into: &output, views: Span())
   }
 
   /// Appends as many ACK frames as the IDs need: none for none, one for up to 512.

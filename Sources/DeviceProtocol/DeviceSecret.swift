@@ -16,7 +16,7 @@ public struct DeviceSecret: Hashable, Sendable, CustomStringConvertible {
   /// Reads 16 bytes; any other number of bytes gives nil.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count == WireLimits.secretBytes else { return nil }
-    self.init(high: bytes.span.bigEndian(at: 0), low: bytes.span.bigEndian(at: 8))
+    (high, low) = bytes.withSpan { ($0.bigEndian(at: 0), $0.bigEndian(at: 8)) }
   }
 
   /// Its 16 bytes.

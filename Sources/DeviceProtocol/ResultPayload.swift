@@ -1,3 +1,5 @@
+import BorealisBase
+
 /// The payload of a RESULT. Only successful queries have one.
 public enum ResultPayload: Hashable, Sendable {
   /// Nothing.
@@ -14,8 +16,13 @@ public enum ResultPayload: Hashable, Sendable {
   /// Decodes the payload of the RESULT of an operation of type `operation`. Throws when it does not fit this
   /// operation.
   public init(_ bytes: [UInt8], answering operation: FrameType, code: ResultCode) throws(FrameError) {
-    let span = bytes.span
-    var reader = try BodyReader(0..<bytes.count, in: span)
+    self = try bytes.withSpan { bytes throws(FrameError) in
+      try Self(bytes, answering: operation, code: code)
+    }
+  }
+
+  private init(_ span: Span<UInt8>, answering operation: FrameType, code: ResultCode) throws(FrameError) {
+    var reader = try BodyReader(0..<span.count, in: span)
     switch operation {
     case _ where code != .ok: self = .none
     case .getAlias: self = .alias(try reader.text(in: span))

@@ -46,8 +46,7 @@ extension ServerFrame {
   /// Appends a frame other than PUSH; see `encode(into:views:)`.
   @discardableResult
   public func encode(into output: inout [UInt8]) -> Bool {
-    let none: [UInt8] = []
-    return encode(into: &output, views: none.span)
+    encode(into: &output, views: Span())
   }
 
   /// A PUSH frame to be shared by all connections it goes to. `content` is a JSON object in UTF-8 of at most

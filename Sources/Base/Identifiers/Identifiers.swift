@@ -69,14 +69,16 @@ public struct RegistrationID: Hashable, Sendable {
   /// Reads 19 hexadecimal digits, or the 11 of JPush's oldest IDs, in either case; anything else gives nil.
   /// Lists of a thousand are read for a push.
   public init?(_ text: String) {
-    let bytes = text.utf8.span
-    guard bytes.count == 19 || bytes.count == Self.shortLength else { return nil }
     var (high, low): (UInt64, UInt16) = (0, 0)
-    // Looked at once at the end: a branch for each digit costs more than the rest.
-    var isValid = true
-    let split = bytes.count - 3
-    for index in 0..<split { high = high << 4 | UInt64(Hex.digit(bytes[index], &isValid)) }
-    for index in split..<bytes.count { low = low << 4 | UInt16(Hex.digit(bytes[index], &isValid)) }
+    let isValid = text.withUTF8Span { bytes in
+      guard bytes.count == 19 || bytes.count == Self.shortLength else { return false }
+      // Looked at once at the end: a branch for each digit costs more than the rest.
+      var isValid = true
+      let split = bytes.count - 3
+      for index in 0..<split { high = high << 4 | UInt64(Hex.digit(bytes[index], &isValid)) }
+      for index in split..<bytes.count { low = low << 4 | UInt16(Hex.digit(bytes[index], &isValid)) }
+      return isValid
+    }
     guard isValid else { return nil }
     self.init(high: high, low: low)
   }

@@ -20,15 +20,15 @@ extension JSONParser {
     let plain = try text(raw, at: start)
     guard escaped else { return plain }
     let resolved = try unescape(raw, at: start)
-    return try text(resolved.span, at: start)
+    return try resolved.withSpan { resolved throws(JSONError) in try text(resolved, at: start) }
   }
 
   /// UTF-8 as a string. Escapes are ASCII, so this may look at a string before or after they are resolved.
   func text(_ bytes: Span<UInt8>, at offset: Int) throws(JSONError) -> String {
     do {
-      return String(copying: try UTF8Span(validating: bytes))
+      return try String(validUTF8: bytes)
     } catch {
-      throw .badUTF8(at: offset + error.byteOffsets.lowerBound)
+      throw .badUTF8(at: offset + error.offset)
     }
   }
 

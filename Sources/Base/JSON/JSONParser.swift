@@ -8,7 +8,7 @@ public func parseJSON(_ bytes: Span<UInt8>, limits: JSONLimits = .init()) throws
 
 /// Reads one JSON document from an array; see the variant for spans.
 public func parseJSON(_ bytes: [UInt8], limits: JSONLimits = .init()) throws(JSONError) -> JSONValue {
-  try parseJSON(bytes.span, limits: limits)
+  try bytes.withSpan { bytes throws(JSONError) in try parseJSON(bytes, limits: limits) }
 }
 
 /// The state of one reading. The bytes are passed along because a span cannot be stored.

@@ -124,12 +124,12 @@ public struct JSONWriter: Sendable {
 
   private mutating func quoted(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
-    let span = text.utf8.span
-    if Self.isPlain(span) {
-      bytes.append(copying: span)
-    } else {
-      for byte in text.utf8 { escaped(byte) }
+    let isWritten = text.withUTF8Span { text in
+      guard Self.isPlain(text) else { return false }
+      bytes.append(copying: text)
+      return true
     }
+    if !isWritten { for byte in text.utf8 { escaped(byte) } }
     bytes.append(UInt8(ascii: "\""))
   }
 

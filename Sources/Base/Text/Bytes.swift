@@ -68,5 +68,5 @@ extension [UInt8] {
 
   /// Appends a text as UTF-8, in one piece.
   @inlinable
-  public mutating func append(_ text: String) { append(copying: text.utf8.span) }
+  public mutating func append(_ text: String) { text.withUTF8Span { append(copying: $0) } }
 }

@@ -20,7 +20,7 @@ extension String {
   @inlinable public func hasSameBytes(as other: String) -> Bool {
     // The first two are quick, and most texts differ in them. Whatever else equals ASCII has more bytes.
     utf8.count == other.utf8.count && self == other
-      && (utf8Span.isKnownASCII || utf8.elementsEqual(other.utf8))
+      && (isKnownASCII || utf8.elementsEqual(other.utf8))
   }
 
   /// Hashes the bytes in UTF-8.

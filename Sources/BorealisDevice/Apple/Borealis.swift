@@ -87,7 +87,11 @@
 
     /// Shows a number on the app's icon, and tells the server, which adds to it.
     public func setBadge(_ number: Int) {
-      UNUserNotificationCenter.current().setBadgeCount(number)
+      if #available(iOS 16, *) {
+        UNUserNotificationCenter.current().setBadgeCount(number)
+      } else {
+        UIApplication.shared.applicationIconBadgeNumber = number
+      }
       device.submit(.setBadge(UInt32(clamping: number)))
     }
 
@@ -127,7 +131,8 @@
         throw .state(path: statePath, reason: error.localizedDescription)
       }
       guard configuration.statePath == nil else { return }
-      try? (folder as NSURL).setResourceValue(true, forKey: .isExcludedFromBackupKey)
+      let resource = NSURL(fileURLWithPath: folder.path, isDirectory: true)
+      try? resource.setResourceValue(true, forKey: .isExcludedFromBackupKey)
     }
 
     private func watchLife() {

@@ -20,12 +20,12 @@ extension DeviceCore {
     input = []
     var at = 0
     scan: while isReading {
-      switch scanFrame(buffer.span, at: at, limit: WireLimits.maxFrame) {
+      switch buffer.withSpan({ scanFrame($0, at: at, limit: WireLimits.maxFrame) }) {
       case .needMore: break scan
       case .invalid:
         end(.protocolError, .afterBackOff, at: now)
       case .frame(let type, let body, let end):
-        if let frame = try? ServerFrame(type: type, body: body, in: buffer.span) {
+        if let frame = try? buffer.withSpan({ try ServerFrame(type: type, body: body, in: $0) }) {
           take(frame, from: buffer, at: now)
         } else {
           self.end(.protocolError, .afterBackOff, at: now)

@@ -160,7 +160,7 @@ extension StateRecord {
       self = .key(.shared(ContentKeyID(id), bytes))
     case 10:
       guard (1...WireLimits.maxCounted).contains(payload.remaining),
-        let text = payload.read(count: payload.remaining).flatMap({ String(validating: $0, as: UTF8.self) })
+        let text = payload.read(count: payload.remaining).flatMap({ Self.text($0) })
       else { return nil }
       self = .key(.told(text))
     case 11:
@@ -178,8 +178,10 @@ extension StateRecord {
     guard let count = payload.read(UInt8.self), let bytes = payload.read(count: Int(count)) else {
       return nil
     }
-    return String(validating: bytes, as: UTF8.self)
+    return text(bytes)
   }
+
+  private static func text(_ bytes: [UInt8]) -> String? { try? bytes.withSpan { try String(validUTF8: $0) } }
 }
 
 /// The checksum of Ethernet and zip files (polynomial 0x04C11DB7, reflected).

@@ -38,6 +38,8 @@ public final class UIApplication: NSObject {
   public nonisolated static let willEnterForegroundNotification = Notification.Name("willEnterForeground")
 
   public var applicationState = State.active
+  @available(iOS, deprecated: 17.0)
+  public var applicationIconBadgeNumber = 0
 
   /// How often it was asked, for tests.
   public private(set) var registrations = 0

@@ -22,7 +22,9 @@ public struct UNNotificationPresentationOptions: OptionSet, Sendable {
 
   public static let badge = UNNotificationPresentationOptions(rawValue: 1 << 0)
   public static let sound = UNNotificationPresentationOptions(rawValue: 1 << 1)
+  @available(iOS 14.0, macOS 11.0, *)
   public static let list = UNNotificationPresentationOptions(rawValue: 1 << 3)
+  @available(iOS 14.0, macOS 11.0, *)
   public static let banner = UNNotificationPresentationOptions(rawValue: 1 << 4)
 }
 
@@ -205,6 +207,7 @@ public class UNUserNotificationCenter: NSObject, @unchecked Sendable {
 
   public func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {}
 
+  @available(iOS 16.0, macOS 13.0, *)
   public func setBadgeCount(
     _ newBadgeCount: Int, withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
