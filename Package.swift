@@ -236,6 +236,7 @@ if isForApple {
   package.products = [
     .library(name: "BorealisDevice", targets: ["BorealisDevice", "BorealisBase", "BorealisProtocol"]),
     .library(name: "BorealisJPush", targets: ["BorealisJPush"]),
+    .library(name: "BorealisGetui", targets: ["BorealisGetui"]),
   ]
   package.targets = [
     module(
@@ -251,8 +252,9 @@ if isForApple {
     module(
       "BorealisDevice", ["BorealisBase", "BorealisProtocol", "BorealisCrypto"], exclude: ["Linux"],
       resources: ["Apple/PrivacyInfo.xcprivacy"]),
-    // The calls of JPush's library.
+    // The calls of JPush's library, and of Getui's.
     module("BorealisJPush", ["BorealisDevice", "BorealisBase", "BorealisProtocol"]),
+    module("BorealisGetui", ["BorealisDevice", "BorealisBase", "BorealisProtocol"]),
   ]
 }
 
@@ -267,24 +269,27 @@ if isForApple {
       [
         library("COpenSSL", "openssl", "libssl-dev"),
         .target(name: "PushTesting", path: "Tests/AppleTests/PushTesting", swiftSettings: strict),
-        // The apps in Docs/ios.md and Docs/ios-from-jpush.md.
+        // The apps in Docs/ios.md, Docs/ios-from-jpush.md and Docs/ios-from-getui.md.
         .target(
           name: "AppOnPage", dependencies: ["BorealisDevice", "BorealisBase", "UIKit"],
           path: "Tests/AppleTests/Pages/ios", swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(
           name: "AppOnJPushPage", dependencies: ["BorealisJPush", "UIKit", "UserNotifications"],
           path: "Tests/AppleTests/Pages/jpush", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .target(
+          name: "AppOnGetuiPage", dependencies: ["BorealisGetui", "UIKit", "UserNotifications"],
+          path: "Tests/AppleTests/Pages/getui", swiftSettings: [.swiftLanguageMode(.v6)]),
         .testTarget(
           name: "AppleTests",
           dependencies: [
-            "BorealisJPush", "BorealisDevice", "BorealisCrypto", "BorealisProtocol", "BorealisBase",
-            "PushTesting", "AppOnPage", "AppOnJPushPage",
+            "BorealisJPush", "BorealisGetui", "BorealisDevice", "BorealisCrypto", "BorealisProtocol",
+            "BorealisBase", "PushTesting", "AppOnPage", "AppOnJPushPage", "AppOnGetuiPage",
           ]
             + modules.map { .init(stringLiteral: $0) },
           // What the tests of the device library on Linux share with these: all but those of our own loop.
           exclude: [
             "Declarations", "Modules", "Pages", "PushTesting", "Shared/DeviceTLSTests.swift",
-            "Shared/TestServer.swift", "facade-signatures.txt", "run",
+            "Shared/TestServer.swift", "getui-signatures.txt", "jpush-signatures.txt", "run",
           ],
           swiftSettings: strict),
       ]

@@ -55,11 +55,13 @@ import UserNotifications
   }
 
   /// Whatever is public is in the list, and whatever is in the list is public.
-  @Test func theListNamesEveryCall() throws {
+  @Test(arguments: [("BorealisJPush", "jpush"), ("BorealisGetui", "getui")])
+  func theListNamesEveryCall(module: String, facade: String) throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    let list = try String(contentsOf: root.appendingPathComponent("facade-signatures.txt"), encoding: .utf8)
+    let list = try String(
+      contentsOf: root.appendingPathComponent("\(facade)-signatures.txt"), encoding: .utf8)
     let sources = root.deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("Sources/BorealisJPush")
+      .appendingPathComponent("Sources/\(module)")
     var found: [String] = []
     for name in try FileManager.default.contentsOfDirectory(atPath: sources.path).sorted() {
       let text = try String(contentsOf: sources.appendingPathComponent(name), encoding: .utf8)

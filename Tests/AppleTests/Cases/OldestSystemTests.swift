@@ -6,6 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct OldestSystemTests {
   private static let modules = [
     "BorealisBase", "BorealisProtocol", "BorealisCrypto", "BorealisDevice", "BorealisJPush",
+    "BorealisGetui",
   ]
 
   /// They have all that it uses, or it asks first.

@@ -3,7 +3,7 @@ import Testing
 
 /// The apps on the pages are compiled.
 @Suite struct PageTests {
-  @Test(arguments: [("ios", "ios"), ("jpush", "ios-from-jpush")])
+  @Test(arguments: [("ios", "ios"), ("jpush", "ios-from-jpush"), ("getui", "ios-from-getui")])
   func thePageHasTheApp(folder: String, page: String) throws {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let root = tests.deletingLastPathComponent().deletingLastPathComponent()

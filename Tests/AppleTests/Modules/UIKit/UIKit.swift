@@ -59,6 +59,12 @@ public final class UIApplication: NSObject {
   public private(set) var endedTasks = 0
 }
 
+public enum UIBackgroundFetchResult: UInt, Sendable {
+  case newData
+  case noData
+  case failed
+}
+
 public struct UIBackgroundTaskIdentifier: Hashable, RawRepresentable, Sendable {
   public let rawValue: Int
 

@@ -201,6 +201,8 @@ public class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     lock.withLock { for identifier in identifiers { requests[identifier] = nil } }
   }
 
+  public func removeAllDeliveredNotifications() { lock.withLock { requests = [:] } }
+
   public func removePendingNotificationRequests(withIdentifiers identifiers: [String]) {
     removeDeliveredNotifications(withIdentifiers: identifiers)
   }
