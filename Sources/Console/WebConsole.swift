@@ -237,9 +237,19 @@ package final class WebConsole: Sendable {
     }
     guard own >= role else {
       // The way to what is allowed stays in sight.
-      throw Refused(call.with(app, own, alerts: []).show(Failures.forbidden(call, role), status: 403))
+      let call = call.with(app, own, alerts: []).with(siblings: await siblings(of: app, call))
+      throw Refused(call.show(Failures.forbidden(call, role), status: 403))
     }
-    return call.with(app, own, alerts: router.channels.alerts(of: app))
+    let alerts = router.channels.alerts(of: app)
+    return call.with(app, own, alerts: alerts).with(siblings: await siblings(of: app, call))
+  }
+
+  /// The apps between which its pages let one switch; none for a script, or if the database does not answer.
+  private func siblings(of app: App, _ call: PageCall) async -> [AppEntry] {
+    guard !call.wantsJSON, case .success(let rows) = await router.apps.rows(of: [app.account]) else {
+      return []
+    }
+    return AppEntry.list(rows)
   }
 
   /// Redirects to the login page, which returns to this request.

@@ -1,5 +1,5 @@
 """Proves in a real browser, Debian's Chromium driven by Playwright, that the console does what people expect: from the setup link
-to a push that a device shows, in both languages, at the widths of a phone and of a desk, without errors in its console.
+to a push that a device shows, in both languages, at the widths of a phone, a tablet and a desk, without errors in its console.
 
     python3 console.py --binary .build/debug/borealis [--pictures FOLDER]
 """
@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 from channel_simulator import Simulator
+from console_frame import use_the_frame
 from console_limits import fill_an_alias, visit_as_viewer
 from console_returning import go_back, lose_the_session, recover, send_too_much
 from console_sending import fill_in_a_push, plan_a_push, take_back
@@ -26,7 +27,7 @@ PASSWORD = "correct horse battery"
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
          "--disable-sync"]  # fmt: skip
-WIDTHS = (375, 1440)
+WIDTHS = (375, 768, 1440)
 SHOWN = 1  # the kind of a receipt, Docs/protocol.md
 
 # Deque's rules for WCAG 2.2, levels A and AA, and for what is good practice besides.
@@ -65,7 +66,7 @@ class Walk:
             self.complaints.append(line.text)
 
     async def look(self, name: str) -> None:
-        """Checks the page at both widths, and takes pictures if they are wanted."""
+        """Checks the page at all widths, and takes pictures if they are wanted."""
         for width in WIDTHS:
             await self.page.set_viewport_size({"width": width, "height": 900})
             over = await self.page.evaluate(
@@ -110,7 +111,7 @@ async def make_app(walk: Walk) -> str:
 async def push(walk: Walk, phone: Phone) -> None:
     page, device = walk.page, phone.device.registration_id
     names = page.get_by_label("Registration IDs")
-    await page.get_by_role("link", name="Send a push").first.click()
+    await page.get_by_role("link", name="Send", exact=True).click()
     await names.fill("0123456789abcdef012")
     await page.get_by_text("This audience matches no device.").wait_for()
     await names.fill(device)
@@ -218,7 +219,8 @@ async def ask_why(walk: Walk, phone: Phone, address: str, key: str) -> None:
 
 async def speak_chinese(walk: Walk, address: str, key: str, device: str, folder: pathlib.Path) -> None:
     page = walk.page
-    await page.get_by_role("link", name="Zoe").click()
+    await page.locator(".me summary").click()
+    await page.locator(".me").get_by_role("link", name="Your account").click()
     await page.get_by_label("Language").select_option("zh")
     await page.get_by_role("button", name="Save").click()
     await page.get_by_role("heading", name="我的账号").wait_for()
@@ -240,6 +242,7 @@ async def speak_chinese(walk: Walk, address: str, key: str, device: str, folder:
     await page.get_by_text("未启动").wait_for()
     await walk.look("virtual-chinese")
     await configure_in_chinese(walk, address, key, folder)
+    await page.locator(".me summary").click()
     await page.get_by_role("button", name="退出").click()
     await page.get_by_role("heading", name="Log in").wait_for()
     page = await walk.open(locale="zh-CN", color_scheme="dark")
@@ -260,6 +263,7 @@ async def scenario(server: Server, folder: pathlib.Path, account: pathlib.Path, 
         await two_tabs(walk)
         phone = await Phone("zoe's phone", server.plain, key, folder / "phone.json").start()
         await push(walk, phone)
+        await use_the_frame(walk, f"http://{server.http}", key)
         await look_back(walk, phone)
         await study_results(walk, phone)
         await ask_why(walk, phone, f"http://{server.http}", key)

@@ -127,7 +127,7 @@ async def recover(walk: Any, address: str) -> None:
     await page.goto(f"{address}/console/me")
     await page.get_by_label("Your name").fill(name)
     await page.get_by_role("button", name="Save").click()
-    await page.get_by_role("navigation").get_by_role("link", name=name, exact=True).wait_for()
+    await page.locator(f".me summary[title='{name}']").wait_for()
 
 
 async def send_too_much(server: Server, key: str) -> None:

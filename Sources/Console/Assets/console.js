@@ -152,6 +152,17 @@ function keepDraft(form) {
   });
 }
 
+// A menu of the bar closes like one: by a click elsewhere, by Escape, and when the focus leaves it.
+for (const menu of document.querySelectorAll(".bar .pop")) {
+  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+  menu.addEventListener("focusout", (event) => { if (event.relatedTarget && !menu.contains(event.relatedTarget)) menu.open = false; });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
+
 // Replaces a part of the page; the focus in it and open details stay.
 function replacePart(part, html) {
   const stops = "a[href], button, input, select, textarea, summary";
@@ -299,8 +310,6 @@ function trace(section) {
 }
 
 showTimes(document);
-// On a phone the tabs are a strip that scrolls.
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 document.querySelectorAll("[data-push-form]").forEach(pushForm);
 document.querySelectorAll("[data-trace]").forEach(trace);
 document.querySelectorAll("[data-mails]").forEach(followMails);

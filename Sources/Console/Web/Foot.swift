@@ -3,19 +3,12 @@ import Core
 import HTTP
 import Storage
 
-/// The footer of every page: the time zone, and the other language. A virtual device uses the browser's time
-/// zone.
+/// The footer of every page: the time zone. A virtual device uses the browser's.
 extension Layout {
-  func foot(_ visitor: Visitor, _ call: PageCall) -> HTML {
-    let other: Language = call.language == .chinese ? .english : .chinese
-    let place = call.request.method == "GET" ? call.request.target : ""
-    return """
-      <footer class="foot"><span>\(if: tab != .virtual, "\(call(Words.clock.with(ZoneText.name(call.zone, at: call.now))))")</span>
-      <form method="post" action="/console/me/language">\(Forms.token(call))
-      <input type="hidden" name="back" value="\(place)">
-      <button class="link" name="language" value="\(other.rawValue)" lang="\(other.tag)">\(other.name)</button></form>
-      </footer>
-      """
+  func foot(_ call: PageCall) -> HTML {
+    """
+    <footer class="foot">\(if: tab != .virtual, "\(call(Words.clock.with(ZoneText.name(call.zone, at: call.now))))")</footer>
+    """
   }
 }
 

@@ -4,47 +4,8 @@ import Storage
 
 /// A page's title, its place and its content; the frame around it is the same everywhere.
 struct Layout: Sendable {
-  /// Where in an app's pages it belongs.
-  enum Tab: CaseIterable, Sendable {
-    case overview, push, planned, history, charts, devices, virtual, settings
-
-    fileprivate var name: Phrase {
-      switch self {
-      case .overview: Words.overview
-      case .push: Words.sendPush
-      case .planned: Words.planned
-      case .history: Words.history
-      case .charts: Words.charts
-      case .devices: Words.devices
-      case .virtual: Words.virtualDevice
-      case .settings: Words.settings
-      }
-    }
-
-    fileprivate var path: String {
-      switch self {
-      case .overview: ""
-      case .push: "/push"
-      case .planned: "/planned"
-      case .history: "/pushes"
-      case .charts: "/charts"
-      case .devices: "/devices"
-      case .virtual: "/virtual"
-      case .settings: "/settings"
-      }
-    }
-
-    /// Who sees it.
-    fileprivate var role: Role {
-      switch self {
-      case .overview, .planned, .history, .charts, .devices, .virtual: .viewer
-      case .push: .sender
-      case .settings: .admin
-      }
-    }
-  }
-
   let title: String
+  /// Where in an app's pages it belongs.
   var tab: Tab?
   /// A word about what was just done, or went wrong.
   var notice: Notice?
@@ -77,7 +38,7 @@ struct Layout: Sendable {
     <meta name="color-scheme" content="light dark">
     <meta name="form-token" content="\(call.visitor?.formToken ?? "")">
     <meta name="person" content="\(call.visitor.map { String($0.person.id.rawValue) } ?? "")">
-    <title>\(title) · Borealis</title>
+    <title>\(whole(title, call.app?.name))</title>
     <link rel="icon" href="\(Assets.path("icon.svg"))" type="image/svg+xml">
     <link rel="stylesheet" href="\(Assets.path("console.css"))">
     <script src="\(Assets.path("console.js"))" defer></script>
@@ -85,48 +46,26 @@ struct Layout: Sendable {
     </head>
     <body>
     <a class="skip" href="#content">\(call(Words.skip))</a>
-    <header class="bar">
-    <a class="brand" href="/console/"><img src="\(Assets.path("icon.svg"))" alt="" width="24" height="24">Borealis</a>
-    \(call.visitor, { Self.menu($0, call) })
-    </header>
-    \(call.app, { navigation($0, call) })
-    <main id="content">
-    \(Alerts.banner(call))
-    \(notice ?? FlashMessage.notice(call), { Self.box($0) })
-    \(content)
-    </main>
-    \(call.visitor, { foot($0, call) })
+    \(body(call, main(call)))
     </body>
     </html>
 
     """
   }
 
-  private static func menu(_ visitor: Visitor, _ call: PageCall) -> HTML {
-    """
-    <nav class="menu" aria-label="\(call(Words.yourAccount))">
-    <a href="/console/me">\(visitor.person.name)</a>
-    <form method="post" action="/console/logout">\(Forms.token(call))<button class="link">\(call(Words.logOut))</button></form>
-    </nav>
-    """
+  /// The title with where it belongs, as a browser's tab and its history show it.
+  private func whole(_ title: String, _ app: String?) -> String {
+    ([title] + [app, "Borealis"].compactMap { $0 }.filter { $0 != title }).joined(separator: " · ")
   }
 
-  private func navigation(_ app: App, _ call: PageCall) -> HTML {
-    let tabs = Tab.allCases.filter { $0.role <= call.role ?? .viewer }
-    return """
-      <nav class="place" aria-label="\(app.name)"><span class="app" title="\(app.name)">\(app.name)</span>
-      <div class="tabs">
-      \(tabs, { link(to: $0, of: app, call) })
-      </div></nav>
-      """
-  }
-
-  private func link(to other: Tab, of app: App, _ call: PageCall) -> HTML {
-    let current: HTML = other == tab ? #" aria-current="page""# : .none
-    return """
-      <a href="/console/apps/\(app.key.text)\(other.path)"\(current)>\(call(other.name))</a>
-
-      """
+  private func main(_ call: PageCall) -> HTML {
+    """
+    <main id="content">
+    \(Alerts.banner(call))
+    \(notice ?? FlashMessage.notice(call), { Self.box($0) })
+    \(content)
+    </main>
+    """
   }
 
   private static func box(_ notice: Notice) -> HTML {

@@ -41,6 +41,8 @@ struct PageCall: Sendable {
   private var upload: MultipartForm?
   /// What somebody has to look at about the app's channels.
   private(set) var alerts: [ChannelAlert] = []
+  /// Apps of the same account, by name.
+  private(set) var siblings: [AppEntry] = []
 
   init(
     request: HTTPRequest, at now: Timestamp, target: HTTPTarget, peer address: IPAddress?, isSecure: Bool
@@ -67,6 +69,12 @@ struct PageCall: Sendable {
   func with(_ account: AccountID, _ role: Role) -> PageCall {
     var call = self
     (call.account, call.role) = (account, role)
+    return call
+  }
+
+  func with(siblings: [AppEntry]) -> PageCall {
+    var call = self
+    call.siblings = siblings
     return call
   }
 

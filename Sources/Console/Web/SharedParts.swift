@@ -1,4 +1,5 @@
 import BorealisBase
+import Storage
 
 /// Parts that pages of several features have.
 extension PageCall {

@@ -37,16 +37,7 @@ struct HomePages: Controller {
     let alerts = homeAlerts(call, rows.filter { own.contains($0.account) }, figures)
     let text = sections.isEmpty ? "<p class=\"card\">\(call(Words.noAccounts))</p>" : HTML.none
     return call.show(
-      Layout(call(Words.apps), "\(alerts)\(homeHead(call, visitor))\(text)\(sections, { $0 })"))
-  }
-
-  private func homeHead(_ call: PageCall, _ visitor: Visitor) -> HTML {
-    let operators: HTML =
-      visitor.person.isOperator ? "<a href=\"/console/operator\">\(call(Words.operatorTitle))</a>" : .none
-    return """
-      <div class="row titled"><h1>\(call(Words.apps))</h1><span class="end">
-      <a href="/console/credentials">\(call(Words.expiriesTitle))</a> \(operators)</span></div>
-      """
+      Layout(call(Words.apps), "<h1>\(call(Words.apps))</h1>\(alerts)\(text)\(sections, { $0 })"))
   }
 
   private func homeSection(

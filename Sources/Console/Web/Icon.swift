@@ -1,0 +1,25 @@
+/// A picture of a page, drawn in lines on a square of 20.
+enum Icon: String, Sendable {
+  case overview = "M3 3h5.5v5.5H3zM11.5 3H17v5.5h-5.5zM3 11.5h5.5V17H3zM11.5 11.5H17V17h-5.5z"
+  case send = "M17 3 9 11M17 3l-5 14-3-6-6-3z"
+  case planned = "M3 5h14v12H3zM3 9h14M7 3v3.5M13 3v3.5"
+  case history = "M3.5 7.5A7 7 0 1 1 3 10M3 3.5v4h4M10 6v4.2l2.8 1.8"
+  case devices = "M6 2.5h8v15H6zM9 14.8h2"
+  case screen = "M3 4h14v9.5H3zM6.5 17h7M10 13.5V17"
+  case charts = "M3 17h14M5.5 13.5v-4M10 13.5V4M14.5 13.5v-7"
+  case settings =
+    "M3 6.5h7M14 6.5h3M12 4.5a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM3 13.5h3M10 13.5h7M8 11.5a2 2 0 1 0 0 4 2 2 0 0 0 0-4z"
+  case groups = "M10 3l7 3.8-7 3.8-7-3.8zM3 10.5l7 3.8 7-3.8M3 13.8l7 3.7 7-3.7"
+  case people =
+    "M7.5 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2 16.5a5.5 5 0 0 1 11 0M13 3.8a3 3 0 0 1 0 5.4M15 12a5 5 0 0 1 3 4.5"
+  case audit = "M7 5h10M7 10h10M7 15h10M3 5h.5M3 10h.5M3 15h.5"
+  case key = "M7 9.5a3.8 3.8 0 1 0 0 7.5 3.8 3.8 0 0 0 0-7.5zM9.8 10.5 17 3.2M14 6.2l2.2 2.2M12 8.2l1.5 1.5"
+  case installation = "M3 3.5h14v5H3zM3 11.5h14v5H3zM6 6h.5M6 14h.5"
+  case person = "M10 9.5a3.3 3.3 0 1 0 0-6.5 3.3 3.3 0 0 0 0 6.5zM3.5 17a6.5 5.5 0 0 1 13 0"
+  case menu = "M3 5.5h14M3 10h14M3 14.5h14"
+  case more = "M6 8l4 4 4-4"
+
+  var html: HTML {
+    #"<svg class="icon" viewBox="0 0 20 20" aria-hidden="true"><path d="\#(rawValue)"/></svg>"#
+  }
+}
