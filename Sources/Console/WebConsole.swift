@@ -70,7 +70,7 @@ package final class WebConsole: Sendable {
   /// Whether a request is for the console.
   package static func serves(_ target: String) -> Bool {
     target == "/" || target == "/console" || target.hasPrefix("/console/") || target.hasPrefix("/console?")
-      || target.hasPrefix("/web/") || target.hasPrefix("/sdk/web/")
+      || target.hasPrefix("/web/") || target.hasPrefix("/sdk/web/") || target == "/favicon.ico"
   }
 
   /// The app whose page a request is for; nil for pages that belong to no app, or to several.

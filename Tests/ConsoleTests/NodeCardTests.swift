@@ -51,7 +51,7 @@ import Testing
     let rows = card.split(separator: "<tr>").dropFirst(2).map(String.init)
     let (first, second) = (try #require(rows.first), try #require(rows.last))
     #expect(first.contains("Gateway") && first.contains("not reached by other nodes"))
-    #expect(second.contains("<span class=\"pill bad\">Down</span>") && !second.contains("Gateway"))
+    #expect(second.contains("<span class=\"state failed\">Down</span>") && !second.contains("Gateway"))
     // When it was seen last is not when it started.
     let cells = second.split(separator: "<td").map(String.init)
     let role = try #require(cells.first { $0.contains("data-label=\"Role\"") })

@@ -14,10 +14,9 @@ enum Safety {
       response.headers["cross-origin-resource-policy"] == (isForSites ? "cross-origin" : "same-origin"),
       "\(what)")
     let caching = response.headers["cache-control"] ?? ""
-    let isKept = caching.contains("immutable") || caching == "no-cache"
-    #expect(
-      caching == "no-store" || (isKept && what.contains(/\/console\/assets\/|\/web\//)), "\(what): \(caching)"
-    )
+    let isKept = caching.hasPrefix("public, max-age=") || caching == "no-cache"
+    let isFile = what.contains(/\/console\/assets\/|\/web\/|\/favicon\.ico/)
+    #expect(caching == "no-store" || (isKept && isFile), "\(what): \(caching)")
     guard response.headers["content-type"]?.hasPrefix("text/html") == true else { return }
     for tag in tags(of: response.body) { #expect(!isInline(tag), "\(what): <\(tag)>") }
   }

@@ -34,6 +34,10 @@ SHOWN = 1  # the kind of a receipt, Docs/protocol.md
 AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text()
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 SETTLED = "Promise.all(document.getAnimations().map(animation => animation.finished.catch(() => 0)))"
+# How far parts of the page have moved without anybody doing anything (Layout Instability API).
+SHIFTS = """new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted = (window.shifted ?? 0) + entry.value;
+}).observe({type: "layout-shift", buffered: true});"""
 VIOLATIONS = """async (rules) => (await axe.run(document, {runOnly: rules, resultTypes: ["violations"]})).violations
   .map(rule => `${rule.id}: ${rule.nodes.map(node => node.target.join(" ")).join(", ")}`)"""
 
@@ -50,6 +54,7 @@ class Walk:
         """A new browser without cookies."""
         context = await self._browser.new_context(**options)  # type: ignore[arg-type]
         context.set_default_timeout(DEADLINE * 1000)
+        await context.add_init_script(SHIFTS)
         self.page = await context.new_page()
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -67,6 +72,8 @@ class Walk:
 
     async def look(self, name: str) -> None:
         """Checks the page at all widths, and takes pictures if they are wanted."""
+        shifted = await self.page.evaluate("window.shifted ?? 0")
+        expect(shifted < 0.05, f"{name}: its parts moved by {shifted}")
         for width in WIDTHS:
             await self.page.set_viewport_size({"width": width, "height": 900})
             over = await self.page.evaluate(

@@ -52,7 +52,7 @@ async def take_back(walk: Any, address: str, key: str) -> None:
     await page.locator("table.targets", has_text=device).get_by_role("link", name="Why?").wait_for()
     await page.locator("ol.way", has_text="Pending: 1").wait_for()
     await walk.look("push-waits")
-    await page.locator(".recall summary").click()
+    await page.locator(".sure summary", has_text="Recall").click()
     await page.get_by_text("Recall it from 1 device?").wait_for()
     await page.get_by_role("button", name="Recall").click()
     await page.get_by_text("Recalled from 1 device.").wait_for()

@@ -53,14 +53,12 @@ async def configure(walk: Any, server: Server, key: str, folder: pathlib.Path, a
 
 
 async def upload_account(walk: Any, address: str, key: str, account: pathlib.Path) -> None:
-    """The channels with what each of them lacks, and FCM's page: a file that is no key, the key, a pause, and its end."""
+    """The channels, none of which is set up, and FCM's page: a file that is no key, the key, a pause, and its end."""
     page = walk.page
     await page.get_by_role("link", name="Channels", exact=True).click()
-    for channel, lack in [
-        ("APNs", "no key or certificate"), ("FCM", "no key of a service account"), ("Web Push", "no key"),
-    ]:  # fmt: skip
+    for channel in ("APNs", "FCM", "Web Push"):
         entry = page.get_by_role("listitem").filter(has=page.get_by_role("link", name=channel))
-        await entry.get_by_text(lack).wait_for()
+        await entry.get_by_text("Not set up").wait_for()
     await walk.look("channels-empty")
     await page.get_by_role("link", name="FCM").click()
     await page.get_by_role("heading", name="Upload a service account key (.json)").wait_for()

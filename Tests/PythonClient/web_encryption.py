@@ -181,7 +181,7 @@ async def seal(walk: Walk, api: AppServer, base: str) -> None:
             await card.get_by_role("button", name=f"{button} encryption at rest").click()
         else:
             await answer(card, f"{button} encryption at rest")
-        await card.locator(".pill").get_by_text(state, exact=True).wait_for()
+        await card.locator(".state").get_by_text(state, exact=True).wait_for()
         expect_equal((await api.call("GET", "/v1/sealing"))["seal_contents"], is_on, "what the API says")
         await walk.look(f"sealing-{state}")
 

@@ -152,16 +152,18 @@ function keepDraft(form) {
   });
 }
 
-// A menu of the bar closes like one: by a click elsewhere, by Escape, and when the focus leaves it.
-for (const menu of document.querySelectorAll(".bar .pop")) {
-  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
-  menu.addEventListener("focusout", (event) => { if (event.relatedTarget && !menu.contains(event.relatedTarget)) menu.open = false; });
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !menu.open) return;
-    menu.open = false;
-    menu.querySelector("summary").focus();
-  });
+// Menus, and boxes that ask, close by a click elsewhere, by Escape, and when the focus leaves them.
+function closePops(besides) {
+  for (const pop of document.querySelectorAll(".pop[open], .sure[open]")) if (!pop.contains(besides)) pop.open = false;
 }
+document.addEventListener("click", (event) => closePops(event.target));
+document.addEventListener("focusout", (event) => { if (event.relatedTarget) closePops(event.relatedTarget); });
+document.addEventListener("keydown", (event) => {
+  const pop = event.key === "Escape" && event.target.closest(".pop[open], .sure[open]");
+  if (!pop) return;
+  pop.open = false;
+  pop.querySelector("summary").focus();
+});
 
 // Replaces a part of the page; the focus in it and open details stay.
 function replacePart(part, html) {

@@ -18,18 +18,18 @@ struct NodeCard {
       """
   }
 
-  private func pill(_ state: Phrase) -> HTML { " <span class=\"pill\">\(call(state))</span>" }
+  private func state(_ word: Phrase) -> HTML { " \(call.state(.warn, word))" }
 
   private func down(since seen: Timestamp) -> HTML {
     """
-    <span class="pill bad">\(call(Words.deadNode))</span> <span class="quiet">\(call(Words.seenLast)) \(call.moment(seen))</span>
+    \(call.state(.failed, Words.deadNode)) <span class="quiet">\(call(Words.seenLast)) \(call.moment(seen))</span>
     """
   }
 
   private func entry(_ node: ConsoleNode) -> HTML {
     var states: [HTML] = []
-    if node.isDraining { states.append(pill(Words.isDraining)) }
-    if node.isOutOfReach { states.append(pill(Words.isOutOfReach)) }
+    if node.isDraining { states.append(state(Words.isDraining)) }
+    if node.isOutOfReach { states.append(state(Words.isOutOfReach)) }
     let role: Phrase =
       if let apps = node.apps {
         (node.isHome ? Words.homeOfAppsAndInstallation : Words.homeOfApps).with(Counted.grouped(apps))

@@ -24,7 +24,32 @@ enum Assets {
     "console.js": script(embeddedFiles["console.js"]), "virtual.js": script(embeddedFiles["virtual.js"]),
     "borealis.js": pageScript,
     "icon.svg": Asset("image/svg+xml", embeddedFiles["icon.svg"] ?? ""),
+    "touch-icon.png": Asset("image/png", picture), "console.webmanifest": manifest,
   ]
+
+  /// The logo as a PNG of 180 by 180: for phones' home screens, and as a favicon.
+  private static let picture: [UInt8] = {
+    let text = (embeddedFiles["touch-icon.txt"] ?? "").utf8.filter { $0 != UInt8(ascii: "\n") }
+    return Base64.decodeAny(text) ?? []
+  }()
+
+  /// An ICO file with one entry, which is a PNG.
+  private static let favicon: Asset = {
+    let size = (0..<4).map { UInt8(truncatingIfNeeded: picture.count >> (8 * $0)) }
+    let head = [0, 0, 1, 0, 1, 0, 180, 180, 0, 0, 1, 0, 32, 0] + size + [22, 0, 0, 0]
+    return Asset("image/vnd.microsoft.icon", head + picture)
+  }()
+
+  /// What a browser shows of the console when somebody installs it (Web Application Manifest). Its icons are
+  /// beside it.
+  private static let manifest = Asset(
+    "application/manifest+json",
+    """
+    {"name": "Borealis", "start_url": "/console/", "scope": "/console/", "display": "minimal-ui",
+     "icons": [{"src": "icon.svg", "sizes": "any", "type": "image/svg+xml"},
+      {"src": "touch-icon.png", "sizes": "180x180", "type": "image/png"}]}
+
+    """)
 
   private static let pageScript = script(WebPackage.pageScript)
 
@@ -67,6 +92,14 @@ enum Assets {
     return call.respond(response)
   }
 
+  static func serveFavicon(_ call: PageCall) -> HTTPResponse {
+    var response = HTTPResponse(
+      status: 200, headers: ["Content-Type": favicon.type, "Cache-Control": "public, max-age=86400"],
+      body: favicon.body)
+    response.isStatic = true
+    return call.respond(response)
+  }
+
   /// Serves a classic script to any site.
   static func serveToSites(_ call: PageCall) -> HTTPResponse { serve(siteFiles, call) }
 
@@ -93,6 +126,8 @@ enum Assets {
 struct AssetPages: Controller {
   static let routes: [Route<AssetPages>] = [
     Route(.open, "GET", "/console/assets/{version}/{name}") { Assets.serve($1) },
+    // Browsers ask for it by themselves, also beside what is not a page.
+    Route(.open, "GET", "/favicon.ico") { Assets.serveFavicon($1) },
     Route(.open, "GET", "/web/{name}") { Assets.serveToSites($1) },
     Route(.open, "GET", "/sdk/web/{name}") { Assets.servePackage($1) },
   ]

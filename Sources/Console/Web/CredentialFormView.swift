@@ -22,15 +22,16 @@ struct CredentialFormView: Sendable {
     // A file comes in no other type.
     let type: HTML = hasFile ? " enctype=\"multipart/form-data\"" : .none
     let replaced = replaced.flatMap { $0.form == form.name ? $0 : nil }
-    return """
-      <section class="card" id="form-\(form.name)"><h2>\(call(form.title))</h2><p class="quiet">\(call(form.text))</p>
+    return Forms.part(
+      call(form.title), about: "<p>\(call(form.text))</p>", id: "form-\(form.name)",
+      """
       <form method="post"\(type) action="\(action)">
       \(Forms.token(call))
       \(replaced, { "<input type=\"hidden\" name=\"replaces\" value=\"\($0.id)\">" })
       \(form.fields, { field($0, of: form, suggested: suggestion(for: $0, replaced)) })
       <button>\(call(form.action ?? Words.upload))</button>
-      </form></section>
-      """
+      </form>
+      """)
   }
 
   /// What a field holds before anybody has filled it in. What was chosen for the latest credential says

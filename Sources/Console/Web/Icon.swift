@@ -19,6 +19,13 @@ enum Icon: String, Sendable {
   case menu = "M3 5.5h14M3 10h14M3 14.5h14"
   case more = "M6 8l4 4 4-4"
 
+  /// The wave of the logo alone: its dark square would vanish on a dark bar.
+  static let logo: HTML = """
+    <svg class="logo" viewBox="0 4 32 22" aria-hidden="true"><defs><linearGradient id="wave" x1="0" y1="1" x2="1" y2="0">\
+    <stop offset="0" stop-color="#0ea5a4"/><stop offset=".55" stop-color="#22c55e"/><stop offset="1" stop-color="#7c3aed"/>\
+    </linearGradient></defs><path d="M4 24c4-14 7-16 9-6s4 6 6-2 4-10 9-10c-5 4-6 20-12 20-4 0-5-4-12-2z" fill="url(#wave)"/></svg>
+    """
+
   var html: HTML {
     #"<svg class="icon" viewBox="0 0 20 20" aria-hidden="true"><path d="\#(rawValue)"/></svg>"#
   }

@@ -40,6 +40,10 @@ struct Layout: Sendable {
     <meta name="person" content="\(call.visitor.map { String($0.person.id.rawValue) } ?? "")">
     <title>\(whole(title, call.app?.name))</title>
     <link rel="icon" href="\(Assets.path("icon.svg"))" type="image/svg+xml">
+    <link rel="apple-touch-icon" href="\(Assets.path("touch-icon.png"))">
+    <link rel="manifest" href="\(Assets.path("console.webmanifest"))">
+    <meta name="theme-color" content="#fff" media="(prefers-color-scheme: light)">
+    <meta name="theme-color" content="#131d30" media="(prefers-color-scheme: dark)">
     <link rel="stylesheet" href="\(Assets.path("console.css"))">
     <script src="\(Assets.path("console.js"))" defer></script>
     \(scripts, { "<script src=\"\(Assets.path($0))\" defer></script>" })
@@ -90,6 +94,17 @@ enum Forms {
     """
   }
 
+  /// A part of a page of settings: what it is about, and beside it what can be done.
+  static func part(
+    _ title: String, about text: HTML = .none, id: String? = nil, isDanger: Bool = false, _ content: HTML
+  ) -> HTML {
+    """
+    <section class="part\(if: isDanger, " danger")"\(id, { " id=\"\($0)\"" })><div><h2>\(title)</h2>\(text)</div>
+    <div>\(content)</div></section>
+
+    """
+  }
+
   /// A form that asks before it acts: a click opens it, with what it does and the button. Everything that
   /// removes, revokes or resets something asks so, unless somebody types or chooses something in its form.
   static func sure(
@@ -100,7 +115,7 @@ enum Forms {
     <details class="sure"><summary>\(call(action))</summary>
     <form method="post" action="\(address)">\(token(call))\(fields, { hidden($0.name, $0.value) })
     \(text, { "<p>\(call($0))</p>" })
-    <button class="small danger">\(call(button ?? action))</button></form></details>
+    <button class="danger">\(call(button ?? action))</button></form></details>
     """
   }
 

@@ -233,6 +233,7 @@ struct PageCall: Sendable {
     (
       "Content-Security-Policy",
       "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        + "manifest-src 'self'; "
         + "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"), ("Referrer-Policy", "same-origin"),

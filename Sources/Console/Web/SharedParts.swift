@@ -3,6 +3,9 @@ import Storage
 
 /// Parts that pages of several features have.
 extension PageCall {
+  /// A state: a dot in one of a few colors, and the word for it.
+  func state(_ mark: StateMark, _ word: Phrase) -> HTML { mark.html(self(word)) }
+
   /// What copies a text; the script shows it.
   func copyButton(_ text: String) -> HTML {
     """
@@ -10,6 +13,22 @@ extension PageCall {
       data-manual="\(self(Words.pressCopy))">\(self(Words.copy))</button>
     """
   }
+}
+
+/// The color of a state, the same on every page.
+enum StateMark: String, Sendable {
+  /// It works, or is done.
+  case done
+  /// It is under way.
+  case open
+  /// Somebody has to look.
+  case warn
+  /// It failed, or does not work.
+  case failed
+  /// It is over, off, or not set up.
+  case over
+
+  func html(_ text: String) -> HTML { "<span class=\"state \(rawValue)\">\(text)</span>" }
 }
 
 extension AppKey {

@@ -70,7 +70,7 @@ extension Layout {
   }
 
   private static let brand: HTML = """
-    <a class="brand" href="/console/"><img src="\(Assets.path("icon.svg"))" alt="" width="24" height="24"><span>Borealis</span></a>
+    <a class="brand" href="/console/">\(Icon.logo)<span>Borealis</span></a>
     """
 
   // MARK: The sidebar

@@ -84,8 +84,9 @@ struct CallbackPages: Controller {
 
         """
     }
-    return """
-      <section class="card"><p class="quiet">\(call(Words.callbackText))</p>
+    return Forms.part(
+      call(Words.partCallbacks), about: "<p>\(call(Words.callbackText))</p>",
+      """
       <form method="post" action="/console/apps/\(app.key.text)/settings/callbacks">\(Forms.token(call))
       \(Forms.field(call(Words.callbackAddress), "url", type: "url", value: call.text("url") ?? setting?.url ?? "",
         isRequired: false, hint: call(Words.callbackAddressHint),
@@ -96,8 +97,8 @@ struct CallbackPages: Controller {
       <fieldset><legend>\(call(Words.callbackFormat))</legend>
       \(Self.formats, { format($0) })
       </fieldset>
-      <button>\(call(Words.save))</button></form></section>
-      """
+      <button>\(call(Words.save))</button></form>
+      """)
   }
 
   private func callbackButtons(_ call: PageCall, _ app: App, _ setting: CallbackSetting) -> HTML {
@@ -116,13 +117,13 @@ struct CallbackPages: Controller {
     let text: HTML =
       setting.oldSecretUntil.map { "\(call(Words.bothSign)) \(call.moment($0))." }
       ?? "\(call(Words.newSecretText))"
-    return """
-      <section class="card"><div class="row">
-      <form method="post" action="\(path)/test">\(Forms.token(call))<button>\(call(Words.tryIt))</button></form>
-      \(secret)
-      <div class="end">\(Forms.sure(call, Words.callbackOff, "\(path)/off", Words.callbackOffText))</div>
-      </div><p class="quiet">\(text)</p></section>
+    return Forms.part(
+      call(Words.callbackSecret), about: "<p>\(text)</p>",
       """
+      <div class="row">\(secret)
+      <form method="post" action="\(path)/test">\(Forms.token(call))<button class="plain">\(call(Words.tryIt))</button></form>
+      \(Forms.sure(call, Words.callbackOff, "\(path)/off", Words.callbackOffText))</div>
+      """)
   }
 
   private func callbackList(_ call: PageCall, _ app: App, _ rows: [CallbackBatchRow]) -> HTML {
@@ -142,14 +143,14 @@ struct CallbackPages: Controller {
   }
 
   private func callbackEntry(_ call: PageCall, _ app: App, _ row: CallbackBatchRow) -> HTML {
-    let (mark, word): (String, Phrase) =
+    let state =
       switch row.state {
-      case .pending: ("", Words.callbackWaits)
-      case .done: ("good", Words.callbackTaken)
-      case .failed: ("bad", Words.callbackGivenUp)
+      case .pending: call.state(.open, Words.callbackWaits)
+      case .done: call.state(.done, Words.callbackTaken)
+      case .failed: call.state(.failed, Words.callbackGivenUp)
       }
     return """
-      <tr><td>\(call.moment(row.createdAt))</td><td><span class="pill \(mark)">\(call(word))</span>\(
+      <tr><td>\(call.moment(row.createdAt))</td><td>\(state)\(
         if: row.state == .pending && row.attempts > 0,
         "<br><span class=\"quiet\">\(call(Words.nextAttempt)) \(call.moment(row.nextAt))</span>")</td>
       <td class="number" data-label="\(call(Words.eventCount))">\(Counted.grouped(row.events))</td>

@@ -62,15 +62,15 @@ struct CredentialPages: Controller {
     _ call: PageCall, _ app: App, _ channel: any ChannelCredentials, needsAttention: Bool
   ) -> HTML {
     let attention: HTML =
-      needsAttention ? "<span class=\"pill bad\">\(call(Words.needsAttention))</span>" : .none
+      needsAttention ? call.state(.failed, Words.needsAttention) : .none
     let states = ChannelState.all(of: channel.info, in: router.channels, for: app)
     let isSetUp = states.contains(where: \.hasCredential)
     let state: HTML =
       isSetUp
-      ? "\(states, { "<span class=\"\($0.mark)\">\($0.text(call))</span> " })"
-      : "<span class=\"quiet\">\(call(channel.texts.none))</span>"
+      ? "\(states, { "\($0.html(call)) " })" : call.state(.over, Words.channelNotSetUp)
+    let name = call(Words.by(channel.info))
     return """
-      <li><a href="\(channel.path(of: app))"><strong>\(call(Words.by(channel.info))) \(attention)</strong>
+      <li><a href="\(channel.path(of: app))"><strong class="named"><span class="letter" aria-hidden="true">\(String(name.prefix(1)))</span>\(name) \(attention)</strong>
       <span>\(state)</span></a></li>
 
       """
@@ -97,9 +97,7 @@ struct CredentialPages: Controller {
       \(head(call, app, channel))
       \(sections(of: channel.info, stored), { section(call, app, channel, title: $0.title, $0.credentials) })
       \(if: !stored.isEmpty, testLink(call, path: channel.path(of: app)))
-      <div class="halves">
       \(channel.forms, { form.html($0, action: "\(channel.path(of: app))/\($0.name)") })
-      </div>
       """
     return call.show(SettingsPart.channels.layout(call, notice, content), status: status)
   }
@@ -150,7 +148,7 @@ struct CredentialPages: Controller {
   ) -> HTML {
     """
     <li>
-    <div class="row"><strong>\(call(credential.name))</strong> \(CredentialWords.pill(call, credential))
+    <div class="row"><strong>\(call(credential.name))</strong> \(CredentialWords.state(call, credential))
     <span class="end">\(buttons(call, credential, path: path))</span></div>
     \(credential.remarks, { "<p class=\"\($0.isBad ? "bad" : "quiet")\">\(call($0.phrase))</p>" })
     <dl>
@@ -184,7 +182,8 @@ struct CredentialPages: Controller {
       \(if: actions.contains(.check), button("check", Words.checkNow))
       \(if: actions.contains(.pause), button("pause", Words.pause))
       \(if: actions.contains(.resume), button("resume", Words.resume))
-      \(if: actions.contains(.remove), Forms.sure(call, Words.remove, "\(path)/\(credential.id)/remove", button: Words.removeForGood))
+      \(if: actions.contains(.remove), Forms.sure(call, Words.remove, "\(path)/\(credential.id)/remove", Words.removeForGoodText,
+        button: Words.removeForGood))
       """
   }
 

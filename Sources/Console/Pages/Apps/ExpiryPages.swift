@@ -85,7 +85,7 @@ struct ExpiryPages: Controller {
       <td>\(call(Words.by(entry.channel)))\(
         service, { "<br><span class=\"quiet\">\(call(Phrase($0.english, $0.chinese)))</span>" })</td>
       <td>\(CredentialWords.end(call, credential.expiresAt))</td>
-      <td>\(CredentialWords.pill(call, credential))</td></tr>
+      <td>\(CredentialWords.state(call, credential))</td></tr>
 
       """
   }

@@ -98,7 +98,7 @@ struct FirstSteps: Sendable {
     return """
       <li\(if: step.isDone, " class=\"ok\"")><span class="sign" aria-hidden="true">\(step.isDone ? "✓" : "")</span>
       <div><p class="point"><strong>\(name)</strong>
-      \(if: step.isDone, "<span class=\"pill good\">\(call(Words.stepDone))</span>")
+      \(if: step.isDone, "<span class=\"word\">\(call(Words.stepDone))</span>")
       \(if: step.isOptional, "<span class=\"pill\">\(call(Words.stepOptional))</span>")</p>
       \(if: !step.isDone, "<p class=\"quiet\">\(call(step.text))</p>")
       \(step.isDone ? nil : step.code, { code($0) })</div></li>

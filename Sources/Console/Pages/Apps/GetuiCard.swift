@@ -30,22 +30,23 @@ extension SettingsPages {
     let settings = "/console/apps/\(app.key.text)/settings"
     let path = settings + "/getui"
     guard let facts else {
-      return """
-        <section class="card narrow"><h2>\(call(Words.getui))</h2><p>\(call(Words.getuiText))</p>
-        <form method="post" action="\(path)">\(Forms.token(call))<button>\(call(Words.getuiOn))</button></form>
-        </section>
+      return Forms.part(
+        call(Words.getui), about: "<p>\(call(Words.getuiText))</p>",
         """
+        <form method="post" action="\(path)">\(Forms.token(call))<button class="plain">\(call(Words.getuiOn))</button></form>
+        """)
     }
-    return """
-      <section class="card narrow"><h2>\(call(Words.getui))</h2><p>\(call(Words.getuiText))</p>
+    return Forms.part(
+      call(Words.getui), about: "<p>\(call(Words.getuiText))</p>",
+      """
       <dl>\(getuiNames(call, app))
       <dt>masterSecret</dt><dd>\(call(Words.getuiSecretShownOnce))</dd>
       <dt>\(call(Words.getuiSince))</dt><dd>\(call.moment(facts.changedAt))</dd>
       <dt>\(call(Words.allowList))</dt><dd>\(networks(call, facts))
       <a href="\(settings)/limits">\(call(Words.changePlan))</a></dd></dl>
-      \(Forms.sure(call, Words.rotate, path, Words.getuiRotateText))
-      \(Forms.sure(call, Words.getuiOff, "\(path)/off", Words.getuiOffText))</section>
-      """
+      <div class="row">\(Forms.sure(call, Words.rotate, path, Words.getuiRotateText))
+      \(Forms.sure(call, Words.getuiOff, "\(path)/off", Words.getuiOffText))</div>
+      """)
   }
 
   /// What a client of Getui's is set up with besides the master secret.

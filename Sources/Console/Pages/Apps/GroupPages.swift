@@ -49,12 +49,19 @@ struct GroupPages: Controller {
         <h1>\(call(Words.groups))</h1><p class="quiet">\(call(Words.groupsText))</p>
         \(empty)
         \(groups.isEmpty ? .none : groupTable(call, account, groups))
-        <section class="card narrow"><h2>\(call(Words.newGroup))</h2>
-        <form method="post" action="/console/accounts/\(account.rawValue)/groups/new">\(Forms.token(call))
-        \(Forms.field(call(Words.groupName), "name", value: call.field("name")))
-        \(appBoxes(call, apps, in: []))
-        <button>\(call(Words.make))</button></form></section>
+        \(newGroup(call, account, apps))
         """), status: status)
+  }
+
+  private func newGroup(_ call: PageCall, _ account: AccountID, _ apps: [AppRow]) -> HTML {
+    Forms.part(
+      call(Words.newGroup),
+      """
+      <form method="post" action="/console/accounts/\(account.rawValue)/groups/new">\(Forms.token(call))
+      \(Forms.field(call(Words.groupName), "name", value: call.field("name")))
+      \(appBoxes(call, apps, in: []))
+      <button>\(call(Words.make))</button></form>
+      """)
   }
 
   private func groupTable(_ call: PageCall, _ account: AccountID, _ groups: [AppGroupRow]) -> HTML {

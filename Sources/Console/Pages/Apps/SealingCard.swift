@@ -9,19 +9,18 @@ extension SettingsPages {
     let path = "/console/apps/\(app.key.text)/settings/seal"
     let turnOn: HTML = """
       <form method="post" action="\(path)">\(Forms.token(call))<input type="hidden" name="seal" value="on">
-      <button>\(call(Words.sealingTurnOn))</button></form>
+      <button class="plain">\(call(Words.sealingTurnOn))</button></form>
       """
     let turnOff = Forms.sure(
       call, Words.sealingTurnOff, path, Words.sealingTurnOffText, sending: [("seal", "off")])
-    let state = sealing.isOn ? Words.sealingOn : Words.sealingOff
+    let state =
+      sealing.isOn ? call.state(.done, Words.sealingOn) : call.state(.over, Words.sealingOff)
     let since: HTML =
-      sealing.changedAt.map { "<p class=\"quiet\">\(call(Words.sealingSince)) \(call.moment($0))</p>" }
+      sealing.changedAt.map { " <span class=\"quiet\">\(call(Words.sealingSince)) \(call.moment($0))</span>" }
       ?? .none
-    return """
-      <section class="card narrow" id="sealing"><div class="row"><h2>\(call(Words.sealing))</h2><span class="pill">\(call(state))</span></div>
-      <p>\(call(Words.sealingText))</p>\(since)
-      \(sealing.isOn ? turnOff : turnOn)</section>
-      """
+    return Forms.part(
+      call(Words.sealing), about: "<p>\(call(Words.sealingText))</p>", id: "sealing",
+      "<p>\(state)\(since)</p>\(sealing.isOn ? turnOff : turnOn)")
   }
 
   func changeSealing(_ call: PageCall) async -> HTTPResponse {

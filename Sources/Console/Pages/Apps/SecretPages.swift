@@ -9,22 +9,22 @@ extension SettingsPages {
   func secretCard(_ call: PageCall, _ app: App, _ rotatedAt: Timestamp?) -> HTML {
     let path = "/console/apps/\(app.key.text)/settings"
     guard app.hasOldSecret else {
-      return """
-        <section class="card narrow"><h2>\(call(Words.masterSecret))</h2><p>\(call(Words.rotateText))</p>
-        <form method="post" action="\(path)/rotate">\(Forms.token(call))<button>\(call(Words.rotate))</button></form>
-        </section>
+      return Forms.part(
+        call(Words.masterSecret), about: "<p>\(call(Words.rotateText))</p>",
         """
+        <form method="post" action="\(path)/rotate">\(Forms.token(call))<button class="plain">\(call(Words.rotate))</button></form>
+        """)
     }
     let used: HTML = app.oldSecretUsedAt.map { call.moment($0) } ?? "\(call(Words.oldSecretUnused))"
-    return """
-      <section class="card narrow"><h2>\(call(Words.masterSecret))</h2><p>\(call(Words.twoSecrets))</p>
+    return Forms.part(
+      call(Words.masterSecret), about: "<p>\(call(Words.twoSecrets))</p>",
+      """
       <dl>\(rotatedAt, { "<dt>\(call(Words.twoSecretsSince))</dt><dd>\(call.moment($0))</dd>" })
       <dt>\(call(Words.oldSecretUsed))</dt><dd>\(used)</dd></dl>
-      \(Forms.sure(call, Words.retire, "\(path)/retire", Words.retireText))
+      <div class="row">\(Forms.sure(call, Words.retire, "\(path)/retire", Words.retireText))
       \(Forms.sure(call, Words.newSecretLost, "\(path)/rotate", Words.rotateAgainText, button: Words.rotateAgain,
-        sending: [("again", "1")]))
-      </section>
-      """
+        sending: [("again", "1")]))</div>
+      """)
   }
 
   /// Makes a new secret; the old one stays valid until it is retired. In the meantime, the new one is

@@ -90,10 +90,7 @@ struct SettingsPages: Controller {
     let path = "/console/apps/\(app.key.text)/settings"
     let end: HTML = call.role == .owner ? deletion(call, app, path) : .none
     let content: HTML = """
-      <section class="card narrow"><h2>\(call(Words.appName))</h2>
-      <form class="unlabelled" method="post" action="\(path)/rename">\(Forms.token(call))
-      \(Forms.field(call(Words.appName), "name", value: app.name))
-      <button>\(call(Words.rename))</button></form></section>
+      \(naming(call, app, path))
       \(connectionCard(call, app))
       \(secretCard(call, app, rotatedAt))
       \(getuiCard(call, app, getui))
@@ -103,13 +100,24 @@ struct SettingsPages: Controller {
     return call.show(SettingsPart.general.layout(call, notice, content), status: status)
   }
 
+  private func naming(_ call: PageCall, _ app: App, _ path: String) -> HTML {
+    Forms.part(
+      call(Words.appName),
+      """
+      <form class="unlabelled" method="post" action="\(path)/rename">\(Forms.token(call))
+      \(Forms.field(call(Words.appName), "name", value: app.name))
+      <button class="plain">\(call(Words.rename))</button></form>
+      """)
+  }
+
   private func deletion(_ call: PageCall, _ app: App, _ path: String) -> HTML {
-    """
-    <section class="card narrow"><h2>\(call(Words.deleteApp))</h2><p>\(call(Words.deleteAppText))</p>
-    <form method="post" action="\(path)/delete">\(Forms.token(call))
-    \(Forms.field(call(Words.typeName.with(app.name)), "confirmation"))
-    <button class="danger">\(call(Words.deleteApp))</button></form></section>
-    """
+    Forms.part(
+      call(Words.deleteApp), about: "<p>\(call(Words.deleteAppText))</p>", isDanger: true,
+      """
+      <form method="post" action="\(path)/delete">\(Forms.token(call))
+      \(Forms.field(call(Words.typeName.with(app.name)), "confirmation"))
+      <button class="danger">\(call(Words.deleteApp))</button></form>
+      """)
   }
 
   private func renameApp(_ call: PageCall) async -> HTTPResponse {
@@ -209,15 +217,16 @@ struct SettingsPages: Controller {
 
   private func networksCard(_ call: PageCall, _ app: App, _ row: AppRow) -> HTML {
     let stored = (row.allowedNetworks ?? "").split(separator: " ").joined(separator: "\n")
-    return """
-      <section class="card"><h2>\(call(Words.allowList))</h2><p class="quiet">\(call(Words.allowListText))</p>
+    return Forms.part(
+      call(Words.allowList), about: "<p>\(call(Words.allowListText))</p>",
+      """
       <form method="post" action="/console/apps/\(app.key.text)/settings/limits/networks">\(Forms.token(call))
       <label for="networks">\(call(Words.networks))</label>
       <textarea id="networks" name="networks" rows="5" aria-describedby="networks-hint" spellcheck="false">\(
         call.text("networks") ?? stored)</textarea>
       <p class="hint" id="networks-hint">\(call(Words.networksHint))</p>
-      <button>\(call(Words.save))</button></form></section>
-      """
+      <button>\(call(Words.save))</button></form>
+      """)
   }
 
   private func changeNetworks(_ call: PageCall) async -> HTTPResponse {

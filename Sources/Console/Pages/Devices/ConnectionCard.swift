@@ -23,13 +23,13 @@ extension SettingsPages {
       devicePorts.tls.map { call(Words.portTLS.with(String($0))) },
       devicePorts.plain.map { call(Words.portPlain.with(String($0))) },
     ].compactMap { $0 }
-    return """
-      <section class="card narrow"><h2>\(call(Words.connectDevices))</h2>
+    return Forms.part(
+      call(Words.connectDevices), about: "<p>\(call(Words.connectDevicesText))</p>",
+      """
       <dl><dt>\(call(Words.appKey))</dt><dd><code>\(key)</code> \(call.copyButton(key))</dd>
       <dt>\(call(Words.serverHost))</dt><dd><code>\(call.host)</code></dd>
       <dt>\(call(Words.devicePort))</dt><dd>\(ports.joined(separator: call(Words.comma)))</dd>
       <dt>WebSocket</dt><dd><code>\(call.isSecure ? "wss" : "ws")://\(call.request.headers["host"] ?? "localhost")/device</code></dd></dl>
-      <p class="hint">\(call(Words.connectDevicesText))</p></section>
-      """
+      """)
   }
 }

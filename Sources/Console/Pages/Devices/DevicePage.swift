@@ -23,7 +23,7 @@ struct DevicePage: Sendable {
       """
       \(DeviceForm.html(call, ""))
       <div class="row"><h1><code>\(id)</code></h1>\(call.copyButton(id))<span class="end">\(send)</span></div>
-      <p class="standing \(file.status.isOnline ? "good" : "quiet")">\(status)</p>
+      <p class="standing"><span class="state \(file.status.isOnline ? "done" : "over")">\(status)</span></p>
       <div class="halves">
       <section class="card"><h2>\(call(Words.whyDevicePage))</h2>\(facts)</section>
       \(shownChannels, { card($0) })

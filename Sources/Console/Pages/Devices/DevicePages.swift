@@ -65,7 +65,7 @@ struct DevicePages: Controller {
     let isOnline = app.directory.presence(number)?.isOnline == true
     return """
       <li><a href="/console/apps/\(app.key.text)/devices/\(identity.id.text)"><code>\(identity.id.text)</code>
-      <span class="quiet">\(identity.platform.label) · \(call(isOnline ? Words.online : Words.offline))</span></a></li>
+      <span><span class="quiet">\(identity.platform.label)</span> \(isOnline ? call.state(.done, Words.online) : call.state(.over, Words.offline))</span></a></li>
 
       """
   }

@@ -78,8 +78,8 @@ struct VirtualDevicePages: Controller {
     <button type="button" data-device-start>\(call(Words.startDevice))</button>
     <button type="button" class="plain" data-device-stop hidden>\(call(Words.stopDevice))</button>
     <details class="sure" data-device-forget hidden><summary>\(call(Words.forgetDevice))</summary>
-    <p>\(call(Words.forgetHint))</p>
-    <button type="button" class="small danger" data-device-forget-now>\(call(Words.forgetDevice))</button></details>
+    <div><p>\(call(Words.forgetHint))</p>
+    <button type="button" class="danger" data-device-forget-now>\(call(Words.forgetDevice))</button></div></details>
     </div>
     \(nameForm(call, "alias", call(Words.aliasOfDevice)))
     \(nameForm(call, "tags", call(Words.tagsOfDevice)))

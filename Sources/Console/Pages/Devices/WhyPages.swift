@@ -123,7 +123,7 @@ private struct WhyPage: Sendable {
     """
     <li class="\(step.verdict.rawValue)"><span class="sign" aria-hidden="true">\(step.verdict.sign)</span>
     <div><p class="point"><strong>\(call(step.point.text))</strong>
-    <span class="pill">\(call(step.verdict.text))</span> \(step.at, { "<span class=\"quiet\">\(call.moment($0))</span>" })
+    <span class="word">\(call(step.verdict.text))</span> \(step.at, { "<span class=\"quiet\">\(call.moment($0))</span>" })
     \(if: step.cause == nil, code(step.detail))</p>
     \(explanation(of: step))</div></li>
 

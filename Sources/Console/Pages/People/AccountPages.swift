@@ -30,8 +30,7 @@ struct AccountPages: Controller {
       Layout(
         call(Words.people), notice: notice,
         """
-        <div class="row"><h1>\(call(Words.people))</h1>
-        <span class="end"><a href="/console/accounts/\(account.rawValue)/audit">\(call(Words.audit))</a></span></div>
+        <h1>\(call(Words.people))</h1>
         \(link, { Invitations.linkCard(call, $0) })
         <section class="card"><table><thead><tr><th>\(call(Words.name))</th><th>\(call(Words.email))</th>
         <th>\(call(Words.role))</th><th>TOTP</th></tr></thead><tbody>
@@ -48,11 +47,11 @@ struct AccountPages: Controller {
       let id = "role-\(member.person.rawValue)"
       let path = "/console/accounts/\(account.rawValue)/people/\(member.person.rawValue)/role"
       role = """
-        <form class="row" method="post" action="\(path)">
+        <div class="row"><form class="row unlabelled" method="post" action="\(path)">
         \(Forms.token(call))
         \(Forms.choice(call(Words.role), id, options, chosen: member.role.word))
         <button class="small">\(call(Words.save))</button></form>
-        \(Forms.sure(call, Words.removeMember, path, Words.removeMemberSure.with(member.name), sending: [(id, "none")]))
+        \(Forms.sure(call, Words.removeMember, path, Words.removeMemberSure.with(member.name), sending: [(id, "none")]))</div>
         """
     } else {
       role = HTML(escaping: call(member.role.name))
@@ -65,17 +64,17 @@ struct AccountPages: Controller {
   }
 
   private func inviteForm(_ call: PageCall, _ account: AccountID, _ open: [InvitationRow]) -> HTML {
-    """
-    <section class="card"><h2>\(call(Words.invite))</h2>
-    <form method="post" action="/console/accounts/\(account.rawValue)/people/invite">
-    \(Forms.token(call))
-    \(Forms.field(call(Words.email), "email", type: "email"))
-    \(Forms.choice(call(Words.role), "role", Role.allCases.map { ($0.word, call($0.name)) }, chosen: "sender"))
-    <button>\(call(invitations.mail.isSetUp ? Words.sendInvitation : Words.makeLink))</button>
-    </form>
-    <ul class="plain" data-mails>\(open, { openInvitation(call, $0) })</ul>
-    </section>
-    """
+    Forms.part(
+      call(Words.invite),
+      """
+      <form method="post" action="/console/accounts/\(account.rawValue)/people/invite">
+      \(Forms.token(call))
+      \(Forms.field(call(Words.email), "email", type: "email"))
+      \(Forms.choice(call(Words.role), "role", Role.allCases.map { ($0.word, call($0.name)) }, chosen: "sender"))
+      <button>\(call(invitations.mail.isSetUp ? Words.sendInvitation : Words.makeLink))</button>
+      </form>
+      <ul class="plain" data-mails>\(open, { openInvitation(call, $0) })</ul>
+      """)
   }
 
   private func openInvitation(_ call: PageCall, _ row: InvitationRow) -> HTML {

@@ -72,7 +72,7 @@ struct OperatorPages: Controller {
     let counts = overview.apps.compactMap { figures[$0.id]?.registrations }
     let devices = counts.count == overview.apps.count ? Counted.grouped(counts.reduce(0, +)) : "–"
     let mark: HTML =
-      account.isDisabled ? " <span class=\"pill bad\">\(call(Words.isOff))</span>" : .none
+      account.isDisabled ? " \(call.state(.failed, Words.isOff))" : .none
     let open: HTML =
       overview.invitations.isEmpty
       ? .none
@@ -111,15 +111,16 @@ struct OperatorPages: Controller {
   }
 
   private func accountForm(_ call: PageCall, _ plans: [PlanRow]) -> HTML {
-    """
-    <section class="card narrow"><h2>\(call(Words.newAccount))</h2>
-    <form method="post" action="/console/operator/accounts">\(Forms.token(call))
-    \(Forms.field(call(Words.accountName), "name", value: call.field("name")))
-    \(Forms.field(call(Words.ownerEmail), "email", type: "email", value: call.field("email"),
+    Forms.part(
+      call(Words.newAccount),
+      """
+      <form method="post" action="/console/operator/accounts">\(Forms.token(call))
+      \(Forms.field(call(Words.accountName), "name", value: call.field("name")))
+      \(Forms.field(call(Words.ownerEmail), "email", type: "email", value: call.field("email"),
       hint: call(invitations.mail.isSetUp ? Words.ownerHint : Words.ownerHintLink)))
-    \(Forms.choice(call(Words.plan), "plan", plans.map { ($0.name, $0.name) }, chosen: PlanRow.unlimited))
-    <button>\(call(Words.make))</button></form></section>
-    """
+      \(Forms.choice(call(Words.plan), "plan", plans.map { ($0.name, $0.name) }, chosen: PlanRow.unlimited))
+      <button>\(call(Words.make))</button></form>
+      """)
   }
 
   private func operatorCard(_ call: PageCall, _ operators: [PersonRow]) -> HTML {
@@ -131,12 +132,14 @@ struct OperatorPages: Controller {
 
       """
     }
-    return """
-      <section class="card narrow"><h2>\(call(Words.operators))</h2><ul class="plain">\(operators, { entry($0) })</ul>
+    return Forms.part(
+      call(Words.operators),
+      """
+      <ul class="plain">\(operators, { entry($0) })</ul>
       <form method="post" action="/console/operator/people">\(Forms.token(call))
       \(Forms.field(call(Words.operatorEmail), "operator", type: "email", hint: call(Words.operatorNotSure)))
-      <button class="plain">\(call(Words.makeOperator))</button></form></section>
-      """
+      <button class="plain">\(call(Words.makeOperator))</button></form>
+      """)
   }
 
   // MARK: Accounts

@@ -35,24 +35,38 @@ struct ProfilePages: Controller {
       """
       <h1>\(call(Words.yourAccount))</h1>
       \(onward, { "<p><a class=\"button\" href=\"\($0)\">\(call(Words.goOn))</a></p>" })
-      <section class="card narrow"><form method="post" action="/console/me/profile">
-      \(Forms.token(call))
-      \(Forms.field(call(Words.yourName), "name", value: visitor.person.name, autocomplete: "name"))
-      \(Forms.choice(call(Words.language), "language", [("en", "English"), ("zh", "中文")],
-        chosen: visitor.person.language))
-      <button>\(call(Words.save))</button></form></section>
-      <section class="card narrow"><h2>\(call(Words.password))</h2><form method="post" action="/console/me/password">
-      \(Forms.token(call))
-      \(Forms.field(call(Words.oldPassword), "old", type: "password", autocomplete: "current-password"))
-      \(Forms.field(call(Words.newPassword), "password", type: "password", autocomplete: "new-password",
-        hint: call(Words.passwordRule)))
-      <button>\(call(Words.changePassword))</button></form></section>
+      \(Self.profilePart(call, visitor))
+      \(Self.passwordPart(call))
       \(TOTPPages.card(call, visitor, recoveryCodes: overview.recoveryCodes))
       <section class="card"><h2>\(call(Words.sessions))</h2><ul class="plain">
       \(overview.sessions, { sessionEntry(call, $0, isThis: $0.id == visitor.session.id) })</ul></section>
       <section class="card"><div class="row"><h2>\(call(Words.yourAudit))</h2>
       <span class="end"><a href="/console/me/audit">\(call(Words.allOfIt))</a></span></div>
       \(AuditPages.table(call, overview.entries))</section>
+      """)
+  }
+
+  private static func profilePart(_ call: PageCall, _ visitor: Visitor) -> HTML {
+    Forms.part(
+      call(Words.profile), about: "<p>\(addressText(visitor.person.email))</p>",
+      """
+      <form method="post" action="/console/me/profile">\(Forms.token(call))
+      \(Forms.field(call(Words.yourName), "name", value: visitor.person.name, autocomplete: "name"))
+      \(Forms.choice(call(Words.language), "language", [("en", "English"), ("zh", "中文")],
+        chosen: visitor.person.language))
+      <button>\(call(Words.save))</button></form>
+      """)
+  }
+
+  private static func passwordPart(_ call: PageCall) -> HTML {
+    Forms.part(
+      call(Words.password),
+      """
+      <form method="post" action="/console/me/password">\(Forms.token(call))
+      \(Forms.field(call(Words.oldPassword), "old", type: "password", autocomplete: "current-password"))
+      \(Forms.field(call(Words.newPassword), "password", type: "password", autocomplete: "new-password",
+        hint: call(Words.passwordRule)))
+      <button class="plain">\(call(Words.changePassword))</button></form>
       """)
   }
 

@@ -21,14 +21,15 @@ struct TOTPPages: Controller {
   /// The part of a person's page.
   static func card(_ call: PageCall, _ visitor: Visitor, recoveryCodes codes: Int) -> HTML {
     guard visitor.person.sealedTOTP != nil else {
-      return """
-        <section class="card narrow"><h2>\(call(Words.totp))</h2><p>\(call(Words.totpText))</p>
-        <form method="post" action="/console/me/totp/new">\(Forms.token(call))<button>\(call(Words.totpStart))</button></form>
-        </section>
+      return Forms.part(
+        call(Words.totp), about: "<p>\(call(Words.totpText))</p>",
         """
+        <form method="post" action="/console/me/totp/new">\(Forms.token(call))<button class="plain">\(call(Words.totpStart))</button></form>
+        """)
     }
-    return """
-      <section class="card narrow"><h2>\(call(Words.totp))</h2><p>\(call(Words.totpIsOn))</p>
+    return Forms.part(
+      call(Words.totp), about: "<p>\(call(Words.totpIsOn))</p>",
+      """
       <form method="post" action="/console/me/totp/off">\(Forms.token(call))
       <label for="totp-password">\(call(Words.oldPassword))</label>
       <input id="totp-password" name="password" type="password" autocomplete="current-password" required>
@@ -37,8 +38,8 @@ struct TOTPPages: Controller {
       <form method="post" action="/console/me/totp/codes">\(Forms.token(call))
       <label for="codes-password">\(call(Words.oldPassword))</label>
       <input id="codes-password" name="password" type="password" autocomplete="current-password" required>
-      <button class="plain">\(call(Words.recoveryRenew))</button></form></section>
-      """
+      <button class="plain">\(call(Words.recoveryRenew))</button></form>
+      """)
   }
 
   /// The one page that shows recovery codes.

@@ -97,12 +97,11 @@ extension ResultPages {
     return call(text.with(each: waiting, Phrase(verbatim: delivered)))
   }
 
-  /// Asks as `Forms.sure` does, in a box over the page: it says from how many the push is recalled, and the
-  /// script keeps that true.
+  /// Asks as `Forms.sure` does; it says from how many the push is recalled, and the script keeps that true.
   func recallForm(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> HTML {
     """
-    <details class="sure recall" data-while-open><summary>\(call(Words.recall))</summary>
-    <form class="card" method="post" action="\(push.path)/recall">\(Forms.token(call))
+    <details class="sure" data-while-open><summary class="danger">\(call(Words.recall))</summary>
+    <form method="post" action="\(push.path)/recall">\(Forms.token(call))
     <p data-recall-text>\(recallText(call, report))</p>
     <button class="danger">\(call(Words.recall))</button></form></details>
     """

@@ -12,16 +12,14 @@ enum CredentialWords {
   }
 
   /// The state in a word.
-  static func pill(_ call: PageCall, _ credential: StoredCredential) -> HTML {
+  static func state(_ call: PageCall, _ credential: StoredCredential) -> HTML {
     let hasEnded = credential.expiresAt.map { $0 <= call.now } ?? false
-    let (mark, word): (String, Phrase) =
-      switch credential.state {
-      case .paused: ("bad", Words.statePaused)
-      case _ where hasEnded: ("bad", Words.stateEnded)
-      case .standby: ("", Words.stateFallback)
-      case .inUse: ("good", Words.stateInUse)
-      }
-    return "<span class=\"pill \(mark)\">\(call(word))</span>"
+    return switch credential.state {
+    case .paused: call.state(.failed, Words.statePaused)
+    case _ where hasEnded: call.state(.failed, Words.stateEnded)
+    case .standby: call.state(.over, Words.stateFallback)
+    case .inUse: call.state(.done, Words.stateInUse)
+    }
   }
 }
 
@@ -45,14 +43,13 @@ struct ChannelState: Sendable {
 
   var hasCredential: Bool { status.hasCredential }
 
-  /// The class of the text.
-  var mark: String {
-    guard hasCredential else { return "quiet" }
-    if status.problem != nil { return "bad" }
+  private var mark: StateMark {
+    guard hasCredential else { return .over }
+    if status.problem != nil { return .failed }
     return switch status.health {
-    case .unused: "quiet"
-    case .connected, .idle: "good"
-    case .unreachable: "bad"
+    case .unused: .over
+    case .connected, .idle: .done
+    case .unreachable: .failed
     }
   }
 
@@ -62,12 +59,8 @@ struct ChannelState: Sendable {
     return status.problem ?? status.health.phrase(in: call.zone)
   }
 
-  /// "Sandbox: Connected since …", with the class on what was seen.
+  /// "Sandbox: Connected since …", behind a dot.
   func html(_ call: PageCall) -> HTML {
-    "\(name, { "\(call($0))\(call(Words.colon))" })<span class=\"\(mark)\">\(call(phrase(call)))</span>"
-  }
-
-  func text(_ call: PageCall) -> String {
-    (name.map { "\(call($0))\(call(Words.colon))" } ?? "") + call(phrase(call))
+    mark.html((name.map { "\(call($0))\(call(Words.colon))" } ?? "") + call(phrase(call)))
   }
 }

@@ -12,6 +12,7 @@ extension Words {
     "Push services through which this app reaches devices. Each needs a credential that you get from its provider.",
     "应用可用的推送通道。每个通道都需要在其开放平台申请凭证。")
   static let allChannels = Phrase("All channels", "全部通道")
+  static let channelNotSetUp = Phrase("Not set up", "未配置")
   static let otherChannels = Phrase("Other channels", "其他通道")
   static let channelsNotSetUp = Phrase("Not set up: {}", "未配置：{}")
   static let needsAttention = Phrase("needs attention", "需要处理")
@@ -54,6 +55,8 @@ extension Words {
   static let pause = Phrase("Pause", "暂停")
   static let resume = Phrase("Resume", "恢复")
   static let remove = Phrase("Remove", "删除")
+  static let removeForGoodText = Phrase(
+    "Pushes are no longer sent with this credential. It cannot be restored.", "删除后不再使用此凭证推送，且无法恢复。")
   static let removeForGood = Phrase("Remove permanently", "确认删除")
   static let sendTest = Phrase("Send a test notification", "发送测试通知")
   static let testChannel = Phrase("Test {}", "测试{}")

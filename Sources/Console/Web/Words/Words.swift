@@ -6,6 +6,7 @@ import Model
 enum Words {
   static let skip = Phrase("Skip to content", "跳到正文")
   static let yourAccount = Phrase("Your account", "我的账号")
+  static let profile = Phrase("Profile", "个人资料")
   static let logInToGoOn = Phrase("Log in to continue.", "请登录后继续。")
   static let logOut = Phrase("Log out", "退出登录")
   static let logIn = Phrase("Log in", "登录")
