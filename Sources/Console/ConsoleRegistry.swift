@@ -66,7 +66,7 @@ enum ConsoleRegistry {
     Entry { CallbackPages(gateway: $0.gateway) },
     Entry { GroupPages(router: $0.router) },
     Entry { $0.operatorPages },
-    Entry { AuditPages(log: $0.audit) },
+    Entry { AuditPages(log: $0.audit, router: $0.router) },
     Entry { LanguagePages(profiles: $0.people.profiles) },
   ]
 

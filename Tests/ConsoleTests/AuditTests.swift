@@ -27,7 +27,8 @@ import Testing
     for action in ["operator.add", "operator.end", "account.plan"] {
       #expect(page.split(separator: "title=\"\(action)\"").count == 2, "\(action)")
     }
-    #expect(page.contains("ada <span class=\"quiet\"><span class=\"address\">ada@example.com</span>"))
+    let added = page.split(separator: "<li>").first { $0.contains("title=\"operator.add\"") } ?? ""
+    #expect(added.contains("<strong>Zoe</strong>") && added.contains("zoe@example.com"))
     #expect(page.contains("default: unlimited → paid"))
     #expect(page.contains("session.begin") && !page.contains("app.create") && !page.contains("?before="))
     #expect(await admin.open("/console/operator/audit").status == 404)

@@ -52,7 +52,7 @@ import Testing
     #expect(page.contains("Accepted <strong>1</strong>") && page.contains("Delivered <strong>0</strong>"))
     #expect(page.contains("<span class=\"state accepted\">accepted</span>"))
     let list = await browser.open("/console/apps/\(app.key.text)/pushes").text
-    #expect(list.contains("data-label=\"Delivered\">–<span class=\"quiet\">accepted: 1</span></td>"))
+    #expect(list.contains("data-label=\"Delivered\">– <span class=\"quiet\">accepted: 1</span></td>"))
     let file = String(decoding: await browser.call("GET", "\(path)/targets.csv").body, as: UTF8.self)
     #expect(file.split(whereSeparator: \.isNewline).filter { $0.contains("File") }.count == 2, "\(file)")
     #expect(file.contains(",accepted,,File,"))

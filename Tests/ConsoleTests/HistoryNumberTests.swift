@@ -31,8 +31,9 @@ import Testing
     await world.acknowledge(push, by: numbers[1], in: app)
     let path = "/console/apps/\(app.key.text)"
     for page in [await owner.open("\(path)/pushes").text, await owner.open(path).text] {
-      #expect(
-        page.contains("data-label=\"Delivered\">2</td>") && page.contains("data-label=\"Tapped\">0</td>"))
+      #expect(page.contains("data-label=\"Delivered\">2 <span class=\"quiet\">66.7%</span></td>"))
+      #expect(page.contains("data-label=\"Tapped\">0 <span class=\"quiet\">0%</span></td>"))
+      #expect(page.ranges(of: "<tr class=\"day\">").count == 1 && page.contains(">Today · "))
     }
     // Services accept; on the direct connection a device confirms.
     let result = await owner.open("\(path)/pushes/\(push.text)").text

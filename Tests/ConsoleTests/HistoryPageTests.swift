@@ -77,7 +77,8 @@ import Testing
       let found = ids.filter { page.text.contains("/pushes/\($0.value.text)\"") }.keys.sorted()
       #expect(found == wanted.sorted(), "\(query)")
     }
-    #expect(await browser.open("\(base)?sender=console").text.contains("Console: Zoe"))
+    let sender = "<span title=\"Zoe\">Zoe</span> <span class=\"quiet\">Console</span>"
+    #expect(await browser.open("\(base)?sender=console").text.contains(sender))
     let id = try #require(ids["all"])
     let direct = await browser.call("GET", "\(base)?q=\(id.text)")
     #expect(direct.headers["location"] == "\(base)/\(id.text)")

@@ -24,6 +24,14 @@ import Testing
     #expect(Language(accepting: header) == language)
   }
 
+  @Test(arguments: [
+    (0, 0, nil), (0, 3, "0%"), (3, 3, "100%"), (4, 3, "100%"), (1, 2, "50%"), (2, 3, "66.7%"),
+    (1, 1000, "0.1%"), (1, 1_000_000, "0.1%"), (999_999, 1_000_000, "99.9%"), (-1, 5, nil),
+  ])
+  func `A share is not rounded to nothing or to all`(part: Int, whole: Int, text: String?) {
+    #expect(Counted.share(part, of: whole) == text)
+  }
+
   @Test func `Values take the places of braces in both languages`() {
     let phrase = Phrase("{} of {}", "{}/{}").with("<1>", "2")
     #expect(phrase[.english] == "<1> of 2" && phrase[.chinese] == "<1>/2")

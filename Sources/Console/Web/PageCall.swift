@@ -104,6 +104,28 @@ struct PageCall: Sendable {
     "<time datetime=\"\(Log.iso8601(time.milliseconds))\">\(zone.local(time).text)</time>"
   }
 
+  /// The time of day alone, in a list by day.
+  func clock(_ time: Timestamp) -> HTML {
+    "<time datetime=\"\(Log.iso8601(time.milliseconds))\">\(String(zone.local(time).text.dropFirst(11).prefix(5)))</time>"
+  }
+
+  /// What a list has, by day; it is in the order of time.
+  func byDay<Entry>(_ entries: [Entry], at time: (Entry) -> Timestamp) -> [(name: String, entries: [Entry])] {
+    let today = zone.local(now).date.dayNumber
+    var days: [(name: String, entries: [Entry])] = []
+    var last: Int64?
+    for entry in entries {
+      let date = zone.local(time(entry)).date
+      if date.dayNumber != last {
+        let word = [today: Words.today, today - 1: Words.yesterday][date.dayNumber]
+        days.append((word.map { "\(self($0)) · \(date.text)" } ?? date.text, []))
+        last = date.dayNumber
+      }
+      days[days.count - 1].entries.append(entry)
+    }
+    return days
+  }
+
   /// What tells a form that was corrected from the same form sent again: nothing with a file, since a browser
   /// draws other boundaries each time.
   var filledIn: [UInt8] { upload == nil ? request.body : [] }

@@ -35,8 +35,15 @@ struct AppPages: Controller {
         <section class="card"><h2>\(call(Words.appKey))</h2>
         <p><code>\(app.key.text)</code> \(call.copyButton(app.key.text))</p></section>
         \(channelCards(call, app))
-        <section class="card"><h2>\(call(Words.latestPushes))</h2>\(HistoryPages.table(call, app, pushes, counts))</section>
+        <section class="card"><h2>\(call(Words.latestPushes))</h2>\(latest(call, app, pushes, counts))</section>
         """))
+  }
+
+  private func latest(
+    _ call: PageCall, _ app: App, _ pushes: [PushSummary], _ counts: [MessageID: PushCounts]
+  ) -> HTML {
+    guard !pushes.isEmpty else { return "<p class=\"quiet\">\(call(Words.noPushes))</p>" }
+    return HistoryTable(call: call, app: app, counts: counts, isBrief: true).html(pushes)
   }
 
   private func tile(_ name: String, _ number: Int) -> HTML {

@@ -6,6 +6,7 @@ import Storage
 /// What was done: in an account, to the installation, by oneself.
 struct AuditPages: Controller {
   let log: AuditLog
+  let router: Router
 
   static let routes: [Route<AuditPages>] = [
     Route(.account(.admin), "GET", "/console/accounts/{account}/audit") { console, call in
@@ -38,6 +39,9 @@ struct AuditPages: Controller {
     guard case .success(var found) = result else { return call.unavailable }
     let hasMore = found.entries.count > Self.listed
     if hasMore { found.entries.removeLast() }
+    let accounts = call.account.map { [$0] } ?? call.visitor?.memberships.map(\.account) ?? []
+    guard case .success(let apps) = await router.apps.rows(of: accounts) else { return call.unavailable }
+    let open = Set(apps.map(\.key))
     let older = hasMore ? found.entries.last?.id : nil
     return call.show(
       Layout(
@@ -46,36 +50,8 @@ struct AuditPages: Controller {
         <div class="row"><h1>\(call(title))</h1>
         \(back, { "<span class=\"end\"><a href=\"\($0.path)\">\(call($0.name))</a></span>" })</div>
         \(text, { "<p class=\"quiet\">\(call($0))</p>" })
-        <section class="card">\(Self.table(call, found))
+        <section class="card">\(AuditStory(call: call, apps: found.apps, open: open).html(found.entries))
         \(older, { "<p><a class=\"button plain\" href=\"?before=\($0)\">\(call(Words.older))</a></p>" })</section>
         """))
-  }
-
-  /// Entries as a table; a word about it if there are none.
-  static func table(_ call: PageCall, _ list: AuditList) -> HTML {
-    guard !list.entries.isEmpty else { return "<p class=\"quiet\">\(call(Words.nothingDone))</p>" }
-    return """
-      <table><thead><tr><th>\(call(Words.when))</th><th>\(call(Words.who))</th><th>\(call(Words.action))</th>
-      <th>\(call(Words.what))</th><th>\(call(Words.app))</th><th>\(call(Words.from))</th></tr></thead><tbody>
-      \(list.entries, { auditRow(call, $0.entry, $0.entry.app.flatMap { list.apps[$0] }) })
-      </tbody></table>
-      """
-  }
-
-  private static func auditRow(_ call: PageCall, _ entry: AuditRow, _ app: AppName?) -> HTML {
-    """
-    <tr><td class="short">\(call.moment(entry.at))</td><td>\(signature(entry.who))</td>
-    <td title="\(entry.action)">\(call(AuditWords.phrase(entry.action)))</td><td>\(entry.target)</td>
-    <td data-label="\(call(Words.app))">\(app, { "\($0.name) \($0.key.mark)" })</td><td class="short">\(entry.address)</td></tr>
-
-    """
-  }
-
-  /// A name above its address.
-  private static func signature(_ who: String) -> HTML {
-    guard let address = who.lastIndex(of: "<"), who.hasSuffix(">") else { return "\(who)" }
-    return """
-      \(String(who[..<address]))<span class="quiet">\(addressText(String(who[address...].dropFirst().dropLast())))</span>
-      """
   }
 }

@@ -42,7 +42,7 @@ struct ProfilePages: Controller {
       \(overview.sessions, { sessionEntry(call, $0, isThis: $0.id == visitor.session.id) })</ul></section>
       <section class="card"><div class="row"><h2>\(call(Words.yourAudit))</h2>
       <span class="end"><a href="/console/me/audit">\(call(Words.allOfIt))</a></span></div>
-      \(AuditPages.table(call, overview.entries))</section>
+      \(AuditStory(call: call, apps: overview.entries.apps, isPart: true).html(overview.entries.entries))</section>
       """)
   }
 

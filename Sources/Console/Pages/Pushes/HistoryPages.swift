@@ -76,7 +76,7 @@ struct HistoryPages: Controller {
       <div class="row titled"><h1>\(call(Words.history))</h1><span class="end">\(csv)</span></div>
       \(filterForm(call, form, path))
       <section class="card">
-      \(Self.table(call, app, history.pushes, counts, isFiltered: !form.isEmpty || form.before != nil))
+      \(history.pushes.isEmpty ? "<p class=\"quiet\">\(call(form.isEmpty && form.before == nil ? Words.noPushes : Words.noMatches))</p>" : HistoryTable(call: call, app: app, counts: counts).html(history.pushes))
       \(rest(call, form, history))
       </section>
       """)
@@ -105,54 +105,6 @@ struct HistoryPages: Controller {
       <span class="quiet">\(call(Words.serverDays.with(zone)))</span></div>
       </form>
       """
-  }
-
-  /// A list of pushes.
-  static func table(
-    _ call: PageCall, _ app: App, _ pushes: [PushSummary], _ counts: [MessageID: PushCounts],
-    isFiltered: Bool = false
-  ) -> HTML {
-    guard !pushes.isEmpty else {
-      return "<p class=\"quiet\">\(call(isFiltered ? Words.noMatches : Words.noPushes))</p>"
-    }
-    return """
-      <table class="history"><thead><tr><th>\(call(Words.sentAt))</th><th>\(call(Words.content))</th>
-      <th>\(call(Words.audience))</th><th>\(call(Words.sentBy))</th><th>\(call(Words.state))</th>
-      <th class="number">\(call(Words.delivered))</th><th class="number">\(call(Words.tapped))</th></tr></thead><tbody>
-      \(pushes, { historyRow(call, app, $0, counts[$0.id]) })
-      </tbody></table>
-      """
-  }
-
-  private static func historyRow(_ call: PageCall, _ app: App, _ push: PushSummary, _ counts: PushCounts?)
-    -> HTML
-  {
-    func number(_ name: Phrase, _ count: Int?) -> HTML {
-      "<td class=\"number\" data-label=\"\(call(name))\">\(count.map { Counted.grouped($0) } ?? "–")</td>"
-    }
-    let excerpt = PushExcerpt(push.content)
-    let state = push.state(at: call.now, counts)
-    return """
-      <tr><td class="when">\(call.moment(push.createdAt))</td>
-      <td><a href="/console/apps/\(app.key.text)/pushes/\(push.id.text)">\(excerpt.line(call))</a>
-      <span class="quiet">\(PushNames.kinds(push.traits, call))</span></td>
-      <td>\(AudienceText.cell(push, call))</td>
-      <td>\(PushNames.sender(push.sender, push.senderName, push.traits, call))</td>
-      <td><span class="state \(state.mark)">\(call(state.phrase))</span></td>
-      \(delivered(call, counts))\(number(Words.tapped, counts?.tapped))</tr>
-
-      """
-  }
-
-  /// How many have it; besides, for how many a channel's service only accepted it.
-  private static func delivered(_ call: PageCall, _ counts: PushCounts?) -> HTML {
-    let accepted = counts?.onlyAccepted ?? 0
-    let isKnown = (counts?.delivered ?? 0) > 0 || (counts != nil && accepted == 0)
-    let number = isKnown ? counts.map { Counted.grouped($0.delivered) } ?? "–" : "–"
-    let rest: HTML =
-      accepted > 0
-      ? "<span class=\"quiet\">\(call(Words.acceptedCount.with(Counted.grouped(accepted))))</span>" : .none
-    return "<td class=\"number\" data-label=\"\(call(Words.delivered))\">\(number)\(rest)</td>"
   }
 
   /// Where the list continues.

@@ -89,18 +89,9 @@ struct Trace: Sendable {
     guard let count else { return unknown }
     return """
       <li><span>\(name)</span><progress max="\(max(total, 1))" value="\(count)">\(count)</progress>\
-      <strong>\(Counted.grouped(count))</strong><span class="quiet">\(percent(count, of: total))</span></li>
+      <strong>\(Counted.grouped(count))</strong><span class="quiet">\(Counted.share(count, of: total) ?? "")</span></li>
 
       """
-  }
-
-  private static func percent(_ count: Int, of total: Int) -> String {
-    guard total > 0 else { return "" }
-    // A share that is not quite nothing or everything does not read as if it were.
-    let share = Int((Double(count) * 100 / Double(total)).rounded())
-    if count > 0, share == 0 { return "<1 %" }
-    if count < total, share == 100 { return ">99 %" }
-    return "\(share) %"
   }
 
   /// Phones that only a channel reaches while their app is closed, and for which the app has no credential.

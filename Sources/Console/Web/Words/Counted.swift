@@ -13,6 +13,15 @@ enum Counted {
     return number < 0 ? "-\(text)" : text
   }
 
+  /// A share of a whole, such as 98.2%; nil of nothing. What is not all is never called 100%, and what is
+  /// more than nothing never 0%.
+  static func share(_ part: Int, of whole: Int) -> String? {
+    guard whole > 0, part >= 0 else { return nil }
+    if part == 0 || part >= whole { return part == 0 ? "0%" : "100%" }
+    let tenths = min(max(Int((Double(part) * 1000 / Double(whole)).rounded()), 1), 999)
+    return tenths % 10 == 0 ? "\(tenths / 10)%" : "\(tenths / 10).\(tenths % 10)%"
+  }
+
   static func devices(_ number: Int) -> Phrase { counted(number, Words.deviceCountOne, Words.deviceCount) }
 
   static func targets(_ number: Int) -> Phrase { counted(number, Words.targetCountOne, Words.targetCount) }

@@ -16,6 +16,8 @@ enum Words {
   static let menu = Phrase("Menu", "菜单")
   static let pages = Phrase("Pages", "页面")
   static let allApps = Phrase("All apps", "全部应用")
+  static let today = Phrase("Today", "今天")
+  static let yesterday = Phrase("Yesterday", "昨天")
   static let history = Phrase("History", "推送历史")
   static let devices = Phrase("Devices", "设备")
   static let settings = Phrase("Settings", "设置")
