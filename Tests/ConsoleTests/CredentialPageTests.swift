@@ -168,11 +168,12 @@ import Testing
     let page = await scene.admin.open("/console/credentials").text
     #expect(page.contains("com.example.app") && page.contains("expires in 23 days"))
     #expect(await scene.admin.open("/console/").text.contains("APNs needs attention in one of your apps."))
-    #expect(await scene.admin.open("/console/apps/\(scene.app.key.text)").text.contains("notice warn"))
+    let devices = "/console/apps/\(scene.app.key.text)/devices"
+    #expect(await scene.admin.open(devices).text.contains("notice warn"))
     #expect(await !outsider.open("/console/credentials").text.contains("com.example.app"))
     #expect(await !outsider.open("/console/").text.contains("attention"))
     let viewer = try await scene.world.member(.viewer, of: scene.app.account, name: "vic")
-    let seen = await viewer.open("/console/apps/\(scene.app.key.text)").text
+    let seen = await viewer.open(devices).text
     #expect(seen.contains("notice warn") && !seen.contains("settings/credentials"))
   }
 }

@@ -38,7 +38,7 @@ struct Chart: Sendable {
   var html: HTML {
     """
     <figure class="card chart">
-    <figcaption><h2>\(title)</h2>\(legend)<p class="quiet">\(text)</p></figcaption>
+    <figcaption><div class="row"><h2>\(title)</h2>\(legend)</div><p class="quiet">\(text)</p></figcaption>
     <div class="plot">
     <div class="scale" aria-hidden="true">\(scale.ticks.reversed(), { "<span>\(format($0))</span>" })</div>
     <svg role="img" aria-labelledby="\(id)-title \(id)-text" viewBox="0 0 \(periods.count * 10) 100" preserveAspectRatio="none">
@@ -66,8 +66,11 @@ struct Chart: Sendable {
 
   /// What a pointer is told of a period.
   private func slot(_ index: Int) -> HTML {
+    let sum = form == .bars ? series.reduce(0) { $0 + ($1.values[index] ?? 0) } : 0
     let values = series.map { one in
-      "\(one.name) \(one.values.indices.contains(index) ? one.values[index].map(format) ?? "–" : "–")"
+      let value = one.values[index]
+      let share = series.count > 1 ? Counted.share(Int(value ?? 0), of: Int(sum)) : nil
+      return "\(one.name) \(value.map(format) ?? "–")\(share.map { " (\($0))" } ?? "")"
     }
     return """
       <g class="slot"><title>\(periods[index]): \(values.joined(separator: ", "))</title>\

@@ -65,7 +65,7 @@ struct Layout: Sendable {
   private func main(_ call: PageCall) -> HTML {
     """
     <main id="content">
-    \(Alerts.banner(call))
+    \(if: tab != .overview, Alerts.banner(call))
     \(notice ?? FlashMessage.notice(call), { Self.box($0) })
     \(content)
     </main>

@@ -76,17 +76,17 @@ struct ChartPeriods: Sendable, Equatable {
     hours.contains(hour) ? Int((hour - hours.lowerBound) / range.step) : nil
   }
 
-  /// `YYYY-MM-DD HH:MM`, or the day alone.
+  /// `YYYY-MM-DD HH:MM`, or the day alone; that behind the last period is when it ends.
   func name(_ index: Int) -> String {
     let hour = hours.lowerBound + Int64(index) * range.step
     let time = LocalTime(count: hour * 3600)
     return range.step == 24 ? time.date.text : String(time.text.prefix(16))
   }
 
-  /// A few short names, from the first period to the last.
+  /// When a few periods begin, at equal distances, and when the last one ends.
   var marks: [String] {
     (0..<Chart.markCount).map { mark in
-      let name = name(mark * (count - 1) / (Chart.markCount - 1))
+      let name = name(mark * count / (Chart.markCount - 1))
       return String(range == .day ? name.suffix(5) : name.dropFirst(5).prefix(5))
     }
   }
@@ -172,8 +172,12 @@ struct StatisticsPage: Sendable {
     _ id: String, _ title: Phrase, _ text: Phrase, _ form: Chart.Form,
     _ lines: [(name: Phrase, value: (StatisticsRow) -> Double)]
   ) -> Chart {
+    // A line has no zeros for the time before the first count.
+    let first = form == .bars ? 0 : rows.firstIndex { $0 != nil } ?? rows.count
     let series = lines.map { line in
-      Chart.Series(name: call(line.name), values: rows.map { row -> Double? in row.map(line.value) ?? 0 })
+      Chart.Series(
+        name: call(line.name),
+        values: rows.indices.map { $0 < first ? nil : rows[$0].map(line.value) ?? 0 })
     }
     let tops = rows.indices.map { index in
       form == .bars

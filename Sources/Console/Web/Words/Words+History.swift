@@ -91,6 +91,21 @@ extension Words {
 
   // MARK: Charts
 
+  static let onlineNow = Phrase("Online now", "当前在线")
+  static let ofDevices = Phrase("of {} devices", "共 {} 台设备")
+  static let pushesToday = Phrase("Pushes today", "今日推送")
+  static let deliveredToday = Phrase("Delivered today", "今日送达")
+  static let tappedToday = Phrase("Tapped today", "今日点击")
+  static let onWeekAgo = Phrase("{} on a week ago", "较上周同期 {}")
+  static let onWeekAgoText = Phrase(
+    "Today's complete hours, compared with the same hours a week ago.", "今日整点前的数据，与上周同一天的相同时段相比。")
+  static let needsSomebody = Phrase("Needs attention", "需要处理")
+  static let nothingWrong = Phrase("Nothing needs attention", "一切正常")
+  static let broadcastsUsedUp = Phrase(
+    "The plan's pushes to everyone are used up for today.", "今日的全员推送次数已用完。")
+  static let registrationsUsedUp = Phrase(
+    "The app has as many devices as its plan allows.", "设备数已达套餐上限。")
+  static let callbackWasGivenUp = Phrase("A callback was abandoned in the last 24 hours.", "最近 24 小时内有回调已放弃。")
   static let charts = Phrase("Statistics", "统计")
   static let rangeDay = Phrase("24 hours", "24 小时")
   static let rangeWeek = Phrase("7 days", "7 天")
