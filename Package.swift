@@ -279,16 +279,20 @@ if isForApple {
         .target(
           name: "AppOnGetuiPage", dependencies: ["BorealisGetui", "UIKit", "UserNotifications"],
           path: "Tests/AppleTests/Pages/getui", swiftSettings: [.swiftLanguageMode(.v6)]),
+        // The devices that KillTests kills.
+        .executableTarget(
+          name: "borealis-fleet", dependencies: ["BorealisDevice", "BorealisProtocol", "BorealisBase"],
+          path: "Tests/AppleTests/Fleet", swiftSettings: strict),
         .testTarget(
           name: "AppleTests",
           dependencies: [
             "BorealisJPush", "BorealisGetui", "BorealisDevice", "BorealisCrypto", "BorealisProtocol",
-            "BorealisBase", "PushTesting", "AppOnPage", "AppOnJPushPage", "AppOnGetuiPage",
+            "BorealisBase", "PushTesting", "AppOnPage", "AppOnJPushPage", "AppOnGetuiPage", "borealis-fleet",
           ]
             + modules.map { .init(stringLiteral: $0) },
           // What the tests of the device library on Linux share with these: all but those of our own loop.
           exclude: [
-            "Declarations", "Modules", "Pages", "PushTesting", "Shared/DeviceTLSTests.swift",
+            "Declarations", "Fleet", "Modules", "Pages", "PushTesting", "Shared/DeviceTLSTests.swift",
             "Shared/TestServer.swift", "getui-signatures.txt", "jpush-signatures.txt", "run",
           ],
           swiftSettings: strict),

@@ -12,7 +12,8 @@ final class BuiltServer {
   private(set) var http = "127.0.0.1:0"
   /// The device port with TLS.
   private(set) var device = "127.0.0.1:0"
-  private var plain = "127.0.0.1:0"
+  /// The device port without TLS.
+  private(set) var devicePlain = "127.0.0.1:0"
   private let data: String
   private let login: String
   private var process = Process()
@@ -38,7 +39,8 @@ final class BuiltServer {
   func start() throws {
     let output = Pipe()
     process = try Self.program([
-      "serve", "--data", data, "--http", http, "--device", device, "--device-plain", plain, "--tls-names",
+      "serve", "--data", data, "--http", http, "--device", device, "--device-plain", devicePlain,
+      "--tls-names",
       "push.test,127.0.0.1",
     ])
     process.standardOutput = output
@@ -53,7 +55,7 @@ final class BuiltServer {
     let ready = try Self.object(line)
     http = ready["http"] as? String ?? ""
     device = ready["device"] as? String ?? ""
-    plain = ready["device_plain"] as? String ?? ""
+    devicePlain = ready["device_plain"] as? String ?? ""
   }
 
   /// Ends the program as `kill -9` does.
@@ -63,29 +65,17 @@ final class BuiltServer {
     process.waitUntilExit()
   }
 
+  /// The HTTP API, while the server runs.
+  var api: API { API(address: http, login: login) }
+
   /// A call of the HTTP API; fails if the server does not answer with 200.
   func call(_ method: String, _ path: String, _ body: [String: Any]? = nil) async throws -> [String: Any] {
-    guard let url = URL(string: "http://\(http)\(path)") else { throw Failed(reason: path) }
-    var request = URLRequest(url: url)
-    request.httpMethod = method
-    request.setValue(login, forHTTPHeaderField: "Authorization")
-    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-    request.httpBody = try body.map { try JSONSerialization.data(withJSONObject: $0) }
-    let (answer, response) = try await URLSession.shared.data(for: request)
-    guard (response as? HTTPURLResponse)?.statusCode == 200 else {
-      throw Failed(reason: String(decoding: answer, as: UTF8.self))
-    }
-    return answer.isEmpty ? [:] : try Self.object(answer)
+    try await api.call(method, path, body)
   }
 
   /// Sends a push to a registration and returns its message ID.
   func push(to registrationID: String, _ content: [String: Any]) async throws -> UInt64 {
-    var body = content
-    body["platform"] = "all"
-    body["audience"] = ["registration_id": [registrationID]]
-    guard let id = try await call("POST", "/v3/push", body)["msg_id"] as? String, let number = UInt64(id)
-    else { throw Failed(reason: "no msg_id") }
-    return number
+    try await api.push(to: registrationID, content)
   }
 
   /// Waits until a push's report has a number.
@@ -121,10 +111,42 @@ final class BuiltServer {
     return bytes
   }
 
-  private static func object(_ bytes: Data) throws -> [String: Any] {
+  fileprivate static func object(_ bytes: Data) throws -> [String: Any] {
     guard let object = try JSONSerialization.jsonObject(with: bytes) as? [String: Any] else {
       throw Failed(reason: String(decoding: bytes, as: UTF8.self))
     }
     return object
+  }
+}
+
+extension BuiltServer {
+  /// Calls of the HTTP API.
+  struct API: Sendable {
+    let address: String
+    let login: String
+
+    func call(_ method: String, _ path: String, _ body: [String: Any]? = nil) async throws -> [String: Any] {
+      guard let url = URL(string: "http://\(address)\(path)") else { throw Failed(reason: path) }
+      var request = URLRequest(url: url)
+      request.httpMethod = method
+      request.setValue(login, forHTTPHeaderField: "Authorization")
+      request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+      request.httpBody = try body.map { try JSONSerialization.data(withJSONObject: $0) }
+      let (answer, response) = try await URLSession.shared.data(for: request)
+      guard (response as? HTTPURLResponse)?.statusCode == 200 else {
+        throw Failed(reason: String(decoding: answer, as: UTF8.self))
+      }
+      return answer.isEmpty ? [:] : try BuiltServer.object(answer)
+    }
+
+    /// Sends a push to a registration, or to all, and returns its message ID.
+    func push(to registrationID: String?, _ content: [String: Any]) async throws -> UInt64 {
+      var body = content
+      body["platform"] = "all"
+      body["audience"] = registrationID.map { ["registration_id": [$0]] } ?? "all" as Any
+      guard let id = try await call("POST", "/v3/push", body)["msg_id"] as? String, let number = UInt64(id)
+      else { throw Failed(reason: "no msg_id") }
+      return number
+    }
   }
 }
