@@ -310,6 +310,8 @@ import Testing
       #expect(text.contains("Highest: \(online)."), "\(range)")
       #expect(text.contains("p50 45 ms, p99 45 ms."), "\(range)")
       #expect(text.contains("UTC+08:00"), "\(range)")
+      // The day before was counted, the weeks before were not.
+      #expect(text.ranges(of: "class=\"line before\"").count == (range.isEmpty ? 3 : 0), "\(range)")
       #expect(text.split(separator: "class=\"slot\"").count - 1 == 4 * periods, "\(range)")
     }
     let empty = try await world.app(of: .standard)

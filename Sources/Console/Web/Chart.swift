@@ -22,6 +22,8 @@ struct Chart: Sendable {
   let form: Form
   let scale: Scale
   let series: [Series]
+  /// What it came to in the periods before these, drawn as a dashed line.
+  var before: Series?
   /// What each period is called, in full and below the picture.
   let periods: [String]
   let marks: [String]
@@ -54,9 +56,12 @@ struct Chart: Sendable {
   }
 
   private var legend: HTML {
-    guard series.count > 1 else { return .none }
-    return
-      "<p class=\"legend\">\(series.indices, { "<span class=\"key series-\($0 % 3)\">\(series[$0].name)</span> " })</p>"
+    let names: HTML =
+      series.count > 1
+      ? "\(series.indices, { "<span class=\"key series-\($0 % 3)\">\(series[$0].name)</span> " })" : .none
+    let earlier: HTML =
+      hasBefore ? "\(before, { "<span class=\"key before\">\($0.name)</span>" })" : .none
+    return names == earlier ? .none : "<p class=\"legend\">\(names)\(earlier)</p>"
   }
 
   private func grid(_ index: Int) -> HTML {
@@ -72,19 +77,25 @@ struct Chart: Sendable {
       let share = series.count > 1 ? Counted.share(Int(value ?? 0), of: Int(sum)) : nil
       return "\(one.name) \(value.map(format) ?? "–")\(share.map { " (\($0))" } ?? "")"
     }
+    let earlier = before.flatMap { one in one.values[index].map { "\(one.name) \(format($0))" } }
     return """
-      <g class="slot"><title>\(periods[index]): \(values.joined(separator: ", "))</title>\
+      <g class="slot"><title>\(periods[index]): \((values + [earlier].compactMap(\.self)).joined(separator: ", "))</title>\
       <rect x="\(index * 10)" y="0" width="10" height="100"/></g>
 
       """
   }
 
   private var drawing: HTML {
-    switch form {
-    case .bars: "\(series.indices, { bars($0) })"
-    case .steps: "\(series.indices.reversed(), { steps($0) })"
-    }
+    let drawing: HTML =
+      switch form {
+      case .bars: "\(series.indices, { bars($0) })"
+      case .steps: "\(series.indices.reversed(), { steps($0) })"
+      }
+    guard hasBefore, let before else { return drawing }
+    return "\(drawing)<path class=\"line before\" d=\"\(path(of: before).line)\"/>"
   }
+
+  private var hasBefore: Bool { before?.values.contains { $0 != nil } == true }
 
   /// One path for all bars of a series.
   private func bars(_ number: Int) -> HTML {
@@ -100,9 +111,16 @@ struct Chart: Sendable {
   }
 
   private func steps(_ number: Int) -> HTML {
+    let (line, area) = path(of: series[number])
+    let filled: HTML = number == 0 ? "<path class=\"area series-0\" d=\"\(area)\"/>" : .none
+    return "\(filled)<path class=\"line series-\(number)\" d=\"\(line)\"/>"
+  }
+
+  /// The line over the values, and the area below it.
+  private func path(of series: Series) -> (line: String, area: String) {
     var (line, area) = ("", "")
     var isDown = true
-    for (index, value) in series[number].values.enumerated() {
+    for (index, value) in series.values.enumerated() {
       guard let value else {
         isDown = true
         continue
@@ -112,8 +130,7 @@ struct Chart: Sendable {
       area += "M\(x) 100V\(y)h10V100Z"
       isDown = false
     }
-    let filled: HTML = number == 0 ? "<path class=\"area series-0\" d=\"\(area)\"/>" : .none
-    return "\(filled)<path class=\"line series-\(number)\" d=\"\(line)\"/>"
+    return (line, area)
   }
 
   private func y(_ value: Double) -> Double { Self.height * (1 - scale.share(value)) }

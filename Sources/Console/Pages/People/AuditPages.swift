@@ -47,7 +47,7 @@ struct AuditPages: Controller {
       Layout(
         call(title),
         """
-        <div class="row"><h1>\(call(title))</h1>
+        <div class="row titled"><h1>\(call(title))</h1>
         \(back, { "<span class=\"end\"><a href=\"\($0.path)\">\(call($0.name))</a></span>" })</div>
         \(text, { "<p class=\"quiet\">\(call($0))</p>" })
         <section class="card">\(AuditStory(call: call, apps: found.apps, open: open).html(found.entries))

@@ -17,7 +17,9 @@ struct ChartPages: Controller {
     let (now, zone) = (call.now, router.zone)
     let range = ChartRange(rawValue: call.target["range"] ?? "") ?? .day
     let periods = ChartPeriods(range, until: zone.local(now))
-    let result = await awaitCallback { router.activity.statistics(of: app, hours: periods.hours, reply: $0) }
+    let result = await awaitCallback {
+      router.activity.statistics(of: app, hours: periods.withHoursBefore, reply: $0)
+    }
     guard case .success(let hours) = result else { return call.unavailable }
     let statistics = StatisticsPage(
       call: call, periods: periods, hours: hours, of: app, channels: router.channels)
@@ -71,6 +73,9 @@ struct ChartPeriods: Sendable, Equatable {
 
   var count: Int { Int(range.count) }
 
+  /// With as many hours before the first period.
+  var withHoursBefore: Range<Int64> { hours.lowerBound - Int64(hours.count)..<hours.upperBound }
+
   /// The period of an hour.
   func index(_ hour: Int64) -> Int? {
     hours.contains(hour) ? Int((hour - hours.lowerBound) / range.step) : nil
@@ -98,6 +103,8 @@ struct StatisticsPage: Sendable {
   private let periods: ChartPeriods
   /// The counts of each period; nil where nothing happened.
   private let rows: [StatisticsRow?]
+  /// The same of the periods before these.
+  private let before: [StatisticsRow?]
   private let total: StatisticsRow
   /// The channels besides the direct connection that have counts, or for which the app is set up.
   private let vendors: [ChannelInfo]
@@ -109,13 +116,19 @@ struct StatisticsPage: Sendable {
     self.call = call
     self.periods = periods
     var rows = [StatisticsRow?](repeating: nil, count: periods.count)
+    var before = rows
     var total = StatisticsRow()
     for (hour, row) in hours {
-      guard let index = periods.index(hour) else { continue }
+      guard let index = periods.index(hour) else {
+        if let index = periods.index(hour + Int64(periods.hours.count)) {
+          before[index, default: StatisticsRow()].add(row)
+        }
+        continue
+      }
       rows[index, default: StatisticsRow()].add(row)
       total.add(row)
     }
-    self.rows = rows
+    (self.rows, self.before) = (rows, before)
     self.total = total
     let inUse = channels.status(of: app).filter(\.hasCredential).map(\.channel)
     vendors = Set(total.accepted.keys).union(inUse).sorted().map(channels.info)
@@ -179,14 +192,17 @@ struct StatisticsPage: Sendable {
         name: call(line.name),
         values: rows.indices.map { $0 < first ? nil : rows[$0].map(line.value) ?? 0 })
     }
-    let tops = rows.indices.map { index in
-      form == .bars
-        ? series.reduce(0) { $0 + ($1.values[index] ?? 0) } : series.map { $0.values[index] ?? 0 }.max() ?? 0
-    }
+    let earlier = before.map { row in row.map { row in lines.reduce(0) { $0 + $1.value(row) } } }
+    let tops =
+      rows.indices.map { index in
+        form == .bars
+          ? series.reduce(0) { $0 + ($1.values[index] ?? 0) }
+          : series.map { $0.values[index] ?? 0 }.max() ?? 0
+      } + earlier.compactMap(\.self)
     return Chart(
       id: id, title: call(title), text: call(text), form: form, scale: .init(counting: tops.max() ?? 0),
-      series: series, periods: rows.indices.map(periods.name), marks: periods.marks,
-      format: Numbers.short)
+      series: series, before: .init(name: call(Words.periodBefore), values: earlier),
+      periods: rows.indices.map(periods.name), marks: periods.marks, format: Numbers.short)
   }
 
   private var latency: Chart {

@@ -91,6 +91,7 @@ extension Words {
 
   // MARK: Charts
 
+  static let periodBefore = Phrase("Period before", "上一周期")
   static let onlineNow = Phrase("Online now", "当前在线")
   static let ofDevices = Phrase("of {} devices", "共 {} 台设备")
   static let pushesToday = Phrase("Pushes today", "今日推送")
