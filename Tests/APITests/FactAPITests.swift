@@ -35,6 +35,11 @@ import Testing
     #expect(
       world.app.directory.facts(of: new.number) == [.model: "Pixel 8", .notificationPermission: "on"])
     #expect(world.app.directory.factCounts(.model) == ["Pixel 8": 1])
+    let path = "/v3/devices/\(device.id.text)"
+    #expect(
+      await world.call("GET", path).json?["facts"] == nil, "answers on JPush's paths have its members only")
+    let shown = await world.call("GET", path, headers: world.extensions)
+    #expect(shown.json?["facts"] == ["model": "Pixel 8", "notification_permission": "on"])
     // Only what is new costs a write.
     let other = try await world.router.newDevice(in: world.app)
     #expect(await Self.report(#"{"model":""}"#, device, in: world) == "200 \(names)")

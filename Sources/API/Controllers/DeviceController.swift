@@ -37,10 +37,20 @@ struct DeviceController: GatewayController {
         if let alias = details.alias { writer.value(alias) } else { writer.null() }
         writer.key("mobile")
         if let mobile = details.mobile { writer.value(mobile) } else { writer.null() }
+        if call.request.wantsExtensions { Self.write(app.directory.facts(of: number), to: &writer) }
         writer.endObject()
         call.answer(200, writer.bytes)
       }
     }
+  }
+
+  private static func write(_ facts: [DeviceFact: String], to writer: inout JSONWriter) {
+    writer.key("facts")
+    writer.beginObject()
+    for (fact, value) in facts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      writer.member(fact.name, value)
+    }
+    writer.endObject()
   }
 
   /// `POST /v3/devices/{rid}`: tags, alias and mobile number, each if given; all of it or nothing.
