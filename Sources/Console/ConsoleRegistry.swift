@@ -64,6 +64,7 @@ enum ConsoleRegistry {
     Entry { ChannelTestPages(router: $0.router, gateway: $0.gateway, pushes: $0.pushes) },
     Entry { ExpiryPages(router: $0.router, mail: $0.mail) },
     Entry { CallbackPages(gateway: $0.gateway) },
+    Entry { FactPages(router: $0.router) },
     Entry { GroupPages(router: $0.router) },
     Entry { $0.operatorPages },
     Entry { AuditPages(log: $0.audit, router: $0.router) },

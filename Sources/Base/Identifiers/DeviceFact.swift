@@ -80,6 +80,9 @@ public struct DeviceFactSet: OptionSet, Hashable, Sendable {
   /// Its facts, in the order of their numbers.
   public var facts: [DeviceFact] { DeviceFact.allCases.filter(contains) }
 
+  /// The names of its facts, `none` if there are none.
+  public var text: String { isEmpty ? "none" : facts.map(\.name).joined(separator: ", ") }
+
   /// Whether it has a fact.
   public func contains(_ fact: DeviceFact) -> Bool { contains(DeviceFactSet(fact)) }
 }

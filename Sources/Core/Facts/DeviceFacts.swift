@@ -55,7 +55,7 @@ extension Apps {
       entry
       ?? AuditRow(
         at: time.now(), account: app.account, app: app.id, person: nil, who: "API", action: "app.facts",
-        target: app.name, address: "")
+        target: facts.text, address: "")
     change(
       app,
       { transaction throws(StorageError) in

@@ -14,6 +14,8 @@ package struct DeviceFile: Sendable {
   package let tags: [(name: String, at: Timestamp?)]
   /// The latest tags that it lost, newest first.
   package let lostTags: [(name: String, at: Timestamp?)]
+  /// What it has reported of itself, of the facts that its app asks for.
+  package let facts: [DeviceFact: String]
   /// Its state.
   package let status: DeviceStatus
   /// Whether it is a device for tests.
@@ -105,7 +107,7 @@ extension Diagnostics {
       }
       return DeviceFile(
         row: row, history: history, tokens: try transaction.tokens.all(app: app.id, of: number), tags: tags,
-        lostTags: lostTags, status: status,
+        lostTags: lostTags, facts: app.directory.facts(of: number), status: status,
         isTestDevice: try transaction.testDevices.contains(row.registrationID, app: app.id), pushes: pushes,
         lookedBackTo: latest.next)
     } completion: {

@@ -36,7 +36,7 @@ struct AppPages: Controller {
         \(TodayTiles(call: call, app: app, rows, until: now).html)
         \(steps.html)
         <div class="split"><div><section class="card"><h2>\(call(Words.latestPushes))</h2>\(latest(call, app, pushes, counts))</section></div>
-        <div>\(attention.html(troubles))\(channels(call, app))</div></div>
+        <div>\(attention.html(troubles))\(channels(call, app))\(permissionCard(call, app))</div></div>
         """))
   }
 
@@ -57,6 +57,29 @@ struct AppPages: Controller {
   ) -> HTML {
     guard !pushes.isEmpty else { return "<p class=\"quiet\">\(call(Words.noPushes))</p>" }
     return HistoryTable(call: call, app: app, counts: counts, isBrief: true).html(pushes)
+  }
+
+  /// How many devices may show notifications, if the app asks them.
+  private func permissionCard(_ call: PageCall, _ app: App) -> HTML {
+    var rows: [(Phrase, Int)] = []
+    if app.facts.contains(.notificationPermission) {
+      let counts = app.directory.factCounts(.notificationPermission)
+      let known = counts.values.reduce(0, +)
+      rows = [
+        (Words.permissionOn, counts["on", default: 0]), (Words.permissionOff, counts["off", default: 0]),
+        (Words.permissionNotAsked, counts["not_asked", default: 0]),
+        (Words.permissionUnknown, max(0, app.directory.registrationCount - known)),
+      ]
+    }
+    if app.facts.contains(.optedOut) {
+      rows.append((Words.optedOut, app.directory.factCounts(.optedOut)["yes", default: 0]))
+    }
+    guard !rows.isEmpty else { return .none }
+    return """
+      <section class="card"><h2>\(call(Words.permission))</h2>
+      <dl>\(rows, { "<dt>\(call($0.0))</dt><dd>\(Counted.grouped($0.1))</dd>\n" })</dl></section>
+
+      """
   }
 
   /// How the channels stand for the app: a line for each that is set up, and one for all others.

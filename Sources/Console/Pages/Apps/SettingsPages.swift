@@ -7,13 +7,14 @@ import Storage
 
 /// The parts of an app's settings.
 enum SettingsPart: CaseIterable {
-  case general, channels, callbacks, limits
+  case general, channels, callbacks, facts, limits
 
   fileprivate var name: Phrase {
     switch self {
     case .general: Words.partGeneral
     case .channels: Words.partChannels
     case .callbacks: Words.partCallbacks
+    case .facts: Words.partFacts
     case .limits: Words.partLimits
     }
   }
@@ -23,6 +24,7 @@ enum SettingsPart: CaseIterable {
     case .general: ""
     case .channels: "/credentials"
     case .callbacks: "/callbacks"
+    case .facts: "/facts"
     case .limits: "/limits"
     }
   }

@@ -26,6 +26,7 @@ struct DevicePage: Sendable {
       <p class="standing"><span class="state \(file.status.isOnline ? "done" : "over")">\(status)</span></p>
       <div class="halves">
       <section class="card"><h2>\(call(Words.whyDevicePage))</h2>\(facts)</section>
+      \(reportedFacts)
       \(shownChannels, { card($0) })
       <section class="card"><h2>\(call(Words.tags)) (\(file.tags.count))</h2>\(tags)</section>
       </div>
@@ -51,7 +52,9 @@ struct DevicePage: Sendable {
   private var facts: HTML {
     let row = file.row
     var rows: [(Phrase, HTML)] = [(Words.platform, "\(row.platform.label)")]
-    if !row.appVersion.isEmpty { rows.append((Words.appVersion, "\(row.appVersion)")) }
+    if !row.appVersion.isEmpty, !app.facts.contains(.appVersion) {
+      rows.append((Words.appVersion, "\(row.appVersion)"))
+    }
     if file.status.isOnline {
       rows.append((Words.appIs, "\(call(file.status.isForeground ? Words.inFront : Words.inBackground))"))
       if file.status.lastEnd != .unknown {
@@ -66,6 +69,20 @@ struct DevicePage: Sendable {
     if file.isTestDevice { rows.append((Words.testDevice, "\(call(Words.yes))")) }
     rows.append((Words.registered, call.moment(row.createdAt)))
     return list(rows)
+  }
+
+  /// The facts that the app asks for.
+  private var reportedFacts: HTML {
+    let wanted = app.facts.facts
+    guard !wanted.isEmpty else { return .none }
+    let rows: [(Phrase, HTML)] = wanted.map { fact in
+      (
+        fact.phrase,
+        file.facts[fact].map { "\(fact.text(of: $0, call))" }
+          ?? "<span class=\"quiet\">\(call(Words.factNotReported))</span>"
+      )
+    }
+    return "<section class=\"card\"><h2>\(call(Words.partFacts))</h2>\(list(rows))</section>"
   }
 
   private func list(_ rows: [(Phrase, HTML)]) -> HTML {
