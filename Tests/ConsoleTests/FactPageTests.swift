@@ -1,6 +1,7 @@
 import BorealisBase
 import Core
 import PushTesting
+import Storage
 import Testing
 
 @testable import Console

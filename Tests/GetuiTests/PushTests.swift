@@ -192,7 +192,7 @@ import Testing
       (#"{"activate_filter_day":5,"activate_filter_type":0}"#, "activate_filter_type"),
       (#"{"active_push_platform":[4]}"#, "active_push_platform"),
     ] { faults.append((wrong(transmission, settings), expected)) }
-    for key in ["need_backup", "active_push", "filter_notify_off"] {
+    for key in ["need_backup", "active_push"] {
       faults.append((wrong(transmission, #"{"\#(key)":true}"#), "permission required by settings.\(key)"))
     }
     return faults

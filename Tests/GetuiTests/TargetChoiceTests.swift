@@ -193,4 +193,27 @@ import Testing
     await world.tick()
     #expect([early, late].map { world.pending($0).count == 2 } == expected)
   }
+
+  @Test func `Devices that show no notifications are left out`() async throws {
+    let world = try await GetuiWorld()
+    let (router, app) = (world.router, world.app)
+    let (on, off) = (try await world.register(), try await world.register())
+    func send(_ id: Int) async -> HTTPResponse {
+      await world.ask(
+        "POST", "/push/all",
+        #"{"request_id":"request-000\#(id)","settings":{"filter_notify_off":true},"audience":"all","#
+          + #""push_message":{"transmission":"hi"}}"#)
+    }
+    let refused = await send(1)
+    #expect(refused.code == 20001 && refused.message.hasPrefix("settings.filter_notify_off needs the fact"))
+    _ = await awaitCallback {
+      router.apps.setFacts(DeviceFactSet(.notificationPermission), of: app, done: $0)
+    }
+    let number = try #require(app.directory.find(off))
+    _ = await awaitCallback {
+      router.facts.set([.notificationPermission: "off"], of: number, in: app, reply: $0)
+    }
+    #expect(await send(2).code == 0)
+    #expect([on, off].map { world.pending($0).count } == [1, 0])
+  }
 }

@@ -23,7 +23,7 @@ import Testing
     (#""big_push_duration":0"#, 0), (#""big_push_duration":5"#, 0), (#""big_push_duration":1401"#, 1003),
     (#""active_push":false"#, 0), (#""active_push":true"#, 2007),
     (#""active_push":true,"big_push_duration":5"#, 1035), (#""test_model":true"#, 0),
-    (#""test_model":false"#, 0), (#""alternate_set":1"#, 2007), (#""notification_switch_filter":true"#, 2007),
+    (#""test_model":false"#, 0), (#""alternate_set":1"#, 2007), (#""notification_switch_filter":true"#, 0),
     (#""target_event":["e"]"#, 2007), (#""target_event":[]"#, 0), (#""geofence":{"a":1}"#, 2007),
     (#""geofence":{}"#, 0), (#""business_operation_code":"b""#, 0), (#""business_operation_code":7"#, 1003),
     (#""classification":1"#, 0),

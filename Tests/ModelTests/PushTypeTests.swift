@@ -74,7 +74,7 @@ import Testing
       ("target_event", ""), ("test_message", "b"), ("receipt_id", "s"), ("active_push", ""),
       ("need_backup", "b"), ("business_operation_code", "s"), ("test_model", "b"), ("alternate_set", ""),
       ("geofence", ""), ("portal_extra", "o"), ("notification_3rd_ver", ""), ("auto_truncation", "b"),
-      ("mkt_enable", "b"), ("notification_switch_filter", ""), ("apns_priority", "i"), ("strategy", "o"),
+      ("mkt_enable", "b"), ("notification_switch_filter", "b"), ("apns_priority", "i"), ("strategy", "o"),
     ])
   private static let fallback = under(
     "notification_3rd",

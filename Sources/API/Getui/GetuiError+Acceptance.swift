@@ -31,6 +31,7 @@ extension GetuiError {
       ("notification.ios", "push_channel.ios"), ("notification.voip", "push_channel.ios"),
       ("notification and message for", "push_message for"), ("message:", "push_message.transmission:"),
       ("options.apns_collapse_id", "push_channel.ios.apns-collapse-id"),
+      ("options.\(PushOptions.notificationSwitch)", "settings.filter_notify_off"),
     ]
 
   private static let lifetime = "options.time_to_live"

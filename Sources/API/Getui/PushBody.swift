@@ -105,6 +105,8 @@ struct PushSettings {
   private(set) var callback: String?
   /// Conditions on when a device was last connected.
   private(set) var activity: [ActivityCondition] = []
+  /// Whether devices that show no notifications are left out.
+  private(set) var skipsNotificationsOff = false
 
   private static let channels = [
     "st", "sn", "hw", "hwq", "ho", "hoshw", "xm", "xmg", "op", "opg", "vv", "mz", "hx", "fcm", "wx",
@@ -132,7 +134,8 @@ struct PushSettings {
     }
     callback = try fields.text("custom_callback", most: 512)
     fields.ignore("active_push_platform")
-    for key in ["filter_notify_off", "need_backup", "active_push"] {
+    skipsNotificationsOff = try fields.flag("filter_notify_off") ?? false
+    for key in ["need_backup", "active_push"] {
       if try fields.flag(key) == true { throw .unsupported(fields.name(key)) }
     }
     if fields.wish("lst") != nil { throw .unsupported(fields.name("lst")) }
@@ -149,7 +152,7 @@ struct PushSettings {
     let others = [
       ("schedule_time", moment != nil), ("speed", speed > 0),
       ("active_days and settings.activate_filter_day", !activity.isEmpty),
-      ("custom_callback", callback != nil),
+      ("custom_callback", callback != nil), ("filter_notify_off", skipsNotificationsOff),
     ]
     for (name, isThere) in others where isThere {
       throw .parameter("push_message.revoke and settings.\(name) cannot setting at same time")

@@ -118,6 +118,7 @@ struct PushContentReader {
     options.set("strategy", ownOfIOS ?? strategy)
     if settings.speed > 0 { options.set("speed", .number(JSONNumber(settings.speed))) }
     if !settings.activity.isEmpty { options.set("activity", .array(settings.activity.map(\.json))) }
+    if settings.skipsNotificationsOff { options.set(PushOptions.notificationSwitch, .bool(true)) }
     // All members are read by now.
     let ignored = message.ignored.names
     if !ignored.isEmpty { options.set("ignored", .array(ignored.map { .string($0) })) }

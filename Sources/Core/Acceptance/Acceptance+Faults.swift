@@ -3,9 +3,11 @@ import Model
 import Storage
 
 extension Acceptance {
-  /// Why a request is refused whoever it is for: by the app's plan, or by a channel. Nil if nothing is wrong.
+  /// Why a request is refused whoever it is for: by the app's plan, by the facts that it does not ask for, or
+  /// by a channel. Nil if nothing is wrong.
   package func fault(_ request: AcceptRequest, in app: App) -> APIError? {
-    app.plan.fault(request.push.options) ?? channels.fault(request, in: app)
+    let options = request.push.options
+    return app.plan.fault(options) ?? app.facts.fault(options) ?? channels.fault(request, in: app)
   }
 
   /// Checks a request as `accept` does, without storing, counting or delivering anything.
@@ -33,7 +35,7 @@ extension Acceptance {
     _ request: AcceptRequest, to audience: Recipients, of app: App,
     _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
-    let count = app.admissible(audience, at: time.now()).count
+    let count = admissible(audience, request, in: app).recipients.count
     guard count > 0 else {
       reply(.failure(EmptyAudience(request.push, in: app).error))
       return
@@ -128,6 +130,16 @@ extension AcceptRequest {
     }
     return origin.isReplaced
       ? .invalidValue("options.override_msg_id was overridden before, which can be done once") : nil
+  }
+}
+
+extension DeviceFactSet {
+  /// Why a push cannot be sent if these are all the facts that the app asks for.
+  fileprivate func fault(_ options: PushOptions) -> APIError? {
+    guard options.skipsNotificationsOff, !contains(.notificationPermission) else { return nil }
+    return .notPermitted(
+      "options.\(PushOptions.notificationSwitch) needs the fact notification_permission, which the app does not "
+        + "ask its devices for: select it in the app's settings, or with PUT /v1/facts/wanted")
   }
 }
 

@@ -15,7 +15,7 @@ extension Acceptance {
     let refusal = audience.isEmpty ? EmptyAudience(request.push, in: app).error : nil
     // What the first request with its name was answered is known to the database.
     if let refusal, request.push.cid == nil { return part.state = .refused(refusal) }
-    if let fault = limits.fault(wishes) ?? channels.fault(request, in: app) {
+    if let fault = fault(request, in: app) {
       return part.state = .refused(fault)
     }
     if wishes.speed > 0, let fault = request.pace(to: audience.count) {
@@ -27,8 +27,8 @@ extension Acceptance {
     let seconds = wishes.timeToLive == 0 ? options.onlineOnlySeconds : Int64(wishes.timeToLive)
     // So that the last device has as long as it would have without pacing.
     var push = NewPush(
-      request: request, audience: audience, plan: plan, expiresIn: seconds + request.pacingMinutes * 60,
-      at: time.now())
+      request: request, audience: audience, leftOut: part.leftOut, plan: plan,
+      expiresIn: seconds + request.pacingMinutes * 60, at: time.now())
     push.refusal = refusal
     part.state = .routed(push)
   }

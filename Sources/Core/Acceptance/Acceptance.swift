@@ -75,7 +75,7 @@ package final class Acceptance: Sendable {
       guard case .asked = parts[index].state else { continue }
       let (app, push) = (parts[index].app, parts[index].request.push)
       if let audience = app.directory.resolve(push.audience, platforms: push.platforms) {
-        parts[index].state = .resolved(admissible(audience, parts[index].request, in: app))
+        parts[index].fix(admissible(audience, parts[index].request, in: app))
         continue
       }
       return find(push.audience, platforms: push.platforms, in: app, filesOf: parts[index].fileOwner) {
@@ -83,7 +83,7 @@ package final class Acceptance: Sendable {
         var parts = parts
         switch result {
         case .success(let audience):
-          parts[index].state = .resolved(admissible(audience, parts[index].request, in: app))
+          parts[index].fix(admissible(audience, parts[index].request, in: app))
         case .failure(let error) where error.httpStatus >= 500 || !kind.keepsRefusals:
           return done(.failure(error))
         case .failure(let error): parts[index].state = .refused(error)
@@ -94,12 +94,19 @@ package final class Acceptance: Sendable {
     done(.success(parts))
   }
 
-  /// The members of an audience that may get a push and are not excluded.
-  func admissible(_ audience: Recipients, _ request: AcceptRequest, in app: App) -> Recipients {
-    let recipients = app.admissible(audience, at: time.now())
-    let conditions = request.push.options.activity
-    return conditions.isEmpty
-      ? recipients : app.directory.those(of: recipients, meeting: conditions, at: time.now())
+  /// The members of an audience that may get a push and are not excluded; and those that are left out since
+  /// their devices show no notifications.
+  func admissible(
+    _ audience: Recipients, _ request: AcceptRequest, in app: App
+  ) -> (recipients: Recipients, leftOut: NumberSet) {
+    var recipients = app.admissible(audience, at: time.now())
+    let options = request.push.options
+    if !options.activity.isEmpty {
+      recipients = app.directory.those(of: recipients, meeting: options.activity, at: time.now())
+    }
+    guard options.skipsNotificationsOff else { return (recipients, NumberSet()) }
+    let leftOut = app.directory.notificationsOff(among: recipients)
+    return (recipients.subtracting(leftOut), leftOut)
   }
 
   /// The audience of a push that had to wait is resolved when it is accepted, which is now.

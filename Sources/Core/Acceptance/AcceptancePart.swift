@@ -25,6 +25,8 @@ struct AcceptancePart: Sendable {
   /// Whose files an audience may name: the app's, or its group's.
   let fileOwner: AppKey
   var state = State.asked
+  /// Members of its audience that it leaves out, since their devices show no notifications.
+  var leftOut = NumberSet()
   /// For how many devices the app's plan has given speed.
   var paid = 0
 
@@ -32,6 +34,11 @@ struct AcceptancePart: Sendable {
     self.app = app
     self.request = request
     fileOwner = owner ?? app.key
+  }
+
+  /// Fixes who gets it.
+  mutating func fix(_ audience: (recipients: Recipients, leftOut: NumberSet)) {
+    (state, leftOut) = (.resolved(audience.recipients), audience.leftOut)
   }
 
   /// Why it is not sent.

@@ -28,7 +28,7 @@ struct NewPush: Sendable {
   private let later: [LegTargetsRow]
   private let single: RegistrationNumber?
   private let iosBytes: [UInt8]?
-  private let unreachedBytes: [UInt8]?
+  private let unreachedBytes, leftOutBytes: [UInt8]?
   /// When each device gets it, nil for at once.
   let pacing: PacingWindow?
   /// What is kept for looking back.
@@ -36,9 +36,11 @@ struct NewPush: Sendable {
 
   /// Encodes what the database keeps, so that the writer's thread need not.
   init(
-    request: AcceptRequest, audience: Recipients, plan: RoutePlan, expiresIn seconds: Int64, at now: Timestamp
+    request: AcceptRequest, audience: Recipients, leftOut: NumberSet, plan: RoutePlan,
+    expiresIn seconds: Int64, at now: Timestamp
   ) {
     self.request = request
+    leftOutBytes = leftOut.isEmpty ? nil : leftOut.serialized()
     audienceCount = audience.count
     self.plan = plan
     self.now = now
@@ -130,7 +132,7 @@ struct NewPush: Sendable {
       id: id, app: app, createdAt: now, expiresAt: expires, sendno: request.sendno,
       platforms: request.push.namedPlatforms, target: single, targets: targetBytes, ownTargets: ownBytes,
       legs: legs, iosTargets: iosBytes,
-      unreached: unreachedBytes, isOnlineOnly: request.push.options.timeToLive == 0,
+      unreached: unreachedBytes, leftOut: leftOutBytes, isOnlineOnly: request.push.options.timeToLive == 0,
       targetCount: UInt32(clamping: audienceCount), strategy: request.push.options.strategy.number,
       overrides: request.overrides, content: contentBytes)
   }

@@ -21,7 +21,7 @@ package struct PushReach: Sendable {
   ) {
     let directory = app.directory
     let members = directory.those(of: Set(numbers).sorted(), on: request.push.platforms)
-    let audience = acceptance.admissible(Recipients(members), request, in: app)
+    let audience = acceptance.admissible(Recipients(members), request, in: app).recipients
     let offers = acceptance.channels.offers(request, in: app)
     let plan = directory.plan(audience, RouteTerms(request.push, offers: offers))
     let own = plan.own.numbers

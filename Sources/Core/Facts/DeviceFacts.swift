@@ -88,6 +88,25 @@ extension AppDirectory {
     return search.numbers(below: end).intersection(everybody)
   }
 
+  /// Those of some registrations whose devices show no notifications, by what they have reported: the system
+  /// does not let them, or the user has opted out.
+  func notificationsOff(among recipients: Recipients) -> NumberSet {
+    switch recipients {
+    case .many(let set):
+      return find(
+        .any([.compare(.notificationPermission, .equal, "off"), .compare(.optedOut, .equal, "yes")])
+      ).intersection(set)
+    case .few(let numbers):
+      return state.withLock { state in
+        NumberSet(
+          numbers.filter {
+            let facts = state.table.facts.facts(of: $0)
+            return facts[.notificationPermission] == "off" || facts[.optedOut] == "yes"
+          })
+      }
+    }
+  }
+
   func factRoom() -> FactRoom { state.withLock { $0.table.facts.room() } }
 
   func define(_ value: FactValue) { state.withLock { $0.table.facts.define(value) } }

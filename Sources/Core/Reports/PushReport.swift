@@ -11,6 +11,8 @@ package struct PushReport: Sendable {
   package let strategy: Strategy
   /// Members of its audience, as they were counted when it was accepted.
   package let audience: Int
+  /// How many it left out since they show no notifications.
+  package let leftOut: Int
   /// The push in a word.
   package let status: PushStatus
   /// When it ended so; nil as long as it is open, or if that is not known.
@@ -37,6 +39,7 @@ package struct PushReport: Sendable {
     (createdAt, expiresAt) = (push.createdAt, push.expiresAt)
     strategy = Strategy(number: push.strategy) ?? .jpush
     audience = Int(push.targetCount)
+    leftOut = push.leftOut.flatMap { NumberSet(serialized: $0)?.count } ?? 0
     withdrawal = rows.withdrawal
     let stored = rows.outcome.flatMap { $0.status == .open ? nil : $0 }
     status = PushStatus(targets, withdrawal, stored?.status, isAlive: now < expiresAt)

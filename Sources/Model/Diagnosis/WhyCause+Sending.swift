@@ -87,6 +87,11 @@ extension WhyCause {
     "blocked", .unblock,
     "The device is on the app's black list.",
     "设备在应用的黑名单中。")
+  /// The push left out devices that show no notifications.
+  package static let leftOut = WhyCause(
+    "left_out", .checkPermission,
+    "The push left out devices that show no notifications: this one had reported that they are off, or that its user has opted out.",
+    "推送过滤了不展示通知的设备：此设备曾上报通知权限已关闭，或用户已拒收推送。")
   /// The device has no token for the Live Activity.
   package static let noLiveActivity = WhyCause(
     "no_live_activity", .startLiveActivity,
@@ -117,7 +122,7 @@ extension WhyCause {
     .registrationUnknown, .registrationReplaced, .registrationDeleted, .registeredLater, .notRegistered,
     .otherPlatform, .nothingForPlatform, .aliasBoundLater, .aliasNotBound, .aliasFull, .tagBoundLater,
     .tagNotBound, .tagRemoved, .tagExcluded,
-    .notNamed, .notTestDevice, .blocked, .noLiveActivity, .audienceUnknown, .recalled, .overridden,
+    .notNamed, .notTestDevice, .blocked, .leftOut, .noLiveActivity, .audienceUnknown, .recalled, .overridden,
     .stillSpreading,
   ]
 }

@@ -11,6 +11,8 @@ package struct WhyFacts: Equatable, Sendable {
   package var gone: Gone?
   /// Whether the device is in the push's audience, which was fixed when the push was accepted.
   package var isTarget: Bool
+  /// Whether the push left it out since it showed no notifications, by what it had reported.
+  package var isLeftOut = false
   /// Whether it is there, but no channel could reach it.
   package var isUnreached = false
   /// The way over the direct connection.

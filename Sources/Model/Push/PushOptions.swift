@@ -25,6 +25,8 @@ package struct PushOptions: Equatable, Sendable {
   package var speed: Int64 = 0
   /// Whom the push leaves out by when they were last there.
   package var activity: [ActivityCondition] = []
+  /// Whether the push leaves out devices that show no notifications, by what they have reported.
+  package var skipsNotificationsOff = false
   /// The push plan that the push is counted under; whether there is one of that name is not checked here.
   package var pushPlan: String?
   /// Whose rules choose the channel, an extension of JPush's options.
@@ -83,14 +85,17 @@ extension PushOptions {
   /// All of these.
   static let withoutEffect = flagsWithoutEffect + textsWithoutEffect + objectsWithoutEffect
   /// Members that would choose other devices, another time or another text: never passed over.
-  private static let refusedFlags = ["alternate_set", "notification_switch_filter"]
+  private static let refusedFlags = ["alternate_set"]
   private static let refusedValues = ["target_event", "geofence"]
+  /// Leaves out devices with notifications off.
+  package static let notificationSwitch = "notification_switch_filter"
   /// All members that are obeyed or refused; Docs/api/jpush.md lists them.
   static let known = Set(
     [
       "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id",
       "apns_priority", "strategy", "big_push_duration", "classification", "active_push", "test_model",
       "business_operation_code", "encryption", "fallback_after", "third_party_channel", "auto_truncation",
+      notificationSwitch,
     ] + refusedFlags + refusedValues)
   /// With what Getui's API adds.
   private static let knownOfGetui = known.union(["speed", "activity", ignoredOfGetui])
@@ -129,6 +134,7 @@ extension PushOptions {
     options.encryption = try PushEncryption.parse(fields)
     // It is said of the audience (`Audience.testDevices`).
     _ = try fields.flag("test_model")
+    options.skipsNotificationsOff = try fields.flag(notificationSwitch) ?? false
     options.pushPlan = try pushPlan(fields)
     options.sendno = try fields.integer("sendno", in: Int64.min...Int64.max).flatMap { $0 == 0 ? nil : $0 }
     let longest = Int64(max(0, rules.maximumTimeToLive))

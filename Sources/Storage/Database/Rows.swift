@@ -192,6 +192,9 @@ package struct PushRow: Sendable, Equatable {
   /// The members of its audience whom no channel reaches, in the router's encoding; nil for nobody. They are
   /// not among `target` and `targets`.
   package var unreached: [UInt8]?
+  /// Those that it left out since they show no notifications, in the router's encoding; nil for nobody. They
+  /// are not members of its audience.
+  package var leftOut: [UInt8]?
   /// Whether it is only for those who are online when it is accepted.
   package var isOnlineOnly: Bool
   /// How many members its audience has.
@@ -207,8 +210,8 @@ package struct PushRow: Sendable, Equatable {
     id: MessageID, app: AppID, createdAt: Timestamp, expiresAt: Timestamp, sendno: Int64,
     platforms: PlatformSet, target: RegistrationNumber?, targets: [UInt8]?, ownTargets: [UInt8]? = nil,
     legs: [LegTargetsRow] = [], iosTargets: [UInt8]? = nil,
-    unreached: [UInt8]? = nil, isOnlineOnly: Bool = false, targetCount: UInt32, strategy: UInt8 = 0,
-    overrides: MessageID? = nil,
+    unreached: [UInt8]? = nil, leftOut: [UInt8]? = nil, isOnlineOnly: Bool = false, targetCount: UInt32,
+    strategy: UInt8 = 0, overrides: MessageID? = nil,
     content: [UInt8]
   ) {
     self.id = id
@@ -223,6 +226,7 @@ package struct PushRow: Sendable, Equatable {
     self.legs = legs
     self.iosTargets = iosTargets
     self.unreached = unreached
+    self.leftOut = leftOut
     self.isOnlineOnly = isOnlineOnly
     self.targetCount = targetCount
     self.strategy = strategy
@@ -348,7 +352,7 @@ extension PushRow {
       target: row.optionalInteger("target").map { RegistrationNumber(UInt32(truncatingIfNeeded: $0)) },
       targets: row.optionalBlob("targets"), ownTargets: row.optionalBlob("own_targets"),
       iosTargets: row.optionalBlob("ios_targets"),
-      unreached: row.optionalBlob("unreached"),
+      unreached: row.optionalBlob("unreached"), leftOut: row.optionalBlob("left_out"),
       isOnlineOnly: row.bool("online_only"),
       targetCount: row.integer("target_count", as: UInt32.self),
       strategy: row.integer("strategy", as: UInt8.self),

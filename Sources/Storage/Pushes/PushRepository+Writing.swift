@@ -26,13 +26,13 @@ extension PushRepository<Writing> {
     try database.runLater(
       """
       INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets,
-        own_targets, ios_targets, unreached, online_only, target_count, strategy,
+        own_targets, ios_targets, unreached, left_out, online_only, target_count, strategy,
         overrides, content, traits, object)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .message(push.id), .app(push.app), .time(push.createdAt), .time(push.expiresAt),
       .integer(push.sendno), .integer(push.platforms.rawValue), .optional(push.target?.rawValue),
       .optional(push.targets), .optional(push.ownTargets), .optional(push.iosTargets),
-      .optional(push.unreached),
+      .optional(push.unreached), .optional(push.leftOut),
       .integer(push.isOnlineOnly ? 1 : 0), .integer(push.targetCount), .integer(push.strategy),
       .optional(push.overrides?.rawValue), .blob(content), .integer(source.traits.rawValue),
       .optional(object))

@@ -274,7 +274,7 @@ extension PushRepository {
     let found = try database.first(
       """
       SELECT msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets, target_count, strategy,
-        overrides, content, own_targets, ios_targets, unreached, online_only
+        overrides, content, own_targets, ios_targets, unreached, left_out, online_only
       FROM push WHERE msg_id = ?
       """, .message(id), map: PushRow.init)
     guard var push = found else { return nil }

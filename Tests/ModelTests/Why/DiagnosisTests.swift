@@ -247,6 +247,12 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
         $0.device?.blockedAt = before
       }, .audience, .blocked),
     line(
+      "Left out for its notifications",
+      facts(isTarget: false) {
+        $0.push.audience = note { $0.tags = ["red"] }
+        $0.isLeftOut = true
+      }, .audience, .leftOut),
+    line(
       "On the black list only since",
       facts(isTarget: false) {
         $0.push.audience = .file("7")

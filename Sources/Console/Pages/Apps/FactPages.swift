@@ -1,6 +1,7 @@
 import BorealisBase
 import Core
 import HTTP
+import Storage
 
 /// Which facts an app asks its devices for.
 struct FactPages: Controller {

@@ -68,7 +68,7 @@ struct ResultPages: Controller {
       """
       <div class="row"><h1>\(excerpt.line(call))</h1><span class="end">\(buttons(call, push, report))</span></div>
       <p class="quiet facts"><span>msg_id <code>\(id)</code> \(call.copyButton(id))</span>
-      <span>\(call.moment(push.row.createdAt))</span>\(words, { "<span>\($0)</span>" })</p>\(ignored(call, push))
+      <span>\(call.moment(push.row.createdAt))</span>\(words, { "<span>\($0)</span>" })</p>\(ignored(call, push))\(leftOut(call, report))
       <p class="notice warn" role="status" hidden data-trace-ended>\(call(Words.traceEnded))</p>
       <section class="card" data-trace="\(push.path)/trace" aria-live="polite">\(trace)</section>
       <section class="card" data-trace-targets>\(targets)</section>
@@ -95,6 +95,11 @@ struct ResultPages: Controller {
 
       <p class="notice warn">\(call(Words.ignoredMembers)) \(names, { "<code>\($0)</code> " })</p>
       """
+  }
+
+  private func leftOut(_ call: PageCall, _ report: PushReport) -> HTML {
+    guard report.leftOut > 0 else { return .none }
+    return "\n<p class=\"quiet\">\(call(Words.leftOut.with(Counted.grouped(report.leftOut))))</p>"
   }
 
   private func buttons(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> HTML {

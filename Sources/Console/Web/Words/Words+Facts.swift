@@ -12,6 +12,8 @@ extension Words {
   static let permissionOff = Phrase("off", "已关闭")
   static let permissionNotAsked = Phrase("not asked yet", "未询问")
   static let permissionUnknown = Phrase("unknown", "未知")
+  static let leftOut = Phrase(
+    "Left out, since notifications are off or the user has opted out: {}", "已过滤的设备（通知已关闭或用户拒收推送）：{} 台")
   static let optedOut = Phrase("Opted out of pushes", "拒收推送")
 }
 
