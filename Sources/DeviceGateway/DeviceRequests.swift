@@ -165,11 +165,22 @@ final class DeviceRequests {
           heartbeat: connections.slab[slot].core.heartbeat, ackDelay: limits.ackDelay,
           serverTime: connections.time.now(),
           pending: UInt32(clamping: login.pending)))
-      if !login.facts.isEmpty, connections.slab[slot].core.version >= 6 {
-        connections.send(slot, .factsWanted(login.facts))
-      }
+      if !login.facts.isEmpty { ask(for: login.facts, slot) }
       if login.mayWait || mayLack(login) { sending.catchUp(slot) }
     }
+  }
+
+  // MARK: Facts
+
+  /// An app asks the devices that are connected for other facts than before.
+  func ask(for facts: DeviceFactSet, of app: AppID) {
+    guard let index = connections.appIndexes[app] else { return }
+    for slot in connections.apps[Int(index)].slots { ask(for: facts, slot) }
+  }
+
+  private func ask(for facts: DeviceFactSet, _ slot: UInt32) {
+    guard connections.slab[slot].core.version >= 6 else { return }
+    connections.send(slot, .factsWanted(facts))
   }
 
   // MARK: Operations

@@ -271,6 +271,7 @@ package final class DeviceServer: LoopDriver {
     case .recall(let id, let app, let audience): recall(id, app, audience)
     case .endSession(let location, let reason):
       if let slot = connections.slot(location) { connections.goAway(slot, CloseReason(reason)) }
+    case .factsWanted(let app, let facts): requests.ask(for: facts, of: app)
     case .forget(let app):
       if let place = connections.forget(app) { broadcasts.forget(app: place) }
     case .missed(let app): sending.missedPushes(of: app)

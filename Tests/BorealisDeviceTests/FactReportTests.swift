@@ -67,6 +67,15 @@ import Testing
     #expect(try Self.app("facts 1=fr", of: &device) == [])
   }
 
+  @Test func `What the server asked for no longer is reported anew`() throws {
+    var device = try Self.device()
+    _ = try Self.app("facts 1=de 5=Pixel", of: &device)
+    _ = try Self.receive("FACTS_WANTED 17", by: &device)
+    _ = try Self.receive("RESULT 1 0", by: &device)
+    #expect(try Self.receive("FACTS_WANTED 16", by: &device) == [])
+    #expect(try Self.receive("FACTS_WANTED 17", by: &device) == ["send SET_FACTS 2 1=de"])
+  }
+
   @Test func `A report that fails for the moment is sent again after a pause`() throws {
     var device = try Self.device()
     _ = try Self.app("facts 1=de", of: &device)

@@ -250,7 +250,7 @@ private struct Client {
         where clients[index].location != nil && numbers.contains(clients[index].device.number) {
           if clients[index].sentThrough < id { clients[index].receive(id) }
         }
-      case .recall, .stored, .disconnect, .forget: break
+      case .recall, .stored, .disconnect, .forget, .factsWanted: break
       }
     }
   }

@@ -18,6 +18,7 @@ final class RecordingChannel: DeviceGateway {
     case stored([Location: Int])
     case disconnect(Location, EndReason)
     case forget(AppID)
+    case factsWanted(AppID, DeviceFactSet)
   }
 
   private let events = Mutex<[Event]>([])
@@ -35,6 +36,7 @@ final class RecordingChannel: DeviceGateway {
       event = .stored(Dictionary(stored.map { ($0.location, $0.count) }, uniquingKeysWith: +))
     case .endSession(let location, let reason): event = .disconnect(location, reason)
     case .forget(let app): event = .forget(app)
+    case .factsWanted(let app, let facts): event = .factsWanted(app, facts)
     default: return
     }
     events.withLock { $0.append(event) }

@@ -222,6 +222,7 @@ import Testing
     _ = try TestServer.wait { done in
       server.router.apps.setFacts(wanted, of: server.app) { done($0.mapError { $0 as any Error }) }
     }
+    #expect(try device.next() == .frame(.factsWanted(wanted)), "a connected device is told at once")
     let again = try server.back(identity)
     #expect(try again.next() == .frame(.factsWanted(wanted)))
     #expect(try again.perform(.setFacts([.model: "a", .language: "de", .optedOut: "no"])).0 == .ok)
@@ -230,6 +231,10 @@ import Testing
     #expect(try again.perform(.setFacts([.optedOut: "perhaps"])).0 == .requestInvalid)
     #expect(
       try again.perform(.setFacts([.model: String(repeating: "a", count: 65)])).0 == .requestInvalid)
+    _ = try TestServer.wait { done in
+      server.router.apps.setFacts([], of: server.app) { done($0.mapError { $0 as any Error }) }
+    }
+    #expect(try again.next() == .frame(.factsWanted([])))
   }
 
   @Test func `Facts are not there before version 6`() throws {

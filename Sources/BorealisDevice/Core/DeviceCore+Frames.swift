@@ -80,6 +80,8 @@ extension DeviceCore {
     case (.pong, .greeting(knowsVersion: true, _)), (.pong, .session), (.pong, .draining): break
     case (.factsWanted(let facts), .session), (.factsWanted(let facts), .draining):
       wantedFacts = facts
+      // The server erases what it does not ask for.
+      knownFacts = knownFacts.filter { facts.contains($0.key) }
       reportFacts(at: now)
     case (.push(let push), .session), (.push(let push), .draining): take(push, from: buffer, at: now)
     case (.recall(let id), .session), (.recall(let id), .draining): recall(id)

@@ -49,6 +49,7 @@ extension GatewaySide {
     case .pulled(let answer): take(answer, isLate: isLate)
     case .waiting(let result): tell(result.handle) { .waiting($0, count: Int(result.count)) }
     case .recall(let recall): take(recall, app, &node, now: now)
+    case .factsWanted(let wanted): local.sendToAll(.factsWanted(app, wanted.facts))
     case .endSession(let ending): end(ending, app, &node, now: now)
     case .replayed(let end):
       replays.take(end, of: app)

@@ -35,7 +35,7 @@ extension HomeSide {
       tell(location) { .waiting(RecountResult(handle: $0, count: UInt32(clamping: count))) }
     case .push(let push, let number, let location): deliver(push, number, location, now: now)
     case .endSession(let location, let reason): keepEnd(location, reason)
-    case .broadcast, .recall, .forget, .missed, .abandoned: deliverToAll(message, now: now)
+    case .broadcast, .recall, .factsWanted, .forget, .missed, .abandoned: deliverToAll(message, now: now)
     }
   }
 
@@ -59,6 +59,11 @@ extension HomeSide {
         }
       }
     case .recall(let id, let app, let audience): recall(id, app, audience, now: now)
+    case .factsWanted(let app, let facts):
+      // Lost on the way, it is said again at the next login.
+      for (peer, known) in peers.sorted(by: { $0.key < $1.key }) where known.table.knows(app) {
+        send(app, .factsWanted(FactsWanted(facts: facts)), to: peer)
+      }
     case .forget(let app):
       let locations = peers.values.flatMap { $0.table.sessions(of: app) }
       for location in locations { keepEnd(location, .appDisabled) }

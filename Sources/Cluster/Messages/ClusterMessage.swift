@@ -35,6 +35,7 @@ package enum ClusterMessage: Hashable, Sendable {
   case home(HomeNotice)
   case wantSessions(SessionsWanted)
   case waiting(RecountResult)
+  case factsWanted(FactsWanted)
 
   /// The type of the frames that it is in.
   package var type: MessageType { parts.type }
@@ -75,6 +76,7 @@ package enum ClusterMessage: Hashable, Sendable {
     case .home(let body): (.home, body)
     case .wantSessions(let body): (.wantSessions, body)
     case .waiting(let body): (.waiting, body)
+    case .factsWanted(let body): (.factsWanted, body)
     }
   }
 
@@ -112,6 +114,7 @@ package enum ClusterMessage: Hashable, Sendable {
     case .home: self = .home(try HomeNotice(from: &reader, in: bytes))
     case .wantSessions: self = .wantSessions(try SessionsWanted(from: &reader, in: bytes))
     case .waiting: self = .waiting(try RecountResult(from: &reader, in: bytes))
+    case .factsWanted: self = .factsWanted(try FactsWanted(from: &reader, in: bytes))
     default: return nil
     }
   }

@@ -117,6 +117,20 @@ package struct StateTaken: MessageBody {
   }
 }
 
+/// FACTS_WANTED: an app asks its devices for other facts than before.
+package struct FactsWanted: MessageBody {
+  package let facts: DeviceFactSet
+
+  /// The one field.
+  package init(facts: DeviceFactSet) { self.facts = facts }
+
+  func write(into output: inout [UInt8]) { output.appendVarint(UInt64(facts.rawValue)) }
+
+  init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
+    facts = DeviceFactSet(rawValue: UInt16(truncatingIfNeeded: try reader.smallVarint(in: bytes)))
+  }
+}
+
 /// STORED: the database has acknowledgements.
 package struct AcksStored: MessageBody {
   /// The batches that are committed. They are named one by one: a later batch may be committed while an

@@ -72,4 +72,6 @@ package struct MessageType: RawRepresentable, Hashable, Sendable {
   package static let stateTaken = MessageType(rawValue: 60)
   /// Answers RECOUNT.
   package static let waiting = MessageType(rawValue: 61)
+  /// An app asks its devices for other facts.
+  package static let factsWanted = MessageType(rawValue: 62)
 }

@@ -318,7 +318,7 @@ extension HomeMessage {
     case .loginAgain(let login): login.location.loop
     case .acknowledgementsTaken(let taken): taken.first?.location.loop
     case .stored(let stored): stored.first?.location.loop
-    case .broadcast, .recall, .forget, .missed, .abandoned: nil
+    case .broadcast, .recall, .factsWanted, .forget, .missed, .abandoned: nil
     }
   }
 }

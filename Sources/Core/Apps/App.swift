@@ -157,15 +157,24 @@ package final class App: Sendable {
     erasure.withLock { $0 = (!isComplete, false) }
   }
 
-  /// Takes over what the operator may have changed; returns whether the app was turned off just now.
-  func update(_ row: AppRow) -> Bool {
+  /// What has changed of an app that its connected devices have to know.
+  struct Change {
+    /// Whether it was turned off.
+    var isTurnedOff = false
+    /// The facts that it asks for, if these are others than before.
+    var facts: DeviceFactSet?
+  }
+
+  /// Takes over what the operator may have changed.
+  func update(_ row: AppRow) -> Change {
     directory.keepFacts(row.facts)
     if row.hasErasedFacts { erasure.withLock { $0.isDue = true } }
     return access.withLock { access in
-      let wasDisabled = access.isDisabled
+      let before = access
       if row.oldSecretHash != access.oldSecretHash { oldSecretUse.store(0, ordering: .relaxed) }
       access = Access(row)
-      return row.isDisabled && !wasDisabled
+      return Change(
+        isTurnedOff: row.isDisabled && !before.isDisabled, facts: row.facts == before.facts ? nil : row.facts)
     }
   }
 

@@ -246,18 +246,22 @@ package final class Apps: Sendable {
 
   /// Learns what a change outside of `change(_:_:done:)` has made of some apps, so that it counts at once.
   package func learn(_ rows: [AppRow]) {
-    let refusing = changes.withLock { count in
+    let changed = changes.withLock { count in
       count += 1
       return update(rows)
     }
-    for app in refusing { gateways.disconnectAll(app) }
+    tellDevices(changed)
   }
 
-  /// Updates apps in memory; returns those whose devices have to go.
-  private func update(_ rows: [AppRow]) -> [App] {
-    rows.compactMap { row in
-      guard let app = table.find(row.key), app.update(row) else { return nil }
-      return app
+  /// Updates apps in memory; returns what their devices have to know.
+  private func update(_ rows: [AppRow]) -> [(app: App, change: App.Change)] {
+    rows.compactMap { row in table.find(row.key).map { ($0, $0.update(row)) } }
+  }
+
+  private func tellDevices(_ changed: [(app: App, change: App.Change)]) {
+    for (app, change) in changed {
+      if change.isTurnedOff { gateways.disconnectAll(app) }
+      if let facts = change.facts { gateways.sendToAll(.factsWanted(app.id, facts)) }
     }
   }
 
@@ -297,14 +301,14 @@ package final class Apps: Sendable {
         isOld = callbacks.changes != changesOfCallbacks
         callbacks.takeOver(found.callbacks, readAt: changesOfCallbacks)
         // Rows that were read before a change would undo it until the next look.
-        let refusing = changes.withLock { count -> [App] in
+        let changed = changes.withLock { count -> [(app: App, change: App.Change)] in
           guard count == known else {
             isOld = true
             return []
           }
           return update(found.rows)
         }
-        for app in refusing { gateways.disconnectAll(app) }
+        tellDevices(changed)
         for deleted in found.deleted { purge.forget(deleted) }
       }
       if !isOld { for done in callers { done() } }

@@ -30,6 +30,8 @@ package enum HomeMessage: Sendable {
   case recall(MessageID, AppID, audience: NumberSet)
   /// A connection is to be ended.
   case endSession(Location, EndReason)
+  /// An app asks its devices for other facts than before.
+  case factsWanted(AppID, DeviceFactSet)
   /// An app was deleted: what connections it has left end.
   case forget(AppID)
   /// Pushes of an app may have been lost on the way, or with nil of all apps: its sessions catch up.

@@ -114,6 +114,7 @@ enum ClusterSamples {
       .loginResult(SessionLoginResult(handle: handle, outcome: .refused(1011))), handleHex + "00" + "03f3"
     ),
     (.stateTaken(StateTaken(handle: handle, newest: id)), handleHex + idHex),
+    (.factsWanted(FactsWanted(facts: [DeviceFactSet(.language), DeviceFactSet(.optedOut)])), "8102"),
     (.stored(AcksStored(batches: [7, 300])), "02" + "07" + "ac02"),
     (
       .result(DeviceResult(handle: handle, sequence: 9, body: [1])), handleHex + "00000009" + "0101"

@@ -256,7 +256,7 @@ final class ScriptedGateway {
       }
     case .forget(let app): violations.append("\(app) is forgotten")
     case .registerResult(_, let result): registrations.append(result)
-    case .stateTaken, .waiting: break
+    case .stateTaken, .waiting, .factsWanted: break
     }
   }
 
