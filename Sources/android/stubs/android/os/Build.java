@@ -4,9 +4,13 @@ package android.os;
 public class Build {
   /** Tests change it. */
   public static String MANUFACTURER = "Google";
+  /** Tests change it. */
+  public static String MODEL = "Pixel 8";
 
   public static class VERSION {
     /** Tests change it. */
     public static int SDK_INT = 29;
+    /** Tests change it. */
+    public static String RELEASE = "10";
   }
 }

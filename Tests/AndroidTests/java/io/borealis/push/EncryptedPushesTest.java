@@ -54,14 +54,14 @@ class EncryptedPushesTest {
     }
 
     @Override
-    public void submit(Operation operation, EncryptedPushes.Completion completion) {
+    public void submitOwn(Operation operation, EncryptedPushes.Completion completion) {
       done.add(operation.type
       + (operation.type == OperationType.GET_KEY ? " " + Hex.of(operation.number()) : ""));
       submitted.put(operation, completion);
     }
 
     @Override
-    public void deliver(Push push) {
+    public void pass(Push push) {
       done.add("push " + push.messageId() + " " + push.json() + " " + push.keyId());
     }
 

@@ -15,6 +15,7 @@ final class ScenarioDevice {
   /** What a restart of the process leaves. */
   private StoredState stored = new StoredState();
   private Session session;
+  private final Map<Integer, String> facts = new HashMap<>();
   private boolean isDiskFull;
   private long now = 1_000_000;
   private long steady = 1_000_000;
@@ -43,7 +44,7 @@ final class ScenarioDevice {
     copy.wishes = stored.wishes;
     copy.inHand.addAll(stored.inHand);
     for (long id : stored.handled.oldestFirst()) copy.handled.insert(id);
-    session = new Session(SERVER, profile, copy, 1);
+    session = new Session(SERVER, profile, copy, facts::get, 1);
   }
 
   /** What was done since the last call. */
@@ -120,6 +121,12 @@ final class ScenarioDevice {
         long id = Long.parseUnsignedLong(words[1]);
         noteHandled(id);
         perform(session.pushHandled(id, now));
+        break;
+      case "facts":
+        for (String fact : arguments) {
+          facts.put(Integer.parseInt(fact.split("=")[0]), fact.substring(fact.indexOf('=') + 1));
+        }
+        perform(session.factsChanged(now));
         break;
       case "shown":
         perform(session.report(new Receipt(Wire.RECEIPT_SHOWN, Long.parseUnsignedLong(words[1])), now));

@@ -34,9 +34,10 @@ final class EncryptedPushes {
     String registrationId();
 
     /** Submits an operation of which the app does not hear. */
-    void submit(Operation operation, Completion completion);
+    void submitOwn(Operation operation, Completion completion);
 
-    void deliver(Push push);
+    /** Passes a push to the app. */
+    void pass(Push push);
 
     /** Records that a push is handled without the app, and acknowledges it. */
     void drop(long messageId);
@@ -82,9 +83,9 @@ final class EncryptedPushes {
   void read(Push push) {
     KeyRing.Reading reading = ring.read(push.content());
     if (reading.key == null) {
-      host.deliver(push);
+      host.pass(push);
     } else if (reading.opened != null) {
-      host.deliver(push.opened(reading.opened, Hex.of(reading.key)));
+      host.pass(push.opened(reading.opened, Hex.of(reading.key)));
     } else if (reading.life >= 0) {
       long life = life(push.messageId(), reading.life, host.wallSeconds());
       if (held.hold(push, reading.key, host.now(), life)) request(reading.key);
@@ -174,7 +175,7 @@ final class EncryptedPushes {
   private void sendKey(String registrationId, Completion completion) {
     DeviceKey key = ring.current();
     retries.begun();
-    host.submit(Operation.setKey(key.kind, key.publicBytes()), result -> {
+    host.submitOwn(Operation.setKey(key.kind, key.publicBytes()), result -> {
       if (!result.isOk()) {
         retries.failed(host.now());
       } else if (ring.current().id() == key.id()) {
@@ -232,7 +233,7 @@ final class EncryptedPushes {
   // Shared keys
 
   private void request(long key) {
-    host.submit(Operation.of(OperationType.GET_KEY, key), result -> take(key, result));
+    host.submitOwn(Operation.of(OperationType.GET_KEY, key), result -> take(key, result));
   }
 
   private void take(long key, OperationResult result) {

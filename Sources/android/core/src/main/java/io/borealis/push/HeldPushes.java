@@ -34,7 +34,7 @@ final class HeldPushes {
     }
   }
 
-  private static final class Wait {
+  static final class Wait {
     final List<Held> pushes = new ArrayList<>();
     /** {@link #NEVER} while a response is awaited. */
     long askAgain = NEVER;

@@ -43,7 +43,7 @@ final class Json {
     private final String text;
     private final Map<String, int[]> ranges;
 
-    private Document(Map<String, Object> object, String text, Map<String, int[]> ranges) {
+    Document(Map<String, Object> object, String text, Map<String, int[]> ranges) {
       this.object = object;
       this.text = text;
       this.ranges = ranges;

@@ -25,7 +25,7 @@ final class KeyRing {
   static final long LONGEST_LIFE = 10 * 86_400;
 
   /** A key pair, and since when the server has it, or a later one; until then, when it was made. */
-  private static final class Own {
+  static final class Own {
     final DeviceKey key;
     final long since;
 
@@ -202,7 +202,7 @@ final class KeyRing {
     /** The key is shared and may still arrive: seconds for which the server keeps the push; otherwise -1. */
     final long life;
 
-    private Reading(byte[] opened, Long key, int code, long life) {
+    Reading(byte[] opened, Long key, int code, long life) {
       this.opened = opened;
       this.key = key;
       this.code = code;

@@ -32,7 +32,7 @@ final class Link {
     void post(Runnable task);
   }
 
-  private final Owner owner;
+  final Owner owner;
   /** Null for connections without TLS. */
   private final TlsSettings tls;
   private final Selector selector;
@@ -68,7 +68,7 @@ final class Link {
     }
   }
 
-  private void resolved(List<InetAddress> addresses) {
+  void resolved(List<InetAddress> addresses) {
     candidates = new ArrayList<>(addresses);
     if (!candidates.isEmpty()) Collections.rotate(candidates, -(rotation % candidates.size()));
     tryNextAddress("no address found for " + target.host);
@@ -173,7 +173,7 @@ final class Link {
   }
 
   /** Resolves names on a thread of its own, one at a time, since that may block for long. */
-  private final class Resolver {
+  final class Resolver {
     private String wanted;
     private boolean isRunning;
 

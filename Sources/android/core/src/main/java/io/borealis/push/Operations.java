@@ -2,8 +2,11 @@ package io.borealis.push;
 
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The operations and receipts that wait to be sent or for their results, and what a new registration must be
@@ -39,10 +42,17 @@ final class Operations {
   private boolean tokensKnown = true;
   private Wishes wishes;
   private Restoration restoration = new Restoration();
+  private final FactSource facts;
+  private int wantedFacts;
+  /** What the server knows of the registration from this run. */
+  private final Map<Integer, String> knownFacts = new HashMap<>();
+  private Map<Integer, String> reportedFacts = Collections.emptyMap();
+  private Restoration factReport = new Restoration();
   private long sequence;
 
   /** Results go to a list of actions. */
-  Operations(Wishes wishes, List<Action> actions) {
+  Operations(Wishes wishes, FactSource facts, List<Action> actions) {
+    this.facts = facts;
     this.wishes = wishes;
     this.actions = actions;
   }
@@ -159,6 +169,10 @@ final class Operations {
   private void finished(OperationResult result, long now) {
     actions.add(new Action.Result(result));
     if (restoration.ended(result.sequence(), result.code(), now)) noteRestored();
+    if (factReport.ended(result.sequence(), result.code(), now)) {
+      knownFacts.putAll(reportedFacts);
+      reportFacts(now);
+    }
   }
 
   /** Ends all operations, in the order in which they were submitted. */
@@ -182,10 +196,12 @@ final class Operations {
     Iterator<Pending> all = pending.iterator();
     while (all.hasNext()) {
       Pending one = all.next();
-      if (restoration.isInFlight(one.sequence)) all.remove();
+      if (restoration.isInFlight(one.sequence) || factReport.isInFlight(one.sequence)) all.remove();
       else one.sent = false;
     }
     restoration = new Restoration();
+    factReport = new Restoration();
+    wantedFacts = 0;
   }
 
   long nextDeadline() {
@@ -194,9 +210,9 @@ final class Operations {
     return next;
   }
 
-  /** When to send alias, tags and tokens again. */
+  /** When to send alias, tags and tokens, or facts, again. */
   long restorationDue() {
-    return restoration.again();
+    return Math.min(restoration.again(), factReport.again());
   }
 
   /**
@@ -217,6 +233,7 @@ final class Operations {
   /** The server issued a new registration, which has nothing of the old one. */
   void registered() {
     tokensKnown = false;
+    knownFacts.clear();
     if (wishes.isEmpty()) return;
     wishes = wishes.known(false);
     actions.add(new Action.StoreWishes(wishes));
@@ -225,6 +242,38 @@ final class Operations {
   /** Whether the restoration is due now; true once. */
   boolean isRestorationDue(long now) {
     return restoration.isDue(now, pending.isEmpty());
+  }
+
+  boolean isFactReportDue(long now) {
+    return factReport.isDue(now, true);
+  }
+
+  /** The server asks for facts: their bits. It erases what it does not ask for. */
+  void want(int facts) {
+    wantedFacts = facts;
+    for (int fact = 1; fact <= FactSource.OPTED_OUT; fact++) if (!isWanted(fact)) knownFacts.remove(fact);
+  }
+
+  private boolean isWanted(int fact) {
+    return (wantedFacts >> fact - 1 & 1) != 0;
+  }
+
+  /** Reports what the server asks for and does not know; one report at a time. */
+  void reportFacts(long now) {
+    if (!factReport.isIdle()) return;
+    Map<Integer, String> changed = new HashMap<>();
+    for (int fact = 1; fact <= FactSource.OPTED_OUT; fact++) {
+      if (!isWanted(fact)) continue;
+      String value = facts.read(fact);
+      if (value == null || Wire.utf8(value).length > Wire.MAX_FACT) value = "";
+      String known = knownFacts.get(fact);
+      if (!value.equals(known == null ? "" : known)) changed.put(fact, value);
+    }
+    if (changed.isEmpty()) return;
+    reportedFacts = changed;
+    long number = nextSequence();
+    factReport.begun(number);
+    add(number, Operation.setFacts(changed), now);
   }
 
   /** Puts what a new registration lacks before the app's own operations. */

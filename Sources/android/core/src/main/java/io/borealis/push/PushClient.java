@@ -120,6 +120,12 @@ public final class PushClient implements Closeable {
     if (running != null) running.networkChanged();
   }
 
+  /** Facts about the device may have changed: reports those that the server asks for. */
+  public void factsChanged() {
+    Runner running = running();
+    if (running != null) running.factsChanged();
+  }
+
   /**
    * The app has handled a push for which {@link PushListener#onPush} returned false. When this returns, the
    * push is recorded in the state file and is not passed to the app again, however the process ends.

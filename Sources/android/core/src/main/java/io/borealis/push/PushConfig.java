@@ -33,8 +33,9 @@ public final class PushConfig implements Cloneable {
   File caFile;
   Set<String> pins = Collections.emptySet();
   Executor executor;
+  FactSource facts = fact -> fact == FactSource.APP_VERSION ? appVersion : null;
 
-  private PushConfig(String server, String appKey, File stateFile) {
+  PushConfig(String server, String appKey, File stateFile) {
     this.server = ServerAddress.parse(server);
     if (this.server == null) throw new IllegalArgumentException("\"" + server + "\" is not host:port");
     this.appKey = Hex.bytes(appKey);
@@ -44,7 +45,7 @@ public final class PushConfig implements Cloneable {
     this.stateFile = check(stateFile, "stateFile");
   }
 
-  private static <T> T check(T value, String name) {
+  static <T> T check(T value, String name) {
     if (value == null) throw new NullPointerException(name);
     return value;
   }
@@ -67,7 +68,7 @@ public final class PushConfig implements Cloneable {
   public static final class Builder {
     private final PushConfig config;
 
-    private Builder(PushConfig config) {
+    Builder(PushConfig config) {
       this.config = config;
     }
 
@@ -123,6 +124,16 @@ public final class PushConfig implements Cloneable {
     /** The kind of key for end-to-end encryption; {@link Encryption#NONE} by default. */
     public Builder encryption(Encryption encryption) {
       config.encryption = check(encryption, "encryption");
+      return this;
+    }
+
+    /** Reads facts about the device, before the sources that were set earlier. */
+    public Builder facts(FactSource source) {
+      FactSource earlier = config.facts;
+      config.facts = fact -> {
+        String value = source.read(fact);
+        return value == null ? earlier.read(fact) : value;
+      };
       return this;
     }
 

@@ -35,6 +35,10 @@ final class Restoration {
     return inFlight.contains(sequence);
   }
 
+  boolean isIdle() {
+    return inFlight.isEmpty();
+  }
+
   /** When to send all of them again; {@link Long#MAX_VALUE} for not before the next login. */
   long again() {
     return again;

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** Drives a {@link Session} on a thread of its own: sockets, clock, state file, calls of the app. */
-final class Runner implements Link.Owner {
+final class Runner implements Link.Owner, EncryptedPushes.Host {
   /** With this many unhandled pushes nothing more is read until half of them are left. */
   static final int MOST_IN_HAND = 1024;
 
@@ -47,9 +47,9 @@ final class Runner implements Link.Owner {
     StoredState stored = store.load(config.appKey, config.formerRegistrationId);
     Profile profile = new Profile(config.appKey, config.platform.number, config.appVersion, config.clientName,
         config.heartbeat, isForeground);
-    session = new Session(config.server, profile, stored, new SecureRandom().nextLong());
+    session = new Session(config.server, profile, stored, config.facts, new SecureRandom().nextLong());
     int kind = config.encryption.kind;
-    keys = kind == 0 ? null : new EncryptedPushes(new KeyHost(), kind, stored.keys, session.deliveries());
+    keys = kind == 0 ? null : new EncryptedPushes(this, kind, stored.keys, session.deliveries());
     registrationId = stored.identity == null ? null : stored.identity.registrationId;
     time = new LoopClock(clock.monotonic(), clock.steady());
     selector = Selector.open();
@@ -60,7 +60,8 @@ final class Runner implements Link.Owner {
   }
 
   /** The registration that is stored; null if there is none. */
-  String registrationId() {
+  @Override
+  public String registrationId() {
     return registrationId;
   }
 
@@ -82,6 +83,10 @@ final class Runner implements Link.Owner {
 
   void networkChanged() {
     post(() -> perform(session.networkChanged(time.now())));
+  }
+
+  void factsChanged() {
+    post(() -> perform(session.factsChanged(time.now())));
   }
 
   void submit(Operation operation, ResultCallback callback) {
@@ -262,7 +267,8 @@ final class Runner implements Link.Owner {
   }
 
   /** Passes a push to the app. */
-  private void pass(Push push) {
+  @Override
+  public void pass(Push push) {
     dispatcher.post(() -> {
       // The next run passes it to the app.
       if (isClosing) return;
@@ -292,74 +298,63 @@ final class Runner implements Link.Owner {
     perform(session.connectionEnded(reason, time.now()));
   }
 
-  /** What the encryption uses of this. */
-  private final class KeyHost implements EncryptedPushes.Host {
-    @Override
-    public long now() {
-      return time.now();
-    }
+  // Encryption
 
-    @Override
-    public long steady() {
-      return clock.steady();
-    }
+  @Override
+  public long now() {
+    return time.now();
+  }
 
-    @Override
-    public long wallSeconds() {
-      return clock.wallSeconds();
-    }
+  @Override
+  public long steady() {
+    return clock.steady();
+  }
 
-    @Override
-    public boolean isLoggedIn() {
-      return session.isLoggedIn();
-    }
+  @Override
+  public long wallSeconds() {
+    return clock.wallSeconds();
+  }
 
-    @Override
-    public String registrationId() {
-      return registrationId;
-    }
+  @Override
+  public boolean isLoggedIn() {
+    return session.isLoggedIn();
+  }
 
-    @Override
-    public void submit(Operation operation, EncryptedPushes.Completion completion) {
-      long number = session.nextSequence();
-      ownCompletions.put(number, completion);
-      perform(session.submit(number, operation, time.now()));
-    }
+  @Override
+  public void submitOwn(Operation operation, EncryptedPushes.Completion completion) {
+    long number = session.nextSequence();
+    ownCompletions.put(number, completion);
+    perform(session.submit(number, operation, time.now()));
+  }
 
-    @Override
-    public void deliver(Push push) {
-      pass(push);
-    }
+  @Override
+  public void drop(long messageId) {
+    noteHandled(messageId);
+    perform(session.pushHandled(messageId, time.now()));
+  }
 
-    @Override
-    public void drop(long messageId) {
-      noteHandled(messageId);
-      perform(session.pushHandled(messageId, time.now()));
-    }
+  @Override
+  public void unreadable(long messageId, long key, int code) {
+    dispatcher.post(() -> listener.onUnreadable(messageId, Hex.of(key), code));
+  }
 
-    @Override
-    public void unreadable(long messageId, long key, int code) {
-      dispatcher.post(() -> listener.onUnreadable(messageId, Hex.of(key), code));
-    }
+  @Override
+  public void keyMissing(long key, int code) {
+    dispatcher.post(() -> listener.onKeyMissing(Hex.of(key), code));
+  }
 
-    @Override
-    public void keyMissing(long key, int code) {
-      dispatcher.post(() -> listener.onKeyMissing(Hex.of(key), code));
-    }
+  @Override
+  public void leftToChannel(long messageId) {
+    dispatcher.post(() -> listener.onLeftToChannel(messageId));
+  }
 
-    @Override
-    public void leftToChannel(long messageId) {
-      dispatcher.post(() -> listener.onLeftToChannel(messageId));
-    }
+  @Override
+  public boolean store(KeyRecord record) {
+    return store.append(StateRecord.key(record), true);
+  }
 
-    @Override
-    public boolean store(KeyRecord record) {
-      return store.append(StateRecord.key(record), true);
-    }
-
-    @Override
-    public void dropStored(List<Long> keys) {
-      store.drop(keys);
-    }
+  @Override
+  public void dropStored(List<Long> keys) {
+    store.drop(keys);
   }
 }

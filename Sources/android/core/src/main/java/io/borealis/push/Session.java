@@ -56,13 +56,13 @@ final class Session {
    * Makes a machine that is not started, with what an earlier run stored. The fingerprint is stored already.
    * The same seed gives the same waits.
    */
-  Session(ServerAddress server, Profile profile, StoredState stored, long seed) {
+  Session(ServerAddress server, Profile profile, StoredState stored, FactSource facts, long seed) {
     this.server = server;
     this.profile = profile;
     fingerprint = stored.fingerprint;
     identity = stored.identity;
     deliveries = new Deliveries(stored.handled, stored.inHand);
-    operations = new Operations(stored.wishes, actions);
+    operations = new Operations(stored.wishes, facts, actions);
     backOff = new BackOff(seed);
   }
 
@@ -144,19 +144,12 @@ final class Session {
 
   /** The connection could not be made, or the peer has ended it; {@code why} is for people. */
   List<Action> connectionEnded(String why, long now) {
-    switch (phase) {
-      case CONNECTING:
-        lost(new Disconnect(Disconnect.Kind.CONNECT_FAILED, 0, why), now);
-        break;
-      case GREETING:
-      case SESSION:
-        lost(new Disconnect(Disconnect.Kind.CONNECTION_LOST, 0, why), now);
-        break;
-      case DRAINING:
-        end(goAway(Wire.REASON_DRAIN), ServerFrame.AT_ONCE, retryAfter, false, now);
-        break;
-      default:
-        break;
+    if (phase == Phase.CONNECTING) {
+      lost(new Disconnect(Disconnect.Kind.CONNECT_FAILED, 0, why), now);
+    } else if (phase == Phase.GREETING || phase == Phase.SESSION) {
+      lost(new Disconnect(Disconnect.Kind.CONNECTION_LOST, 0, why), now);
+    } else if (phase == Phase.DRAINING) {
+      end(goAway(Wire.REASON_DRAIN), ServerFrame.AT_ONCE, retryAfter, false, now);
     }
     return takeActions();
   }
@@ -327,13 +320,16 @@ final class Session {
         deliveries.recall(frame.messageId, actions);
         return true;
       case Wire.FACTS_WANTED:
+        operations.want(frame.facts);
+        reportFacts(now);
         return true;
       case Wire.RESULT:
         OperationType type = operations.takeResult(frame.sequence, frame.code, frame.content, now);
         if (type == OperationType.LOGOUT && frame.code == ResultCode.OK) {
           flushAcks(now);
           stopped(now);
-        } else if (type != null && phase == Phase.SESSION && operations.isLogoutNext()) {
+        } else if (phase == Phase.SESSION
+            && (type == OperationType.SET_FACTS || type != null && operations.isLogoutNext())) {
           sendWaiting(now);
         }
         return true;
@@ -415,6 +411,18 @@ final class Session {
     return takeActions();
   }
 
+  /** Facts may have changed: reports those that the server asks for. */
+  List<Action> factsChanged(long now) {
+    reportFacts(now);
+    return takeActions();
+  }
+
+  private void reportFacts(long now) {
+    if (phase != Phase.SESSION) return;
+    operations.reportFacts(now);
+    sendWaiting(now);
+  }
+
   private void sendWaiting(long now) {
     send(operations.takeUnsent(version, sendLimit, now), now);
     operations.refuseUnsendable(version, sendLimit, now);
@@ -428,20 +436,18 @@ final class Session {
    */
   long nextDeadline() {
     long next = operations.nextDeadline();
-    switch (phase) {
-      case WAITING:
-        return Math.min(next, waitUntil);
-      case CONNECTING:
-      case GREETING:
-        return Math.min(next, attemptSince + LOGIN_TIME);
-      case SESSION:
-        next = Math.min(next, Math.min(heartbeat.pingDue(), heartbeat.deadline()));
-        return Math.min(next, Math.min(deliveries.ackDue(), operations.restorationDue()));
-      case DRAINING:
-        return Math.min(next, Math.min(drainSince + DRAIN_TIME, deliveries.ackDue()));
-      default:
-        return next;
+    if (phase == Phase.WAITING) return Math.min(next, waitUntil);
+    if (phase == Phase.CONNECTING || phase == Phase.GREETING) {
+      return Math.min(next, attemptSince + LOGIN_TIME);
     }
+    if (phase == Phase.SESSION) {
+      next = Math.min(next, Math.min(heartbeat.pingDue(), heartbeat.deadline()));
+      return Math.min(next, Math.min(deliveries.ackDue(), operations.restorationDue()));
+    }
+    if (phase == Phase.DRAINING) {
+      return Math.min(next, Math.min(drainSince + DRAIN_TIME, deliveries.ackDue()));
+    }
+    return next;
   }
 
   /** Time has passed. */
@@ -456,35 +462,27 @@ final class Session {
       operations.restore(version, now);
       sendWaiting(now);
     }
+    if (phase == Phase.SESSION && operations.isFactReportDue(now)) reportFacts(now);
     tickPhase(now);
     return takeActions();
   }
 
   private void tickPhase(long now) {
-    switch (phase) {
-      case WAITING:
-        if (waitUntil <= now) connect(now);
-        break;
-      case CONNECTING:
-      case GREETING:
-        if (attemptSince + LOGIN_TIME > now) break;
-        Disconnect reason = phase == Phase.GREETING ? Disconnect.of(Disconnect.Kind.LOGIN_TIMEOUT)
-            : new Disconnect(Disconnect.Kind.CONNECT_FAILED, 0, "no answer");
-        end(reason, ServerFrame.AFTER_BACK_OFF, 0, now);
-        break;
-      case SESSION:
-        if (heartbeat.deadline() <= now) {
-          end(Disconnect.of(Disconnect.Kind.HEARTBEAT_TIMEOUT), ServerFrame.AFTER_BACK_OFF, 0, now);
-        } else if (heartbeat.pingDue() <= now) {
-          ping(now);
-        }
-        break;
-      case DRAINING:
-        if (drainSince + DRAIN_TIME > now) break;
-        end(goAway(Wire.REASON_DRAIN), ServerFrame.AT_ONCE, retryAfter, now);
-        break;
-      default:
-        break;
+    if (phase == Phase.WAITING) {
+      if (waitUntil <= now) connect(now);
+    } else if (phase == Phase.CONNECTING || phase == Phase.GREETING) {
+      if (attemptSince + LOGIN_TIME > now) return;
+      Disconnect reason = phase == Phase.GREETING ? Disconnect.of(Disconnect.Kind.LOGIN_TIMEOUT)
+          : new Disconnect(Disconnect.Kind.CONNECT_FAILED, 0, "no answer");
+      end(reason, ServerFrame.AFTER_BACK_OFF, 0, now);
+    } else if (phase == Phase.SESSION) {
+      if (heartbeat.deadline() <= now) {
+        end(Disconnect.of(Disconnect.Kind.HEARTBEAT_TIMEOUT), ServerFrame.AFTER_BACK_OFF, 0, now);
+      } else if (heartbeat.pingDue() <= now) {
+        ping(now);
+      }
+    } else if (phase == Phase.DRAINING && drainSince + DRAIN_TIME <= now) {
+      end(goAway(Wire.REASON_DRAIN), ServerFrame.AT_ONCE, retryAfter, now);
     }
   }
 

@@ -125,7 +125,7 @@ final class StateRecord {
     final int start;
     final int end;
 
-    private Found(long device, StateRecord record, int start, int end) {
+    Found(long device, StateRecord record, int start, int end) {
       this.device = device;
       this.record = record;
       this.start = start;

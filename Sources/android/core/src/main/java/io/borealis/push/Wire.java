@@ -16,6 +16,7 @@ final class Wire {
   static final int MAX_FRAME_WITH_LENGTH = MAX_FRAME + 3;
   /** Most bytes of a text or byte string with a count of one byte. */
   static final int MAX_COUNTED = 255;
+  static final int MAX_FACT = 64;
   static final int MAX_CHANNEL_TOKEN = 4096;
   static final int MAX_FINGERPRINT = 64;
   static final int MAX_TAGS = 1000;

@@ -62,7 +62,8 @@ public final class Borealis implements Closeable {
   public static PushConfig.Builder config(Context context, String server, String appKey) {
     File state = new File(context.getNoBackupFilesDir(), "borealis.state");
     Handler main = new Handler(Looper.getMainLooper());
-    return PushConfig.builder(server, appKey, state).executor(main::post);
+    return PushConfig.builder(server, appKey, state).executor(main::post)
+        .facts(new PhoneFacts(context.getApplicationContext()));
   }
 
   /**

@@ -25,6 +25,8 @@ final class Foreground implements Application.ActivityLifecycleCallbacks {
     if (isForeground == reported) return;
     reported = isForeground;
     client.setForeground(isForeground, null);
+    // The user may have been in the settings.
+    if (isForeground) client.factsChanged();
   }
 
   @Override
