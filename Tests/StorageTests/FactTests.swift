@@ -58,6 +58,50 @@ import Testing
     store.close()
   }
 
+  /// Of a database of a version without facts, and with a table of credentials for APNs alone.
+  @Test(.onSQLite) func `A database of before gets facts, and keeps its credentials`() async throws {
+    let place = try #require(embeddedMigrations.firstIndex { $0.name == "facts" })
+    do {
+      let database = try Database(path: folder.database, mode: .create)
+      try Migrator.migrate(database, to: Array(embeddedMigrations.prefix(place)), at: .start)
+      try database.run(
+        """
+        INSERT INTO app (id, app_key, name, secret_hash, created_at, next_number, account_id, plan)
+        VALUES (1, '000102030405060708090a0b', 'a', zeroblob(32), 1, 2, 1, 'unlimited')
+        """)
+      for number in 0..<2 as Range<Int64> {
+        try database.run(
+          """
+          INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint, app_version,
+            created_at, last_seen_at)
+          VALUES (1, ?1, CAST(printf('%010d', ?1) AS BLOB), zeroblob(16), 1, x'', '1.0', 1, 1)
+          """, .integer(number))
+      }
+      try database.run(
+        """
+        INSERT INTO apns_credential (id, app_id, kind, environment, topic, key_id, fingerprint, created_at, changed_at,
+          sealed) VALUES (7, 1, 1, 2, 'com.example.app', 'ABC123DEFG', zeroblob(32), 1000, 1000, x'01')
+        """)
+    }
+    let store = try Store.testing(folder)
+    let app = AppID(1)
+    let row = try await store.look { transaction throws(StorageError) in try transaction.apps.find(app) }
+    #expect(row?.facts.isEmpty == true && row?.hasErasedFacts == false)
+    let credentials = try await store.look { transaction throws(StorageError) in
+      try transaction.credentials.all(app: app)
+    }
+    #expect(credentials.map(\.id) == [CredentialID(7)])
+    #expect(try await Self.facts(store, app, Self.first) == [])
+    try await Self.want([DeviceFactSet(.model), DeviceFactSet(.language)], store, app)
+    for number in 0..<2 as Range<UInt32> {
+      _ = try await Self.report(
+        [.model: "a", .language: "l\(number)"], store, app, of: RegistrationNumber(number))
+    }
+    #expect(try await Self.facts(store, app, Self.first) == ["language=l0", "model=a"])
+    #expect(try await Self.facts(store, app, RegistrationNumber(1)) == ["model=a", "language=l1"])
+    store.close()
+  }
+
   @Test func `Values that nobody has make room`() async throws {
     let store = try Store.testing(folder)
     let app = try await store.addApp(registrations: 2)
