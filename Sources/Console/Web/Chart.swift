@@ -80,7 +80,7 @@ struct Chart: Sendable {
     let earlier = before.flatMap { one in one.values[index].map { "\(one.name) \(format($0))" } }
     return """
       <g class="slot"><title>\(periods[index]): \((values + [earlier].compactMap(\.self)).joined(separator: ", "))</title>\
-      <rect x="\(index * 10)" y="0" width="10" height="100"/></g>
+      <rect x="\(index * 10)"/></g>
 
       """
   }

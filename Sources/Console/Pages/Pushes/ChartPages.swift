@@ -228,15 +228,30 @@ struct StatisticsPage: Sendable {
     let heads =
       ([Words.chartOnline, Words.chartPushes, Words.targets, Words.byOwn] + vendors.map { Words.by($0) }
       + [Words.refusedCount, Words.deniedCount, Words.shown, Words.tapped]).map { call($0) } + ["p50", "p99"]
-    let rows = self.rows.enumerated().reversed().filter { $0.element != nil }
-    guard !rows.isEmpty else { return "<p class=\"quiet\">\(call(Words.noNumbers))</p>" }
+    let lines = lines
+    guard !lines.isEmpty else { return "<p class=\"quiet\">\(call(Words.noNumbers))</p>" }
     return """
       <table class="numbers"><thead><tr><th>\(call(Words.time))</th>\(heads, { "<th class=\"number\">\($0)</th>" })</tr></thead>
-      <tbody>\(rows, { line($0.offset, $0.element ?? StatisticsRow(), heads) })</tbody></table>
+      <tbody>\(lines, { line($0.name, $0.row, heads) })</tbody></table>
       """
   }
 
-  private func line(_ index: Int, _ row: StatisticsRow, _ heads: [String]) -> HTML {
+  /// The latest first; a week by day, as 168 lines are more than anybody reads.
+  private var lines: [(name: String, row: StatisticsRow)] {
+    var lines: [(name: String, row: StatisticsRow)] = []
+    for (index, row) in rows.enumerated() {
+      guard let row else { continue }
+      let name = periods.range == .week ? String(periods.name(index).prefix(10)) : periods.name(index)
+      if lines.last?.name == name {
+        lines[lines.count - 1].row.add(row)
+      } else {
+        lines.append((name, row))
+      }
+    }
+    return lines.reversed()
+  }
+
+  private func line(_ name: String, _ row: StatisticsRow, _ heads: [String]) -> HTML {
     let delivered = vendors.map { row.delivered($0.id) }
     let counts =
       ([row.online, row.pushes, row.targets, row.acknowledged] + delivered + [
@@ -247,7 +262,7 @@ struct StatisticsPage: Sendable {
       LatencySteps.percentile(share, of: row.latencies).map { Numbers.duration(Double($0)) } ?? "–"
     }
     return """
-      <tr><th scope="row">\(periods.name(index))</th>\
+      <tr><th scope="row">\(name)</th>\
       \(zip(heads, counts + latencies), { "<td class=\"number\" data-label=\"\($0.0)\">\($0.1)</td>" })</tr>
 
       """
