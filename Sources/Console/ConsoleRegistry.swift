@@ -50,6 +50,7 @@ enum ConsoleRegistry {
     Entry { ChartPages(router: $0.router) },
     Entry { WhyPages(router: $0.router) },
     Entry { DevicePages(router: $0.router) },
+    Entry { NamePages(router: $0.router) },
     Entry { AliasPages(router: $0.router) },
     Entry { DeviceDeletionPages(router: $0.router) },
     Entry { VirtualDevicePages(router: $0.router, gateway: $0.gateway, pushes: $0.pushes) },

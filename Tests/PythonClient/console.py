@@ -280,6 +280,7 @@ async def scenario(server: Server, folder: pathlib.Path, account: pathlib.Path, 
         await look_back(walk, phone)
         await study_results(walk, phone)
         await ask_why(walk, phone, f"http://{server.http}", key)
+        await phone.device.set_tags(["news"])
         await fill_in_a_push(walk, f"http://{server.http}", key, phone.device.registration_id)
         await take_back(walk, f"http://{server.http}", key)
         await plan_a_push(walk, f"http://{server.http}", key, phone.device.registration_id)

@@ -17,6 +17,7 @@ async def fill_in_a_push(walk: Any, address: str, key: str, device: str) -> None
         await page.get_by_role("radio", name=choice, exact=True).check()
         shown = await page.locator("label[for=names]").inner_text()
         expect_equal(shown.strip(), label, f"label for {choice}")
+    await suggest_a_tag(page)
     await page.get_by_label("Text", exact=True).fill('{"page": 7}')
     await page.get_by_role("radio", name="Custom message").check()
     await page.locator(".phone .silent code", has_text='{"page": 7}').wait_for()
@@ -33,6 +34,23 @@ async def fill_in_a_push(walk: Any, address: str, key: str, device: str) -> None
     await page.get_by_text("curl", exact=True).click()
     await page.locator("code", has_text='"extras":{"page":"/cart"}').first.wait_for()
     await walk.look("confirm-message")
+
+
+async def suggest_a_tag(page: Any) -> None:
+    """A tag is found by its first letters, with how many devices have it, and taken with the keyboard alone."""
+    await page.get_by_role("radio", name="Tag", exact=True).check()
+    field = page.get_by_role("combobox", name="Tags", exact=False).first
+    await field.fill("nowhere, ")
+    await field.press_sequentially("ne")
+    option = page.get_by_role("option", name="news")
+    await option.wait_for()
+    expect_equal(await option.inner_text(), "news\n1", "a suggestion")
+    await field.press("ArrowDown")
+    await field.press("Enter")
+    expect_equal(await field.input_value(), "nowhere, news, ", "the field after a choice")
+    await page.locator("[data-audience-size]").get_by_text("tags nowhere or news").wait_for()
+    await field.fill("")
+    await page.get_by_role("radio", name="Devices", exact=True).check()
 
 
 async def take_back(walk: Any, address: str, key: str) -> None:

@@ -208,6 +208,88 @@ if (new URLSearchParams(location.search).has("notice")) {
   history.replaceState(null, "", address);
 }
 
+// Suggests names that the app uses while one is typed into a field that holds several (ARIA, "combobox with a list").
+function suggest(field, form) {
+  const list = Object.assign(document.createElement("ul"), { className: "suggestions", id: `${field.id}-names`, hidden: true });
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", field.labels[0].innerText.trim());
+  field.after(list);
+  for (const [name, value] of [["role", "combobox"], ["aria-autocomplete", "list"], ["aria-expanded", "false"], ["aria-controls", list.id]]) field.setAttribute(name, value);
+  let timer = 0;
+  let latest = 0;
+  let chosen = -1;
+
+  // The name at the cursor: from the separator before it.
+  function start() {
+    return /[^,，\s]*$/.exec(field.value.slice(0, field.selectionStart)).index;
+  }
+
+  function show(names) {
+    chosen = -1;
+    list.replaceChildren(...names.map(({ name, devices }, number) => {
+      const item = Object.assign(document.createElement("li"), { id: `${list.id}-${number}`, textContent: name });
+      item.setAttribute("role", "option");
+      item.append(Object.assign(document.createElement("span"), { className: "quiet", textContent: devices }));
+      // Before the field loses the focus.
+      item.addEventListener("mousedown", (event) => {
+        event.preventDefault();
+        take(name);
+      });
+      item.dataset.name = name;
+      return item;
+    }));
+    list.hidden = !names.length;
+    field.setAttribute("aria-expanded", String(!list.hidden));
+    field.removeAttribute("aria-activedescendant");
+  }
+
+  function choose(number) {
+    chosen = (number + list.children.length) % list.children.length;
+    [...list.children].forEach((item, each) => item.setAttribute("aria-selected", String(each === chosen)));
+    field.setAttribute("aria-activedescendant", list.children[chosen].id);
+    list.children[chosen].scrollIntoView({ block: "nearest" });
+  }
+
+  function take(name) {
+    const before = field.value.slice(0, start());
+    const after = field.value.slice(field.selectionStart).replace(/^[^,，\s]*/, "");
+    field.value = `${before}${name}${after || ", "}`;
+    latest += 1;
+    show([]);
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    clearTimeout(timer);
+  }
+
+  async function ask() {
+    const number = ++latest;
+    const kind = field.name === "names" ? form.elements.audience.value : "tag";
+    const text = field.value.slice(start(), field.selectionStart);
+    if (!text || !["alias", "tag"].includes(kind)) return show([]);
+    try {
+      const answer = await fetch(`${form.dataset.names}?${new URLSearchParams({ kind, q: text })}`, { headers: scripted });
+      const names = answer.ok ? (await answer.json()).names : [];
+      if (number === latest && document.activeElement === field) show(names);
+    } catch {
+      // The next character asks again.
+    }
+  }
+
+  field.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, 120);
+  });
+  field.addEventListener("keydown", (event) => {
+    if (list.hidden || event.isComposing) return;
+    if (event.key === "ArrowDown") choose(chosen + 1);
+    else if (event.key === "ArrowUp") choose(chosen < 0 ? -1 : chosen - 1);
+    else if (event.key === "Enter" && chosen >= 0) take(list.children[chosen].dataset.name);
+    else if (event.key === "Escape") show([]);
+    else return;
+    event.preventDefault();
+  });
+  field.addEventListener("blur", () => show([]));
+}
+
 // The push form: fields of the chosen audience, the preview, and how many devices it reaches.
 function pushForm(form) {
   const size = form.querySelector("[data-audience-size]");
@@ -261,6 +343,7 @@ function pushForm(form) {
     });
   }
 
+  for (const name of ["names", "all_tags", "no_tags"]) suggest(form.elements[name], form);
   keepDraft(form);
   form.querySelectorAll("[data-own-device]").forEach(offerOwnDevice);
   form.addEventListener("input", () => {

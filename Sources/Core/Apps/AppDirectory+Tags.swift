@@ -11,6 +11,9 @@ extension AppDirectory {
   /// The first tags in use, in order. However many tags there are, it does not take longer.
   package func firstTags(_ limit: Int) -> [String] { state.withLock { $0.table.tags.first(limit) } }
 
+  /// How many registrations have a tag.
+  package func tagCount(_ name: String) -> Int { state.withLock { $0.table.tags.members(name).count } }
+
   /// Whether a registration has a tag.
   package func hasTag(_ name: String, _ number: RegistrationNumber) -> Bool {
     state.withLock { $0.table.tags.members(name).contains(number) }

@@ -181,6 +181,14 @@ extension RegistrationRepository {
     } ?? 0
   }
 
+  /// Aliases of an app in order, from a text on, at most `limit`.
+  package func aliases(app: AppID, from text: String, limit: Int) throws(StorageError) -> [String] {
+    try database.all(
+      "SELECT DISTINCT alias FROM registration WHERE app_id = ? AND alias >= ? ORDER BY alias LIMIT ?",
+      .app(app), .text(text), .integer(limit)
+    ) { $0.text() }
+  }
+
   /// How many registrations of an app have an alias.
   package func count(app: AppID, alias: String) throws(StorageError) -> Int {
     try database.first(

@@ -59,6 +59,17 @@ extension TagRepository {
     }
   }
 
+  /// Names of an app's tags in order: those from a text on, without it if `isAfter`, at most `limit`.
+  package func names(
+    app: AppID, from text: String, isAfter: Bool = false, limit: Int
+  ) throws(StorageError) -> [String] {
+    // No text is between one and itself with U+0001, which no name has.
+    try database.all(
+      "SELECT name FROM tag WHERE app_id = ? AND name >= ? ORDER BY name LIMIT ?", .app(app),
+      .text(isAfter ? text + "\u{1}" : text), .integer(limit)
+    ) { $0.text() }
+  }
+
   /// The names of an app's tag numbers, in their order, without the unknown ones.
   package func names(app: AppID, numbers: [UInt32]) throws(StorageError) -> [String] {
     var names: [String] = []

@@ -36,7 +36,8 @@ struct DevicePages: Controller {
     Layout(
       call(Words.devices), tab: .devices,
       """
-      <h1>\(call(Words.devices))</h1>
+      <div class="row titled"><h1>\(call(Words.devices))</h1><span class="end">
+      <a class="button plain" href="/console/apps/\(call.app?.key.text ?? "")/tags">\(call(Words.tags))</a></span></div>
       \(DeviceForm.html(call, query))
       \(content)
       """)

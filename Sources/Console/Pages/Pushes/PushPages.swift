@@ -77,7 +77,8 @@ struct PushPages: Controller {
       <p class="notice" role="status" hidden data-restored>\(call(Words.draftRestored))
       <button type="button" class="small">\(call(Words.clearForm))</button></p>
       <form class="columns" method="post" action="/console/apps/\(app.key.text)/push/confirm" data-push-form
-        data-audience="/console/apps/\(app.key.text)/push/audience" data-fresh="/console/apps/\(app.key.text)/push">
+        data-audience="/console/apps/\(app.key.text)/push/audience" data-fresh="/console/apps/\(app.key.text)/push"
+        data-names="/console/apps/\(app.key.text)/names">
       <div class="card">
       \(Forms.token(call))<input type="hidden" name="draft" value="\(id)">
       \(PushFormFields.html(call, form, kept: schedule == nil ? nil : form.timing.mode))
@@ -110,7 +111,9 @@ struct PushPages: Controller {
     case .success(let request):
       let size = AudienceSize(request, in: app)
       let words = [size.map { $0.isEmpty ? Words.nobody : $0.phrase }, KnownNames(form, in: app).phrase]
-      text = words.compactMap { $0.map { call($0) } }.joined(separator: " · ")
+      // Three fields make one condition, which is easily mistaken.
+      let sentence = form.audience == .tag ? [AudienceText(request.audience).full(call.language)] : []
+      text = (sentence + words.compactMap { $0.map { call($0) } }).joined(separator: " · ")
     }
     var writer = JSONWriter()
     writer.beginObject()

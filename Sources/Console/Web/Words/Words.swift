@@ -206,6 +206,7 @@ enum Words {
   static let platform = Phrase("Platform", "平台")
   static let waiting = Phrase("Pending pushes", "待送达推送")
   static let tags = Phrase("Tags", "标签")
+  static let noTagsYet = Phrase("No device has had a tag yet.", "还没有设备设置过标签。")
   static let name = Phrase("Name", "姓名")
   static let role = Phrase("Role", "角色")
   static let audit = Phrase("Audit log", "操作日志")
