@@ -11,13 +11,13 @@ async def fill_in_a_push(walk: Any, address: str, key: str, device: str) -> None
     page = walk.page
     await page.goto(f"{address}/console/apps/{key}/push")
     count = page.locator("[data-audience-size]")
+    await suggest_a_tag(page)
     await page.get_by_label("Registration IDs").fill(f"{device}, bob")
     await count.get_by_text("Known: 1 of 2. Unknown: bob").wait_for()
     for choice, label in [("Alias", "Aliases"), ("Tag", "Tags"), ("Devices", "Registration IDs")]:
         await page.get_by_role("radio", name=choice, exact=True).check()
         shown = await page.locator("label[for=names]").inner_text()
         expect_equal(shown.strip(), label, f"label for {choice}")
-    await suggest_a_tag(page)
     await page.get_by_label("Text", exact=True).fill('{"page": 7}')
     await page.get_by_role("radio", name="Custom message").check()
     await page.locator(".phone .silent code", has_text='{"page": 7}').wait_for()

@@ -212,7 +212,7 @@ if (new URLSearchParams(location.search).has("notice")) {
 function suggest(field, form) {
   const list = Object.assign(document.createElement("ul"), { className: "suggestions", id: `${field.id}-names`, hidden: true });
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", field.labels[0].innerText.trim());
+  list.setAttribute("aria-label", form.dataset.suggestions);
   field.after(list);
   for (const [name, value] of [["role", "combobox"], ["aria-autocomplete", "list"], ["aria-expanded", "false"], ["aria-controls", list.id]]) field.setAttribute(name, value);
   let timer = 0;

@@ -78,7 +78,7 @@ struct PushPages: Controller {
       <button type="button" class="small">\(call(Words.clearForm))</button></p>
       <form class="columns" method="post" action="/console/apps/\(app.key.text)/push/confirm" data-push-form
         data-audience="/console/apps/\(app.key.text)/push/audience" data-fresh="/console/apps/\(app.key.text)/push"
-        data-names="/console/apps/\(app.key.text)/names">
+        data-names="/console/apps/\(app.key.text)/names" data-suggestions="\(call(Words.suggestions))">
       <div class="card">
       \(Forms.token(call))<input type="hidden" name="draft" value="\(id)">
       \(PushFormFields.html(call, form, kept: schedule == nil ? nil : form.timing.mode))

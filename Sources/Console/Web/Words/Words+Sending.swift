@@ -40,6 +40,7 @@ extension Words {
   static let registrationIDs = Phrase("Registration IDs", "Registration ID")
   static let aliases = Phrase("Aliases", "别名")
   static let someTags = Phrase("Tags", "标签")
+  static let suggestions = Phrase("Suggestions", "候选项")
   static let severalNames = Phrase("Separate several with commas.", "多个以逗号分隔。")
   static let oneTagIsEnough = Phrase("A device matches if it has at least one of them.", "设备满足其一即可。")
   static let unknownNames = Phrase("Known: {} of {}. Unknown: {}", "已识别 {}/{}，未找到：{}")
