@@ -136,24 +136,24 @@ class JPushTest {
   }
 
   @Test
-  void anAppMayKeepANotificationBack() {
+  void anAppMayKeepANotificationBack() throws Exception {
     Hub hub = Hub.of(app);
     Events.shows = false;
     assertTrue(hub.onPush(push(1)));
     assertTrue(app.notifications.shown.isEmpty());
-    assertEquals("not shown A", Events.ALL.poll());
+    assertEquals("not shown A", Events.next("not shown"));
   }
 
   @Test
-  void aPushMayBeForTheBackgroundOnly() {
+  void aPushMayBeForTheBackgroundOnly() throws Exception {
     Hub hub = Hub.of(app);
     Push push = Push.of(1, "{\"notification\":{\"alert\":\"A\",\"display_foreground\":\"0\"}}");
     app.registered.get(0).onActivityStarted(new Activity());
     hub.onPush(push);
-    assertEquals("not shown A", Events.ALL.poll());
+    assertEquals("not shown A", Events.next("not shown"));
     app.registered.get(0).onActivityStopped(new Activity());
     hub.onPush(push);
-    assertEquals("arrived  A ", Events.ALL.poll());
+    assertEquals("arrived  A ", Events.next("arrived"));
   }
 
   /** The tap comes before the app has called init: it is reported afterwards. */
@@ -167,13 +167,13 @@ class JPushTest {
     Hub.reset();
     app = process();
     new DismissalReceiver().onReceive(app, shown.dismissal.intent);
-    assertEquals("dismissed 8", Events.ALL.poll());
+    assertEquals("dismissed 8", Events.next("dismissed"));
     TapActivity tap = new TapActivity();
     tap.base = app;
     tap.intent = shown.tap.intent;
     tap.onCreate(null);
     assertTrue(tap.finished);
-    assertTrue(Events.ALL.poll().startsWith("opened 8 {"));
+    Events.next("opened 8 {");
     // The receiver's class opens what the push names.
     assertEquals("intent:#Intent;component=a/b;end", app.sent.get(0).action);
     JPushInterface.init(app);
