@@ -91,10 +91,8 @@ final class ScheduleRunner: Sendable {
 
   /// The push object, validated by the current rules.
   private func request(_ due: DueSchedule) -> Result<PushRequest, APIError> {
-    let own = rules.limited(to: due.app?.plan.maxTimeToLive)
-    let rules = due.schedule.isGetui ? own.forGetui : own
-    return Result { () throws(APIError) in try ScheduledPush(stored: due.schedule.push, rules: rules).request
-    }
+    let rules = rules.limited(to: due.app?.plan.maxTimeToLive)
+    return Result { () throws(APIError) in try due.schedule.request(by: rules) }
   }
 
   private func count(_ end: FiringEnd) {

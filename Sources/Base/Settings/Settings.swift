@@ -84,24 +84,20 @@ public struct Settings: Sendable {
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     for (index, raw) in lines.enumerated() {
       let origin = "\(file):\(index + 1)"
-      let line = trimmed(raw)
+      let line = raw.withoutOuterWhitespace
       if line.isEmpty || line.hasPrefix("#") { continue }
       guard let equals = line.firstIndex(of: "=") else {
         throw SettingsError(description: "\(origin): expected \"name = value\"")
       }
-      let name = trimmed(line[..<equals])
+      let name = line[..<equals].withoutOuterWhitespace
       guard table[name] != nil else {
         throw SettingsError(description: "\(origin): unknown name \"\(name)\"")
       }
       guard found[name] == nil else { throw SettingsError(description: "\(origin): \(name) is given twice") }
-      found[name] = Given(value: trimmed(line[line.index(after: equals)...]), origin: "\(origin): \(name)")
+      let value = line[line.index(after: equals)...].withoutOuterWhitespace
+      found[name] = Given(value: value, origin: "\(origin): \(name)")
     }
     return found
-  }
-
-  private static func trimmed(_ text: some StringProtocol) -> String {
-    let start = text.drop { $0.isWhitespace }
-    return String(start.reversed().drop { $0.isWhitespace }.reversed())
   }
 
   private static func pick(

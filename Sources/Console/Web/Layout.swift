@@ -182,6 +182,16 @@ enum Forms {
     """
   }
 
+  /// A radio button or a checkbox with its label behind it.
+  static func box(
+    _ type: String, _ name: String, value: String = "1", _ text: String, isChosen: Bool
+  ) -> HTML {
+    """
+    <label class="choice"><input type="\(type)" name="\(name)" value="\(value)"\(if: isChosen, " checked")> \(text)</label>
+
+    """
+  }
+
   /// A choice of a list.
   static func choice(
     _ label: String, _ name: String, id: String? = nil, _ options: [(value: String, text: String)],

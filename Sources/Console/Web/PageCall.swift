@@ -164,11 +164,7 @@ struct PageCall: Sendable {
   func capture(_ name: String) -> String? { captures?[name] }
 
   /// A field of the form without white space around it; empty if it is missing.
-  func field(_ name: String) -> String {
-    let text = text(name) ?? ""
-    let start = text.drop(while: \.isWhitespace)
-    return String(start.reversed().drop(while: \.isWhitespace).reversed())
-  }
+  func field(_ name: String) -> String { (text(name) ?? "").withoutOuterWhitespace }
 
   /// A field of the form as it was typed, nil if it is missing.
   func text(_ name: String) -> String? {

@@ -21,6 +21,8 @@ enum StateMark: String, Sendable {
   case done
   /// It is under way.
   case open
+  /// A channel's service has it; whether it arrived is not known.
+  case accepted
   /// Somebody has to look.
   case warn
   /// It failed, or does not work.

@@ -24,9 +24,7 @@ package struct CredentialInput: Sendable {
 
   /// A text without white space around it; nil if there is none, or if it is no UTF-8.
   package func text(_ field: String) -> String? {
-    guard let typed = secret(field) else { return nil }
-    let start = typed.drop(while: \.isWhitespace)
-    let text = String(start.reversed().drop(while: \.isWhitespace).reversed())
+    guard let text = secret(field)?.withoutOuterWhitespace else { return nil }
     return text.isEmpty ? nil : text
   }
 

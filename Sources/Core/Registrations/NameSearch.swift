@@ -47,8 +47,8 @@ extension Registrations {
     return found
   }
 
-  /// A page of an app's tags in the order of their bytes, those after a name: also those that nobody has. Nil
-  /// is the name that the next page begins after, if there is one.
+  /// A page of an app's tags in the order of their bytes, those after a name: also those that nobody has.
+  /// `next` is the last of them if more follow, else nil.
   package func tags(after name: String?, in app: App, limit: Int) async
     -> Result<(tags: [NameInUse], next: String?), StorageError>
   {

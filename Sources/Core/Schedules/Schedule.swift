@@ -27,6 +27,12 @@ package struct Schedule: Sendable {
   package var isGetui: Bool { row.cid.map { GetuiOrigin.isName($0) } ?? false }
   /// The push object, as JSON.
   package var push: [UInt8] { row.push }
+
+  /// What it pushes, by the rules that its app has now. Throws the push API's errors, since these may have
+  /// changed in the meantime.
+  package func request(by rules: PushRules) throws(APIError) -> PushRequest {
+    try ScheduledPush(stored: push, rules: isGetui ? rules.forGetui : rules).request
+  }
 }
 
 /// An occurrence of a schedule that has come.

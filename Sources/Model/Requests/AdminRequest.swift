@@ -22,7 +22,7 @@ package struct AppRequest: Equatable, Sendable {
       guard let text = value.string else { throw faults.invalid("\(key) must be a string") }
       return text.isEmpty ? nil : text
     }
-    guard let name = try text("app_name").map(Self.trimmed), !name.isEmpty else {
+    guard let name = try text("app_name").map(\.withoutOuterWhitespace), !name.isEmpty else {
       throw faults.missing("Missing parameter: app_name")
     }
     guard isName(name) else {
@@ -37,12 +37,6 @@ package struct AppRequest: Equatable, Sendable {
       throw faults.invalid("group_name must have at most \(maximumNameBytes) bytes and no control characters")
     }
     return AppRequest(name: name, androidPackage: package, group: group)
-  }
-
-  /// Without leading and trailing white space.
-  private static func trimmed(_ text: String) -> String {
-    let start = text.drop(while: \.isWhitespace)
-    return String(start.reversed().drop(while: \.isWhitespace).reversed())
   }
 
   /// Whether a text may be the name of an app or an account: 1 to 100 bytes, no control characters.

@@ -52,9 +52,7 @@ private struct WhyPage: Sendable {
 
   init(_ call: PageCall, _ app: App, _ id: MessageID, _ excerpt: PushExcerpt) {
     (self.call, self.app, self.id, self.excerpt) = (call, app, id, excerpt)
-    let typed = call.target["registration_id"] ?? ""
-    let start = typed.drop(while: \.isWhitespace)
-    query = String(start.reversed().drop(while: \.isWhitespace).reversed())
+    query = (call.target["registration_id"] ?? "").withoutOuterWhitespace
   }
 
   private var path: String { "/console/apps/\(app.key.text)/pushes/\(id.text)" }

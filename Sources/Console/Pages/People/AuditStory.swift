@@ -74,11 +74,7 @@ private struct Person {
       (name, address) = (who, "")
       return
     }
-    name = String(who[..<start]).trimmed
+    name = who[..<start].withoutOuterWhitespace
     address = String(who[start...].dropFirst().dropLast())
   }
-}
-
-extension String {
-  fileprivate var trimmed: String { String(reversed().drop(while: \.isWhitespace).reversed()) }
 }

@@ -37,7 +37,7 @@ struct HistoryTable: Sendable {
     return """
       <tr class="push"><td class="content"><a href="/console/apps/\(app.key.text)/pushes/\(push.id.text)">\(content(push))</a></td>
       <td class="to">\(AudienceText.cell(push, call))</td>\(by)
-      <td class="how"><span class="state \(state.mark)">\(call(state.phrase))</span></td>
+      <td class="how">\(call.state(state.mark, state.phrase))</td>
       \(delivered(push, counts[push.id]))\(tapped(push, counts[push.id]))
       <td class="number at">\(call.clock(push.createdAt))</td></tr>
 

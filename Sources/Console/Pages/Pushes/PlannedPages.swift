@@ -69,7 +69,7 @@ struct PlannedPages: Controller {
       return "<p class=\"quiet\">\(call(Words.nothingPlanned))</p>"
     }
     return """
-      <table class="history"><thead><tr><th>\(call(Words.nextTime))</th><th>\(call(Words.content))</th>
+      <table><thead><tr><th>\(call(Words.nextTime))</th><th>\(call(Words.content))</th>
       <th>\(call(Words.audience))</th><th>\(call(Words.sendingTime))</th><th>\(call(Words.state))</th></tr></thead><tbody>
       \(schedules, { row(call, app, $0) })
       </tbody></table>
@@ -96,23 +96,13 @@ struct PlannedPages: Controller {
   }
 
   private func state(of schedule: Schedule, _ call: PageCall) -> HTML {
-    let (mark, phrase) =
-      schedule.next == nil
-      ? ("over", Words.plannedEnded)
-      : schedule.isEnabled ? ("open", Words.plannedActive) : ("over", Words.plannedPaused)
-    return "<span class=\"state \(mark)\">\(call(phrase))</span>"
+    guard schedule.next != nil else { return call.state(.over, Words.plannedEnded) }
+    return schedule.isEnabled
+      ? call.state(.open, Words.plannedActive) : call.state(.over, Words.plannedPaused)
   }
 
-  /// Its push object by the current rules.
   private func request(of schedule: Schedule, in app: App) -> Result<PushRequest, APIError> {
-    Result { () throws(APIError) in
-      try ScheduledPush(stored: schedule.push, rules: rules(schedule, app)).request
-    }
-  }
-
-  private func rules(_ schedule: Schedule, _ app: App) -> PushRules {
-    let own = gateway.pushRules(of: app)
-    return schedule.isGetui ? own.forGetui : own
+    Result { () throws(APIError) in try schedule.request(by: gateway.pushRules(of: app)) }
   }
 
   // MARK: One of them
@@ -204,7 +194,7 @@ struct PlannedPages: Controller {
     let end: HTML =
       run.code == 0
       ? "<a href=\"/console/apps/\(app.key.text)/pushes/\(run.id.text)\">\(call(Words.toPush))</a>"
-      : "<span class=\"state failed\">\(call(Words.runFailed))</span> <span class=\"quiet\">\(call(why))</span>"
+      : "\(call.state(.failed, Words.runFailed)) <span class=\"quiet\">\(call(why))</span>"
     return "<tr><td class=\"when\">\(call.moment(run.at))</td><td>\(end)</td></tr>\n"
   }
 

@@ -10,7 +10,7 @@ enum PushFormFields {
     \(radio(call, "kind", PushForm.Kind.allCases.map { ($0.rawValue, $0.phrase) }, form.kind.rawValue))
     </fieldset>
     <fieldset><legend>\(call(Words.platforms))</legend>
-    \(Platform.allCases, { box($0.name, call($0.phrase), form.platforms.contains($0)) })
+    \(Platform.allCases, { Forms.box("checkbox", $0.name, call($0.phrase), isChosen: form.platforms.contains($0)) })
     </fieldset>
     <fieldset><legend>\(call(Words.audience))</legend>
     \(radio(call, "audience", PushForm.Audience.allCases.map { ($0.rawValue, $0.phrase) }, form.audience.rawValue))
@@ -49,23 +49,7 @@ enum PushFormFields {
   private static func radio(
     _ call: PageCall, _ name: String, _ options: [(value: String, phrase: Phrase)], _ chosen: String
   ) -> HTML {
-    "\(options, { option(name, $0.value, call($0.phrase), isChosen: $0.value == chosen) })"
-  }
-
-  private static func option(_ name: String, _ value: String, _ text: String, isChosen: Bool) -> HTML {
-    let checked: HTML = isChosen ? " checked" : .none
-    return """
-      <label class="choice"><input type="radio" name="\(name)" value="\(value)"\(checked)> \(text)</label>
-
-      """
-  }
-
-  private static func box(_ name: String, _ text: String, _ isChosen: Bool) -> HTML {
-    let checked: HTML = isChosen ? " checked" : .none
-    return """
-      <label class="choice"><input type="checkbox" name="\(name)" value="1"\(checked)> \(text)</label>
-
-      """
+    "\(options, { Forms.box("radio", name, value: $0.value, call($0.phrase), isChosen: $0.value == chosen) })"
   }
 }
 

@@ -36,16 +36,16 @@ enum PushNames {
 }
 
 extension PushSummary {
-  /// How it ended, in lists: the word, and the class of its mark. What is over for its time has expired, even
+  /// How it ended, in lists: the word, and its mark. What is over for its time has expired, even
   /// before the sweep comes. One to several is called complete: its outcome differs from target to target,
   /// and lists do not read it.
-  func state(at now: Timestamp, _ counts: PushCounts?) -> (phrase: Phrase, mark: String) {
+  func state(at now: Timestamp, _ counts: PushCounts?) -> (phrase: Phrase, mark: StateMark) {
     let status = status == .open && expiresAt <= now ? .expired : status
     if status == .delivered, targetCount <= 1, let counts, counts.onlyAccepted > 0 {
-      return (Words.stateAccepted, "accepted")
+      return (Words.stateAccepted, .accepted)
     }
     let isPlain = status == .open || status.isWithdrawn || targetCount <= 1
-    return isPlain ? (status.phrase, status.mark) : (Words.complete, "over")
+    return isPlain ? (status.phrase, status.mark) : (Words.complete, .over)
   }
 }
 
@@ -61,13 +61,13 @@ extension OutcomeStatus {
     }
   }
 
-  /// The class of its mark in lists.
-  var mark: String {
+  /// Its mark in lists.
+  var mark: StateMark {
     switch self {
-    case .open: "open"
-    case .delivered: "done"
-    case .expired, .recalled, .overridden: "over"
-    default: "failed"
+    case .open: .open
+    case .delivered: .done
+    case .expired, .recalled, .overridden: .over
+    default: .failed
     }
   }
 }

@@ -139,7 +139,7 @@ enum PushTimingFields {
     let modes = PushTiming.Mode.allCases.filter { kept == nil || kept == $0 }
     return """
       <fieldset data-when><legend>\(call(Words.sendingTime))</legend>
-      \(modes, { choice("radio", "when", $0.rawValue, call($0.phrase), isChosen: $0 == timing.mode) })
+      \(modes, { Forms.box("radio", "when", value: $0.rawValue, call($0.phrase), isChosen: $0 == timing.mode) })
       <div data-shown-when="once">
       \(Forms.field(call(Words.atTime), "at", type: "datetime-local", value: timing.at, isRequired: false,
         hint: call(Words.serverTime.with(zone))))
@@ -167,18 +167,9 @@ enum PushTimingFields {
   }
 
   private static func weekday(_ number: Int, _ call: PageCall, _ timing: PushTiming) -> HTML {
-    choice(
-      "checkbox", "weekday_\(number)", "1", call(TriggerText.weekdays[number]),
+    Forms.box(
+      "checkbox", "weekday_\(number)", call(TriggerText.weekdays[number]),
       isChosen: timing.weekdays.contains(number))
-  }
-
-  private static func choice(
-    _ type: String, _ name: String, _ value: String, _ text: String, isChosen: Bool
-  ) -> HTML {
-    """
-    <label class="choice"><input type="\(type)" name="\(name)" value="\(value)"\(if: isChosen, " checked")> \(text)</label>
-
-    """
   }
 }
 

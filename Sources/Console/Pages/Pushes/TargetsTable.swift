@@ -11,7 +11,7 @@ struct TargetsTable: Sendable {
   private struct Target: Sendable {
     let number: RegistrationNumber
     let state: Phrase
-    let mark: String
+    let mark: StateMark
     var reason = ""
   }
 
@@ -24,14 +24,14 @@ struct TargetsTable: Sendable {
     (self.call, self.push, count) = (call, push, report.targets.all.count)
     let sets = report.targets
     let failed = sets.failed.sorted { $0.key < $1.key }.map {
-      (targets: $0.value, state: Words.stateFailed, mark: "failed", reason: $0.key)
+      (targets: $0.value, state: Words.stateFailed, mark: StateMark.failed, reason: $0.key)
     }
     let groups =
       failed + [
-        (sets.pending, Words.statePending, "open", ""), (sets.expired, Words.stateExpired, "over", ""),
-        (sets.recalled, Words.stateRecalled, "over", ""),
-        (sets.onlyAccepted, Words.stateAccepted, "accepted", ""),
-        (sets.received, Words.stateDelivered, "done", ""),
+        (sets.pending, Words.statePending, .open, ""), (sets.expired, Words.stateExpired, .over, ""),
+        (sets.recalled, Words.stateRecalled, .over, ""),
+        (sets.onlyAccepted, Words.stateAccepted, .accepted, ""),
+        (sets.received, Words.stateDelivered, .done, ""),
       ]
     var found: [Target] = []
     for group in groups where found.count < Self.most {
@@ -59,7 +59,7 @@ struct TargetsTable: Sendable {
   private func row(_ target: Target, _ alias: String?) -> HTML {
     let reason: HTML = target.reason.isEmpty ? .none : "<code>\(target.reason)</code>"
     let state: HTML = """
-      <td><span class="state \(target.mark)">\(call(target.state))</span> \(reason)</td>
+      <td>\(call.state(target.mark, target.state)) \(reason)</td>
       """
     guard let identity = push.app.directory.identity(target.number) else {
       return

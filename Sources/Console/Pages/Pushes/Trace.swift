@@ -16,7 +16,7 @@ struct Trace: Sendable {
   var html: HTML {
     let state = Self.state(report)
     return """
-      <div class="row"><h2>\(call(Words.result))</h2><span class="state \(state.mark)">\(call(state.phrase))</span>
+      <div class="row"><h2>\(call(Words.result))</h2>\(call.state(state.mark, state.phrase))
       \(why)</div>
       \(withdrawal)
       \(PushTimeline(call: call, report: report, channels: channels).html)
@@ -28,8 +28,8 @@ struct Trace: Sendable {
       """
   }
 
-  /// The whole push in a word, as the history has it, with the class of its mark.
-  static func state(_ report: PushReport) -> (phrase: Phrase, mark: String) {
+  /// The whole push in a word, as the history has it, with its mark.
+  static func state(_ report: PushReport) -> (phrase: Phrase, mark: StateMark) {
     let (targets, total) = (report.targets, report.targets.all.count)
     if isOpen(report) { return (Words.stateOpen, OutcomeStatus.open.mark) }
     if report.status.isWithdrawn, let stopped = report.withdrawal?.status {
@@ -37,11 +37,11 @@ struct Trace: Sendable {
     }
     switch total {
     case targets.received.count: return (Words.stateDelivered, OutcomeStatus.delivered.mark)
-    case targets.onlyAccepted.count: return (Words.stateAccepted, "accepted")
+    case targets.onlyAccepted.count: return (Words.stateAccepted, .accepted)
     case targets.expired.count: return (Words.stateExpired, OutcomeStatus.expired.mark)
     case targets.recalled.count: return (Words.stateRecalled, OutcomeStatus.recalled.mark)
     case targets.failedCount: return (Words.stateFailed, OutcomeStatus.dropped.mark)
-    default: return (Words.complete, "over")
+    default: return (Words.complete, .over)
     }
   }
 
