@@ -287,4 +287,23 @@ import Testing
     try Migrator.migrate(database, to: [orphan, mend], at: .start)
     #expect(try database.first("PRAGMA user_version") { $0.integer() } == 2)
   }
+
+  /// A new file and a restored backup have no write-ahead log until a connection turns it on, which SQLite
+  /// refuses at once, whatever the busy timeout, while another connection does the same.
+  @Test func `Of many that open a file without a write-ahead log at once, none is refused`() async throws {
+    for round in 0..<50 {
+      let path = folder.path + "/\(round).sqlite"
+      try Database(path: path, mode: .copy).run("CREATE TABLE a (x INTEGER)")
+      try await withThrowingTaskGroup { group in
+        for number in 0..<8 {
+          group.addTask {
+            try Database(path: path, mode: .create).run("INSERT INTO a VALUES (?)", .integer(number))
+          }
+        }
+        try await group.waitForAll()
+      }
+      let rows = try Database(path: path, mode: .readOnly).first("SELECT count(*) FROM a") { $0.count() }
+      #expect(rows == 8)
+    }
+  }
 }

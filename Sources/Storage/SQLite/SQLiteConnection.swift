@@ -17,6 +17,9 @@ final class SQLiteConnection: DatabaseConnection {
   /// Settings of the library, made once.
   private static let settings: Int32 = csqlite_count_no_memory()
 
+  /// Milliseconds that a statement waits for the locks of other connections.
+  private static let busyTimeout: Int32 = 5000
+
   let handle: OpaquePointer
   /// Pages in the write-ahead log after the last commit of this connection; SQLite writes it.
   private let logPages: UnsafeMutablePointer<Int32>
@@ -47,7 +50,7 @@ final class SQLiteConnection: DatabaseConnection {
     logPages = .allocate(capacity: 1)
     logPages.initialize(to: 0)
     guard status == SQLITE_OK else { throw failure(status) }
-    sqlite3_busy_timeout(handle, 5000)
+    sqlite3_busy_timeout(handle, Self.busyTimeout)
     try configure(mode)
   }
 
@@ -69,8 +72,8 @@ final class SQLiteConnection: DatabaseConnection {
     // KiB of pages. The default of 2000 makes a large transaction search the whole cache for each page that
     // it spills.
     try run(script: "PRAGMA cache_size = -32768")
-    try run(
-      script: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864")
+    try turnLogOn()
+    try run(script: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864")
     // Also turns automatic checkpoints off: they would hold up the commit that triggers them.
     sqlite3_wal_hook(
       handle,
@@ -78,6 +81,19 @@ final class SQLiteConnection: DatabaseConnection {
         context?.assumingMemoryBound(to: Int32.self).pointee = pages
         return SQLITE_OK
       }, logPages)
+  }
+
+  /// Tries for as long as the busy timeout, which SQLite does not apply here: while another connection turns
+  /// the log on in the same file, a new one or a restored backup, it refuses at once.
+  private func turnLogOn() throws(StorageError) {
+    let pause: UInt32 = 10_000
+    for _ in 0..<(UInt32(Self.busyTimeout) * 1000 / pause) {
+      do throws(StorageError) { return try run(script: "PRAGMA journal_mode = WAL") } catch {
+        guard error.kind == .busy else { throw error }
+      }
+      usleep(pause)
+    }
+    try run(script: "PRAGMA journal_mode = WAL")
   }
 
   func prepare(_ sql: UnsafeBufferPointer<UInt8>) throws(StorageError) -> Statement {
@@ -165,9 +181,9 @@ final class SQLiteConnection: DatabaseConnection {
   }
 
   /// Moves the write-ahead log into the database; waits for others at most `patience` milliseconds.
-  func checkpoint(_ checkpoint: Checkpoint, patience: Int32 = 5000) throws(StorageError) {
+  func checkpoint(_ checkpoint: Checkpoint, patience: Int32 = busyTimeout) throws(StorageError) {
     sqlite3_busy_timeout(handle, patience)
-    defer { sqlite3_busy_timeout(handle, 5000) }
+    defer { sqlite3_busy_timeout(handle, Self.busyTimeout) }
     let mode =
       switch checkpoint {
       case .passive: SQLITE_CHECKPOINT_PASSIVE
