@@ -14,9 +14,7 @@ import Testing
   /// Apple.
   @Test func `Whoever waits for the port finds the way to Apple, over 20 restarts`() throws {
     let world = try APNsWorld()
-    // Not one that the kernel gives to clients: connecting to a free one of those, a client may meet itself,
-    // and keeps it.
-    let address = "127.0.0.1:\(Int.random(in: 10_240..<32_768))"
+    let address = FixedPort.address()
     let (app, id) = (world.app, JSONValue.string(world.devices[0].id.text))
     let body: JSONValue = [
       "platform": ["ios"], "audience": ["registration_id": [id]],

@@ -31,7 +31,7 @@ final class APNsWorld {
   private(set) var server: TestServer
   private(set) var devices: [TestDevice.Identity] = []
   private(set) var simulator: RunningProgram?
-  private(set) var apns = "127.0.0.1:0"
+  private(set) var apns = FixedPort.address()
   private var control = ""
   private var sandbox: RunningProgram?
   private var sandboxAddress: String?

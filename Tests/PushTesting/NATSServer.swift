@@ -15,7 +15,7 @@ package final class NATSServer {
   private let folder: TemporaryFolder
   private let settings: String
   /// The address, which stays the same when it starts again.
-  package private(set) var address = ""
+  package let address = FixedPort.address()
   private var processID: pid_t = 0
   private var shell: pid_t = 0
   private var orders: Int32 = -1
@@ -31,20 +31,18 @@ package final class NATSServer {
 
   /// Starts it again, with other lines if some are given.
   package func start(_ other: String? = nil) throws {
-    let listen = address.isEmpty ? "127.0.0.1:-1" : address
     let text = """
-      listen: "\(listen)"
+      listen: "\(address)"
       ports_file_dir: "\(folder.path)"
       max_payload: 1MB
       \(other ?? settings)
       """
     try TemporaryFolder.write(text, to: folder.file("nats.conf"))
     try spawn()
-    guard let port = Int(try answer()) else {
+    guard Int(try answer()) != nil else {
       throw Failure(
         description: "nats-server does not start: \(TemporaryFolder.read(folder.file("nats.log")))")
     }
-    address = "127.0.0.1:\(port)"
   }
 
   /// Ends it at once.

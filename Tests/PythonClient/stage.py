@@ -5,8 +5,10 @@ import asyncio
 import contextlib
 import json
 import pathlib
+import random
 import re
 import signal
+import socket
 import sqlite3
 import ssl
 import sys
@@ -87,8 +89,20 @@ async def play_each(server: "Server", scenarios: Iterable[Callable[[Any], Corout
         await server.stop(signal.SIGKILL)
 
 
+def fixed_address() -> str:
+    """A free address that a server may leave and take again: its port is outside of the range from which the kernel gives ports
+    to whoever asks for any."""
+    while True:
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", random.randrange(25_000, 32_000)))
+            except OSError:
+                continue
+            return "{}:{}".format(*probe.getsockname())
+
+
 class Server:
-    """The program under test with a folder of its own, on ports that the system chooses."""
+    """The program under test with a folder of its own, each time on the same ports."""
 
     def __init__(self, binary: str, folder: pathlib.Path, arguments: tuple[str, ...] = (),
                  http_tls: str = ""):  # fmt: skip
@@ -96,7 +110,7 @@ class Server:
         self._arguments = arguments
         self._binary, self._data, self._log = binary, str(folder / "data"), folder / "server.log"
         self._process: asyncio.subprocess.Process | None = None
-        self.http = self.plain = self.tls = LOCAL
+        self.http, self.plain, self.tls = fixed_address(), fixed_address(), fixed_address()
         self.certificate = ""
 
     async def create_app(self, name: str) -> tuple[str, str]:
@@ -120,7 +134,7 @@ class Server:
         return group["group_key"], group["group_master_secret"]
 
     async def start(self) -> None:
-        """Starts the program; a second time on the ports of the first, where the devices expect it."""
+        """Starts the program, each time on the same ports, where the devices expect it."""
         command = [self._binary, "serve", "--data", self._data, "--http", self.http,
                    "--device-plain", self.plain, "--device", self.tls, *self._arguments]  # fmt: skip
         if self.http_tls:
@@ -134,7 +148,6 @@ class Server:
             line = await self._process.stdout.readline()
         expect(line, "the server ended at its start")
         ready = json.loads(line)
-        self.http, self.plain, self.tls = ready["http"], ready["device_plain"], ready["device"]
         self.http_tls = ready.get("http_tls", "")
         self.certificate = ready["certificate"]
 

@@ -9,11 +9,11 @@ final class BuiltServer {
   }
 
   let appKey: String
-  private(set) var http = "127.0.0.1:0"
+  let http = FixedPort.address()
   /// The device port with TLS.
-  private(set) var device = "127.0.0.1:0"
+  let device = FixedPort.address()
   /// The device port without TLS.
-  private(set) var devicePlain = "127.0.0.1:0"
+  let devicePlain = FixedPort.address()
   private let data: String
   private let login: String
   private var process = Process()
@@ -35,7 +35,7 @@ final class BuiltServer {
   /// The certificate that the server made.
   var certificate: String { data + "/tls/certificate.pem" }
 
-  /// Starts the program on the ports that it had before.
+  /// Starts the program, each time on the same ports.
   func start() throws {
     let output = Pipe()
     process = try Self.program([
@@ -52,10 +52,6 @@ final class BuiltServer {
       guard !more.isEmpty else { throw Failed(reason: "the server did not start") }
       line += more
     }
-    let ready = try Self.object(line)
-    http = ready["http"] as? String ?? ""
-    device = ready["device"] as? String ?? ""
-    devicePlain = ready["device_plain"] as? String ?? ""
   }
 
   /// Ends the program as `kill -9` does.

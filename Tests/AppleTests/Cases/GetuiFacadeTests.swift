@@ -85,8 +85,9 @@ import UserNotifications
         .appState(.foreground), .setAlias("anna"), .getAlias, .setTags(["a", "b"]), .getTags,
         .setOtherToken(activity), .setBadge(7),
       ])
+    // The server's part is over, so the connection may be too.
     #expect(
-      delegate.seen == [
+      delegate.seen.filter { $0 != "state offline" } == [
         "state starting", "client \(cid)", "state started", "bindAlias 1 false 30007",
         "unbindAlias 2 false 30002", "unbindAlias 3 true -", "tags 4 false 20002",
         "queried [\"a\", \"b\"] 5 -", "activity 6 true -", "payload hi 21 21 true",

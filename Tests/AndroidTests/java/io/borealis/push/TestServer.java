@@ -3,6 +3,8 @@ package io.borealis.push;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -13,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /** The built program as a server, with one app. */
@@ -23,9 +26,9 @@ public final class TestServer implements AutoCloseable {
   private final Path data;
   private final HttpClient client = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(10)).build();
   private Process process;
-  private String http = "127.0.0.1:0";
-  private String device = "127.0.0.1:0";
-  private String plain = "127.0.0.1:0";
+  private final String http = fixedAddress();
+  private final String device = fixedAddress();
+  private final String plain = fixedAddress();
   public final String appKey;
   private final String login;
 
@@ -37,6 +40,21 @@ public final class TestServer implements AutoCloseable {
     String pair = appKey + ":" + app.get("master_secret");
     login = "Basic " + java.util.Base64.getEncoder().encodeToString(pair.getBytes(Wire.UTF_8));
     start();
+  }
+
+  /**
+   * A free port outside of the range from which the kernel gives ports to whoever asks for any, so that no
+   * other test's program gets it while the server is away.
+   */
+  private static String fixedAddress() {
+    while (true) {
+      int port = ThreadLocalRandom.current().nextInt(18_000, 25_000);
+      try (ServerSocket probe = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+        return "127.0.0.1:" + probe.getLocalPort();
+      } catch (IOException error) {
+        // In use: another one.
+      }
+    }
   }
 
   static Map<String, Object> object(String text) {
@@ -67,16 +85,13 @@ public final class TestServer implements AutoCloseable {
     return output;
   }
 
-  /** Starts the program on the ports that it had before. */
+  /** Starts the program, each time on the same ports. */
   void start() throws IOException {
     process =
     program("serve", "--data", data.toString(), "--http", http, "--device", device, "--device-plain", plain,
         "--tls-names", "push.test,127.0.0.1").redirectError(data.resolve("server.log").toFile()).start();
     String ready = new BufferedReader(new InputStreamReader(process.getInputStream(), Wire.UTF_8)).readLine();
     if (ready == null) throw new AssertionError("the server did not start; see server.log");
-    http = (String) object(ready).get("http");
-    device = (String) object(ready).get("device");
-    plain = (String) object(ready).get("device_plain");
   }
 
   void kill() throws InterruptedException {

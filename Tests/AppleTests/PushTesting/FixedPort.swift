@@ -1,0 +1,1 @@
+../../PushTesting/FixedPort.swift
