@@ -24,7 +24,9 @@ final class SQLiteConnection: DatabaseConnection {
   /// Pages in the write-ahead log after the last commit of this connection; SQLite writes it.
   private let logPages: UnsafeMutablePointer<Int32>
   private var isClosed = false
-  private var beginReading, beginWriting, ofCommit, ofRollback: Statement?
+  private var beginReading, beginWriting, ofCommit, ofRollback, ofVersion: Statement?
+  private let path: String
+  private var pageCleaner: PageCleaner?
 
   /// Opens the file, in mode `create` also a new one that only its owner may read.
   init(path: String, mode: Mode) throws(StorageError) {
@@ -40,6 +42,7 @@ final class SQLiteConnection: DatabaseConnection {
       }
     }
     _ = Self.settings
+    self.path = path
     let flags =
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
       | (mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE)
@@ -62,13 +65,15 @@ final class SQLiteConnection: DatabaseConnection {
   func close() {
     guard !isClosed else { return }
     isClosed = true
-    (beginReading, beginWriting, ofCommit, ofRollback) = (nil, nil, nil, nil)
+    (beginReading, beginWriting, ofCommit, ofRollback, ofVersion) = (nil, nil, nil, nil, nil)
     sqlite3_close_v2(handle)
   }
 
   private func configure(_ mode: Mode) throws(StorageError) {
     try run(script: "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF")
     guard mode == .create else { return }
+    // The default of Debian's library: deleted rows are overwritten with zeros.
+    try run(script: "PRAGMA secure_delete = ON")
     // KiB of pages. The default of 2000 makes a large transaction search the whole cache for each page that
     // it spills.
     try run(script: "PRAGMA cache_size = -32768")
@@ -192,6 +197,30 @@ final class SQLiteConnection: DatabaseConnection {
       }
     let status = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
     guard status == SQLITE_OK else { throw failure(status) }
+  }
+
+  /// Changes with each commit of another connection.
+  func dataVersion() throws(StorageError) -> Int64 {
+    let statement: Statement
+    if let ofVersion {
+      statement = ofVersion
+    } else {
+      let text: StaticString = "PRAGMA data_version"
+      statement = try prepare(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+    ofVersion = statement
+    return try statement.all([]) { $0.integer() }.first ?? 0
+  }
+
+  /// Lets go of the pages in memory that no transaction has changed.
+  func releaseMemory() { _ = sqlite3_db_release_memory(handle) }
+
+  /// What overwrites unused parts of the file.
+  func cleaner() throws(StorageError) -> PageCleaner {
+    if let pageCleaner { return pageCleaner }
+    let made = try PageCleaner(path: path)
+    pageCleaner = made
+    return made
   }
 
   /// Copies everything into another connection, `pages` at a time.
