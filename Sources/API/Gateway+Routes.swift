@@ -89,7 +89,8 @@ extension Gateway {
     VendorReceiptController.self,
     DeviceTokenController.self, DeviceFactController.self,
     DeviceController.self, ScheduleController.self, AdminController.self, CertificateController.self,
-    ImageController.self, DeviceKeyController.self, SealingController.self, CallbackController.self,
+    ImageController.self, DeviceKeyController.self, PersonController.self,
+    SealingController.self, CallbackController.self,
   ]
 
   /// The API of each path's first two segments.

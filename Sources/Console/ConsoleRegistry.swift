@@ -53,6 +53,7 @@ enum ConsoleRegistry {
     Entry { NamePages(router: $0.router) },
     Entry { AliasPages(router: $0.router) },
     Entry { DeviceDeletionPages(router: $0.router) },
+    Entry { PersonPages(router: $0.router) },
     Entry { VirtualDevicePages(router: $0.router, gateway: $0.gateway, pushes: $0.pushes) },
     Entry { $0.accountPages },
     Entry {

@@ -40,6 +40,8 @@ package final class Router: Sendable {
   package let deviceKeys: DeviceKeys
   /// Facts of devices.
   package let facts: DeviceFacts
+  /// Erasures of people.
+  package let erasures: Erasures
   /// Apps with callbacks.
   package let callbacks: CallbackApps
   /// The ways to devices.
@@ -109,6 +111,9 @@ package final class Router: Sendable {
       store: store, time: time, receiptLifetime: options.receiptLifetime, ids: ids, channels: channels,
       gateways: gateways, contents: contents, writeBehind: writeBehind, fallbacks: fallbacks,
       statistics: statistics, journal: journal)
+    erasures = Erasures(
+      store: store, scope: scope, log: log, apps: table, registrations: registrations,
+      deliveries: deliveries, imports: imports)
     acceptance = Acceptance(
       store: store, options: options, time: time, log: log, ids: ids, channels: channels, files: files,
       deliveries: deliveries, callbacks: callbacks, writeBehind: writeBehind, statistics: statistics,
@@ -124,7 +129,7 @@ package final class Router: Sendable {
       files: files,
       gateways: gateways, writeBehind: writeBehind, statistics: statistics, activity: activity,
       audit: audit, pushRateLimiter: pushRateLimiter, fallbacks: fallbacks, figures: figures,
-      registrations: registrations)
+      registrations: registrations, erasures: erasures)
     moves = AppMoves(
       store: store, scope: scope, apps: table, channels: channels, gateways: gateways,
       writeBehind: writeBehind, statistics: statistics, activity: activity, contents: contents,

@@ -120,7 +120,9 @@ struct Estate {
     for segment in path where segment.hasPrefix("{") {
       Issue.record("nobody knows \(segment) of \(page.pattern)")
     }
-    return "/" + path.joined(separator: "/")
+    // Without a name the page is empty, and there is no file.
+    let isOfPerson = page.pattern.hasSuffix("/persons") || page.pattern.hasSuffix("/persons/data")
+    return "/" + path.joined(separator: "/") + (isOfPerson ? "?name=\(device.text)" : "")
   }
 
   /// Fields with which a form gets past its first checks.

@@ -84,7 +84,9 @@ import Testing
       await theirs.owner.open("\(base)/pushes?q=\(theirs.push)").text.contains("/pushes/\(theirs.push)"))
     // Another's device is as unknown as one that never was.
     let unknown = RegistrationID(high: 1, low: 1)
-    for place in ["devices?q=", "pushes/\(theirs.push)/why?registration_id="] {
+    for place in [
+      "devices?q=", "persons?name=", "persons/data?name=", "pushes/\(theirs.push)/why?registration_id=",
+    ] {
       let foreign = await theirs.owner.open("\(base)/\(place)\(mine.device.text)")
       let nobody = await theirs.owner.open("\(base)/\(place)\(unknown.text)")
       #expect(foreign.status == nobody.status, "\(place)")

@@ -28,7 +28,7 @@ import Testing
         "channel_targets", "channel_token", "cid",
         "console_session", "content_key", "content_sealing_key", "counted_push", "credential",
         "credential_notice",
-        "dead_node", "delivered", "device_key", "dropped", "fact_value", "fallback", "file",
+        "dead_node", "delivered", "device_key", "dropped", "erasure", "fact_value", "fallback", "file",
         "file_piece", "getui_access",
         "getui_push", "getui_revoked_token", "getui_task", "gone_registration", "group_push",
         "group_push_member", "home", "import_batch", "invitation", "mail", "membership", "newcomers", "node",

@@ -22,6 +22,7 @@ enum PlanRules {
     "schema_migration": "one for each version",
     "import_batch": "one for thousands of registrations",
     "callback_bulk": "what is being told of many registrations",
+    "erasure": "one for each erased person, for a month",
   ]
 
   /// Files with statements of commands that look at everything.

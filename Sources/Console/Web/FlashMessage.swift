@@ -14,6 +14,7 @@ enum FlashMessage: String, CaseIterable {
   case aliasTaken = "alias-taken"
   case aliasChanged = "alias-changed"
   case deviceDeleted = "device-deleted"
+  case personErased = "person-erased"
   case draftLost = "draft-lost"
   case plannedOver = "planned-over"
   case plannedCanceled = "planned-canceled"
@@ -40,6 +41,7 @@ enum FlashMessage: String, CaseIterable {
     case .aliasTaken: Words.aliasTaken
     case .aliasChanged: Words.aliasChanged
     case .deviceDeleted: Words.deviceWasDeleted
+    case .personErased: Words.personErased
     case .draftLost: Words.draftLost
     case .plannedOver: Words.plannedOver
     case .plannedCanceled: Words.plannedCanceled

@@ -46,6 +46,21 @@ extension AppDirectory {
     state.withLock { $0.table.tags.unused(among: numbers) }
   }
 
+  /// Those of some tags that have a name.
+  func knownTags(among numbers: [UInt32]) -> Set<UInt32> {
+    state.withLock { state in Set(numbers.filter { state.table.tags.isKnown($0) }) }
+  }
+
+  /// Tags and values of facts that nobody has were deleted.
+  func forgetErased(tags: [UInt32], facts: [UInt32]) {
+    state.withLock { state in
+      let isRemoving = state.table.tags.isRemoving
+      state.table.tags.endRemoval(of: tags, removed: Set(tags))
+      state.table.tags.isRemoving = isRemoving
+      state.table.facts.forget(facts)
+    }
+  }
+
   /// Tags that were taken are deleted now, or were not.
   func endRemoval(of numbers: [UInt32], removed: [UInt32]) {
     state.withLock { $0.table.tags.endRemoval(of: numbers, removed: Set(removed)) }

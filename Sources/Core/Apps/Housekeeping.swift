@@ -24,6 +24,7 @@ final class Housekeeping: Sendable {
   private let unusedTags: UnusedTags
   private let unusedRegistrations: UnusedRegistrations
   private let facts: DeviceFacts
+  private let erasures: Erasures
   private let ticks = Atomic<Int>(0)
   /// The moment of the last tick, in milliseconds; 0 before the first.
   private let lastTick = Atomic<Int64>(0)
@@ -32,7 +33,8 @@ final class Housekeeping: Sendable {
     store: Store, scope: HomeScope, options: RouterOptions, time: any TimeSource, log: Log, apps: Apps,
     imports: Imports, files: Files, gateways: DeviceGateways, writeBehind: WriteBehind,
     statistics: Statistics, activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter,
-    fallbacks: Fallbacks, figures: AppFigureBoard, registrations: Registrations
+    fallbacks: Fallbacks, figures: AppFigureBoard, registrations: Registrations,
+    erasures: Erasures
   ) {
     self.store = store
     self.scope = scope
@@ -53,6 +55,7 @@ final class Housekeeping: Sendable {
     unusedTags = UnusedTags(store: store, imports: imports, limits: options.tags)
     unusedRegistrations = UnusedRegistrations(registrations, options)
     facts = DeviceFacts(store: store)
+    self.erasures = erasures
     retention = Retention(store: store, scope: scope, options: options, time: time, activity: activity)
   }
 
@@ -90,6 +93,7 @@ final class Housekeeping: Sendable {
       statistics.online(app.directory.onlineCount, of: app.id, at: now)
     }
     imports.learn()
+    erasures.tick()
     pushRateLimiter.tick(at: time.monotonic())
     fallbacks.tick(at: now)
     writeBehind.flush()

@@ -127,6 +127,16 @@ final class ContentCache: Sendable {
     state.withLock { $0.insert(id, content, strategy, elsewhere, fallback, byteLimit) }
   }
 
+  /// Forgets pushes that are erased.
+  func remove(_ ids: [MessageID]) {
+    state.withLock { state in
+      for id in ids {
+        state.places[id] = nil
+        state.decoded[id] = nil
+      }
+    }
+  }
+
   /// Forgets all: what another home has changed must not be taken from here.
   func removeAll() { state.withLock { $0 = State() } }
 

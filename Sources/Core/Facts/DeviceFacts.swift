@@ -107,6 +107,11 @@ extension AppDirectory {
     }
   }
 
+  /// Those of some values of facts that nobody has.
+  func unusedFacts(among numbers: [UInt32]) -> [UInt32] {
+    state.withLock { $0.table.facts.unused(among: numbers) }
+  }
+
   func factRoom() -> FactRoom { state.withLock { $0.table.facts.room() } }
 
   func define(_ value: FactValue) { state.withLock { $0.table.facts.define(value) } }

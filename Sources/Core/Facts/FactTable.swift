@@ -81,6 +81,22 @@ struct FactTable: Sendable {
         .mapValues { $0.unused(Self.mostDeleted) })
   }
 
+  /// Those of some values that nobody has.
+  func unused(among numbers: [UInt32]) -> [UInt32] {
+    numbers.filter { number in
+      guard let column = factOfNumber[number].flatMap({ columns[$0] }), let place = column.byNumber[number]
+      else { return false }
+      return column.values[Int(place)].count == 0
+    }
+  }
+
+  /// Forgets values that nobody has.
+  mutating func forget(_ numbers: [UInt32]) {
+    for number in numbers {
+      if let fact = factOfNumber.removeValue(forKey: number) { columns[fact]?.forget(number) }
+    }
+  }
+
   /// Gives a number its value.
   mutating func define(_ value: FactValue) {
     factOfNumber[value.number] = value.fact
@@ -96,9 +112,7 @@ struct FactTable: Sendable {
 
   /// Takes over a change that was stored.
   mutating func take(_ change: FactChange, of registration: RegistrationNumber?) {
-    for number in change.deleted {
-      if let fact = factOfNumber.removeValue(forKey: number) { columns[fact]?.forget(number) }
-    }
+    forget(change.deleted)
     for value in change.set { define(value) }
     guard let registration else { return }
     for value in change.set { columns[value.fact]?.set(value.number, of: registration) }

@@ -1,6 +1,6 @@
 extension StoredData {
-  private static let withRegistration = "the registration ends"
-  private static let withPush = "the push is deleted (`--keep-pushes`)"
+  private static let withRegistration = "the registration ends, or the person is erased"
+  private static let withPush = "the push is deleted (`--keep-pushes`), or the person is erased"
 
   /// What the server stores of people with the app.
   static let people: [StoredDatum] = identity + bindings + reachability + pushes + traces
@@ -29,7 +29,7 @@ extension StoredData {
       "registration that was replaced or deleted, and the one in its place",
       for: "to say why a push did not arrive",
       in: .columns("gone_registration", "id app_id registration_id number platform successor at"),
-      until: "`--keep-pushes` is over"),
+      until: "`--keep-pushes` is over, or the person is erased"),
     StoredDatum(
       "version of the app", for: "to say why a push did not arrive",
       in: .columns("registration", "app_version"), until: withRegistration),
@@ -43,15 +43,15 @@ extension StoredData {
     StoredDatum(
       "alias: the name that the app gives its user", for: "to address a user's devices",
       in: .columns("registration", "alias alias_at"),
-      until: "the app changes or removes it, the registration ends"),
+      until: "the app changes or removes it, the registration ends, or the person is erased"),
     StoredDatum(
       "tags: the groups in which the app puts its user", for: "to address groups",
       in: .columns("registration", "tags tag_times lost_tags"), .columns("tag", "app_id number name"),
-      until: "the app removes them, the registration ends"),
+      until: "the app removes them, the registration ends, or the person is erased"),
     StoredDatum(
       "phone number, if the app's server sets one", for: "the app's server, which may read it",
       in: .columns("registration", "mobile"),
-      until: "the app's server removes it, the registration ends"),
+      until: "the app's server removes it, the registration ends, or the person is erased"),
     StoredDatum(
       "number on the app's icon", for: "to count it up",
       in: .columns("registration", "badge"), until: withRegistration),
@@ -62,11 +62,11 @@ extension StoredData {
       "facts, each only if the app asks for it: language, time zone, system, model, app version, store, notification permission, opt-out",
       for: "to choose whom a push is for",
       in: .columns("registration", "facts"), .columns("fact_value", "app_id number fact value"),
-      until: "the app no longer asks for it, the registration ends"),
+      until: "the app no longer asks for it, the registration ends, or the person is erased"),
     StoredDatum(
       "name of a test device", for: "to try pushes out",
       in: .columns("test_device", "app_id registration_id name created_at"),
-      until: "it is removed from the list"),
+      until: "it is removed from the list, or the person is erased"),
   ]
 
   private static let reachability = [
@@ -75,19 +75,20 @@ extension StoredData {
       for: "to reach the device while it is not connected",
       in: .columns("registration", "apns_environment apns_token apns_token_at token_since token_end"),
       .columns("channel_token", "app_id number channel kind name service token told_at since token_end"),
-      until: "the service or the device replaces or withdraws it, the registration ends"),
+      until:
+        "the service or the device replaces or withdraws it, the registration ends, or the person is erased"),
     StoredDatum(
       "hashes of a few tokens that have worked", for: "to tell a wrong credential from dead tokens",
       in: .columns("token_proof", "app_id channel service credential is_proven working former"),
-      until: "newer ones push it out"),
+      until: "newer ones push it out, or the person is erased"),
     StoredDatum(
       "public keys of the device", for: "end-to-end encryption by the app's server",
       in: .columns("device_key", "app_id number kind key told_at"),
-      until: "the device makes another, the registration ends"),
+      until: "the device makes another, the registration ends, or the person is erased"),
     StoredDatum(
       "keys that the app's server published for a device, sealed", for: "end-to-end encryption",
       in: .columns("content_key", "app_id number key_id sealed published_at"),
-      until: "30 days are over, the registration ends"),
+      until: "30 days are over, the registration ends, or the person is erased"),
   ]
 
   private static let pushes = [
@@ -98,7 +99,7 @@ extension StoredData {
         "push",
         "msg_id app_id created_at expires_at sendno platforms target targets target_count strategy overrides content replaced_by own_targets ios_targets unreached online_only traits object left_out"
       ),
-      until: "`--keep-pushes` is over"),
+      until: "`--keep-pushes` is over, or the person is erased and nobody else got it"),
     StoredDatum(
       "for whom a push waits, who acknowledged, saw and tapped it, and who does not get it",
       for: "to deliver it once, reports, to say why it did not arrive",
@@ -120,12 +121,12 @@ extension StoredData {
         "getui_task",
         "id app_id request_id group_name created_at expires_at stopped_at schedule_id body digest"),
       .columns("schedule_run", "msg_id schedule_id occurrence at code message need_retry"),
-      until: "31 days after its last time"),
+      until: "31 days after its last time, or the person is erased and nobody else would get it"),
     StoredDatum(
       "uploaded file of aliases or registration IDs", for: "to send to those in it",
       in: .columns("file", "id owner file_id kind name count pieces created_at expires_at is_complete"),
       .columns("file_piece", "file number lines"),
-      until: "the file expires or is deleted"),
+      until: "the file expires or is deleted, or the person is erased"),
   ]
 
   private static let traces = [
@@ -138,15 +139,19 @@ extension StoredData {
       .columns("callback_attempt", "batch_id number at milliseconds status error"),
       .columns("callback_bulk", "id msg_id app_id at types channel targets next"),
       .columns("push_callback", "msg_id url types sendno params"),
-      until: "`--keep-callbacks` is over"),
+      until: "`--keep-callbacks` is over, or the person is erased"),
     StoredDatum(
       "who used the app in an hour and on a day, as numbers of registrations", for: "reports of users",
       in: .columns("activity", "unit period app_id kind targets"),
-      until: "93 days are over"),
+      until: "93 days are over; after an erasure a number leads to nobody"),
     StoredDatum(
       "registration ID or alias in the audit log, if somebody changes a registration in the console",
       for: "to show who changed what", in: .columns("audit", "target"),
-      until: "400 days are over"),
+      until: "400 days are over, or the person is erased"),
+    StoredDatum(
+      "erasure of a person that is under way: the names that it looks for", for: "to go on after a restart",
+      in: .columns("erasure", "id app_id asked_at step position names done_at"),
+      until: "the erasure is done; that there was one, 30 days after it"),
     StoredDatum(
       "address of a connection or a request", for: "to limit what one network may use",
       in: [.log("nowhere: only in memory, while the connection is open and for some minutes after it")],

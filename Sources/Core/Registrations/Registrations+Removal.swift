@@ -44,7 +44,8 @@ extension Registrations {
     }
   }
 
-  private func forget(_ gone: [ReplacedRegistration], in app: App) {
+  /// Removes deleted registrations from memory, with their connections. On the writer's thread.
+  func forget(_ gone: [ReplacedRegistration], in app: App) {
     channels.tokensChanged(of: gone.map(\.number), in: app)
     for one in gone { forget(one, in: app, .loginAgain) }
   }

@@ -121,6 +121,9 @@ struct TagTable: Sendable {
     fresh.append(tag.number)
   }
 
+  /// Whether there is a tag.
+  func isKnown(_ number: UInt32) -> Bool { byNumber[number] != nil }
+
   /// Those of some tags that nobody has.
   func unused(among numbers: [UInt32]) -> [UInt32] {
     numbers.filter { byNumber[$0].map { tags[Int($0)]?.members.isEmpty == true } ?? false }

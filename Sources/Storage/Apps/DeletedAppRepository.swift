@@ -74,6 +74,7 @@ enum PurgeStatements {
     DELETE FROM gone_registration WHERE id IN (
       SELECT id FROM gone_registration WHERE app_id = ?1 LIMIT ?2)
     """,
+    "DELETE FROM erasure WHERE id IN (SELECT id FROM erasure WHERE app_id = ?1 LIMIT ?2)",
     "DELETE FROM cid WHERE id IN (SELECT id FROM cid WHERE app_id = ?1 LIMIT ?2)",
     "DELETE FROM token_proof WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM credential WHERE id IN (SELECT id FROM credential WHERE app_id = ?1 LIMIT ?2)",

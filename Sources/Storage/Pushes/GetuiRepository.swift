@@ -260,6 +260,15 @@ extension GetuiRepository<Writing> {
       "UPDATE getui_task SET expires_at = ? WHERE schedule_id = ?", .time(moment), .integer(schedule))
   }
 
+  /// Deletes the task that a schedule was made for, if nothing was sent.
+  func deleteTask(ofSchedule schedule: Int64, app: AppID) throws(StorageError) {
+    try database.run(
+      """
+      DELETE FROM getui_task WHERE app_id = ? AND schedule_id = ?
+        AND NOT EXISTS (SELECT 1 FROM getui_push WHERE task_id = getui_task.id)
+      """, .app(app), .integer(schedule))
+  }
+
   /// Ends a task: it cannot be sent any more.
   package func stopTask(_ id: MessageID, app: AppID, at now: Timestamp) throws(StorageError) {
     try database.run(

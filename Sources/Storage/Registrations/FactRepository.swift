@@ -54,7 +54,7 @@ extension FactRepository {
   }
 
   /// The values of a registration; nil if there is none.
-  fileprivate func values(app: AppID, of number: RegistrationNumber) throws(StorageError) -> [FactValue]? {
+  package func values(app: AppID, of number: RegistrationNumber) throws(StorageError) -> [FactValue]? {
     let numbers = try database.first(
       "SELECT facts FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
     ) { TagList.decode($0, "facts") }

@@ -18,6 +18,14 @@ extension TestDeviceRepository {
     ) { _ in true } == true
   }
 
+  /// The name of a device for tests; nil if it is none.
+  package func name(app: AppID, _ registrationID: String) throws(StorageError) -> String? {
+    try database.first(
+      "SELECT name FROM test_device WHERE app_id = ? AND registration_id = ?", .app(app),
+      .text(registrationID)
+    ) { $0.text() }
+  }
+
   /// An app's devices for tests whose names and registration IDs contain texts, in order of their
   /// registration IDs, and how many there are in all of them.
   package func list(

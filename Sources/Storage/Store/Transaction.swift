@@ -70,6 +70,8 @@ extension Transaction {
   package var deletedApps: DeletedAppRepository<Access> { .init(database: database) }
   /// The outcomes of pushes for their targets: who waits, who has one, how it ended.
   package var deliveries: DeliveryRepository<Access> { .init(database: database) }
+  /// Erasures of people.
+  package var erasures: ErasureRepository<Access> { .init(database: database) }
   /// Pushes that go to vendors' channels if devices do not acknowledge them in time.
   package var fallbacks: FallbackRepository<Access> { .init(database: database) }
   /// Files that apps uploaded for pushes by file.

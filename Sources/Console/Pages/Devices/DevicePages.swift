@@ -40,7 +40,14 @@ struct DevicePages: Controller {
       <a class="button plain" href="/console/apps/\(call.app?.key.text ?? "")/tags">\(call(Words.tags))</a></span></div>
       \(DeviceForm.html(call, query))
       \(content)
+      \(personsLink(call))
       """)
+  }
+
+  /// The way to what is stored of a person, for those who may change the app.
+  private func personsLink(_ call: PageCall) -> HTML {
+    guard let app = call.app, call.role ?? .viewer >= .admin else { return .none }
+    return "<p><a href=\"/console/apps/\(app.key.text)/persons\">\(call(Words.persons))</a></p>"
   }
 
   private func found(_ call: PageCall, _ app: App, _ query: String, _ search: DeviceSearch) -> HTML {

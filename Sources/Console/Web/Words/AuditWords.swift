@@ -32,6 +32,7 @@ enum AuditWords {
     "credential.resume": Phrase("resumed a credential of a channel", "恢复通道凭证"),
     "device.alias": Phrase("removed the alias of a device", "清除设备别名"),
     "device.delete": Phrase("deleted a device", "删除设备"),
+    "device.erase": Phrase("erased what is stored of a person", "清除用户数据"),
     "getui.remove": Phrase("turned Getui's API off", "关闭个推 API"),
     "getui.secret": Phrase("created a master secret for Getui's API", "生成个推 API 的 masterSecret"),
     "group.apps": Phrase("changed a group's apps", "更改分组应用"),

@@ -35,6 +35,17 @@ extension Words {
     "Its alias, tags and tokens are deleted, and waiting pushes are not delivered. If the app is still installed, the device registers anew, without them.",
     "其别名、标签和 Token 将一并删除，等待中的推送不再下发。若应用仍在使用，设备会重新注册，但不再带有这些信息。")
   static let deviceWasDeleted = Phrase("The device was deleted.", "设备已删除。")
+  static let persons = Phrase("Data of a person", "用户数据")
+  static let findPerson = Phrase("Alias or registration ID", "别名或 Registration ID")
+  static let personData = Phrase("Stored data", "已存储的数据")
+  static let personDevices = Phrase("Devices: {}", "设备数：{}")
+  static let downloadJSON = Phrase("Download JSON", "下载 JSON")
+  static let erasePerson = Phrase("Erase", "清除数据")
+  static let erasePersonText = Phrase(
+    "Deletes the devices with all that is stored of them, and pushes that were for nobody else. This cannot be undone. If the app is still in use, the device registers anew.",
+    "删除相关设备及其全部数据，以及仅发送给这些设备的推送。此操作不可恢复。若应用仍在使用，设备会重新注册。")
+  static let personErased = Phrase(
+    "The devices were deleted. What is left of their data is being erased.", "设备已删除，其余数据正在清除。")
   static let recallUnconfirmed = Phrase(
     "Recalled, but a node of the cluster has not confirmed it yet. The server retries until it does; until then its devices may still show the notification.",
     "已撤回，但集群中有节点尚未确认。系统会持续通知该节点直至确认；在此之前，其设备仍可能展示该通知。")
