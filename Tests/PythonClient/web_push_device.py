@@ -96,6 +96,62 @@ RENEW = """async (json) => {
 }"""
 
 
+# Notes what a page reads, stores or sends by itself.
+WATCH = """(() => {
+  self.touched = [];
+  const method = (owner, ...names) => {
+    for (const name of names) {
+      const real = owner[name];
+      owner[name] = function (...values) { touched.push(name); return real.apply(this, values); };
+    }
+  };
+  const value = (owner, ...names) => {
+    for (const name of names) {
+      const real = Object.getOwnPropertyDescriptor(owner, name);
+      Object.defineProperty(owner, name, { ...real, get() { touched.push(name); return real.get.call(this); } });
+    }
+  };
+  method(Storage.prototype, "getItem", "setItem", "removeItem", "clear", "key");
+  method(IDBFactory.prototype, "open", "deleteDatabase", "databases");
+  method(CacheStorage.prototype, "open", "keys", "match");
+  method(ServiceWorkerContainer.prototype, "register", "getRegistration", "getRegistrations");
+  method(PushManager.prototype, "getSubscription", "subscribe");
+  method(Permissions.prototype, "query");
+  method(Notification, "requestPermission");
+  method(Navigator.prototype, "sendBeacon");
+  method(XMLHttpRequest.prototype, "open");
+  method(self, "fetch");
+  value(Notification, "permission");
+  value(Document.prototype, "cookie", "referrer", "visibilityState");
+  value(Navigator.prototype, "userAgent", "language", "languages", "platform");
+  value(ServiceWorkerContainer.prototype, "controller", "ready");
+  self.WebSocket = class extends WebSocket {
+    constructor(...values) { touched.push("WebSocket"); super(...values); }
+  };
+})()"""
+
+WITHOUT_CONSENT = """async ([server, appKey, publicKey]) => {
+  const { Borealis } = await import(`${server}/sdk/web/index.js`);
+  const note = () => touched.push("listener");
+  self.borealis = new Borealis({ server, appKey, publicKey, worker: "/worker.js" },
+    { registered: note, connected: note, push: note, notifications: note });
+  await borealis.start({ consent: false });
+  const found = [
+    borealis.registrationId, borealis.isConnected, borealis.notificationStatus, (await borealis.setAlias("anna")).code,
+    (await borealis.getTags()).code, await borealis.turnOnNotifications(), await borealis.turnOffNotifications(),
+    await borealis.rotateKey(),
+  ];
+  borealis.reportTapped({ id: "1" });
+  borealis.stop();
+  return found;
+}"""
+
+STORED = """async () => [
+  localStorage.length + sessionStorage.length, (await indexedDB.databases()).length, (await caches.keys()).length,
+  (await navigator.serviceWorker.getRegistrations()).length, document.cookie.length,
+]"""
+
+
 class Site(http.server.ThreadingHTTPServer):
     """Another site: the page and the worker of the documentation."""
 
@@ -109,7 +165,10 @@ class Site(http.server.ThreadingHTTPServer):
         text = text.replace("0123456789abcdef00112233", app_key).replace("BCVxsr7N…", public_key)
         (worker,) = re.findall(r"```js\n(.*?)```", text, re.DOTALL)
         (page,) = re.findall(r"```html\n(.*?)```", text, re.DOTALL)
-        self.files = {"/": ("text/html; charset=utf-8", page), "/worker.js": ("text/javascript", worker)}
+        self.files = {
+            "/": ("text/html; charset=utf-8", page), "/worker.js": ("text/javascript", worker),
+            "/empty": ("text/html; charset=utf-8", "<!doctype html><title>Shop</title>"),
+        }  # fmt: skip
 
 
 class SiteHandler(http.server.BaseHTTPRequestHandler):
@@ -429,6 +488,32 @@ async def another_site(stage: Stage, site: Site, server: Server) -> None:
     await stage.counts(msg_id, 1, 1)
 
 
+async def consent(page: Page, site: Site, server: Server, app: str, key: str) -> None:
+    """Before the person agrees the library reads, stores and sends nothing, whatever the page calls."""
+    await page.context.add_init_script(WATCH)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
+    page.on("websocket", lambda socket: sent.append(socket.url))
+    base = f"http://{server.http}"
+    await page.goto(f"{site.origin}/empty")
+    found = await page.evaluate(WITHOUT_CONSENT, [base, app, key])
+    expect_equal(found, [None, False, "off", 6012, 6012, "off", "off", 6012], "answers without consent")
+    expect_equal(await page.evaluate("touched"), [], "what the library uses without consent")
+    expect_equal(await page.evaluate(STORED), [0, 0, 0, 0, 0], "what is stored without consent")
+    others = [url for url in sent if not url.startswith((f"{site.origin}/", f"{base}/sdk/web/"))]
+    expect_equal(others, [], "requests without consent")
+    # All of that is noticed: with consent it happens.
+    await page.evaluate("async () => { touched.length = 0; await borealis.start({ consent: true }); }")
+    await page.wait_for_function("borealis.isConnected")
+    touched = set(await page.evaluate("touched"))
+    expect(touched >= {"getItem", "setItem", "WebSocket", "listener", "permission"}, f"with consent: {sorted(touched)}")
+    expect(any(url.startswith("ws") for url in sent), "a connection with consent")
+    expect((await page.evaluate(STORED))[0] > 0, "nothing is stored with consent")
+    # Who takes it back leaves nothing behind.
+    await page.evaluate("borealis.forget()")
+    expect_equal((await page.evaluate(STORED))[0], 0, "what is stored after `forget`")
+
+
 async def deleted_data(stage: Stage, server: str) -> None:
     """Somebody deletes what a site has stored while its page is open: the page goes on with a new database."""
     page = stage.page
@@ -492,6 +577,9 @@ async def play(binary: str, folder: pathlib.Path, pictures: pathlib.Path | None)
             await deleted_data(other, f"http://{server.http}")
             await vectors(other, f"http://{server.http}")
             print("ok - so does the page of another site")
+            fresh = await (await browser.new_context()).new_page()
+            await consent(fresh, site, server, app, key)
+            print("ok - nothing happens before consent")
             await browser.close()
     except Failed:
         print(server.log()[-2000:], file=sys.stderr)
