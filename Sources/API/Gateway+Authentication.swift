@@ -26,43 +26,73 @@ extension Gateway {
       let caller = try CallerCredentials(of: call)
       guard caller.kind(at: call.api) == .app, let app = router.apps.loaded(caller.key)
       else { return .unknown }
-      guard app.accepts(masterSecret: caller.secret) else { return .refused(Self.wrongSecret(call)) }
-      return obstacle(to: call, of: app).map { .refused($0) } ?? .known
+      guard let credential = app.credential(caller.secret) else {
+        return .refused(Self.wrongSecret(call))
+      }
+      return obstacle(to: call, of: app, credential.key).map { .refused($0) } ?? .known
     } catch {
       return .refused(error)
     }
   }
 
   /// The rate limit headers of a request that does not count as a call.
-  func budget(of request: HTTPRequest, _ api: API) -> RateLimiter.Budget? {
+  func budget(of caller: NotedCaller, _ api: API) -> RateLimiter.Budget? {
     guard let standard = standardQuota(api) else { return nil }
-    guard let header = request.headers["authorization"],
-      let caller = CallerCredentials(header), !caller.isGroup,
-      let app = router.apps.loaded(caller.key), app.accepts(masterSecret: caller.secret),
-      let limiter = rates[api],
-      let quota = quota(api, app.plan)
+    guard caller.isKnown, let app = caller.app, let limiter = rates[api], let quota = quota(api, app.plan)
     else { return .untouched(standard) }
     return limiter.look(app.id.rawValue, quota: quota, at: time.monotonic())
   }
 
+  /// Who makes a request that is not a call, as far as memory knows.
+  func caller(of request: HTTPRequest, from address: IPAddress?) -> NotedCaller {
+    guard let header = request.headers["authorization"], let caller = CallerCredentials(header),
+      !caller.isGroup, let app = router.apps.loaded(caller.key)
+    else { return NotedCaller(app: nil, isKnown: false, address: address) }
+    let credential = app.credential(caller.secret)
+    let isExpired = credential?.key?.grant.isExpired(at: time.now()) ?? false
+    return NotedCaller(
+      app: app, isKnown: credential != nil && !isExpired, key: credential?.key, address: address)
+  }
+
+  /// The call with its caller, as far as memory knows, for the log of requests.
+  func noting(_ call: GatewayCall) -> GatewayCall {
+    var call = call
+    let caller = caller(of: call.request, from: call.address)
+    if caller.isKnown { (call.app, call.key) = (caller.app, caller.key) }
+    return call
+  }
+
   /// Why an authenticated app may not make a call.
-  private func obstacle(to call: GatewayCall, of app: App) -> APIError? {
+  private func obstacle(to call: GatewayCall, of app: App, _ key: APIKey?) -> APIError? {
+    if let key, key.grant.isExpired(at: time.now()) {
+      return call.api.faults.authenticationFailed.saying("The API key has expired")
+    }
     if app.isDisabled { return call.api.faults.disabled }
-    return app.allows(caller(call)) ? nil : .addressRefused
+    guard app.allows(call.address), key?.grant.allows(call.address) ?? true else { return .addressRefused }
+    guard let key, let right = call.right else { return nil }
+    return key.grant.rights.contains(right)
+      ? nil : .notPermitted("The API key lacks the right that this call needs: \(right.rawValue)")
   }
 
   private func authenticateApp(
     _ key: AppKey, _ secret: [UInt8], _ call: GatewayCall, _ handle: @escaping Route.Handler
   ) {
     router.apps.find(key) { [self] found in
-      guard let app = verified(found, call, by: { $0.accepts(masterSecret: secret, at: time.now()) })
+      var credential: AppCredential?
+      guard
+        let app = verified(
+          found, call,
+          by: {
+            credential = $0.credential(secret, at: time.now())
+            return credential != nil
+          })
       else { return }
-      if let obstacle = obstacle(to: call, of: app) {
+      var call = call
+      (call.app, call.key) = (app, credential?.key)
+      if let obstacle = obstacle(to: call, of: app, call.key) {
         call.fail(obstacle)
         return
       }
-      var call = call
-      call.app = app
       begin(call, for: app.id.rawValue, quota: quota(call.api, app.plan), handle)
     }
   }
@@ -73,8 +103,7 @@ extension Gateway {
   ) {
     router.groups.find(key) { [self] found in
       guard let group = verified(found, call, by: { $0.accepts(masterSecret: secret) }) else { return }
-      let address = caller(call)
-      guard group.apps.allSatisfy({ $0.allows(address) }) else {
+      guard group.apps.allSatisfy({ $0.allows(call.address) }) else {
         call.fail(.addressRefused)
         return
       }
@@ -191,10 +220,6 @@ extension Gateway {
   /// The client's address of a request on a connection from `peer`; nil if a trusted proxy names none.
   package func caller(of request: HTTPRequest, peer: IPAddress?) -> IPAddress? {
     TrustedProxies(limits.trustedProxies).client(of: request, from: peer)
-  }
-
-  private func caller(_ call: GatewayCall) -> IPAddress? {
-    caller(of: call.request, peer: call.reply.peer)
   }
 
   /// The app or the group of apps that a request is about, by its path, its body or its credentials; nil if

@@ -19,6 +19,9 @@ extension Gateway {
     /// Needs no app, and has no rate limit.
     case open
 
+    /// Whether it is for the servers of apps, whose calls an app's log of requests has.
+    var isForAppServers: Bool { self != .open && self != .admin }
+
     /// The errors of requests that fail before the route's own rules apply.
     var faults: APIFaults {
       switch self {
@@ -29,6 +32,28 @@ extension Gateway {
       case .admin: .admin
       }
     }
+  }
+
+  /// The API of a route, and the right that a call of an app needs.
+  struct Access: Sendable {
+    let api: API
+    let right: APIRight?
+
+    private init(_ api: API, _ right: APIRight?) { (self.api, self.right) = (api, right) }
+
+    static let push = Access(.push, .push)
+    static let schedule = Access(.schedule, .push)
+    static let file = Access(.file, .push)
+    static let device = Access(.device, .devices)
+    static let report = Access(.report, .reports)
+    /// What became of pushes, with the codes and in the budget of the push API.
+    static let pushReport = Access(.push, .reports)
+    /// The app's settings, with the codes and in the budget of the push API.
+    static let settings = Access(.push, .settings)
+    /// The same of the device API.
+    static let deviceSettings = Access(.device, .settings)
+    static let admin = Access(.admin, nil)
+    static let open = Access(.open, nil)
   }
 
   /// Who may call a route.
@@ -51,6 +76,8 @@ extension Gateway {
     typealias Handler = @Sendable (Gateway, GatewayCall) -> Void
 
     let api: API
+    /// The right that a call of an app needs; nil for routes that no app calls.
+    let right: APIRight?
     let method: String
     /// The path; segments in braces are captures.
     let pattern: String
@@ -63,15 +90,16 @@ extension Gateway {
     let handle: Handler
 
     init(
-      _ api: API, _ method: String, _ pattern: String, by callers: Callers = .app, body: BodySize? = nil,
+      _ access: Access, _ method: String, _ pattern: String, by callers: Callers = .app,
+      body: BodySize? = nil,
       admits: (@Sendable (Gateway, GatewayCall) -> CallerStatus<APIError>)? = nil,
       isForPages: Bool = false, _ handle: @escaping Handler
     ) {
-      self.api = api
+      (api, right) = (access.api, access.right)
       self.method = method
       self.pattern = pattern
       self.callers = callers
-      self.body = body ?? (api == .open ? .small : .ordinary)
+      self.body = body ?? (access.api == .open ? .small : .ordinary)
       self.admits = admits
       self.isForPages = isForPages
       self.handle = handle
@@ -89,7 +117,7 @@ extension Gateway {
     VendorReceiptController.self,
     DeviceTokenController.self, DeviceFactController.self,
     DeviceController.self, ScheduleController.self, AdminController.self, CertificateController.self,
-    ImageController.self, DeviceKeyController.self, PersonController.self,
+    ImageController.self, DeviceKeyController.self, PersonController.self, APIKeyController.self,
     SealingController.self, CallbackController.self,
   ]
 

@@ -163,19 +163,25 @@ package final class Gateway: Sendable {
     case .call(let call, let route):
       return HTTPScreening(
         route.api == .open ? route.admits?(self, call) : status(of: call), bodyFault: call.bodyFault,
-        bodyBytes: call.bodyBytes, refusal: call.refusal)
+        bodyBytes: call.bodyBytes, refusal: { noting(call).refusal($0) })
     }
   }
 
   private typealias Arrival = CallArrival<GatewayCall, Route>
 
   private func arrival(of request: HTTPRequest, _ reply: CallReply) -> Arrival {
-    let access = AccessLog(log, time)
+    let access = AccessLog(log, time, router.requestLog)
+    let address = caller(of: request, peer: reply.peer)
     func refuse(_ status: Int, _ error: APIError, in api: API = .push, allow: [String] = []) -> Arrival {
       var response = HTTPResponse.json(status, error.json())
-      if let budget = budget(of: request, api) { response.headers.append(budget) }
+      let caller = self.caller(of: request, from: address)
+      if let budget = budget(of: caller, api) { response.headers.append(budget) }
       if !allow.isEmpty { response.headers.append("Allow", allow.joined(separator: ", ")) }
       access.answered(request.method, "-", status, reply.requestID, nil)
+      if api.isForAppServers {
+        let fault = AnswerFault(code: error.code, message: error.message)
+        access.note(caller, request.method, "-", status, fault)
+      }
       return .refused(response)
     }
     guard let target = HTTPTarget(request.target) else {
@@ -197,7 +203,8 @@ package final class Gateway: Sendable {
     case .found(let route, let captures):
       var call = GatewayCall(
         api: route.api, pattern: route.pattern, request: request, reply: reply, log: access, target: target,
-        captures: captures, callers: route.callers, bodyBytes: limits.bytes(route.body))
+        captures: captures, callers: route.callers, bodyBytes: limits.bytes(route.body), right: route.right,
+        address: address)
       // For unauthenticated callers; the numbers reveal nothing about keys.
       call.budget = standardQuota(route.api).map { .untouched($0) }
       if route.isForPages, let origin = request.headers["origin"],

@@ -33,8 +33,14 @@ struct GatewayCall: Sendable {
   let callers: Gateway.Callers
   /// Bytes that the body may have.
   let bodyBytes: Int
+  /// The right that it needs; nil where API keys have no access.
+  var right: APIRight?
+  /// The client, if that is known.
+  var address: IPAddress?
   /// The calling app; nil for other callers.
   var app: App?
+  /// The API key that it came with; nil for the master secret.
+  var key: APIKey?
   /// The developer's account; nil for APIs of apps.
   var account: AccountRow?
   /// The group of apps, if one calls.
@@ -90,22 +96,34 @@ struct GatewayCall: Sendable {
       ? #"Signature realm="Borealis""# : #"Device realm="Borealis""#
   }
 
-  private func respond(_ response: HTTPResponse) {
+  private func respond(_ response: HTTPResponse, _ error: APIError? = nil) {
     // In this order, so that the log line is written before the answer is sent.
-    note(response)
+    note(response, error)
     var response = response
     response.isToKnownCaller = app != nil || group != nil || account != nil
     reply.send(response)
   }
 
-  private func note(_ response: HTTPResponse) {
+  private func note(_ response: HTTPResponse, _ error: APIError?) {
     log.answered(request.method, pattern, response.status, reply.requestID, app)
+    // Devices, makers' services, developers and groups of apps are not an app's servers.
+    guard api.isForAppServers, group == nil else { return }
+    let fault = error.map {
+      AnswerFault(code: $0.code, message: $0.message, target: target, pattern: pattern)
+    }
+    log.note(caller, request.method, pattern, response.status, fault)
+  }
+
+  private var caller: NotedCaller {
+    if let app { return NotedCaller(app: app, key: key, address: address) }
+    let named = Gateway.app(of: request).flatMap { log.requests?.app($0) }
+    return NotedCaller(app: named, isKnown: false, address: address)
   }
 
   /// An error answer, for callers that send it themselves.
   func refusal(_ error: APIError) -> HTTPResponse {
     let response = response(error.httpStatus, error.json())
-    note(response)
+    note(response, error)
     return response
   }
 
@@ -117,11 +135,13 @@ struct GatewayCall: Sendable {
     var response = response(error.httpStatus, error.json())
     // Who repeats it because of the field alone may do it twice.
     if error.isInDoubt { response.headers.removeAll { $0.name == "retry-after" } }
-    respond(response)
+    respond(response, error)
   }
 
   /// Answers with an error that names the registration IDs it is about.
-  func fail(_ error: APIError, illegal ids: [String]) { answer(error.httpStatus, error.json(illegal: ids)) }
+  func fail(_ error: APIError, illegal ids: [String]) {
+    respond(response(error.httpStatus, error.json(illegal: ids)), error)
+  }
 
   /// Answers with text.
   func answer(_ status: Int, text: String, type: String = "text/plain; charset=utf-8") {

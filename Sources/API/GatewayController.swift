@@ -13,11 +13,11 @@ protocol GatewayController: Sendable {
 extension GatewayController {
   /// A method on a path, and the handler that serves it.
   static func route(
-    _ api: Gateway.API, _ method: String, _ pattern: String, by callers: Gateway.Callers = .app,
+    _ access: Gateway.Access, _ method: String, _ pattern: String, by callers: Gateway.Callers = .app,
     body: Gateway.BodySize? = nil, isForPages: Bool = false,
     _ handle: @escaping @Sendable (Self, GatewayCall) -> Void
   ) -> Gateway.Route {
-    Gateway.Route(api, method, pattern, by: callers, body: body, isForPages: isForPages) {
+    Gateway.Route(access, method, pattern, by: callers, body: body, isForPages: isForPages) {
       handle(Self(gateway: $0), $1)
     }
   }

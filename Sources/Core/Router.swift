@@ -12,6 +12,8 @@ package final class Router: Sendable {
   package let zone: any Zone
 
   package let apps: Apps
+  /// The log of requests to the HTTP APIs.
+  package let requestLog: RequestLog
   /// The groups of apps.
   package let groups: AppGroups
   /// The registrations of apps.
@@ -122,6 +124,9 @@ package final class Router: Sendable {
       store: store, scope: scope, time: time, log: log, apps: table, imports: imports, callbacks: callbacks,
       channels: channels, ids: ids, statistics: statistics, writeBehind: writeBehind, contents: contents,
       schedules: schedules, fallbacks: fallbacks)
+    let requestLog = RequestLog(
+      store: store, scope: scope, extent: options.requestLog, time: time, apps: table)
+    self.requestLog = requestLog
     let figures = AppFigureBoard(store: store, scope: scope, apps: table, channels: channels)
     self.figures = figures
     housekeeping = Housekeeping(
@@ -129,11 +134,11 @@ package final class Router: Sendable {
       files: files,
       gateways: gateways, writeBehind: writeBehind, statistics: statistics, activity: activity,
       audit: audit, pushRateLimiter: pushRateLimiter, fallbacks: fallbacks, figures: figures,
-      registrations: registrations, erasures: erasures)
+      registrations: registrations, erasures: erasures, requestLog: requestLog)
     moves = AppMoves(
       store: store, scope: scope, apps: table, channels: channels, gateways: gateways,
       writeBehind: writeBehind, statistics: statistics, activity: activity, contents: contents,
-      housekeeping: housekeeping, imports: imports, time: time)
+      housekeeping: housekeeping, imports: imports, requestLog: requestLog, time: time)
     groups = AppGroups(store: store, apps: apps)
     history = PushHistories(store: store)
     reports = PushReports(

@@ -61,6 +61,15 @@ struct OpenAPITests {
     }
   }
 
+  @Test func `It says which right an API key needs`() {
+    for operation in operations {
+      let route = Gateway.routes.first { $0.method == operation.method && $0.pattern == operation.path }
+      guard let route, let right = route.right, route.callers != .group else { continue }
+      let rights = operation.value["security"]?.array?.compactMap { $0["app"]?.array }.first
+      #expect(rights == [.string(right.rawValue)], "\(operation.name)")
+    }
+  }
+
   @Test func `It says how calls are refused`() {
     for operation in operations where operation.value["security"]?.array?.isEmpty != true {
       let route = Gateway.routes.first { $0.method == operation.method && $0.pattern == operation.path }

@@ -113,12 +113,21 @@ import Testing
       ], members: ["file_id"]),
   ]
 
-  @Test func `Requests as clients send them are understood, and answered as they insist`() throws {
+  /// The secret of an API key that clients use in place of the master secret.
+  private static func makeKey(of app: TestServer.App, on server: TestServer) throws -> String {
+    let made = try server.call(
+      "POST", "/v1/api-keys", as: app, body: ["name": "clients", "rights": ["push", "devices"]])
+    return try #require(made.document?["secret"]?.string)
+  }
+
+  @Test(arguments: [false, true])
+  func `Requests as clients send them are understood, and answered as they insist`(hasKey: Bool) throws {
     let server = try TestServer(data: folder.path + "/data")
     let app = try server.makeApp()
     _ = try TestDevice.register(server.device, app: app.key, install: "one")
     _ = try TestDevice.register(server.device, app: app.key, install: "two")
-    let login = Base64.encode(Array("\(app.key):\(app.secret)".utf8))
+    let secret = hasKey ? try Self.makeKey(of: app, on: server) : app.secret
+    let login = Base64.encode(Array("\(app.key):\(secret)".utf8))
     for shape in Self.shapes {
       let body = shape.body.map { $0.replacing("%k", with: app.key) }
       let size = body.reduce(0) { $0 + $1.utf8.count }

@@ -13,6 +13,7 @@ enum PlanRules {
     "app_figures": "one for each app", "broadcast_count": "one for each app",
     "counted_push": "one for each app", "callback_setting": "one for each app",
     "callback_app": "one for each app", "getui_access": "one for each app", "home": "one for each app",
+    "api_key": "made by people, up to a limit",
     "credential": "a few for each app", "credential_notice": "a few for each credential",
     "push_plan": "made by people, up to a limit",
     "test_device": "made by people, up to a limit", "steady_push": "up to a limit for each app",
@@ -83,6 +84,10 @@ enum PlanRules {
     ("FROM cid ORDER BY id LIMIT ?2) AS oldest", "a sweep, LIMIT"),
     ("FROM gone_registration ORDER BY id LIMIT ?2) AS oldest", "a sweep, LIMIT"),
     ("FROM getui_revoked_token WHERE expires_at < ?", "a sweep, LIMIT"),
+    (
+      "SELECT seq FROM api_request WHERE app_id = ?1 AND kind = ?2 ORDER BY seq LIMIT ?5", "a sweep, LIMIT"
+    ),
+    ("SELECT seq FROM api_request WHERE app_id = ? AND kind = ? ORDER BY seq DESC LIMIT 1", "the last one"),
     ("WHERE app_id = ?1 LIMIT ?2)", "a step of deleting an app, LIMIT"),
     ("WHERE app_id = ?1 ORDER BY state, id LIMIT ?2)", "a step of deleting an app, LIMIT"),
     ("DELETE FROM channel_pending WHERE app_id = ? AND msg_id = ?", "a command, for contents without a key"),

@@ -9,14 +9,14 @@ struct CallbackController: GatewayController {
   let gateway: Gateway
 
   static let routes: [Gateway.Route] = [
-    route(.push, "GET", "/v1/callback") { $0.showCallback($1) },
-    route(.push, "PUT", "/v1/callback") { $0.setCallback($1) },
-    route(.push, "DELETE", "/v1/callback") { $0.removeCallback($1) },
-    route(.push, "POST", "/v1/callback/secret") { $0.rotateCallbackSecret($1) },
-    route(.push, "POST", "/v1/callback/test") { $0.testCallback($1) },
-    route(.push, "GET", "/v1/callbacks") { $0.listCallbacks($1) },
-    route(.push, "GET", "/v1/callbacks/{id}") { $0.showCallbackBatch($1) },
-    route(.push, "POST", "/v1/callbacks/{id}/resend") { $0.resendCallback($1) },
+    route(.settings, "GET", "/v1/callback") { $0.showCallback($1) },
+    route(.settings, "PUT", "/v1/callback") { $0.setCallback($1) },
+    route(.settings, "DELETE", "/v1/callback") { $0.removeCallback($1) },
+    route(.settings, "POST", "/v1/callback/secret") { $0.rotateCallbackSecret($1) },
+    route(.settings, "POST", "/v1/callback/test") { $0.testCallback($1) },
+    route(.settings, "GET", "/v1/callbacks") { $0.listCallbacks($1) },
+    route(.settings, "GET", "/v1/callbacks/{id}") { $0.showCallbackBatch($1) },
+    route(.settings, "POST", "/v1/callbacks/{id}/resend") { $0.resendCallback($1) },
   ]
 
   // MARK: What is set up

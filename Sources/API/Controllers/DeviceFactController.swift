@@ -8,8 +8,8 @@ struct DeviceFactController: GatewayController {
 
   static let routes: [Gateway.Route] = [
     route(.open, "POST", "/v1/facts", isForPages: true) { $0.takeFacts($1) },
-    route(.device, "GET", "/v1/facts/wanted") { $0.showWanted($1) },
-    route(.device, "PUT", "/v1/facts/wanted") { $0.changeWanted($1) },
+    route(.deviceSettings, "GET", "/v1/facts/wanted") { $0.showWanted($1) },
+    route(.deviceSettings, "PUT", "/v1/facts/wanted") { $0.changeWanted($1) },
   ]
 
   /// Calls of a registration in a minute, for facts and tokens together.

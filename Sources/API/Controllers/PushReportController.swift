@@ -9,8 +9,8 @@ struct PushReportController: GatewayController {
   let gateway: Gateway
 
   static let routes: [Gateway.Route] = [
-    route(.push, "GET", "/v1/pushes/{msg_id}") { $0.showPush($1) },
-    route(.push, "GET", "/v1/apns") { $0.showAPNs($1) },
+    route(.pushReport, "GET", "/v1/pushes/{msg_id}") { $0.showPush($1) },
+    route(.pushReport, "GET", "/v1/apns") { $0.showAPNs($1) },
   ]
 
   /// `GET /v1/pushes/{msg_id}`.

@@ -7,8 +7,8 @@ struct SealingController: GatewayController {
   let gateway: Gateway
 
   static let routes: [Gateway.Route] = [
-    route(.push, "GET", "/v1/sealing") { $0.show($1) },
-    route(.push, "PUT", "/v1/sealing") { $0.change($1) },
+    route(.settings, "GET", "/v1/sealing") { $0.show($1) },
+    route(.settings, "PUT", "/v1/sealing") { $0.change($1) },
   ]
 
   private func show(_ call: GatewayCall) {

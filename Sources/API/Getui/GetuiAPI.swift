@@ -149,11 +149,16 @@ package final class GetuiAPI: Sendable {
   private typealias Arrival = CallArrival<GetuiCall, Route>
 
   private func arrival(of request: HTTPRequest, _ reply: CallReply) -> Arrival {
-    let access = AccessLog(log, time)
+    let access = AccessLog(log, time, router.requestLog)
+    let address = gateway.caller(of: request, peer: reply.peer)
     func refuse(_ error: GetuiError, allow: [String] = []) -> Arrival {
       var response = HTTPResponse.getui(error.httpStatus, error.json())
       if !allow.isEmpty { response.headers.append("Allow", allow.joined(separator: ", ")) }
       access.answered(request.method, "-", error.httpStatus, reply.requestID, nil)
+      let named = Self.app(of: request).flatMap { router.apps.loaded($0) }
+      access.note(
+        NotedCaller(app: named, isKnown: false, address: address), request.method, "-", error.httpStatus,
+        AnswerFault(code: error.code, message: error.message))
       return .refused(response)
     }
     guard let target = HTTPTarget(request.target) else { return refuse(.parameter("The path is malformed")) }
@@ -163,7 +168,7 @@ package final class GetuiAPI: Sendable {
     case .found(let route, let captures):
       let call = GetuiCall(
         request: request, target: target, captures: captures, pattern: route.pattern, reply: reply,
-        log: access, bodyBytes: route.body.bytes)
+        log: access, bodyBytes: route.body.bytes, address: address)
       return .call(call, route)
     }
   }

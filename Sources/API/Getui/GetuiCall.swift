@@ -16,6 +16,8 @@ struct GetuiCall: Sendable {
   let log: AccessLog
   /// The limit for the body, in bytes.
   let bodyBytes: Int
+  /// The client, if that is known.
+  var address: IPAddress?
   /// The app whose token the request has; nil for `POST /auth`.
   var app: App?
   /// Members of the request that have no effect, which a successful answer names.
@@ -48,22 +50,32 @@ struct GetuiCall: Sendable {
   }
 
   /// Answers with an error.
-  func fail(_ error: GetuiError) { respond(error.httpStatus, error.json()) }
+  func fail(_ error: GetuiError) { respond(error.httpStatus, error.json(), error) }
 
-  private func respond(_ status: Int, _ body: [UInt8]) {
-    var response = response(status, body)
+  private func respond(_ status: Int, _ body: [UInt8], _ error: GetuiError? = nil) {
+    var response = response(status, body, error)
     if status < 300 { response.headers.append(ignored: ignored) }
     response.isToKnownCaller = app != nil
     reply.send(response)
   }
 
   /// Returns the answer with an error, for a caller that sends it itself.
-  func refusal(_ error: GetuiError) -> HTTPResponse { response(error.httpStatus, error.json()) }
+  func refusal(_ error: GetuiError) -> HTTPResponse { response(error.httpStatus, error.json(), error) }
 
-  private func response(_ status: Int, _ body: [UInt8]) -> HTTPResponse {
+  private func response(_ status: Int, _ body: [UInt8], _ error: GetuiError?) -> HTTPResponse {
     // The line is written first, so that it is in the log when the client has the answer.
     log.answered(request.method, pattern, status, reply.requestID, app)
+    let fault = error.map {
+      AnswerFault(code: $0.code, message: $0.message, target: target, pattern: pattern)
+    }
+    log.note(caller, request.method, pattern, status, fault)
     return .getui(status, body)
+  }
+
+  private var caller: NotedCaller {
+    if let app { return NotedCaller(app: app, address: address) }
+    let named = GetuiAPI.app(of: request).flatMap { log.requests?.app($0) }
+    return NotedCaller(app: named, isKnown: false, address: address)
   }
 
   /// Returns the error for a body that the header shows to be unacceptable; nil for others.

@@ -93,6 +93,9 @@ public struct IPNetwork: Hashable, Sendable {
     return (address.high ^ other.high) & mask.high == 0 && (address.low ^ other.low) & mask.low == 0
   }
 
+  /// Whether all addresses of another range are in the range.
+  public func contains(_ other: IPNetwork) -> Bool { prefix <= other.prefix && contains(other.address) }
+
   private static func mask(_ prefix: Int) -> (high: UInt64, low: UInt64) {
     func half(_ bits: Int) -> UInt64 { bits <= 0 ? 0 : bits >= 64 ? .max : ~(.max >> UInt64(bits)) }
     return (half(prefix), half(prefix - 64))

@@ -41,6 +41,9 @@ package final class App: Sendable {
   }
 
   private let access: Mutex<Access>
+  private let keyRing: Mutex<APIKeyRing>
+  /// Its calls that the log of requests has not stored.
+  let requests = PendingRequests()
   private let deleted = Atomic<Bool>(false)
   /// When a call last came with the secret before the present one, in milliseconds; 0 for never since the
   /// start.
@@ -57,6 +60,7 @@ package final class App: Sendable {
     key = row.key
     account = row.account
     access = Mutex(Access(row))
+    keyRing = Mutex(APIKeyRing(row.keys))
     erasure = Mutex((row.hasErasedFacts, false))
     directory = AppDirectory(
       app: row.id, limits: limits, start: UInt32(clamping: now.seconds))
@@ -95,7 +99,10 @@ package final class App: Sendable {
   /// Compares a master secret with the current and the previous one, in constant time. Secrets are 96 random
   /// bits, so a plain digest is sufficient. A use of the previous one is recorded if the time is given.
   package func accepts(masterSecret: [UInt8], at now: Timestamp? = nil) -> Bool {
-    let digest = SHA256.digest(masterSecret)
+    accepts(digest: SHA256.digest(masterSecret), at: now)
+  }
+
+  private func accepts(digest: [UInt8], at now: Timestamp?) -> Bool {
     let (present, before) = access.withLock { ($0.secretHash, $0.oldSecretHash) }
     let isPresent = constantTimeEquals(digest, present)
     // Always compared, so that the time taken says nothing about which of them it is like.
@@ -103,6 +110,19 @@ package final class App: Sendable {
     if isBefore, before != nil, let now { oldSecretUse.store(now.milliseconds, ordering: .relaxed) }
     return isPresent || isBefore
   }
+
+  /// What a secret is: the master secret, or that of an API key that is not revoked; nil if it is neither. A
+  /// use is recorded if the time is given, of a key only before it expires.
+  package func credential(_ secret: [UInt8], at now: Timestamp? = nil) -> AppCredential? {
+    let digest = SHA256.digest(secret)
+    if accepts(digest: digest, at: now) { return .master }
+    guard let key = keyRing.withLock({ $0.find(digest) }) else { return nil }
+    if let now, !key.grant.isExpired(at: now) { key.noteUse(at: now) }
+    return .key(key)
+  }
+
+  /// Its API keys that are not revoked, in no order.
+  package var keys: [APIKey] { keyRing.withLock { $0.all } }
 
   /// Whether the secret before the present one is accepted as well.
   package var hasOldSecret: Bool { access.withLock { $0.oldSecretHash != nil } }
@@ -169,6 +189,7 @@ package final class App: Sendable {
   func update(_ row: AppRow) -> Change {
     directory.keepFacts(row.facts)
     if row.hasErasedFacts { erasure.withLock { $0.isDue = true } }
+    keyRing.withLock { $0.keep(row.keys) }
     return access.withLock { access in
       let before = access
       if row.oldSecretHash != access.oldSecretHash { oldSecretUse.store(0, ordering: .relaxed) }

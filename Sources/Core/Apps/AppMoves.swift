@@ -15,6 +15,7 @@ struct AppMoves {
   let contents: ContentCache
   let housekeeping: Housekeeping
   let imports: Imports
+  let requestLog: RequestLog
   let time: any TimeSource
 
   /// Closes an app's entrances, stores all that is known of it, and gives it to another home: its calls get
@@ -54,6 +55,8 @@ struct AppMoves {
 
   /// Twice: what is stored may be followed by something else that is to be stored.
   private func storeAll(of app: App) {
+    requestLog.finish([app])
+    housekeeping.storeKeyUses(of: app)
     for _ in 0..<2 {
       writeBehind.flush(isLast: true)
       statistics.finish(to: store)

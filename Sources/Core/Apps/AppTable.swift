@@ -24,6 +24,8 @@ final class AppTable: Sendable {
 
   func find(_ id: AppID) -> App? { apps.withLock { $0.byID[id] } }
 
+  var count: Int { apps.withLock { $0.byKey.count } }
+
   var all: [App] { apps.withLock { Array($0.byKey.values) } }
 
   /// The app of a row, made if it is not in memory yet. That of one deleted meanwhile says so, and stays out

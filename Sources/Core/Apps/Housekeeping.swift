@@ -25,6 +25,7 @@ final class Housekeeping: Sendable {
   private let unusedRegistrations: UnusedRegistrations
   private let facts: DeviceFacts
   private let erasures: Erasures
+  private let requestLog: RequestLog
   private let ticks = Atomic<Int>(0)
   /// The moment of the last tick, in milliseconds; 0 before the first.
   private let lastTick = Atomic<Int64>(0)
@@ -34,7 +35,7 @@ final class Housekeeping: Sendable {
     imports: Imports, files: Files, gateways: DeviceGateways, writeBehind: WriteBehind,
     statistics: Statistics, activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter,
     fallbacks: Fallbacks, figures: AppFigureBoard, registrations: Registrations,
-    erasures: Erasures
+    erasures: Erasures, requestLog: RequestLog
   ) {
     self.store = store
     self.scope = scope
@@ -52,6 +53,7 @@ final class Housekeeping: Sendable {
     self.pushRateLimiter = pushRateLimiter
     self.fallbacks = fallbacks
     self.figures = figures
+    self.requestLog = requestLog
     unusedTags = UnusedTags(store: store, imports: imports, limits: options.tags)
     unusedRegistrations = UnusedRegistrations(registrations, options)
     facts = DeviceFacts(store: store)
@@ -74,6 +76,8 @@ final class Housekeeping: Sendable {
   private static let appsInSecond = 250
   /// Seconds between two savings of who used the apps.
   private static let activitySeconds = 60
+  /// Seconds between two savings of when API keys were used.
+  private static let keySeconds = 60
   /// Seconds between two sweeps of what is too old.
   private static let retentionSeconds = 60
 
@@ -100,6 +104,8 @@ final class Housekeeping: Sendable {
     statistics.flush(to: store)
     figures.tick(loaded)
     audit.step(store, scope, at: now, log: log)
+    requestLog.tick(loaded, at: now)
+    if tick % Self.keySeconds == 0 { apps.storeKeyUses(of: loaded) }
     saveActivity(of: loaded, isTurn: tick % Self.activitySeconds == 0, at: now)
     if tick % Self.retentionSeconds == 0 {
       retention.sweep(at: now)
@@ -124,6 +130,8 @@ final class Housekeeping: Sendable {
     writeBehind.finish(isInTime: isInTime)
     statistics.finish(to: store)
     activity.flush(apps.all, at: time.now())
+    requestLog.finish(apps.all)
+    apps.storeKeyUses(of: apps.all, isLast: true)
     for app in apps.all {
       guard touchAll(of: app, isInTime) else {
         return log.warning("some last-seen times of devices were not stored")
@@ -154,6 +162,9 @@ final class Housekeeping: Sendable {
     }
     return true
   }
+
+  /// Stores when an app's API keys were last used, before the app leaves.
+  func storeKeyUses(of app: App) { apps.storeKeyUses(of: [app], isLast: true) }
 
   private func expire(_ app: App, at now: Timestamp) {
     let seconds = UInt32(clamping: now.seconds)

@@ -29,6 +29,13 @@ extension StoredData {
       in: .columns("audit", "id at account_id subject_app person_id who action address"),
       until: "400 days are over"),
     StoredDatum(
+      "log of requests: calls of the APIs by an app's servers, with their address, without contents, registration IDs and aliases",
+      for: "to find calls that were refused",
+      in: .columns(
+        "api_request",
+        "app_id kind seq first_at last_at count method route status code message address key_id"),
+      until: "7 days are over; `--request-log` turns it off"),
+    StoredDatum(
       "mail that waits or was sent", for: "reminders of expiring credentials",
       in: .columns(
         "mail", "id credential_id recipient subject body created_at state attempts next_at error done_at"),

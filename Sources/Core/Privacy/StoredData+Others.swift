@@ -11,6 +11,9 @@ extension StoredData {
         "app",
         "id app_key name secret_hash created_at next_number disabled account_id plan old_secret_hash android_package group_name allowed_networks deleted_at purged_at given_up seals_contents seals_changed_at imports_from facts next_fact erased_facts_from"
       ),
+      .columns(
+        "api_key",
+        "id app_id name secret_hash secret_end rights networks created_at expires_at last_used_at revoked_at"),
       .columns("account", "id name dev_key secret_hash plan created_at disabled"),
       .columns(
         "plan",

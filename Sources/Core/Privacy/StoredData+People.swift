@@ -153,7 +153,7 @@ extension StoredData {
       in: .columns("erasure", "id app_id asked_at step position names done_at"),
       until: "the erasure is done; that there was one, 30 days after it"),
     StoredDatum(
-      "address of a connection or a request", for: "to limit what one network may use",
+      "address of a connection or a request of a device", for: "to limit what one network may use",
       in: [.log("nowhere: only in memory, while the connection is open and for some minutes after it")],
       until: "the connection has ended and the limit's time is over"),
     StoredDatum(

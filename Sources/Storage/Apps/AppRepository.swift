@@ -8,24 +8,45 @@ package struct AppRepository<Access>: Repository {
 extension AppRepository {
   /// All apps that are not deleted, by number.
   package func all(in rows: AppRows) throws(StorageError) -> [AppRow] {
-    try database.all(
-      "SELECT * FROM live_app WHERE {own live_app.id} ORDER BY id", in: rows, map: Self.app)
+    Self.join(
+      try database.all(
+        "SELECT * FROM live_app WHERE {own live_app.id} ORDER BY id", in: rows, map: Self.app),
+      try transaction.apiKeys.live(in: rows))
   }
 
   /// The apps of one account that are not deleted, by number.
   package func all(of account: AccountID) throws(StorageError) -> [AppRow] {
-    try database.all(
-      "SELECT * FROM live_app WHERE account_id = ? ORDER BY id", .account(account), map: Self.app)
+    Self.join(
+      try database.all(
+        "SELECT * FROM live_app WHERE account_id = ? ORDER BY id", .account(account), map: Self.app),
+      try transaction.apiKeys.live(of: account))
   }
 
   /// The app of a key, nil for an unknown or deleted one.
   package func find(key: AppKey) throws(StorageError) -> AppRow? {
-    try database.first("SELECT * FROM live_app WHERE app_key = ?", .text(key.text), map: Self.app)
+    try withKeys(
+      try database.first("SELECT * FROM live_app WHERE app_key = ?", .text(key.text), map: Self.app))
   }
 
   /// An app by its number, nil for an unknown or deleted one.
   package func find(_ id: AppID) throws(StorageError) -> AppRow? {
-    try database.first("SELECT * FROM live_app WHERE id = ?", .app(id), map: Self.app)
+    try withKeys(try database.first("SELECT * FROM live_app WHERE id = ?", .app(id), map: Self.app))
+  }
+
+  private func withKeys(_ row: AppRow?) throws(StorageError) -> AppRow? {
+    guard var row else { return nil }
+    row.keys = try transaction.apiKeys.live(app: row.id)
+    return row
+  }
+
+  private static func join(_ rows: [AppRow], _ keys: [APIKeyRow]) -> [AppRow] {
+    guard !keys.isEmpty else { return rows }
+    let keys = Dictionary(grouping: keys, by: \.app)
+    return rows.map { row in
+      var row = row
+      row.keys = keys[row.id] ?? []
+      return row
+    }
   }
 
   /// The key of an account's app with an Android package, nil if there is none.

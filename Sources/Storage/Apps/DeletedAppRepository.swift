@@ -98,6 +98,11 @@ enum PurgeStatements {
     DELETE FROM test_device WHERE app_id = ?1 AND registration_id IN (
       SELECT registration_id FROM test_device WHERE app_id = ?1 LIMIT ?2)
     """,
+    "DELETE FROM api_key WHERE id IN (SELECT id FROM api_key WHERE app_id = ?1 LIMIT ?2)",
+    """
+    DELETE FROM api_request WHERE app_id = ?1 AND (kind, seq) IN (
+      SELECT kind, seq FROM api_request WHERE app_id = ?1 LIMIT ?2)
+    """,
     "DELETE FROM broadcast_count WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM counted_push WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM app_figures WHERE app_id = ?1 AND ?2 > 0",

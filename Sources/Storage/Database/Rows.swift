@@ -33,6 +33,8 @@ package struct AppRow: Sendable, Equatable {
   package var hasErasedFacts: Bool
   /// What it may ask for.
   package var plan: PlanRow
+  /// Its API keys that are not revoked, by number.
+  package var keys: [APIKeyRow] = []
 
   init(
     id: AppID, key: AppKey, name: String, secretHash: [UInt8], createdAt: Timestamp, nextNumber: UInt32,

@@ -55,6 +55,10 @@ extension Transaction {
   package var channelQueue: ChannelQueueRepository<Access> { .init(database: database) }
   /// Groups of apps and the pushes to them.
   package var appGroups: AppGroupRepository<Access> { .init(database: database) }
+  /// API keys of apps.
+  package var apiKeys: APIKeyRepository<Access> { .init(database: database) }
+  /// The log of requests to the HTTP APIs.
+  package var apiRequests: APIRequestRepository<Access> { .init(database: database) }
   package var apps: AppRepository<Access> { .init(database: database) }
   /// The audit log.
   package var audit: AuditRepository<Access> { .init(database: database) }

@@ -60,6 +60,7 @@ final class HomeService: Sendable {
     options.registrationsPerApp = settings.registrationsPerApp
     options.newcomerSeconds = settings.newcomerSeconds
     options.inactiveSeconds = settings.inactiveSeconds
+    options.requestLog = settings.requestLog
     options.zone = settings.zone
     options.schedulesPerApp = settings.schedules
     options.scheduleGrace = settings.scheduleGrace

@@ -66,6 +66,10 @@ struct ServerMetrics: Sendable {
     metrics.computed("borealis_pushes_spreading", "Pushes in paced delivery") {
       Double(router.apps.all.reduce(0) { $0 + $1.directory.pacedPushCount })
     }
+    metrics.computed(
+      "borealis_request_log_dropped_total", "Calls that found no place in the log of requests",
+      isCounter: true
+    ) { Double(router.requestLog.dropped) }
     metrics.computed("borealis_apps", "Apps in memory") { Double(router.apps.all.count) }
     let audit = router.audit
     metrics.computed("borealis_push_targets", "Targets of all kept pushes by outcome") {

@@ -154,6 +154,11 @@ extension ServeSettings {
         "Origins of web pages that may connect as devices, such as https://www.example.com; * for all.",
       kind: .list),
     SettingDefinition(
+      name: "request-log", valueName: "WHICH",
+      help:
+        "Which calls of the HTTP APIs are kept in the database for seven days: all, refused or off.",
+      default: "all", kind: .choice(["all", "refused", "off"])),
+    SettingDefinition(
       name: "keep-newcomers", valueName: "TIME",
       help:
         "After which time a registration without a push token is deleted that no device used after its first hour; 0s for never.",

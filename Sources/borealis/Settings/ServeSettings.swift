@@ -36,6 +36,8 @@ struct ServeSettings {
   let deviceProxies: [IPNetwork]
   /// Web pages that may connect as devices.
   let deviceOrigins: OriginRule
+  /// Which calls of the HTTP APIs are kept in the database.
+  let requestLog: RequestLog.Extent
   /// Seconds for which pushes that are over are kept.
   let retention: Int64
   /// Seconds after which registrations are deleted that nobody used after the first hour, and those that
@@ -109,6 +111,7 @@ struct ServeSettings {
     zone = try Self.zone(settings)
     schedules = settings.number("schedules") ?? 0
     scheduleGrace = Int64(try Self.milliseconds(settings, "schedule-grace", 60_000...86_400_000) / 1000)
+    requestLog = settings.text("request-log").flatMap { RequestLog.Extent(rawValue: $0) } ?? .all
     newcomerSeconds = try Self.deletion(settings, "keep-newcomers")
     inactiveSeconds = try Self.deletion(settings, "keep-inactive")
     retention = Int64(try Self.milliseconds(settings, "keep-pushes", 86_400_000...Int.max) / 1000)

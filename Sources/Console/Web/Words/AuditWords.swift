@@ -39,6 +39,8 @@ enum AuditWords {
     "group.create": Phrase("created a group", "创建分组"),
     "group.delete": Phrase("deleted a group", "删除分组"),
     "group.rotate": Phrase("created a new secret for a group", "生成新的分组密钥"),
+    "key.create": Phrase("created an API key", "创建 API 密钥"),
+    "key.revoke": Phrase("revoked an API key", "吊销 API 密钥"),
     "member.invite": Phrase("invited", "邀请成员"),
     "member.link": Phrase("created a new link for an invitation", "重新生成邀请链接"),
     "member.mail": Phrase("mailed an invitation again", "重新发送邀请邮件"),
