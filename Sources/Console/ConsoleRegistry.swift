@@ -67,6 +67,8 @@ enum ConsoleRegistry {
     Entry { ExpiryPages(router: $0.router, mail: $0.mail) },
     Entry { CallbackPages(gateway: $0.gateway) },
     Entry { FactPages(router: $0.router) },
+    Entry { KeyPages(router: $0.router) },
+    Entry { RequestPages(router: $0.router) },
     Entry { GroupPages(router: $0.router) },
     Entry { $0.operatorPages },
     Entry { AuditPages(log: $0.audit, router: $0.router) },

@@ -24,6 +24,8 @@ struct Estate {
   let credential: CredentialID
   let batch: Int64
   let invitation: Int64
+  /// Its API key.
+  let key: Int64
   /// A push to its device that goes later.
   let schedule: String
   /// The secret of the invitation's link.
@@ -60,17 +62,21 @@ struct Estate {
       try transaction.invitations.add(
         tokenHash: WebToken.hash(token), to: account, as: .viewer, email: "guest@example.com", by: person,
         at: now, expiresAt: now.adding(seconds: 1000))
+      let key = NewAPIKey(
+        APIKeyGrant(name: "estate key", rights: .all), secretHash: SHA256.digest([3]), secret: "brlk")
       return (
         person, credential,
         try transaction.callbacks.batches(app: app.id, state: .pending, before: .max, limit: 1).first,
         try transaction.invitations.all(to: account, at: now).first,
-        try transaction.consoleSessions.all(of: person).first
+        try transaction.consoleSessions.all(of: person).first,
+        try transaction.apiKeys.add(key, to: app.id, limit: 9, at: now)
       )
     }
     (person, credential) = (rest.0, rest.1)
     batch = try #require(rest.2).id
     invitation = try #require(rest.3).id
     session = try #require(rest.4).id
+    key = try #require(rest.5)
   }
 
   private static func planned(_ uuid: String, in app: App, to device: RegistrationID) -> ScheduleRow {
@@ -110,6 +116,7 @@ struct Estate {
       case "{channel}": "apns"
       case "{form}": "key"
       case "{id}" where page.pattern.contains("/settings/callbacks/"): String(batch)
+      case "{id}" where page.pattern.contains("/settings/keys/"): String(key)
       case "{id}" where page.pattern.contains("/{channel}/"): String(credential.rawValue)
       case "{id}" where page.pattern.contains("/invitations/"): String(invitation)
       case "{id}" where page.pattern.contains("/operator/accounts/"): String(account.rawValue)
@@ -127,7 +134,7 @@ struct Estate {
 
   /// Fields with which a form gets past its first checks.
   var fields: [String: String] {
-    ["role-\(person.rawValue)": "viewer", "name": "Evil", "email": "evil@example.com"]
+    ["role-\(person.rawValue)": "viewer", "name": "Evil", "right-push": "1", "email": "evil@example.com"]
   }
 
   /// Everything that others must not change.

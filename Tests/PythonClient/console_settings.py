@@ -21,6 +21,7 @@ async def configure(walk: Any, server: Server, key: str, folder: pathlib.Path, a
     await walk.look("settings")
     await replace_secret(walk, address, key)
     await use_getui(walk, address, key)
+    await use_keys(walk, address, key)
     await upload_account(walk, address, key, account)
     await page.get_by_role("link", name="All channels").click()
     await page.get_by_role("link", name="APNs").click()
@@ -156,6 +157,48 @@ async def use_getui(walk: Any, address: str, key: str) -> None:
     await walk.look("settings-getui")
 
 
+async def use_keys(walk: Any, address: str, key: str) -> None:
+    """A key does what its rights say until it is revoked, and a refused call is found in the log."""
+    page = walk.page
+    await page.get_by_role("link", name="API keys").click()
+    await page.get_by_text("No keys yet.").wait_for()
+    await page.get_by_label("Name").fill("Shop in Shanghai, which sends the receipts of orders to its customers")
+    await page.get_by_label("Push", exact=True).check()
+    await page.get_by_label("Reports", exact=True).check()
+    await page.get_by_label("Networks, one per line").fill("127.0.0.0/8\n::1/128")
+    await walk.look("api-keys-new")
+    await page.get_by_role("button", name="Create key").click()
+    secret = await secret_shown_above(page)
+    await walk.look("api-keys-created")
+    await accepts(walk, address, key, secret, True)
+    login = base64.b64encode(f"{key}:{secret}".encode()).decode()
+    for path in ("tags", "aliases/a-name"):
+        await page.request.get(f"{address}/v3/{path}", headers={"Authorization": f"Basic {login}"})
+    await page.request.post(
+        f"{address}/v3/push", headers={"Authorization": f"Basic {login}"}, data='{"platform": "all"}')  # fmt: skip
+    await page.get_by_role("link", name="Back to the keys").click()
+    await walk.look("api-keys")
+    await page.get_by_role("link", name="Requests").last.click()
+    await page.get_by_text("lacks the right").first.wait_for()
+    await walk.look("requests")
+    await page.get_by_label("Code").fill("1002")
+    await page.get_by_role("button", name="Search").click()
+    await page.get_by_text("Missing parameter: audience").wait_for()
+    expect_equal(await page.get_by_text("lacks the right").count(), 0, "calls with another code")
+    await page.get_by_role("link", name="Show all").click()
+    await page.get_by_role("link", name="API keys").click()
+    await page.locator("summary", has_text="Revoke").click()
+    await walk.look("api-keys-revoke")
+    await page.get_by_role("button", name="Revoke").click()
+    await page.get_by_text("The key is revoked.").wait_for()
+    await accepts(walk, address, key, secret, False)
+    await page.goto(f"{address}/console/apps/{key}/settings")
+
+
+async def secret_shown_above(page: Any) -> str:
+    return str(await page.locator("dl.keys code").nth(1).inner_text())
+
+
 async def secret_shown(page: Any) -> str:
     return str(await page.locator("dl.keys code").last.inner_text())
 
@@ -238,6 +281,7 @@ async def configure_in_chinese(walk: Any, address: str, key: str, folder: pathli
         ("web-push", f"/console/apps/{key}/settings/credentials/webpush"),
         ("calendar", "/console/credentials"), ("callbacks", f"/console/apps/{key}/settings/callbacks"),
         ("limits", f"/console/apps/{key}/settings/limits"), ("operator", "/console/operator"),
+        ("api-keys", f"/console/apps/{key}/settings/keys"), ("requests", f"/console/apps/{key}/settings/requests"),
     ]:  # fmt: skip
         await page.goto(address + path)
         await walk.look(f"{name}-chinese-dark")

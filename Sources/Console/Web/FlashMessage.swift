@@ -15,6 +15,7 @@ enum FlashMessage: String, CaseIterable {
   case aliasChanged = "alias-changed"
   case deviceDeleted = "device-deleted"
   case personErased = "person-erased"
+  case keyRevoked = "key-revoked"
   case draftLost = "draft-lost"
   case plannedOver = "planned-over"
   case plannedCanceled = "planned-canceled"
@@ -42,6 +43,7 @@ enum FlashMessage: String, CaseIterable {
     case .aliasChanged: Words.aliasChanged
     case .deviceDeleted: Words.deviceWasDeleted
     case .personErased: Words.personErased
+    case .keyRevoked: Words.keyRevoked
     case .draftLost: Words.draftLost
     case .plannedOver: Words.plannedOver
     case .plannedCanceled: Words.plannedCanceled

@@ -7,11 +7,13 @@ import Storage
 
 /// The parts of an app's settings.
 enum SettingsPart: CaseIterable {
-  case general, channels, callbacks, facts, limits
+  case general, keys, requests, channels, callbacks, facts, limits
 
   fileprivate var name: Phrase {
     switch self {
     case .general: Words.partGeneral
+    case .keys: Words.partKeys
+    case .requests: Words.requests
     case .channels: Words.partChannels
     case .callbacks: Words.partCallbacks
     case .facts: Words.partFacts
@@ -22,6 +24,8 @@ enum SettingsPart: CaseIterable {
   fileprivate var path: String {
     switch self {
     case .general: ""
+    case .keys: "/keys"
+    case .requests: "/requests"
     case .channels: "/credentials"
     case .callbacks: "/callbacks"
     case .facts: "/facts"
