@@ -17,7 +17,7 @@ import Testing
     "registration.registration_id": 10, "gone_registration.registration_id": 10, "app_group.secret_hash": 32,
     "credential.fingerprint": 32, "invitation.token_hash": 32, "console_session.token_hash": 32,
     "password_reset.token_hash": 32, "browser_key.key": 32, "recovery_code.code_hash": 32,
-    "content_sealing_key.key_id": 8,
+    "content_sealing_key.key_id": 8, "api_key.secret_hash": 32,
   ]
 
   /// Values of the two rows where not any will do.
