@@ -118,7 +118,7 @@ extension Gateway {
     DeviceTokenController.self, DeviceFactController.self,
     DeviceController.self, ScheduleController.self, AdminController.self, CertificateController.self,
     ImageController.self, DeviceKeyController.self, PersonController.self, APIKeyController.self,
-    SealingController.self, CallbackController.self,
+    SealingController.self, SegmentController.self, CallbackController.self,
   ]
 
   /// The API of each path's first two segments.

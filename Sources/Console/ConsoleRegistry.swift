@@ -51,6 +51,7 @@ enum ConsoleRegistry {
     Entry { WhyPages(router: $0.router) },
     Entry { DevicePages(router: $0.router) },
     Entry { NamePages(router: $0.router) },
+    Entry { SegmentPages(router: $0.router) },
     Entry { AliasPages(router: $0.router) },
     Entry { DeviceDeletionPages(router: $0.router) },
     Entry { PersonPages(router: $0.router) },

@@ -32,6 +32,8 @@ package final class Router: Sendable {
   package let schedules: Schedules
   /// Files with audiences.
   package let files: Files
+  /// The segments of apps.
+  package let segments: Segments
   /// Who used the apps.
   package let activity: UserActivity
   /// The push plans of apps.
@@ -96,6 +98,7 @@ package final class Router: Sendable {
       store: store, scope: scope, time: time, log: log, table: table, channels: channels,
       gateways: gateways, callbacks: callbacks, purge: purge)
     let files = Files(store: store, scope: scope, time: time)
+    segments = Segments(store: store, time: time, zone: zone)
     let registrations = Registrations(
       store: store, options: options, time: time, channels: channels, gateways: gateways,
       writeBehind: writeBehind, log: log)
@@ -118,7 +121,8 @@ package final class Router: Sendable {
       deliveries: deliveries, imports: imports)
     acceptance = Acceptance(
       store: store, options: options, time: time, log: log, ids: ids, channels: channels, files: files,
-      deliveries: deliveries, callbacks: callbacks, writeBehind: writeBehind, statistics: statistics,
+      segments: segments, deliveries: deliveries, callbacks: callbacks, writeBehind: writeBehind,
+      statistics: statistics,
       pushRateLimiter: pushRateLimiter)
     loading = Loading(
       store: store, scope: scope, time: time, log: log, apps: table, imports: imports, callbacks: callbacks,

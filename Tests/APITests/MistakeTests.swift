@@ -102,8 +102,8 @@ import Testing
       ["audience.registration_id", "'abc'", "19"]
     ),
     (
-      "POST /v3/push", push(text, to: #"{"segment":["s"]}"#), "400 1003",
-      ["audience.segment is not supported", "tag_and"]
+      "POST /v3/push", push(text, to: #"{"abtest":["s"]}"#), "400 1003",
+      ["audience.abtest is not supported", "tag_and"]
     ),
     (
       "POST /v3/push", push(text, to: #"{"file":{"file_id":"f"}}"#), "400 1003",

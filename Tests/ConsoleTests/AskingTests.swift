@@ -14,7 +14,8 @@ import Testing
   /// Addresses that no form of these pages has: those of scripts and of older versions, and the check of a
   /// credential that can be checked, which tests of credentials see.
   private static let withoutForm: Set<String> = [
-    "/console/apps/{app}/push/audience", "/console/apps/{app}/settings/credentials/{channel}/{id}/check",
+    "/console/apps/{app}/push/audience", "/console/apps/{app}/segments/count",
+    "/console/apps/{app}/settings/credentials/{channel}/{id}/check",
     "/console/apps/{app}/settings/{channel}/{form}",
     "/console/apps/{app}/settings/{channel}/{id}/remove", "/console/apps/{app}/settings/{channel}/{id}/pause",
     "/console/apps/{app}/settings/{channel}/{id}/resume", "/console/apps/{app}/settings/{channel}/{id}/check",

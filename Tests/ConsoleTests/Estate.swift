@@ -28,6 +28,7 @@ struct Estate {
   let key: Int64
   /// A push to its device that goes later.
   let schedule: String
+  let segment: Int64
   /// The secret of the invitation's link.
   let token = WebToken.make()
 
@@ -64,12 +65,14 @@ struct Estate {
         at: now, expiresAt: now.adding(seconds: 1000))
       let key = NewAPIKey(
         APIKeyGrant(name: "estate key", rights: .all), secretHash: SHA256.digest([3]), secret: "brlk")
+      let segment = try transaction.segments.add(
+        app: app.id, name: "T<1>", condition: Array(#"{"tag":"a"}"#.utf8), limit: 10, at: now)
       return (
         person, credential,
         try transaction.callbacks.batches(app: app.id, state: .pending, before: .max, limit: 1).first,
         try transaction.invitations.all(to: account, at: now).first,
         try transaction.consoleSessions.all(of: person).first,
-        try transaction.apiKeys.add(key, to: app.id, limit: 9, at: now)
+        try transaction.apiKeys.add(key, to: app.id, limit: 9, at: now), segment
       )
     }
     (person, credential) = (rest.0, rest.1)
@@ -77,6 +80,8 @@ struct Estate {
     invitation = try #require(rest.3).id
     session = try #require(rest.4).id
     key = try #require(rest.5)
+    guard case .stored(let segment) = rest.6 else { throw StorageError(.other, "no segment") }
+    self.segment = segment.id
   }
 
   private static func planned(_ uuid: String, in app: App, to device: RegistrationID) -> ScheduleRow {
@@ -106,6 +111,7 @@ struct Estate {
       case "{account}": String(place.account.rawValue)
       case "{msg_id}": push
       case "{schedule_id}": schedule
+      case "{segment_id}": String(self.segment)
       case "{rid}": device.text
       case "{person}": String(person.rawValue)
       case "{session}": String(session)

@@ -90,7 +90,11 @@ import Testing
       for kind in PushForm.Kind.allCases {
         var form = PushForm()
         (form.kind, form.audience, form.text, form.title) = (kind, audience, "Half <price>\nnow", "Sale")
-        if audience != .everybody { form.names = audience == .registration ? "0123456789abcdef012" : "a, b" }
+        if audience == .segment {
+          form.segment = "7"
+        } else if audience != .everybody {
+          form.names = audience == .registration ? "0123456789abcdef012" : "a, b"
+        }
         if audience == .tag { (form.allTags, form.noTags) = ("c", "d, e") }
         form.extras.pairs = [PushExtras.Pair(name: "page", value: "7")]
         forms.append(form)
@@ -109,7 +113,7 @@ import Testing
         forms.append(form)
       }
     }
-    #expect(forms.count == 28)
+    #expect(forms.count == 35)
     for form in forms {
       let read = try #require(PushForm(of: form.json, rules: PushRules()), "\(form.json)")
       #expect(read.json == form.json)

@@ -72,17 +72,17 @@ import Testing
     ),
   ])
   func `An audience is told by its names`(object: String, english: String, chinese: String) throws {
-    let text = try #require(AudienceText(object: Array(object.utf8)))
+    let text = try #require(AudienceText(object: Array(object.utf8), []))
     #expect(text.line(.english) == english)
     #expect(text.line(.chinese) == chinese)
   }
 
   @Test func `A long audience is cut in lists and whole elsewhere`() throws {
     let tag = String(repeating: "a", count: 40)
-    let text = try #require(AudienceText(object: Array(#"{"audience":{"tag":["\#(tag)","b"]}}"#.utf8)))
+    let text = try #require(AudienceText(object: Array(#"{"audience":{"tag":["\#(tag)","b"]}}"#.utf8), []))
     #expect(text.line(.english).count == 40 && text.line(.english).hasSuffix("…"))
     #expect(text.full(.english) == "tags \(tag) or b")
-    #expect(AudienceText(object: Array("{}".utf8)) == nil && AudienceText(object: nil) == nil)
+    #expect(AudienceText(object: Array("{}".utf8), []) == nil && AudienceText(object: nil, []) == nil)
   }
 
   @Test(arguments: [

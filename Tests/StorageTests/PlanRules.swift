@@ -15,7 +15,7 @@ enum PlanRules {
     "callback_app": "one for each app", "getui_access": "one for each app", "home": "one for each app",
     "api_key": "made by people, up to a limit",
     "credential": "a few for each app", "credential_notice": "a few for each credential",
-    "push_plan": "made by people, up to a limit",
+    "push_plan": "made by people, up to a limit", "segment": "made by people, up to a limit",
     "test_device": "made by people, up to a limit", "steady_push": "up to a limit for each app",
     "content_sealing_key": "made by an operator", "browser_key": "one", "node": "servers",
     "fence": "connections of servers", "commit_mark": "connections of servers",

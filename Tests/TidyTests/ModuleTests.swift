@@ -105,7 +105,7 @@ import Testing
     "Base/Identifiers/Identifiers.swift",
     "DeviceProtocol/ClientFrame", "Model/Audience/AudienceParser.swift", "Model/Channels/APNsTokens.swift",
     "Model/Channels/ChannelID.swift", "Model/Push/PushContent.swift", "Model/Push/PushOptions.swift",
-    "API/Controllers/PushReportController.swift",
+    "API/Controllers/Reports/PushReportController.swift",
     "API/MessageReports.swift", "API/ReportChannels.swift",
     "API/Getui/AppleNotification.swift", "API/Getui/Controllers/UserController.swift",
     "API/Getui/PushContentReader.swift", "API/Getui/TaskFigures.swift",

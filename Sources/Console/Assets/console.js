@@ -290,12 +290,35 @@ function suggest(field, form) {
   field.addEventListener("blur", () => show([]));
 }
 
-// The push form: fields of the chosen audience, the preview, and how many devices it reaches.
-function pushForm(form) {
+// How many devices a form means, while it is filled in.
+function liveCount(form, address, change = () => {}) {
   const size = form.querySelector("[data-audience-size]");
   let timer = 0;
   let latest = 0;
 
+  async function count() {
+    const number = ++latest;
+    const body = new URLSearchParams(new FormData(form));
+    change(body);
+    try {
+      const answer = await fetch(address, { method: "POST", headers: scripted, body });
+      const text = answer.ok ? (await answer.json()).text : "";
+      // No number is better than that of other fields.
+      if (number === latest) size.textContent = text;
+    } catch {
+      // The next change asks again.
+    }
+  }
+
+  count();
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(count, 250);
+  });
+}
+
+// The push form: fields of the chosen audience, the preview, and how many devices it reaches.
+function pushForm(form) {
   function chooseFields() {
     const audience = form.elements.audience.value;
     for (const part of form.querySelectorAll("[data-shown-for]")) {
@@ -309,21 +332,6 @@ function pushForm(form) {
   function mirror() {
     for (const part of document.querySelectorAll("[data-mirror]")) {
       part.textContent = form.elements[part.dataset.mirror].value;
-    }
-  }
-
-  async function count() {
-    const number = ++latest;
-    const body = new URLSearchParams(new FormData(form));
-    // Rules about the text do not matter for the audience.
-    if (!body.get("text")) body.set("text", "?");
-    try {
-      const answer = await fetch(form.dataset.audience, { method: "POST", headers: scripted, body });
-      const text = answer.ok ? (await answer.json()).text : "";
-      // No number is better than that of other fields.
-      if (number === latest) size.textContent = text;
-    } catch {
-      // The next change asks again.
     }
   }
 
@@ -349,12 +357,13 @@ function pushForm(form) {
   form.addEventListener("input", () => {
     chooseFields();
     mirror();
-    clearTimeout(timer);
-    timer = setTimeout(count, 250);
   });
   chooseFields();
   mirror();
-  count();
+  liveCount(form, form.dataset.audience, (body) => {
+    // Rules about the text do not matter for the audience.
+    if (!body.get("text")) body.set("text", "?");
+  });
 }
 
 // The result of a push while it changes.
@@ -396,5 +405,6 @@ function trace(section) {
 
 showTimes(document);
 document.querySelectorAll("[data-push-form]").forEach(pushForm);
+document.querySelectorAll("[data-count]").forEach((form) => liveCount(form, form.dataset.count));
 document.querySelectorAll("[data-trace]").forEach(trace);
 document.querySelectorAll("[data-mails]").forEach(followMails);

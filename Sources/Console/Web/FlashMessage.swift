@@ -19,6 +19,7 @@ enum FlashMessage: String, CaseIterable {
   case draftLost = "draft-lost"
   case plannedOver = "planned-over"
   case plannedCanceled = "planned-canceled"
+  case segmentDeleted = "segment-deleted"
   case recallUnconfirmed = "recall-unconfirmed"
 
   var phrase: Phrase {
@@ -47,6 +48,7 @@ enum FlashMessage: String, CaseIterable {
     case .draftLost: Words.draftLost
     case .plannedOver: Words.plannedOver
     case .plannedCanceled: Words.plannedCanceled
+    case .segmentDeleted: Words.segmentDeleted
     case .recallUnconfirmed: Words.recallUnconfirmed
     }
   }

@@ -5,6 +5,8 @@ enum Icon: String, Sendable {
   case planned = "M3 5h14v12H3zM3 9h14M7 3v3.5M13 3v3.5"
   case history = "M3.5 7.5A7 7 0 1 1 3 10M3 3.5v4h4M10 6v4.2l2.8 1.8"
   case devices = "M6 2.5h8v15H6zM9 14.8h2"
+  case segments =
+    "M8 4.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM12 4.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11z"
   case screen = "M3 4h14v9.5H3zM6.5 17h7M10 13.5V17"
   case charts = "M3 17h14M5.5 13.5v-4M10 13.5V4M14.5 13.5v-7"
   case settings =

@@ -43,6 +43,8 @@ struct PageCall: Sendable {
   private(set) var alerts: [ChannelAlert] = []
   /// Apps of the same account, by name.
   private(set) var siblings: [AppEntry] = []
+  /// The app's segments, for pages that name some.
+  private(set) var segments: [Segment] = []
 
   init(
     request: HTTPRequest, at now: Timestamp, target: HTTPTarget, peer address: IPAddress?, isSecure: Bool
@@ -69,6 +71,14 @@ struct PageCall: Sendable {
   func with(_ account: AccountID, _ role: Role) -> PageCall {
     var call = self
     (call.account, call.role) = (account, role)
+    return call
+  }
+
+  /// The call with the names of the app's segments; without them if they cannot be read.
+  func namingSegments(_ router: Router) async -> PageCall {
+    guard let app else { return self }
+    var call = self
+    call.segments = (try? await awaitCallback { router.segments.list(of: app, reply: $0) }.get()) ?? []
     return call
   }
 

@@ -81,6 +81,7 @@ extension PushRequest {
     case .all: traits.insert(.everybody)
     case .file: traits.insert(.file)
     case .filter(let filter):
+      if filter.segment != nil { traits.insert(.segment) }
       if filter.liveActivityID != nil { traits.insert(.liveActivity) }
       if filter.hasTags { traits.insert(.tags) }
       if !filter.aliases.isEmpty { traits.insert(.aliases) }

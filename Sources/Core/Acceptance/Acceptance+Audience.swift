@@ -4,6 +4,16 @@ import Storage
 
 /// Audiences that the directory does not know of itself.
 extension Acceptance {
+  /// The devices that a push would go to if it were accepted now. `found` may be called on this thread.
+  package func targets(
+    of request: AcceptRequest, in app: App, found: @escaping @Sendable (Result<Recipients, APIError>) -> Void
+  ) {
+    let push = request.push
+    find(push.audience, platforms: push.platforms, in: app, filesOf: app.key) { [self] result in
+      found(result.map { admissible($0, request, in: app).recipients })
+    }
+  }
+
   /// Resolves an audience; empty when no device matches. `owner` owns the files. `found` is called on this
   /// thread, or on a reader's if the database is needed.
   func find(
@@ -11,6 +21,8 @@ extension Acceptance {
     found: @escaping @Sendable (Result<Recipients, APIError>) -> Void
   ) {
     switch audience {
+    case .filter(let filter) where filter.segment != nil:
+      segments.find(filter, platforms: platforms, in: app) { found($0.mapError(\.apiError)) }
     case .all, .filter:
       found(.success(app.directory.resolve(audience, platforms: platforms) ?? .few([])))
     case .file(let file):

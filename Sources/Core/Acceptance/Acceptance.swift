@@ -20,6 +20,7 @@ package final class Acceptance: Sendable {
   let ids: MessageIDs
   let channels: PluggedChannels
   let files: Files
+  let segments: Segments
   let deliveries: Deliveries
   let callbacks: CallbackApps
   let writeBehind: WriteBehind
@@ -28,7 +29,8 @@ package final class Acceptance: Sendable {
 
   init(
     store: Store, options: RouterOptions, time: any TimeSource, log: Log, ids: MessageIDs,
-    channels: PluggedChannels, files: Files, deliveries: Deliveries, callbacks: CallbackApps,
+    channels: PluggedChannels, files: Files, segments: Segments, deliveries: Deliveries,
+    callbacks: CallbackApps,
     writeBehind: WriteBehind, statistics: Statistics, pushRateLimiter: PushRateLimiter
   ) {
     self.store = store
@@ -38,6 +40,7 @@ package final class Acceptance: Sendable {
     self.ids = ids
     self.channels = channels
     self.files = files
+    self.segments = segments
     self.deliveries = deliveries
     self.callbacks = callbacks
     self.writeBehind = writeBehind

@@ -23,6 +23,9 @@ struct EmptyAudience {
     case .all:
       let some = directory.resolve(.all, platforms: push.platforms)?.count ?? 0
       return "the app has \(devices(registered)), but \(some == 0 ? nobody : others)"
+    case .filter(let filter) where filter.segment != nil:
+      return
+        "none of the app's \(devices(registered)) on \(names) is in the segment and meets the other conditions"
     case .filter(let filter):
       let matched = count(filter, on: .all)
       if matched > 0 {

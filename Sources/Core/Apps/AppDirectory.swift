@@ -179,17 +179,17 @@ package final class AppDirectory: Sendable {
     }
   }
 
-  /// The registrations that an audience means now; nil for files and devices for tests, of which only the
-  /// database knows.
+  /// The registrations that an audience means now; nil for segments, files and devices for tests, which need
+  /// the database.
   package func resolve(_ audience: Audience, platforms: PlatformSet) -> Recipients? {
     switch audience {
     case .all: state.withLock { $0.table.everybody(on: platforms) }
-    case .filter(let filter): resolve(filter, platforms: platforms)
+    case .filter(let filter): filter.segment == nil ? resolve(filter, platforms: platforms) : nil
     case .file, .testDevices: nil
     }
   }
 
-  /// The registrations that meet all conditions now.
+  /// The registrations that meet all conditions now, but for that of a segment.
   package func resolve(_ filter: AudienceFilter, platforms: PlatformSet = .all) -> Recipients {
     state.withLock { $0.table.resolve(filter, platforms: platforms) }
   }

@@ -184,7 +184,8 @@ extension RegistrationEntry {
       tokens: row.tokens,
       // What was connected when it was last noted, and nobody noted more.
       lastEnd: row.lastEnd == .connected ? .serverStopped : row.lastEnd, isBlocked: row.isBlocked,
-      isUnconfirmed: row.isUnconfirmed, isAwaited: row.isAwaited, facts: row.facts)
+      isUnconfirmed: row.isUnconfirmed, isAwaited: row.isAwaited, facts: row.facts,
+      registeredAt: UInt32(clamping: row.createdAt.seconds))
   }
 }
 

@@ -50,7 +50,7 @@ package enum Recipients: Sendable {
   }
 
   /// Keeps only the members of a set.
-  func intersection(_ others: NumberSet) -> Recipients {
+  package func intersection(_ others: NumberSet) -> Recipients {
     switch self {
     case .few(let numbers): return .few(numbers.filter { others.contains($0) })
     case .many(var set):

@@ -79,23 +79,14 @@ extension AppDirectory {
     state.withLock { $0.table.facts.columns[fact] }?.counts ?? [:]
   }
 
-  /// The registrations that an expression over facts means now. The search holds no lock.
-  package func find(_ expression: FactExpression) -> NumberSet {
-    let (facts, everybody, end) = state.withLock { state in
-      (state.table.facts, state.table.members(platforms: .all), state.table.records.count)
-    }
-    var search = FactSearch(expression, in: facts)
-    return search.numbers(below: end).intersection(everybody)
-  }
-
   /// Those of some registrations whose devices show no notifications, by what they have reported: the system
   /// does not let them, or the user has opted out.
   func notificationsOff(among recipients: Recipients) -> NumberSet {
     switch recipients {
     case .many(let set):
-      return find(
-        .any([.compare(.notificationPermission, .equal, "off"), .compare(.optedOut, .equal, "yes")])
-      ).intersection(set)
+      let facts = state.withLock { $0.table.facts }
+      let off = facts.members(.notificationPermission, "off").union(facts.members(.optedOut, "yes"))
+      return off.intersection(set)
     case .few(let numbers):
       return state.withLock { state in
         NumberSet(

@@ -27,4 +27,15 @@ struct ChunkedArray<Element: Sendable>: Sendable {
     _read { yield chunks[Int(index) >> Self.bits][Int(index) & (1 << Self.bits - 1)] }
     _modify { yield &chunks[Int(index) >> Self.bits][Int(index) & (1 << Self.bits - 1)] }
   }
+
+  /// A bit for each element of a chunk, in words of 64 from the first element on: whether it is wanted.
+  /// Behind the last chunk none is.
+  func words(ofChunk index: Int, where isWanted: (Element) -> Bool) -> [UInt64] {
+    var words = [UInt64](repeating: 0, count: Self.chunkCount / 64)
+    guard index < chunks.count else { return words }
+    for (place, element) in chunks[index].enumerated() where isWanted(element) {
+      words[place / 64] |= 1 << UInt64(place % 64)
+    }
+    return words
+  }
 }

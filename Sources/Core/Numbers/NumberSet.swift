@@ -230,4 +230,29 @@ package struct NumberSet: Sendable {
     }
     return found
   }
+
+  /// The members from `start` on as bits of `count` words, the smallest in the lowest bit of the first word.
+  func words(from start: Int, count: Int) -> [UInt64] {
+    var words = [UInt64](repeating: 0, count: count)
+    let range = start..<start + 64 * count
+    guard let storage else {
+      if let place = single.map({ Int($0.rawValue) }), range.contains(place) {
+        words[(place - start) / 64] = 1 << UInt64((place - start) % 64)
+      }
+      return words
+    }
+    guard let first = UInt32(exactly: start), let iterator = roaring_create_iterator(storage.bitmap) else {
+      return words
+    }
+    defer { roaring_free_uint32_iterator(iterator) }
+    guard roaring_move_uint32_iterator_equalorlarger(iterator, first) else { return words }
+    let members = [UInt32](unsafeUninitializedCapacity: range.count) { buffer, found in
+      found = Int(roaring_read_uint32_iterator(iterator, buffer.baseAddress, UInt32(range.count)))
+    }
+    for member in members {
+      guard range.contains(Int(member)) else { break }
+      words[(Int(member) - start) / 64] |= 1 << UInt64((Int(member) - start) % 64)
+    }
+    return words
+  }
 }

@@ -62,13 +62,15 @@ package struct RegistrationEntry: Sendable {
   package var isAwaited: Bool
   /// Numbers of the values of its facts.
   package var facts: [UInt32]
+  /// When it registered, in Unix seconds; 0 if not known.
+  package var registeredAt: UInt32
 
   /// Makes an entry.
   package init(
     number: RegistrationNumber, id: RegistrationID, platform: Platform, secretHash: (UInt64, UInt64),
     alias: String? = nil, tags: [UInt32] = [], lastSeen: UInt32 = 0, tokens: [HeldToken] = [],
     lastEnd: ConnectionEnd = .unknown, isBlocked: Bool = false, isUnconfirmed: Bool = false,
-    isAwaited: Bool = false, facts: [UInt32] = []
+    isAwaited: Bool = false, facts: [UInt32] = [], registeredAt: UInt32 = 0
   ) {
     self.number = number
     self.id = id
@@ -83,6 +85,7 @@ package struct RegistrationEntry: Sendable {
     self.isUnconfirmed = isUnconfirmed
     self.isAwaited = isAwaited
     self.facts = facts
+    self.registeredAt = registeredAt
   }
 }
 
@@ -148,6 +151,8 @@ struct RegistrationTable: Sendable {
   var tags = TagTable()
   /// Reached as they are, too.
   var facts = FactTable()
+  /// When each registered, in Unix seconds: a column of its own, so that a search has a copy of it.
+  private(set) var registered = ChunkedArray<UInt32>(blank: 0)
   private var platformMembers: [Platform: NumberSet] = [:]
   private var tokenHolders = TokenHolders()
   /// Registrations that get no pushes: mostly none.
@@ -194,6 +199,12 @@ struct RegistrationTable: Sendable {
     if entry.isUnconfirmed { unconfirmed.insert(entry.number) }
     if entry.isAwaited { awaited.insert(entry.number) }
     if !entry.facts.isEmpty { facts.load(entry.facts, of: entry.number) }
+    setRegistered(entry)
+  }
+
+  private mutating func setRegistered(_ entry: RegistrationEntry) {
+    registered.reach(entry.number.rawValue)
+    registered[entry.number.rawValue] = entry.registeredAt
   }
 
   /// Brings a registration in line with what is stored of it; it has lost some tags.
@@ -209,6 +220,7 @@ struct RegistrationTable: Sendable {
     records[entry.number.rawValue].lastSeen = entry.lastSeen
     for token in entry.tokens { setToken(token) }
     awaited.remove(entry.number)
+    setRegistered(entry)
     if entry.isUnconfirmed { unconfirmed.insert(entry.number) }
   }
 

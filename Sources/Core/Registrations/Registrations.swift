@@ -121,7 +121,7 @@ package final class Registrations: Sendable {
           number: registered.number, id: id, platform: platform, secretHash: SHA256.digest128(secret),
           lastSeen: UInt32(clamping: now.seconds),
           tokens: new.tokens.map { HeldToken($0, of: registered.number) },
-          isUnconfirmed: !new.imported.isEmpty))
+          isUnconfirmed: !new.imported.isEmpty, registeredAt: UInt32(clamping: now.seconds)))
       reply(.success(Registered(id: id, secret: secret)))
     }
   }

@@ -38,14 +38,16 @@ package struct Schedules: Sendable {
         return .failure(
           .scheduleInvalid("The app has \(limit) schedules, and may not have more"))
       }
+      if let fault = try Self.segmentFault(request.push, app, transaction) { return .failure(fault) }
       let first: LocalTime
       do throws(APIError) { first = try request.trigger.first(from: now, in: zone) } catch {
         return .failure(error)
       }
-      let row = ScheduleRow(
+      var row = ScheduleRow(
         app: app.id, uuid: uuid, cid: request.cid, name: request.name, trigger: request.trigger.stored,
         push: request.push.json, createdAt: now, next: zone.occurrence(first),
         last: zone.occurrence(request.trigger.last ?? first))
+      row.segment = request.push.segment
       try transaction.schedules.insert(row)
       if let entry { try transaction.audit.add(entry) }
       return .success(row)
@@ -71,6 +73,10 @@ package struct Schedules: Sendable {
         return .failure(.scheduleInvalid("The schedule is over, and cannot be changed"))
       }
       var new = row
+      if let push = update.push {
+        if let fault = try Self.segmentFault(push, app, transaction) { return .failure(fault) }
+        new.segment = push.segment
+      }
       new.name = update.name ?? row.name
       new.isEnabled = update.isEnabled ?? row.isEnabled
       new.push = update.push?.json ?? row.push
@@ -183,6 +189,15 @@ package struct Schedules: Sendable {
     app.plan.fault(push.request.options).map {
       .scheduleInvalid("push: \($0.message)")
     }
+  }
+
+  /// A push to a segment that the app does not have. One that it has cannot be deleted before the schedule is
+  /// over.
+  private static func segmentFault(
+    _ push: ScheduledPush, _ app: App, _ transaction: WriteTransaction
+  ) throws(StorageError) -> APIError? {
+    guard let id = push.segment, try transaction.segments.find(id, app: app.id) == nil else { return nil }
+    return .scheduleInvalid("push: audience.segment: the app has no segment \(id)")
   }
 
   private func write(

@@ -49,19 +49,22 @@ package struct AudienceFilter: Equatable, Sendable {
   package var aliases: [String]
   /// These devices; empty for no condition. Texts that are no registration ID match no device.
   package var registrationIDs: [String]
+  /// Devices of the segment with this number; nil for no condition. Only the database knows what it means.
+  package var segment: Int64?
   /// The devices with a Live Activity of this name; nil for no condition. Cannot be combined.
   package var liveActivityID: String?
 
   /// Makes a filter; an empty list is no condition.
   package init(
     tags: [String] = [], tagsAnd: [String] = [], tagsNot: [String] = [], aliases: [String] = [],
-    registrationIDs: [String] = [], liveActivityID: String? = nil
+    registrationIDs: [String] = [], segment: Int64? = nil, liveActivityID: String? = nil
   ) {
     self.tags = tags
     self.tagsAnd = tagsAnd
     self.tagsNot = tagsNot
     self.aliases = aliases
     self.registrationIDs = registrationIDs
+    self.segment = segment
     self.liveActivityID = liveActivityID
   }
 
@@ -70,7 +73,7 @@ package struct AudienceFilter: Equatable, Sendable {
 
   /// Whether there is no condition at all; the parser never returns such a filter.
   package var isEmpty: Bool {
-    !hasTags && aliases.isEmpty && registrationIDs.isEmpty && liveActivityID == nil
+    !hasTags && aliases.isEmpty && registrationIDs.isEmpty && segment == nil && liveActivityID == nil
   }
 }
 
@@ -92,7 +95,8 @@ extension Audience {
     func names(_ key: String) -> [String] { (audience[key]?.array ?? []).compactMap(\.string) }
     let filter = AudienceFilter(
       tags: names("tag"), tagsAnd: names("tag_and"), tagsNot: names("tag_not"), aliases: names("alias"),
-      registrationIDs: names("registration_id"), liveActivityID: audience["live_activity_id"]?.string)
+      registrationIDs: names("registration_id"), segment: names("segment").first.flatMap { Int64($0) },
+      liveActivityID: audience["live_activity_id"]?.string)
     let named: Audience
     if audience == "all" {
       named = .all

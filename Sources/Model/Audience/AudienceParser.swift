@@ -8,7 +8,7 @@ extension Audience {
   /// Most values in `alias` and `registration_id`.
   package static let maximumDevices = 1000
 
-  private static let members = "tag, tag_and, tag_not, alias, registration_id, live_activity_id"
+  private static let members = "tag, tag_and, tag_not, alias, registration_id, segment, live_activity_id"
   private static let rule = "'all' or an object with any of \(members)"
 
   /// Reads the member `audience` of a push object: `"all"` or an object of arrays. Empty arrays count as
@@ -29,7 +29,7 @@ extension Audience {
     guard kind != .file else { throw fields.missing("file") }
     for member in fields.present where !member.value.asksForNothing {
       switch member.key {
-      case "tag", "tag_and", "tag_not", "alias", "registration_id", "live_activity_id": continue
+      case "tag", "tag_and", "tag_not", "alias", "registration_id", "segment", "live_activity_id": continue
       // Passing over a condition would reach people that the sender wanted to leave out.
       default: throw fields.invalid(String(member.key.prefix(64)), "is not supported; known are \(members)")
       }
@@ -45,6 +45,12 @@ extension Audience {
       throw fields.invalid(
         "registration_id",
         "holds '\(filter.registrationIDs[0].prefix(40))', which is not 19 hexadecimal digits")
+    }
+    if let text = try fields.texts("segment", maximum: 1)?.first {
+      guard let segment = Int64(text) else {
+        throw fields.invalid("segment", "holds '\(text.prefix(40))', which is not the ID of a segment")
+      }
+      filter.segment = segment
     }
     filter.liveActivityID = try liveActivity(fields)
     guard !filter.isEmpty else { throw push.missing("audience", rule) }
@@ -103,6 +109,7 @@ extension Audience {
       for (key, names) in [
         ("tag", filter.tags), ("tag_and", filter.tagsAnd), ("tag_not", filter.tagsNot),
         ("alias", filter.aliases), ("registration_id", filter.registrationIDs),
+        ("segment", filter.segment.map { [String($0)] } ?? []),
       ] where !names.isEmpty {
         writer.key(key)
         writer.beginArray()

@@ -77,6 +77,11 @@ extension WhyCause {
     "not_named", .changeAudience,
     "The push names other devices.",
     "推送指定了设备，但不包含此设备。")
+  /// The device was not in the segment.
+  package static let notInSegment = WhyCause(
+    "not_in_segment", .changeAudience,
+    "The device was not in the segment when the push was accepted.",
+    "推送受理时，设备不在该用户分群中。")
   /// The push is for test devices only.
   package static let notTestDevice = WhyCause(
     "not_test_device", .addTestDevice,
@@ -122,7 +127,8 @@ extension WhyCause {
     .registrationUnknown, .registrationReplaced, .registrationDeleted, .registeredLater, .notRegistered,
     .otherPlatform, .nothingForPlatform, .aliasBoundLater, .aliasNotBound, .aliasFull, .tagBoundLater,
     .tagNotBound, .tagRemoved, .tagExcluded,
-    .notNamed, .notTestDevice, .blocked, .leftOut, .noLiveActivity, .audienceUnknown, .recalled, .overridden,
+    .notNamed, .notInSegment, .notTestDevice, .blocked, .leftOut, .noLiveActivity, .audienceUnknown,
+    .recalled, .overridden,
     .stillSpreading,
   ]
 }

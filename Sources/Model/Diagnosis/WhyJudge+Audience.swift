@@ -13,7 +13,7 @@ extension WhyJudge {
     let filter = audience.filter ?? AudienceFilter()
     return liveActivityFault(filter, device) ?? aliasFault(filter, device) ?? tagFault(filter, device)
       ?? exclusion(filter, device) ?? testFault(audience, device) ?? nameFault(audience, filter)
-      ?? presentExclusion(filter, device) ?? unknownAudience
+      ?? segmentFault(filter) ?? presentExclusion(filter, device) ?? unknownAudience
   }
 
   private var unknownAudience: WhyStep { WhyStep(.audience, .unknown, .audienceUnknown) }
@@ -110,7 +110,15 @@ extension WhyJudge {
   }
 
   private func nameFault(_ audience: Audience, _ filter: AudienceFilter) -> WhyStep? {
-    audience.file != nil || !filter.registrationIDs.isEmpty ? fault(.notNamed) : nil
+    guard filter.segment == nil else { return nil }
+    return audience.file != nil || !filter.registrationIDs.isEmpty ? fault(.notNamed) : nil
+  }
+
+  /// Who was in the segment is not recorded. What remains if all other conditions held, unless devices are
+  /// named besides.
+  private func segmentFault(_ filter: AudienceFilter) -> WhyStep? {
+    guard let segment = filter.segment, filter.registrationIDs.isEmpty else { return nil }
+    return fault(.notInSegment, String(segment))
   }
 
   /// The first names of a list.

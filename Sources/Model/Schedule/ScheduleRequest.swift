@@ -77,6 +77,9 @@ package struct ScheduledPush: Equatable, Sendable {
   /// What it asks for.
   package let request: PushRequest
 
+  /// The number of the segment that its audience names; nil for none.
+  package var segment: Int64? { request.audience.filter?.segment }
+
   /// Members of the schedule object that have no effect.
   package var ignored: [String] { request.ignored.map { "push." + $0 } }
 

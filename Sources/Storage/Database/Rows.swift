@@ -137,6 +137,8 @@ package struct DeliveryRow: Sendable {
   package var tags: [UInt32]
   /// When it was last online.
   package var lastSeenAt: Timestamp
+  /// When it registered; of an imported one, when its first device did.
+  package var createdAt: Timestamp
   /// The service of the token that stands in its row, `none` without one. The others are in
   /// `TokenRepository.others`.
   var token: ServiceID

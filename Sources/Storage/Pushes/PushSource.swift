@@ -28,9 +28,12 @@ package struct PushTraits: OptionSet, Sendable, Hashable {
   /// It came by Getui's API.
   package static let getui = PushTraits(rawValue: 512)
 
+  /// Its audience is named by a segment, whatever else.
+  package static let segment = PushTraits(rawValue: 1024)
+
   /// The kinds of audiences.
   package static let audiences: PushTraits = [
-    .everybody, .tags, .aliases, .registrations, .file, .liveActivity,
+    .everybody, .tags, .aliases, .registrations, .file, .liveActivity, .segment,
   ]
 }
 

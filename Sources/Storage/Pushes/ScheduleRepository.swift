@@ -9,7 +9,7 @@ extension ScheduleRepository {
   private static var selectSchedule: StaticString {
     """
     SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
-      next_at, last_local, last_at FROM schedule
+      next_at, last_local, last_at, segment FROM schedule
     """
   }
 
@@ -135,6 +135,7 @@ extension ScheduleRepository {
         ?? ScheduleRow.Occurrence(local: LocalTime(count: 0), at: Timestamp(milliseconds: 0)))
     schedule.id = row.integer("id")
     schedule.isEnabled = row.bool("enabled")
+    schedule.segment = row.isNull("segment") ? nil : row.integer("segment")
     return schedule
   }
 }
@@ -147,12 +148,13 @@ extension ScheduleRepository<Writing> {
     return try database.insert(
       """
       INSERT INTO schedule (app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
-        next_at, last_local, last_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+        next_at, last_local, last_at, segment)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
       """, .app(row.app), .text(row.uuid), .optional(row.cid), .text(row.name),
       .integer(row.isEnabled ? 1 : 0),
       .blob(row.trigger), .blob(push), .time(row.createdAt), .optional(row.next?.local.count),
-      .optional(row.next?.at.milliseconds), .integer(row.last.local.count), .time(row.last.at))
+      .optional(row.next?.at.milliseconds), .integer(row.last.local.count), .time(row.last.at),
+      .optional(row.segment))
   }
 
   /// Replaces what may change of a schedule: all but its names and its app.
@@ -161,10 +163,10 @@ extension ScheduleRepository<Writing> {
     try database.run(
       """
       UPDATE schedule SET name = ?, enabled = ?, trigger_json = ?, push_json = ?, next_local = ?, next_at = ?,
-        last_local = ?, last_at = ? WHERE id = ?
+        last_local = ?, last_at = ?, segment = ? WHERE id = ?
       """, .text(row.name), .integer(row.isEnabled ? 1 : 0), .blob(row.trigger), .blob(push),
       .optional(row.next?.local.count), .optional(row.next?.at.milliseconds), .integer(row.last.local.count),
-      .time(row.last.at), .integer(row.id))
+      .time(row.last.at), .optional(row.segment), .integer(row.id))
   }
 
   /// Moves a schedule on; nil when all its occurrences are over.

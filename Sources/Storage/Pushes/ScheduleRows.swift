@@ -17,6 +17,8 @@ package struct ScheduleRow: Sendable, Equatable {
   package var trigger: [UInt8]
   /// What it pushes, as the API's JSON.
   package var push: [UInt8]
+  /// The segment that the push's audience names; nil for none.
+  package var segment: Int64?
   /// When it was made.
   package var createdAt: Timestamp
   /// Its next occurrence; nil once all are over.

@@ -85,7 +85,7 @@ extension RegistrationRepository {
   private static var deliveries: StaticString {
     """
     SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
-      last_end, blocked_at, adoption, facts FROM registration
+      last_end, blocked_at, adoption, facts, created_at FROM registration
     """
   }
 
@@ -224,7 +224,7 @@ extension RegistrationRepository {
       secretHash: (row.bigEndian("secret_hash", at: 0), row.bigEndian("secret_hash", at: 8)),
       platform: Platform(rawValue: row.integer("platform", as: UInt8.self)) ?? .android,
       alias: row.optionalText("alias"), tags: TagList.decode(row, "tags"),
-      lastSeenAt: row.time("last_seen_at"),
+      lastSeenAt: row.time("last_seen_at"), createdAt: row.time("created_at"),
       token: ServiceID(rawValue: row.integer("apns_environment", as: UInt8.self)),
       lastEnd: ConnectionEnd(rawValue: row.integer("last_end", as: UInt8.self)) ?? .unknown,
       isBlocked: !row.isNull("blocked_at"),

@@ -88,6 +88,8 @@ extension Transaction {
   package var deviceKeys: DeviceKeyRepository<Access> { .init(database: database) }
   /// Facts of devices.
   package var facts: FactRepository<Access> { .init(database: database) }
+  /// Segments of apps.
+  package var segments: SegmentRepository<Access> { .init(database: database) }
   /// Which home each app has.
   package var homes: HomeRepository<Access> { .init(database: database) }
   /// Registrations that come from other platforms.

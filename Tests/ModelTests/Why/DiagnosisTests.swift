@@ -238,6 +238,15 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
       facts(isTarget: false) { $0.push.audience = .file("7") },
       .audience, .notNamed),
     line(
+      "The device is not in the segment",
+      facts(isTarget: false) { $0.push.audience = note { $0.segment = 7 } }, .audience, .notInSegment,
+      detail: "7"),
+    line(
+      "Named besides the segment",
+      facts(isTarget: false) {
+        $0.push.audience = note { ($0.segment, $0.registrationIDs) = (7, ["x"]) }
+      }, .audience, verdict: .unknown, .audienceUnknown, .unknown),
+    line(
       "Devices for tests", facts(isTarget: false) { $0.push.audience = .testDevices(of: .all) },
       .audience, .notTestDevice),
     line(

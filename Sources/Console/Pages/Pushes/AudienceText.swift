@@ -6,16 +6,20 @@ import Storage
 /// The audience of a push, in words.
 struct AudienceText: Sendable, Equatable {
   private let audience: Audience
+  /// The app's segments, for their names.
+  private let segments: [Segment]
 
   /// Characters of a line of a list.
   private static let lineLength = 40
 
-  init(_ audience: Audience) { self.audience = audience }
+  init(_ audience: Audience, _ segments: [Segment]) {
+    (self.audience, self.segments) = (audience, segments)
+  }
 
   /// Reads a push object that was accepted once; nil if it says nothing about an audience.
-  init?(object bytes: [UInt8]?) {
+  init?(object bytes: [UInt8]?, _ segments: [Segment]) {
     guard let audience = bytes.flatMap({ Audience(recorded: $0) }) else { return nil }
-    self.audience = audience
+    self.init(audience, segments)
   }
 
   // MARK: In words
@@ -30,7 +34,7 @@ struct AudienceText: Sendable, Equatable {
   func full(_ language: Language) -> String { text(language, isShort: false) }
 
   private func text(_ language: Language, isShort: Bool) -> String {
-    let conditions = Self.phrases(audience, isShort: isShort)
+    let conditions = phrases(audience, isShort: isShort)
     guard let first = conditions.first else { return "" }
     // A target meets all conditions.
     let words = conditions.dropFirst().reduce(first) { Words.andAlso.with(each: $0, $1) }[language]
@@ -42,12 +46,13 @@ struct AudienceText: Sendable, Equatable {
 
   /// The audience of a push in a list: by name, or for older pushes by kind.
   static func text(_ push: PushSummary, _ call: PageCall) -> String {
-    AudienceText(object: push.object)?.full(call.language) ?? PushNames.audiences(push.traits, call)
+    AudienceText(object: push.object, call.segments)?.full(call.language)
+      ?? PushNames.audiences(push.traits, call)
   }
 
   /// The number of its devices, and its audience.
   static func cell(_ push: PushSummary, _ call: PageCall) -> HTML {
-    let known = AudienceText(object: push.object)
+    let known = AudienceText(object: push.object, call.segments)
     let line = known?.line(call.language) ?? PushNames.audiences(push.traits, call)
     return """
       <span title="\(known?.full(call.language) ?? line)">\(line)</span>
@@ -58,7 +63,7 @@ struct AudienceText: Sendable, Equatable {
 
 extension AudienceText {
   /// The conditions with their names, or with the first of them.
-  private static func phrases(_ audience: Audience, isShort: Bool) -> [Phrase] {
+  private func phrases(_ audience: Audience, isShort: Bool) -> [Phrase] {
     switch audience {
     case .all: return [Words.everybody]
     case .testDevices(let audience): return phrases(audience, isShort: isShort)
@@ -66,13 +71,16 @@ extension AudienceText {
     case .filter(let filter):
       let ids = filter.registrationIDs
       return [
-        named(filter.tags, one: Words.toTag, several: Words.toTags, joint: Words.or, isShort),
-        named(filter.tagsAnd, one: Words.toTag, several: Words.toTags, joint: Words.and, isShort),
-        named(filter.aliases, one: Words.toAlias, several: Words.toAliases, joint: Words.or, isShort),
-        named(
+        Self.named(filter.tags, one: Words.toTag, several: Words.toTags, joint: Words.or, isShort),
+        Self.named(filter.tagsAnd, one: Words.toTag, several: Words.toTags, joint: Words.and, isShort),
+        Self.named(filter.aliases, one: Words.toAlias, several: Words.toAliases, joint: Words.or, isShort),
+        Self.named(
           isShort && ids.count > 1 ? ids.map { "\($0.prefix(6))…" } : ids, one: Words.toDevice,
           several: Words.toDevices, joint: Words.or, isShort),
-        named(filter.tagsNot, one: Words.toNoTag, several: Words.toNoTag, joint: Words.or, isShort),
+        Self.named(filter.tagsNot, one: Words.toNoTag, several: Words.toNoTag, joint: Words.or, isShort),
+        filter.segment.map { id in
+          Words.toSegment.with(segments.first { $0.id == id }?.name ?? String(id))
+        },
         filter.liveActivityID.map { Words.toActivity.with($0) },
       ].compactMap { $0 }
     }

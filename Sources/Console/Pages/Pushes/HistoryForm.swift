@@ -64,7 +64,8 @@ struct HistoryForm: Sendable, Equatable {
   static let audiences: [(value: String, phrase: Phrase, traits: PushTraits)] = [
     ("everybody", Words.everybody, .everybody), ("tag", Words.tag, .tags),
     ("alias", Words.alias, .aliases), ("registration", Words.oneDevice, .registrations),
-    ("file", Words.audienceFile, .file), ("live_activity", Words.liveActivity, .liveActivity),
+    ("segment", Words.segment, .segment), ("file", Words.audienceFile, .file),
+    ("live_activity", Words.liveActivity, .liveActivity),
   ]
 
   static let senders: [(value: String, phrase: Phrase, kind: PushSender.Kind, isBatch: Bool?)] = [

@@ -27,6 +27,7 @@ struct HistoryPages: Controller {
 
   private func showHistory(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app else { return call.missing }
+    let call = await call.namingSegments(router)
     let form = HistoryForm(call.target)
     if let id = form.messageID { return await goTo(id, form, app, call) }
     let result = await read(form, of: app, limit: Self.pageSize)
@@ -134,6 +135,7 @@ struct HistoryPages: Controller {
   /// Reads step by step, so that no page waits for the whole of it.
   private func exportHistory(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app else { return call.missing }
+    let call = await call.namingSegments(router)
     var form = HistoryForm(call.target)
     let start = form.before.map { "-\($0.text)" } ?? ""
     var writer = CSVWriter()

@@ -43,6 +43,7 @@ struct PlannedPages: Controller {
 
   private func showList(_ call: PageCall) async throws(Refused) -> HTTPResponse {
     guard let app = call.app else { return call.missing }
+    let call = await call.namingSegments(router)
     let page = max(1, call.target["page"].flatMap { Int($0) } ?? 1)
     let result = await awaitCallback {
       router.schedules.list(of: app, page: page - 1, size: Self.pageSize, reply: $0)
@@ -92,7 +93,7 @@ struct PlannedPages: Controller {
   }
 
   private func audience(of schedule: Schedule, _ call: PageCall) -> String {
-    AudienceText(object: schedule.push)?.line(call.language) ?? ""
+    AudienceText(object: schedule.push, call.segments)?.line(call.language) ?? ""
   }
 
   private func state(of schedule: Schedule, _ call: PageCall) -> HTML {
@@ -118,6 +119,7 @@ struct PlannedPages: Controller {
 
   private func showSchedule(_ call: PageCall) async throws(Refused) -> HTTPResponse {
     let (app, schedule) = try await schedule(of: call)
+    let call = await call.namingSegments(router)
     let result = await awaitCallback { router.schedules.runs(of: schedule.id, in: app, reply: $0) }
     guard case .success(let runs) = result else { return call.unavailable }
     let path = "/console/apps/\(app.key.text)/planned/\(schedule.id)"
@@ -130,7 +132,11 @@ struct PlannedPages: Controller {
     case .success(let push):
       let outline = PushOutline(call: call, request: push, object: try? parseJSON(schedule.push), app: app)
       title = PushExcerpt(push.content.encode()).line(call)
-      let size = AudienceSize(push, in: app).map { call($0.phrase) } ?? ""
+      let size: String
+      switch await AudienceSize.find(push, in: app, router) {
+      case .success(let found): size = call(found.phrase)
+      case .failure(let error): size = call(PushWords.phrase(error))
+      }
       content = """
         <div class="columns"><section class="card">\(outline.table)<p class="quiet">\(size)</p></section>
         \(outline.preview)</div>

@@ -8,7 +8,7 @@ import Storage
 /// would send.
 struct PushForm: Sendable, Equatable {
   enum Kind: String, CaseIterable, Sendable { case notification, message }
-  enum Audience: String, CaseIterable, Sendable { case registration, alias, tag, everybody }
+  enum Audience: String, CaseIterable, Sendable { case everybody, segment, tag, alias, registration }
 
   var kind = Kind.notification
   /// Those whose devices are meant.
@@ -19,6 +19,8 @@ struct PushForm: Sendable, Equatable {
   /// Tags that a device has all of, and tags that it has none of.
   var allTags = ""
   var noTags = ""
+  /// The number of a segment.
+  var segment = ""
   var title = ""
   var text = ""
   /// For how long it is kept for those who are away; nil for as long as the app's plan allows, at most a day.
@@ -47,6 +49,7 @@ struct PushForm: Sendable, Equatable {
     names = call.field("names")
     allTags = call.field("all_tags")
     noTags = call.field("no_tags")
+    segment = call.field("segment")
     title = call.field("title")
     // Browsers end the lines of a field with two characters.
     text = call.field("text").replacing("\r\n", with: "\n")
@@ -107,6 +110,7 @@ struct PushForm: Sendable, Equatable {
     ] where audience?[key] != nil {
       (self.audience, names) = (kind, list(key))
     }
+    if audience?["segment"] != nil { (self.audience, segment) = (.segment, list("segment")) }
     if audience?.string == "all" { self.audience = .everybody }
     if audience?["tag_and"] != nil || audience?["tag_not"] != nil { self.audience = .tag }
   }
@@ -115,11 +119,14 @@ struct PushForm: Sendable, Equatable {
   var fields: [(name: String, value: String)] {
     extras.fields + timing.fields + [
       ("text", text), ("title", title), ("names", names), ("all_tags", allTags), ("no_tags", noTags),
+      ("segment", segment),
     ]
   }
 
   /// Whether the audience fields have a value.
-  var namesAnybody: Bool { audience == .everybody || [names, allTags, noTags].contains { !$0.isEmpty } }
+  var namesAnybody: Bool {
+    audience == .everybody || [names, allTags, noTags, segment].contains { !$0.isEmpty }
+  }
 
   /// The push object.
   var json: JSONValue {
@@ -153,6 +160,7 @@ struct PushForm: Sendable, Equatable {
     }
     switch self.audience {
     case .everybody: return "all"
+    case .segment: set("segment", segment)
     case .registration: set("registration_id", names)
     case .alias: set("alias", names)
     case .tag:

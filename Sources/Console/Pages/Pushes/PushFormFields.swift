@@ -16,6 +16,7 @@ enum PushFormFields {
     \(radio(call, "audience", PushForm.Audience.allCases.map { ($0.rawValue, $0.phrase) }, form.audience.rawValue))
     <button type="button" class="small" hidden data-own-device="\(call.app?.key.text ?? "")">\(call(Words.toVirtualDevice))</button>
     \(names(call, form))
+    <div data-shown-for="segment">\(segment(call, form))</div>
     <div data-shown-for="tag">
     \(Forms.field(call(Words.allTags), "all_tags", value: form.allTags, isRequired: false))
     \(Forms.field(call(Words.noTags), "no_tags", value: form.noTags, isRequired: false))
@@ -46,6 +47,16 @@ enum PushFormFields {
     """
   }
 
+  private static func segment(_ call: PageCall, _ form: PushForm) -> HTML {
+    guard !call.segments.isEmpty else {
+      return """
+        <p class="hint">\(call(Words.makeSegmentFirst)) <a href="/console/apps/\(call.app?.key.text ?? "")/segments/new">\(call(Words.newSegment))</a></p>
+        """
+    }
+    let options = [("", "–")] + call.segments.map { (String($0.id), $0.name) }
+    return Forms.choice(call(Words.segment), "segment", options, chosen: form.segment)
+  }
+
   private static func radio(
     _ call: PageCall, _ name: String, _ options: [(value: String, phrase: Phrase)], _ chosen: String
   ) -> HTML {
@@ -64,6 +75,7 @@ extension PushForm.Audience {
     case .alias: Words.alias
     case .tag: Words.tag
     case .everybody: Words.everybody
+    case .segment: Words.segment
     }
   }
 }

@@ -38,7 +38,7 @@ struct PushOutline: Sendable {
     if !excerpt.title.isEmpty { rows.append((Words.title, excerpt.title)) }
     if !excerpt.text.isEmpty { rows.append((Words.text, excerpt.text)) }
     if excerpt.isEncrypted { rows.append((Words.text, call(Words.encrypted))) }
-    rows.append((Words.audience, AudienceText(request.audience).full(call.language)))
+    rows.append((Words.audience, AudienceText(request.audience, call.segments).full(call.language)))
     rows.append((Words.platforms, platforms))
     rows += besides
     rows += previews.map { (Words.by($0.channel), call($0.phrase(in: zone))) }
@@ -117,7 +117,7 @@ struct KnownNames: Sendable, Equatable {
   init(_ form: PushForm, in app: App) {
     let names = PushForm.list(form.names)
     switch form.audience {
-    case .everybody: self.init(in: app)
+    case .everybody, .segment: self.init(in: app)
     case .registration: self.init(devices: names, in: app)
     case .alias: self.init(aliases: names, in: app)
     case .tag:

@@ -14,7 +14,7 @@ struct PushPages: Controller {
   static let routes: [Route<PushPages>] = [
     Route(.app(.sender), "GET", "/console/apps/{app}/push") { await $0.showPushForm($1) },
     Route(.app(.sender), "POST", "/console/apps/{app}/push/audience", body: pushBytes) {
-      $0.countAudience($1)
+      await $0.countAudience($1)
     },
     Route(.app(.sender), "POST", confirmPath, body: pushBytes) { await $0.checkPush($1) },
     Route(.app(.sender), "GET", confirmPath) { await $0.confirmPush($1) },
@@ -50,6 +50,7 @@ struct PushPages: Controller {
     let device = call.target["registration_id"]
     guard let id = call.target["draft"], PushDrafts.isID(id) else {
       var rest = device.map { "&registration_id=\(HistoryForm.encode($0))" } ?? ""
+      if let segment = call.target["segment"] { rest += "&segment=\(HistoryForm.encode(segment))" }
       if let message = call.target["notice"].flatMap({ FlashMessage(rawValue: $0) }) {
         rest += "&notice=\(message.rawValue)"
       }
@@ -60,8 +61,12 @@ struct PushPages: Controller {
     if let device, draft == nil { form.names = device }
     var notice = draft?.problem.map { Layout.Notice(text: call($0), isBad: true) }
     if draft?.isHeld == true { notice = Layout.Notice(text: call(Words.draftHeld), isBad: true) }
+    if let segment = call.target["segment"], draft == nil {
+      (form.audience, form.segment) = (.segment, segment)
+    }
     return call.show(
-      pushFormPage(call, form, id, notice, schedule: draft?.schedule),
+      pushFormPage(
+        await call.namingSegments(router), form, id, notice, schedule: draft?.schedule),
       status: draft?.problem == nil ? 200 : 422)
   }
 
@@ -100,7 +105,7 @@ struct PushPages: Controller {
     }
   }
 
-  private func countAudience(_ call: PageCall) -> HTTPResponse {
+  private func countAudience(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app else { return call.missing }
     let form = PushForm(call)
     let text: String
@@ -109,10 +114,15 @@ struct PushPages: Controller {
     case .failure where !form.namesAnybody: text = ""
     case .failure(let error): text = call(PushWords.phrase(error))
     case .success(let request):
-      let size = AudienceSize(request, in: app)
-      let words = [size.map { $0.isEmpty ? Words.nobody : $0.phrase }, KnownNames(form, in: app).phrase]
+      let size: Phrase
+      switch await AudienceSize.find(request, in: app, router) {
+      case .success(let found): size = found.isEmpty ? Words.nobody : found.phrase
+      case .failure(let error): size = PushWords.phrase(error)
+      }
+      let words = [size, KnownNames(form, in: app).phrase]
       // Three fields make one condition, which is easily mistaken.
-      let sentence = form.audience == .tag ? [AudienceText(request.audience).full(call.language)] : []
+      let sentence =
+        form.audience == .tag ? [AudienceText(request.audience, call.segments).full(call.language)] : []
       text = (sentence + words.compactMap { $0.map { call($0) } }).joined(separator: " · ")
     }
     var writer = JSONWriter()
@@ -138,10 +148,10 @@ struct PushPages: Controller {
     case .failure(let error):
       draft.problem = PushWords.phrase(error)
     case .success(let request):
-      if AudienceSize(request, in: app)?.isEmpty != false {
-        draft.problem = Words.nobody
-      } else {
-        draft.cid = Self.newCID(app)
+      switch await AudienceSize.find(request, in: app, router) {
+      case .success(let size) where !size.isEmpty: draft.cid = Self.newCID(app)
+      case .success: draft.problem = Words.nobody
+      case .failure(let error): draft.problem = PushWords.phrase(error)
       }
       do throws(FieldProblem) {
         // How many have gone by then nobody knows yet.
@@ -172,11 +182,12 @@ struct PushPages: Controller {
     var push = PushDraft(body: body, cid: cid, draft: id, schedule: draft.schedule)
     // Whether the time has passed in the meantime shows when the form is sent.
     push.trigger = (try? draft.form.timing.trigger(today: router.zone.local(call.now).date)) ?? nil
-    let devices = app.directory.resolve(request.audience, platforms: request.platforms)?.count ?? 0
+    let size = try? await AudienceSize.find(request, in: app, router).get()
     let used = push.trigger == nil ? await countBroadcasts(before: request, call, app) : nil
     let notice = draft.problem.map { Layout.Notice(text: call($0), isBad: true) }
     return call.show(
-      confirmPage(call, push, request, devices: devices, app, notice, broadcasts: used),
+      confirmPage(
+        await call.namingSegments(router), push, request, size, app, notice, broadcasts: used),
       status: notice == nil ? 200 : 422)
   }
 
@@ -198,9 +209,9 @@ struct PushPages: Controller {
       """)
   }
 
-  /// Asks for confirmation before a push object is sent to this many devices.
+  /// Asks for confirmation before a push object is sent to so many devices; nil if nobody can say.
   func confirmPage(
-    _ call: PageCall, _ draft: PushDraft, _ request: PushRequest, devices: Int, _ app: App,
+    _ call: PageCall, _ draft: PushDraft, _ request: PushRequest, _ size: AudienceSize?, _ app: App,
     _ notice: Layout.Notice? = nil, broadcasts: Int? = nil
   ) -> Layout {
     let outline = PushOutline(
@@ -209,11 +220,10 @@ struct PushPages: Controller {
       previews: router.channels.previews(
         of: request.content, in: app, secondsToLive: request.options.timeToLive),
       zone: router.zone)
-    let size = AudienceSize(request, in: app).map { call($0.phrase) } ?? ""
     let code = PushSamples(address: call.origin, key: app.key.text, body: draft.body)
     let path = "/console/apps/\(app.key.text)/push"
     let back = draft.draft.map { "\(path)?draft=\($0)" } ?? path
-    let count = Counted.grouped(devices)
+    let count = Counted.grouped(size?.total ?? 0)
     let title = call(draft.trigger == nil ? Words.confirmTitle : Words.confirmPlan)
     let button = draft.trigger == nil ? Words.sendNow.with(count) : Words.planIt
     return Layout(
@@ -224,7 +234,7 @@ struct PushPages: Controller {
       \(draft.trigger, { "<p class=\"big\">\(call(TriggerText.phrase($0)))</p>" })
       <p class="big">\(call((draft.trigger == nil ? Words.confirmText : Words.reachesNow).with(count)))</p>
       \(outline.table)
-      <p class="quiet">\(size)</p>
+      <p class="quiet">\(size.map { call($0.phrase) } ?? "")</p>
       <form method="post" action="\(path)">
       \(Forms.token(call))
       <input type="hidden" name="body" value="\(draft.body)">
@@ -255,7 +265,9 @@ struct PushPages: Controller {
     } catch {
       let problem = (error as? APIError).map { PushWords.phrase($0) } ?? Words.notFound
       let notice = Layout.Notice(text: call(problem), isBad: true)
-      return call.show(pushFormPage(call, PushForm(for: app), PushDrafts.newID(), notice), status: 422)
+      return call.show(
+        pushFormPage(
+          await call.namingSegments(router), PushForm(for: app), PushDrafts.newID(), notice), status: 422)
     }
     guard Gateway.isCID(draft.cid, issuedTo: app.key) else {
       return call.show(Failures.foreignForm(call), status: 403)
@@ -339,12 +351,10 @@ struct PushPages: Controller {
       return call.redirect(to: "/console/apps/\(app.key.text)/push/confirm?draft=\(id)")
     }
     let notice = Layout.Notice(text: call(problem), isBad: true)
-    let result = await awaitCallback { router.acceptance.validate(request, for: app, reply: $0) }
     // What was wrong may still be so.
-    let devices =
-      (try? result.get())?.targets
-      ?? app.directory.resolve(request.push.audience, platforms: request.push.platforms)?.count ?? 0
-    return call.show(confirmPage(call, draft, request.push, devices: devices, app, notice), status: status)
+    let size = try? await AudienceSize.find(request.push, in: app, router).get()
+    return call.show(
+      confirmPage(await call.namingSegments(router), draft, request.push, size, app, notice), status: status)
   }
 }
 

@@ -7,14 +7,20 @@ import Storage
 struct AudienceSize: Sendable, Equatable {
   let total, ios, online: Int
 
-  /// Nil for an audience that the directory alone does not know.
-  init?(_ push: PushRequest, in app: App) {
-    let phonesOnly = push.platforms.intersection(PlatformSet(.ios))
-    guard let audience = app.directory.resolve(push.audience, platforms: push.platforms),
-      let phones = app.directory.resolve(push.audience, platforms: phonesOnly)
-    else { return nil }
-    (total, ios) = (audience.count, phones.count)
+  init(_ audience: Recipients, in app: App) {
+    let phones = app.directory.resolve(.all, platforms: PlatformSet(.ios))?.numbers ?? NumberSet()
+    (total, ios) = (audience.count, audience.intersection(phones).count)
     online = app.directory.onlineCount(in: audience)
+  }
+
+  /// That of a push if it is sent now; why nobody can say otherwise.
+  static func find(
+    _ push: PushRequest, in app: App, _ router: Router
+  ) async -> Result<AudienceSize, APIError> {
+    let result = await awaitCallback {
+      router.acceptance.targets(of: AcceptRequest(push), in: app, found: $0)
+    }
+    return result.map { AudienceSize($0, in: app) }
   }
 
   var isEmpty: Bool { total == 0 }

@@ -50,7 +50,7 @@ struct ResultPages: Controller {
   private func showPush(_ call: PageCall) async throws(Refused) -> HTTPResponse {
     let (push, report) = try await report(of: call)
     let (trace, targets) = await traceParts(call, push, report)
-    return call.show(pushPage(call, push, report, trace, targets))
+    return call.show(pushPage(await call.namingSegments(router), push, report, trace, targets))
   }
 
   private func pushPage(
@@ -60,7 +60,8 @@ struct ResultPages: Controller {
     let (source, id) = (push.source, push.row.id.text)
     let words = [
       PushNames.kinds(source.traits, call),
-      AudienceText(object: source.object)?.full(call.language) ?? PushNames.audiences(source.traits, call),
+      AudienceText(object: source.object, call.segments)?.full(call.language)
+        ?? PushNames.audiences(source.traits, call),
       PushNames.sender(source.sender, push.senderName, source.traits, call),
     ].filter { !$0.isEmpty }
     return Layout(
@@ -173,9 +174,11 @@ struct ResultPages: Controller {
       }
       switch result {
       case .failure(let error): return refuseAgain(call, push, error)
-      case .success(let accepted):
+      case .success:
         let draft = PushPages.PushDraft(body: body, cid: PushPages.newCID(push.app), draft: nil)
-        return call.show(pushes.confirmPage(call, draft, request, devices: accepted.targets, push.app))
+        let size = try? await AudienceSize.find(request, in: push.app, router).get()
+        return call.show(
+          pushes.confirmPage(await call.namingSegments(router), draft, request, size, push.app))
       }
     }
   }

@@ -48,6 +48,7 @@ enum PushWords {
       return Words.pushAlias.with(String(Audience.maximumDevices), String(NameRules.maximumGetuiAlias))
     case "audience.tag", "audience.tag_and", "audience.tag_not":
       return Words.pushTag.with(String(Audience.maximumTags), String(NameRules.maximumGetuiTag))
+    case "audience.segment": return Words.noSegmentChosen
     case "notification", "message", "message.msg_content", "notification.android.alert",
       "notification.ios.alert", "notification.hmos.alert", "notification.quickapp.alert":
       return Words.pushText

@@ -21,6 +21,7 @@ extension Words {
   static let toAliases = Phrase("aliases {}", "别名 {}")
   static let toDevice = Phrase("device {}", "设备 {}")
   static let toDevices = Phrase("devices {}", "设备 {}")
+  static let toSegment = Phrase("segment {}", "用户分群 {}")
   static let toFile = Phrase("file {}", "文件 {}")
   static let toActivity = Phrase("Live Activity {}", "实时活动 {}")
   static let onlyTestDevices = Phrase("test devices only", "仅测试设备")

@@ -1,16 +1,20 @@
 import BorealisBase
 import Model
 
-/// An expression that is ready to be evaluated: of each fact that it names it has the column, and says for
-/// each value at once whether it matches. Parts that name the same fact only become one. Evaluating reads
-/// each column in order, a chunk at a time, so the cost depends only on the number of registrations and of
-/// facts.
-struct FactSearch {
+/// A condition that is ready to be evaluated: for each fact that it names it has the column, and knows for
+/// each value whether it matches. Parts that name the same fact only become one. Evaluating reads each column
+/// and each set in order, a chunk at a time, so the cost depends only on the number of registrations and of
+/// facts and sets.
+struct ConditionSearch {
   private indirect enum Node {
     case everybody
     case nobody
     /// A fact, and for each place of its values whether it matches, 1 or 0.
     case column(Int, [UInt8])
+    /// The members of a set.
+    case set(NumberSet)
+    /// Who registered in these Unix seconds.
+    case registered(Range<UInt32>)
     case not(Node)
     case all([Node])
     case any([Node])
@@ -21,15 +25,24 @@ struct FactSearch {
   private static let words = step / 64
 
   private let facts: FactTable
+  private let registered: ChunkedArray<UInt32>
   private var columns: [FactTable.Column] = []
   private var places: [DeviceFact: Int] = [:]
   private var root = Node.nobody
   /// How many numbers of columns were read.
   private(set) var reads = 0
 
-  init(_ expression: FactExpression, in facts: FactTable) {
-    self.facts = facts
-    root = prepare(expression)
+  /// Prepares a condition. `members` says who meets one that is neither about facts nor about others.
+  init(
+    _ condition: DeviceCondition, facts: FactTable, registered: ChunkedArray<UInt32>, at now: Timestamp,
+    in zone: any Zone, members: (DeviceCondition) -> NumberSet
+  ) {
+    (self.facts, self.registered) = (facts, registered)
+    root = prepare(condition) { condition in
+      guard case .registered(let window) = condition else { return .set(members(condition)) }
+      let seconds = window.seconds(at: now, in: zone)
+      return .registered(UInt32(clamping: seconds.lowerBound)..<UInt32(clamping: seconds.upperBound))
+    }
   }
 
   /// The registrations below a number that are meant, of whom some may be gone.
@@ -44,20 +57,23 @@ struct FactSearch {
 
   // MARK: Preparation
 
-  private mutating func prepare(_ expression: FactExpression) -> Node {
-    switch expression {
+  private mutating func prepare(
+    _ condition: DeviceCondition, _ leaf: (DeviceCondition) -> Node
+  ) -> Node {
+    switch condition {
     case .known(let fact): return column(fact) { _ in true }
     case .compare(let fact, let comparison, let value): return column(fact) { comparison.holds($0, value) }
     case .not(let inner):
-      switch prepare(inner) {
+      switch prepare(inner, leaf) {
       case .everybody: return .nobody
       case .nobody: return .everybody
       case .column(let column, let table): return .column(column, table.map { 1 - $0 })
       case .not(let node): return node
       case let node: return .not(node)
       }
-    case .all(let parts): return join(parts, isAll: true)
-    case .any(let parts): return join(parts, isAll: false)
+    case .all(let parts): return join(parts, isAll: true, leaf)
+    case .any(let parts): return join(parts, isAll: false, leaf)
+    default: return leaf(condition)
     }
   }
 
@@ -72,11 +88,13 @@ struct FactSearch {
     return .column(places[fact] ?? 0, table)
   }
 
-  private mutating func join(_ parts: [FactExpression], isAll: Bool) -> Node {
+  private mutating func join(
+    _ parts: [DeviceCondition], isAll: Bool, _ leaf: (DeviceCondition) -> Node
+  ) -> Node {
     var tables: [Int: [UInt8]] = [:]
     var others: [Node] = []
     for part in parts {
-      switch prepare(part) {
+      switch prepare(part, leaf) {
       case .everybody: if !isAll { return .everybody }
       case .nobody: if isAll { return .nobody }
       case .column(let column, let table):
@@ -104,6 +122,10 @@ struct FactSearch {
     case .everybody: return mask
     case .nobody: return [UInt64](repeating: 0, count: Self.words)
     case .column(let column, let table): return read(column, table, chunk, among: mask)
+    case .set(let set):
+      return zip(mask, set.words(from: chunk * Self.step, count: Self.words)).map { $0 & $1 }
+    case .registered(let seconds):
+      return zip(mask, registered.words(ofChunk: chunk) { seconds.contains($0) }).map { $0 & $1 }
     case .not(let inner): return zip(mask, evaluate(inner, chunk, among: mask)).map { $0 & ~$1 }
     case .all(let parts):
       var left = mask

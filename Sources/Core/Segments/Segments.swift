@@ -1,0 +1,281 @@
+import BorealisBase
+import Model
+import Storage
+
+/// A segment: devices that meet a condition, under a name.
+package struct Segment: Sendable, Equatable {
+  /// Its number, by which pushes name it.
+  package let id: Int64
+  /// What people call it.
+  package let name: String
+  /// Who is in it.
+  package let condition: DeviceCondition
+  /// When it was made.
+  package let createdAt: Timestamp
+  /// When name or condition were changed last.
+  package let changedAt: Timestamp
+
+  init?(_ row: SegmentRow) {
+    guard let json = try? parseJSON(row.condition), let condition = try? DeviceCondition.parse(json) else {
+      return nil
+    }
+    (id, name, self.condition) = (row.id, row.name, condition)
+    (createdAt, changedAt) = (row.createdAt, row.changedAt)
+  }
+}
+
+/// Why a segment was not kept, or nobody can say who is in it.
+package enum SegmentFailure: Error, Sendable {
+  /// The app has no segment of the number.
+  case unknown(Int64)
+  /// Another segment of the app has the name.
+  case nameTaken
+  /// The app has as many as it may.
+  case full
+  /// These schedules will still push to it: names of some, and how many there are.
+  case inUse(names: [String], count: Int)
+  /// The condition names a push that is not kept: nobody would have received it, and everybody would not.
+  case pushNotKept(MessageID)
+  /// The condition needs facts that the app does not ask its devices for: nobody would have one.
+  case factsNotWanted(DeviceFactSet)
+  /// The database failed.
+  case storage(StorageError)
+
+  /// What a caller of the push API is told.
+  package var apiError: APIError {
+    switch self {
+    case .unknown(let id): .invalidValue("The app has no segment \(id)")
+    case .nameTaken: .invalidValue("name is used by another segment")
+    case .full: .overLimit("The app has \(Segments.most) segments, and may not have more")
+    case .inUse(let names, let count): .invalidValue(Self.inUse(names, count))
+    case .pushNotKept(let id): .invalidValue("The condition names push \(id.rawValue), which is not kept")
+    case .factsNotWanted(let facts):
+      .notPermitted(
+        "The condition needs what the app does not ask its devices for (\(facts.text)): select it in the app's "
+          + "settings, or with PUT /v1/facts/wanted")
+    case .storage(let error): error.apiError
+    }
+  }
+
+  private static func inUse(_ names: [String], _ count: Int) -> String {
+    let others = count - names.count
+    let text = names.map { "'\($0)'" }.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+    return "The segment is in use by the \(count == 1 ? "schedule" : "schedules") \(text)"
+  }
+}
+
+/// The segments of apps. Which devices are in one is found anew at every use: nothing is kept of it.
+package struct Segments: Sendable {
+  /// How an answer comes.
+  package typealias Reply<Value> = @Sendable (Result<Value, SegmentFailure>) -> Void
+
+  /// The most segments of an app.
+  package static let most = 200
+  /// The longest name, in bytes.
+  package static let longestName = 100
+
+  let store: Store
+  let time: any TimeSource
+  let zone: any Zone
+
+  /// Whether a segment may have a name.
+  package static func isName(_ text: String) -> Bool {
+    (1...longestName).contains(text.utf8.count) && text.isPlainLine
+  }
+
+  // MARK: Keeping
+
+  /// An app's segments, by name.
+  package func list(of app: App, reply: @escaping Reply<[Segment]>) {
+    store.read { transaction throws(StorageError) in
+      try transaction.segments.list(app: app.id)
+    } completion: { result in
+      reply(result.mapError { .storage($0) }.map { $0.compactMap { Segment($0) } })
+    }
+  }
+
+  /// A segment of an app and how many devices are in it now.
+  package func find(_ id: Int64, of app: App, reply: @escaping Reply<(segment: Segment, devices: Int)>) {
+    read(of: app, reply) { transaction throws(StorageError) in
+      guard let segment = try transaction.segments.find(id, app: app.id).flatMap({ Segment($0) }) else {
+        return .failure(.unknown(id))
+      }
+      return try members(segment.condition, in: app, transaction).map { (segment, $0.count) }
+    }
+  }
+
+  /// How many devices of an app meet a condition now.
+  package func count(_ condition: DeviceCondition, of app: App, reply: @escaping Reply<Int>) {
+    read(of: app, reply) { transaction throws(StorageError) in
+      try members(condition, in: app, transaction).map(\.count)
+    }
+  }
+
+  /// Adds a segment. `entry` makes the audit log entry of the person who does so.
+  package func add(
+    _ name: String, _ condition: DeviceCondition, to app: App,
+    noting entry: @escaping @Sendable (Segment) -> AuditRow? = { _ in nil }, reply: @escaping Reply<Segment>
+  ) {
+    if let fault = Self.fault(condition, app) { return reply(.failure(fault)) }
+    let now = time.now()
+    write(0, of: app, entry, reply) { transaction throws(StorageError) in
+      try transaction.segments.add(
+        app: app.id, name: name, condition: JSONWriter.serialize(condition.json), limit: Self.most, at: now)
+    }
+  }
+
+  /// Changes name and condition of a segment; pushes of schedules that are still to come use the new ones.
+  package func change(
+    _ id: Int64, to name: String, _ condition: DeviceCondition, of app: App,
+    noting entry: @escaping @Sendable (Segment) -> AuditRow? = { _ in nil }, reply: @escaping Reply<Segment>
+  ) {
+    if let fault = Self.fault(condition, app) { return reply(.failure(fault)) }
+    let now = time.now()
+    write(id, of: app, entry, reply) { transaction throws(StorageError) in
+      try transaction.segments.change(
+        id, app: app.id, name: name, condition: JSONWriter.serialize(condition.json), at: now)
+    }
+  }
+
+  /// Deletes a segment that no schedule will push to any more.
+  package func delete(
+    _ id: Int64, of app: App, noting entry: @escaping @Sendable (Segment) -> AuditRow? = { _ in nil },
+    reply: @escaping Reply<Void>
+  ) {
+    let now = time.now()
+    store.write(of: app.id) { transaction throws(StorageError) in
+      let deletion = try transaction.segments.delete(id, app: app.id, at: now)
+      if case .deleted(let row) = deletion, let entry = Segment(row).flatMap(entry) {
+        try transaction.audit.add(entry)
+      }
+      return deletion
+    } completion: { result in
+      switch result {
+      case .failure(let error): reply(.failure(.storage(error)))
+      case .success(.deleted): reply(.success(()))
+      case .success(.unknown): reply(.failure(.unknown(id)))
+      case .success(.inUse(let names, let count)): reply(.failure(.inUse(names: names, count: count)))
+      }
+    }
+  }
+
+  // MARK: Who is in one
+
+  /// The devices on some platforms that meet all conditions of an audience, that of its segment included.
+  /// `found` is called on a reader's thread.
+  func find(
+    _ filter: AudienceFilter, platforms: PlatformSet, in app: App, _ found: @escaping Reply<Recipients>
+  ) {
+    var rest = filter
+    rest.segment = nil
+    let others: Audience = rest.isEmpty ? .all : .filter(rest)
+    read(of: app, found) { transaction throws(StorageError) in
+      let id = filter.segment ?? 0
+      guard let segment = try transaction.segments.find(id, app: app.id).flatMap({ Segment($0) }) else {
+        return .failure(.unknown(id))
+      }
+      return try members(segment.condition, in: app, transaction).map {
+        app.directory.resolve(others, platforms: platforms)?.intersection($0) ?? .few([])
+      }
+    }
+  }
+
+  private func members(
+    _ condition: DeviceCondition, in app: App, _ transaction: ReadTransaction
+  ) throws(StorageError) -> Result<NumberSet, SegmentFailure> {
+    if let fault = Self.fault(condition, app) { return .failure(fault) }
+    let now = time.now()
+    var pushes: [MessageID: PushTargets] = [:]
+    for id in condition.pushes {
+      guard try transaction.deliveries.audience(of: id)?.app == app.id,
+        let targets = try transaction.deliveries.targets(of: id).flatMap({ PushTargets($0, at: now) })
+      else { return .failure(.pushNotKept(id)) }
+      pushes[id] = targets
+    }
+    return .success(app.directory.find(condition, pushes: pushes, at: now, in: zone))
+  }
+
+  // MARK: Helpers
+
+  private func read<Value: Sendable>(
+    of app: App, _ reply: @escaping Reply<Value>,
+    _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Result<Value, SegmentFailure>
+  ) {
+    store.read(inTurnOf: app.id, body) { result in
+      reply(result.mapError { .storage($0) }.flatMap { $0 })
+    }
+  }
+
+  private func write(
+    _ id: Int64, of app: App, _ entry: @escaping @Sendable (Segment) -> AuditRow?,
+    _ reply: @escaping Reply<Segment>,
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> SegmentStorage
+  ) {
+    store.write(of: app.id) { transaction throws(StorageError) in
+      let storage = try body(transaction)
+      if case .stored(let row) = storage, let entry = Segment(row).flatMap(entry) {
+        try transaction.audit.add(entry)
+      }
+      return storage
+    } completion: { result in
+      reply(result.mapError { .storage($0) }.flatMap { Self.segment($0, id) })
+    }
+  }
+
+  private static func segment(_ storage: SegmentStorage, _ id: Int64) -> Result<Segment, SegmentFailure> {
+    switch storage {
+    case .stored(let row):
+      Segment(row).map { .success($0) } ?? .failure(.storage(StorageError(.corrupt, "not a condition")))
+    case .nameTaken: .failure(.nameTaken)
+    case .full: .failure(.full)
+    case .unknown: .failure(.unknown(id))
+    }
+  }
+
+  private static func fault(_ condition: DeviceCondition, _ app: App) -> SegmentFailure? {
+    let missing = condition.facts.subtracting(app.facts)
+    return missing.isEmpty ? nil : .factsNotWanted(missing)
+  }
+}
+
+extension AppDirectory {
+  /// Registrations that are looked at before the lock is let go.
+  private static let slice = ChunkedArray<RegistrationTable.Record>.chunkCount
+
+  /// The registrations that meet a condition now; `pushes` has the targets of each push that it names. Holds
+  /// the lock for a few thousand registrations at a time at most.
+  func find(
+    _ condition: DeviceCondition, pushes: [MessageID: PushTargets], at now: Timestamp, in zone: any Zone
+  ) -> NumberSet {
+    let (facts, registered, everybody, end) = state.withLock { state in
+      let table = state.table
+      return (table.facts, table.registered, table.members(platforms: .all), table.records.count)
+    }
+    var search = ConditionSearch(condition, facts: facts, registered: registered, at: now, in: zone) {
+      switch $0 {
+      case .tag(let name): return state.withLock { $0.table.tags.members(name) }
+      case .platform(let platform):
+        return state.withLock { $0.table.members(platforms: PlatformSet(platform)) }
+      case .hasAlias: return numbers(below: end) { $0.hasAlias }
+      case .lastSeen(let window):
+        let seconds = window.seconds(at: now, in: zone)
+        return numbers(below: end) { seconds.contains($0.isOnline ? now.seconds : Int64($0.lastSeen)) }
+      case .push(.received, let id): return pushes[id]?.delivered ?? NumberSet()
+      case .push(.shown, let id): return pushes[id]?.shown ?? NumberSet()
+      case .push(.tapped, let id): return pushes[id]?.tapped ?? NumberSet()
+      // The search itself knows.
+      case .all, .any, .not, .known, .compare, .registered: return NumberSet()
+      }
+    }
+    return search.numbers(below: end).intersection(everybody)
+  }
+
+  /// The registrations of which something is true.
+  private func numbers(below end: Int, _ isWanted: (RegistrationTable.Record) -> Bool) -> NumberSet {
+    var found = RoaringWriter()
+    for chunk in 0..<end / Self.slice {
+      found.append(state.withLock { $0.table.records.words(ofChunk: chunk, where: isWanted) })
+    }
+    return found.finish()
+  }
+}
