@@ -78,6 +78,25 @@ async def audiences(scene: Scene) -> None:
         await scene.push(to("alias", "nobody"), "to nobody")
 
 
+async def segments(scene: Scene) -> None:
+    """A push to a segment reaches who is in it when it is accepted"""
+    reader, other = await scene.phone("reader").start(), await scene.phone("other").start()
+    await reader.device.set_tags(["reads"])
+    condition = {"all": [{"tag": "reads"}, {"last_seen": {"within_days": 1}}, {"alias": False}]}
+    made = await scene.call(scene.api.request, "POST", "/v1/segments", {"name": "readers", "condition": condition})
+    await scene.push(to("segment", made["id"]), "to readers")
+    await other.device.set_tags(["reads"])
+    await scene.push(EVERYONE, "end")
+    await reader.shows("to readers", "end")
+    await other.shows("end")
+    counted = await scene.call(scene.api.request, "GET", f"/v1/segments/{made['id']}")
+    expect_equal(counted["devices"], 2, "devices of the segment")
+    await reader.device.set_alias("anna")
+    await other.device.set_alias("ben")
+    with expect_refusal(NO_SUCH_AUDIENCE):
+        await scene.push(to("segment", made["id"]), "to nobody")
+
+
 async def offline(scene: Scene) -> None:
     """What was pushed while the device was away arrives after its login, flagged offline and in order"""
     phone = await scene.phone("phone").start()
@@ -390,6 +409,7 @@ async def restart(scene: Scene) -> None:
 
 SCENARIOS = [
     audiences,
+    segments,
     offline,
     duplicates,
     unacknowledged,

@@ -195,7 +195,7 @@ class OfficialAPI(PlainAPI):
     def _new_push(self, audience: Audience, alert: str) -> Any:
         push = self._client.create_push()
         push.platform = jpush.all_
-        push.audience = getattr(jpush, audience.kind)(*audience.names) if audience.names else jpush.all_
+        push.audience = getattr(jpush.push, audience.kind)(*audience.names) if audience.names else jpush.all_
         push.notification = jpush.notification(alert=alert)
         return push
 
@@ -227,7 +227,7 @@ class OfficialAPI(PlainAPI):
         group.zone, group.session.trust_env = "local", False
         push = group.create_push()
         push.platform = jpush.all_
-        push.audience = getattr(jpush, audience.kind)(*audience.names) if audience.names else jpush.all_
+        push.audience = getattr(jpush.push, audience.kind)(*audience.names) if audience.names else jpush.all_
         push.notification = jpush.notification(alert=alert)
         push.options = {"sendno": sendno}
         return self._payload(push.send)
