@@ -33,8 +33,14 @@ struct ChunkedArray<Element: Sendable>: Sendable {
   func words(ofChunk index: Int, where isWanted: (Element) -> Bool) -> [UInt64] {
     var words = [UInt64](repeating: 0, count: Self.chunkCount / 64)
     guard index < chunks.count else { return words }
-    for (place, element) in chunks[index].enumerated() where isWanted(element) {
-      words[place / 64] |= 1 << UInt64(place % 64)
+    let chunk = chunks[index]
+    let elements = chunk.span
+    for word in words.indices {
+      var bits: UInt64 = 0
+      for place in 0..<64 as Range<Int> where isWanted(elements[64 * word + place]) {
+        bits |= 1 << UInt64(place)
+      }
+      words[word] = bits
     }
     return words
   }

@@ -248,8 +248,10 @@ extension AppDirectory {
     _ condition: DeviceCondition, pushes: [MessageID: PushTargets], at now: Timestamp, in zone: any Zone
   ) -> NumberSet {
     let (facts, registered, everybody, end) = state.withLock { state in
-      let table = state.table
-      return (table.facts, table.registered, table.members(platforms: .all), table.records.count)
+      (
+        state.table.facts, state.table.registered, state.table.members(platforms: .all),
+        state.table.records.count
+      )
     }
     var search = ConditionSearch(condition, facts: facts, registered: registered, at: now, in: zone) {
       switch $0 {
