@@ -72,7 +72,7 @@ struct PythonClientTests {
   func `Pages show what comes over Web Push`() throws {
     let ending = try PythonClient.run("web_push_device.py", ["--binary", RunningProgram.path])
     #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
-    #expect(ending.output.split(separator: "\n").count == 3)
+    #expect(ending.output.split(separator: "\n").count == 4)
   }
 
   @Test(

@@ -26,8 +26,8 @@ CHINA = datetime.timezone(datetime.timedelta(hours=8))
 # Members that every run gives another value.
 CHANGING = {
     "msg_id", "group_msgid", "file_id", "schedule_id", "registration_id", "registration_ids", "cidlist", "app_key",
-    "master_secret", "create_time", "expire_time", "created_at", "expires_at", "time", "start", "last_used_time",
-    "last_online_date", "ts", "secret", "secret_end",
+    "master_secret", "create_time", "expire_time", "created_at", "changed_at", "expires_at", "time", "start",
+    "last_used_time", "last_online_date", "ts", "secret", "secret_end",
 }  # fmt: skip
 # Counts of what happened so far: only their members are compared.
 COUNTS = "/v1/stats"
