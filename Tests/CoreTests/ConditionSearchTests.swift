@@ -73,11 +73,13 @@ import Testing
     }
 
     func search(_ condition: DeviceCondition) -> ConditionSearch {
-      ConditionSearch(
-        condition, facts: facts, registered: registered, at: Timestamp(milliseconds: 100 * 86_400_000),
-        in: FixedZone(secondsEast: 0)
-      ) {
-        if case .tag(let name) = $0 { tags[name] ?? NumberSet() } else { NumberSet() }
+      ConditionSearch(condition, in: facts) {
+        switch $0 {
+        case .tag(let name): return .set(tags[name] ?? NumberSet())
+        case .registered(let window):
+          return .moments(registered, UInt32(100 - (window.lastDays ?? 0)) * 86_400..<UInt32.max)
+        default: return .set(NumberSet())
+        }
       }
     }
 

@@ -171,13 +171,14 @@ enum Forms {
     """
   }
 
-  /// Several lines to paste.
+  /// Several lines to paste or to type.
   static func lines(
-    _ label: String, _ name: String, id: String, isRequired: Bool, hint: String?, problem: String?
+    _ label: String, _ name: String, id: String, value: String = "", isRequired: Bool, hint: String?,
+    problem: String?
   ) -> HTML {
     """
     <label for="\(id)">\(label)</label>
-    <textarea id="\(id)" name="\(name)" rows="6" autocomplete="off" spellcheck="false"\(if: isRequired, " required")\(marks(of: id, hint, problem))></textarea>
+    <textarea id="\(id)" name="\(name)" rows="6" autocomplete="off" spellcheck="false"\(if: isRequired, " required")\(marks(of: id, hint, problem))>\(value)</textarea>
     \(notes(of: id, hint, problem))
     """
   }
@@ -192,6 +193,15 @@ enum Forms {
     """
   }
 
+  /// A checkbox with a sentence under it that says what it is about.
+  static func box(_ name: String, _ text: String, hint: String, isChosen: Bool) -> HTML {
+    """
+    <div><label class="choice"><input type="checkbox" name="\(name)" value="1" aria-describedby="\(name)-hint"\(if: isChosen, " checked")>\(text)</label>
+    <p class="hint" id="\(name)-hint">\(hint)</p></div>
+
+    """
+  }
+
   /// A choice of a list.
   static func choice(
     _ label: String, _ name: String, id: String? = nil, _ options: [(value: String, text: String)],
@@ -201,10 +211,23 @@ enum Forms {
     return """
       <label for="\(id)">\(label)</label>
       <select id="\(id)" name="\(name)"\(marks(of: id, hint, problem))>
-      \(options, { option($0.value, $0.text, isChosen: $0.value == chosen) })
+      \(list(options, chosen: chosen))
       </select>
       \(notes(of: id, hint, problem))
       """
+  }
+
+  /// The same within a line of fields, where its label is only heard.
+  static func choice(
+    heardAs label: String, _ name: String, _ options: [(value: String, text: String)], chosen: String
+  ) -> HTML {
+    """
+    <select name="\(name)" aria-label="\(label)">\(list(options, chosen: chosen))</select>
+    """
+  }
+
+  private static func list(_ options: [(value: String, text: String)], chosen: String) -> HTML {
+    "\(options, { option($0.value, $0.text, isChosen: $0.value == chosen) })"
   }
 
   private static func option(_ value: String, _ text: String, isChosen: Bool) -> HTML {

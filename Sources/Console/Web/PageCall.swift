@@ -216,6 +216,11 @@ struct PageCall: Sendable {
     return respond(response)
   }
 
+  /// An answer with a text for a script.
+  func show(text: String) -> HTTPResponse {
+    show(json: JSONWriter.serialize(["text": .string(text)]))
+  }
+
   /// An answer with JSON.
   func show(json: [UInt8], status: Int = 200) -> HTTPResponse {
     respond(HTTPResponse(status: status, headers: ["Content-Type": "application/json"], body: json))

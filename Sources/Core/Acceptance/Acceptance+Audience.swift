@@ -21,10 +21,9 @@ extension Acceptance {
     found: @escaping @Sendable (Result<Recipients, APIError>) -> Void
   ) {
     switch audience {
-    case .filter(let filter) where filter.segment != nil:
+    case .filter(let filter):
       segments.find(filter, platforms: platforms, in: app) { found($0.mapError(\.apiError)) }
-    case .all, .filter:
-      found(.success(app.directory.resolve(audience, platforms: platforms) ?? .few([])))
+    case .all: found(.success(app.directory.resolve(.all, platforms: platforms) ?? .few([])))
     case .file(let file):
       find(file: file, of: owner.text, in: app, platforms: platforms, found)
     case .testDevices(let audience):

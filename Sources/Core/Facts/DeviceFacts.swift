@@ -1,4 +1,5 @@
 import BorealisBase
+import Model
 import Storage
 
 /// Facts of devices: what devices report, and which facts apps ask for.
@@ -84,9 +85,12 @@ extension AppDirectory {
   func notificationsOff(among recipients: Recipients) -> NumberSet {
     switch recipients {
     case .many(let set):
-      let facts = state.withLock { $0.table.facts }
-      let off = facts.members(.notificationPermission, "off").union(facts.members(.optedOut, "yes"))
-      return off.intersection(set)
+      let (facts, end) = state.withLock { ($0.table.facts, $0.table.records.count) }
+      let isOff: DeviceCondition = .any([
+        .compare(.notificationPermission, .equal, "off"), .compare(.optedOut, .equal, "yes"),
+      ])
+      var search = ConditionSearch(isOff, in: facts) { _ in .set(NumberSet()) }
+      return search.numbers(below: end).intersection(set)
     case .few(let numbers):
       return state.withLock { state in
         NumberSet(

@@ -73,18 +73,6 @@ struct FactTable: Sendable {
     }
   }
 
-  /// The registrations with a value of a fact.
-  func members(_ fact: DeviceFact, _ text: String) -> NumberSet {
-    guard let column = columns[fact],
-      let value = column.values.firstIndex(where: { $0.number != nil && $0.text == text }), value > 0
-    else { return NumberSet() }
-    var found = RoaringWriter()
-    for chunk in 0..<column.places.count / ChunkedArray<UInt16>.chunkCount {
-      found.append(column.places.words(ofChunk: chunk) { $0 == UInt16(value) })
-    }
-    return found.finish()
-  }
-
   /// How much room there is for values that no registration has reported yet.
   func room() -> FactRoom {
     FactRoom(

@@ -11,10 +11,7 @@ struct ConditionSearch {
     case nobody
     /// A fact, and for each place of its values whether it matches, 1 or 0.
     case column(Int, [UInt8])
-    /// The members of a set.
-    case set(NumberSet)
-    /// Who registered in these Unix seconds.
-    case registered(Range<UInt32>)
+    case leaf(Leaf)
     case not(Node)
     case all([Node])
     case any([Node])
@@ -25,24 +22,24 @@ struct ConditionSearch {
   private static let words = step / 64
 
   private let facts: FactTable
-  private let registered: ChunkedArray<UInt32>
   private var columns: [FactTable.Column] = []
   private var places: [DeviceFact: Int] = [:]
   private var root = Node.nobody
   /// How many numbers of columns were read.
   private(set) var reads = 0
 
-  /// Prepares a condition. `members` says who meets one that is neither about facts nor about others.
-  init(
-    _ condition: DeviceCondition, facts: FactTable, registered: ChunkedArray<UInt32>, at now: Timestamp,
-    in zone: any Zone, members: (DeviceCondition) -> NumberSet
-  ) {
-    (self.facts, self.registered) = (facts, registered)
-    root = prepare(condition) { condition in
-      guard case .registered(let window) = condition else { return .set(members(condition)) }
-      let seconds = window.seconds(at: now, in: zone)
-      return .registered(UInt32(clamping: seconds.lowerBound)..<UInt32(clamping: seconds.upperBound))
-    }
+  /// Who meets a condition that is neither about facts nor about others.
+  enum Leaf {
+    /// The members of a set.
+    case set(NumberSet)
+    /// Those whose moment in a column is in a range.
+    case moments(ChunkedArray<UInt32>, Range<UInt32>)
+  }
+
+  /// Prepares a condition. `leaf` is called for each one in it that is neither about facts nor about others.
+  init(_ condition: DeviceCondition, in facts: FactTable, _ leaf: (DeviceCondition) -> Leaf) {
+    self.facts = facts
+    root = prepare(condition, leaf)
   }
 
   /// The registrations below a number that are meant, of whom some may be gone.
@@ -58,7 +55,7 @@ struct ConditionSearch {
   // MARK: Preparation
 
   private mutating func prepare(
-    _ condition: DeviceCondition, _ leaf: (DeviceCondition) -> Node
+    _ condition: DeviceCondition, _ leaf: (DeviceCondition) -> Leaf
   ) -> Node {
     switch condition {
     case .known(let fact): return column(fact) { _ in true }
@@ -73,7 +70,7 @@ struct ConditionSearch {
       }
     case .all(let parts): return join(parts, isAll: true, leaf)
     case .any(let parts): return join(parts, isAll: false, leaf)
-    default: return leaf(condition)
+    default: return .leaf(leaf(condition))
     }
   }
 
@@ -89,7 +86,7 @@ struct ConditionSearch {
   }
 
   private mutating func join(
-    _ parts: [DeviceCondition], isAll: Bool, _ leaf: (DeviceCondition) -> Node
+    _ parts: [DeviceCondition], isAll: Bool, _ leaf: (DeviceCondition) -> Leaf
   ) -> Node {
     var tables: [Int: [UInt8]] = [:]
     var others: [Node] = []
@@ -122,10 +119,10 @@ struct ConditionSearch {
     case .everybody: return mask
     case .nobody: return [UInt64](repeating: 0, count: Self.words)
     case .column(let column, let table): return read(column, table, chunk, among: mask)
-    case .set(let set):
+    case .leaf(.set(let set)):
       return zip(mask, set.words(from: chunk * Self.step, count: Self.words)).map { $0 & $1 }
-    case .registered(let seconds):
-      return zip(mask, registered.words(ofChunk: chunk) { seconds.contains($0) }).map { $0 & $1 }
+    case .leaf(.moments(let column, let range)):
+      return zip(mask, column.words(ofChunk: chunk) { range.contains($0) }).map { $0 & $1 }
     case .not(let inner): return zip(mask, evaluate(inner, chunk, among: mask)).map { $0 & ~$1 }
     case .all(let parts):
       var left = mask

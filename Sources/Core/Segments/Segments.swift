@@ -162,15 +162,17 @@ package struct Segments: Sendable {
   // MARK: Who is in one
 
   /// The devices on some platforms that meet all conditions of an audience, that of its segment included.
-  /// `found` is called on a reader's thread.
+  /// `found` is called on a reader's thread, or on this one if it has none.
   func find(
     _ filter: AudienceFilter, platforms: PlatformSet, in app: App, _ found: @escaping Reply<Recipients>
   ) {
+    guard let id = filter.segment else {
+      return found(.success(app.directory.resolve(filter, platforms: platforms)))
+    }
     var rest = filter
     rest.segment = nil
     let others: Audience = rest.isEmpty ? .all : .filter(rest)
     read(of: app, found) { transaction throws(StorageError) in
-      let id = filter.segment ?? 0
       guard let segment = try transaction.segments.find(id, app: app.id).flatMap({ Segment($0) }) else {
         return .failure(.unknown(id))
       }
@@ -253,20 +255,25 @@ extension AppDirectory {
         state.table.records.count
       )
     }
-    var search = ConditionSearch(condition, facts: facts, registered: registered, at: now, in: zone) {
+    var search = ConditionSearch(condition, in: facts) {
       switch $0 {
-      case .tag(let name): return state.withLock { $0.table.tags.members(name) }
+      case .tag(let name): return .set(state.withLock { $0.table.tags.members(name) })
       case .platform(let platform):
-        return state.withLock { $0.table.members(platforms: PlatformSet(platform)) }
-      case .hasAlias: return numbers(below: end) { $0.hasAlias }
+        return .set(state.withLock { $0.table.members(platforms: PlatformSet(platform)) })
+      case .hasAlias: return .set(numbers(below: end) { $0.hasAlias })
       case .lastSeen(let window):
         let seconds = window.seconds(at: now, in: zone)
-        return numbers(below: end) { seconds.contains($0.isOnline ? now.seconds : Int64($0.lastSeen)) }
-      case .push(.received, let id): return pushes[id]?.delivered ?? NumberSet()
-      case .push(.shown, let id): return pushes[id]?.shown ?? NumberSet()
-      case .push(.tapped, let id): return pushes[id]?.tapped ?? NumberSet()
+        return .set(
+          numbers(below: end) { seconds.contains($0.isOnline ? now.seconds : Int64($0.lastSeen)) })
+      case .registered(let window):
+        let seconds = window.seconds(at: now, in: zone)
+        return .moments(
+          registered, UInt32(clamping: seconds.lowerBound)..<UInt32(clamping: seconds.upperBound))
+      case .push(.received, let id): return .set(pushes[id]?.delivered ?? NumberSet())
+      case .push(.shown, let id): return .set(pushes[id]?.shown ?? NumberSet())
+      case .push(.tapped, let id): return .set(pushes[id]?.tapped ?? NumberSet())
       // The search itself knows.
-      case .all, .any, .not, .known, .compare, .registered: return NumberSet()
+      case .all, .any, .not, .known, .compare: return .set(NumberSet())
       }
     }
     return search.numbers(below: end).intersection(everybody)

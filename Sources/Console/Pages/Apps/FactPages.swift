@@ -16,12 +16,8 @@ struct FactPages: Controller {
     guard let app = call.app else { return call.missing }
     let wanted = app.facts
     func box(_ fact: DeviceFact) -> HTML {
-      let checked: HTML = wanted.contains(fact) ? " checked" : .none
-      return """
-        <div><label class="choice"><input type="checkbox" name="\(fact.name)" value="1" aria-describedby="\(fact.name)-hint"\(checked)>\(call(fact.phrase))</label>
-        <p class="hint" id="\(fact.name)-hint">\(call(fact.explanation))</p></div>
-
-        """
+      Forms.box(
+        fact.name, call(fact.phrase), hint: call(fact.explanation), isChosen: wanted.contains(fact))
     }
     return call.show(
       SettingsPart.facts.layout(

@@ -90,12 +90,9 @@ struct KeyPages: Controller {
 
   private func form(_ call: PageCall, _ app: App, _ problem: KeyProblem?) -> HTML {
     func box(_ right: APIRight) -> HTML {
-      let checked: HTML = call.text("right-\(right.rawValue)") != nil ? " checked" : .none
-      return """
-        <div><label class="choice"><input type="checkbox" name="right-\(right.rawValue)" value="1" aria-describedby="\(right.rawValue)-hint"\(checked)>\(call(right.phrase))</label>
-        <p class="hint" id="\(right.rawValue)-hint">\(call(right.explanation))</p></div>
-
-        """
+      let name = "right-\(right.rawValue)"
+      return Forms.box(
+        name, call(right.phrase), hint: call(right.explanation), isChosen: call.text(name) != nil)
     }
     let choices = Self.lifetimes.map { (value: String($0.days), text: call($0.phrase)) }
     return Forms.part(
@@ -108,11 +105,8 @@ struct KeyPages: Controller {
       \(problem?.rights, { "<p class=\"problem\" role=\"alert\">\(call($0))</p>" })
       \(APIRight.allCases, { box($0) })</fieldset>
       \(Forms.choice(call(Words.keyLifetime), "days", choices, chosen: call.text("days") ?? "365"))
-      <label for="networks">\(call(Words.networks))</label>
-      <textarea id="networks" name="networks" rows="3" spellcheck="false" aria-describedby="networks-hint">\(
-        call.text("networks") ?? "")</textarea>
-      <p class="hint" id="networks-hint">\(call(Words.keyNetworksHint))</p>
-      \(problem?.networks, { "<p class=\"problem\" role=\"alert\">\(call($0))</p>" })
+      \(Forms.lines(call(Words.networks), "networks", id: "networks", value: call.text("networks") ?? "",
+        isRequired: false, hint: call(Words.keyNetworksHint), problem: problem?.networks.map { call($0) }))
       <button>\(call(Words.createKey))</button></form>
       """)
   }
@@ -141,14 +135,7 @@ struct KeyPages: Controller {
       APIRight.allCases.filter { call.text("right-\($0.rawValue)") != nil }.map { APIRights($0) })
     if rights.isEmpty { problem.rights = Words.keyNeedsRight }
     var networks: [IPNetwork] = []
-    for text in call.field("networks").split(whereSeparator: { $0.isWhitespace || $0 == "," }) {
-      guard let network = IPNetwork(text) else {
-        problem.networks = Words.badNetwork.with(String(text.prefix(60)))
-        break
-      }
-      networks.append(network)
-    }
-    if networks.count > APIKeyGrant.mostNetworks { problem.networks = Words.tooManyNetworks }
+    do throws(FieldProblem) { networks = try call.networks() } catch { problem.networks = error.phrase }
     let days = Self.lifetimes.first { String($0.days) == call.field("days") }?.days ?? 365
     guard problem.name == nil, problem.rights == nil, problem.networks == nil else { return (nil, problem) }
     return (

@@ -187,10 +187,8 @@ struct RequestForm: Sendable, Equatable {
 
   /// The query of an address that asks for the same, from another place on.
   func query(before place: APIRequestPlace?) -> String {
-    let fields = [
+    HistoryForm.query([
       ("result", result), ("code", code), ("address", address), ("key", key), ("before", place?.text ?? ""),
-    ].filter { !$0.1.isEmpty }
-    return fields.isEmpty
-      ? "" : "?" + fields.map { "\($0.0)=\(HistoryForm.encode($0.1))" }.joined(separator: "&")
+    ])
   }
 }

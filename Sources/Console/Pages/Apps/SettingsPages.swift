@@ -237,16 +237,9 @@ struct SettingsPages: Controller {
 
   private func changeNetworks(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor else { return call.missing }
-    var networks: [String] = []
-    for text in call.field("networks").split(whereSeparator: { $0.isWhitespace || $0 == "," }) {
-      guard let network = IPNetwork(text) else {
-        let problem = Words.badNetwork.with(String(text.prefix(60)))
-        return await showLimits(call, .init(text: call(problem), isBad: true), status: 422)
-      }
-      networks.append(network.text)
-    }
-    guard networks.count <= 100 else {
-      return await showLimits(call, .init(text: call(Words.tooManyNetworks), isBad: true), status: 422)
+    let networks: [String]
+    do throws(FieldProblem) { networks = try call.networks().map(\.text) } catch {
+      return await showLimits(call, .init(text: call(error.phrase), isBad: true), status: 422)
     }
     let stored = networks.isEmpty ? nil : networks.joined(separator: " ")
     let entry = call.entry("app.networks", stored ?? "any", by: visitor, app: app.id)

@@ -107,13 +107,16 @@ struct HistoryForm: Sendable, Equatable {
 
   /// The query of an address that asks for the same, from another place on.
   func query(before: MessageID?) -> String {
-    var fields = [
+    Self.query([
       ("q", text), ("from", from), ("to", to), ("state", state), ("kind", kind), ("audience", audience),
-      ("sender", sender),
-    ].filter { !$0.1.isEmpty }
-    if let before { fields.append(("before", before.text)) }
-    guard !fields.isEmpty else { return "" }
-    return "?" + fields.map { "\($0.0)=\(Self.encode($0.1))" }.joined(separator: "&")
+      ("sender", sender), ("before", before?.text ?? ""),
+    ])
+  }
+
+  /// The query of an address with those of the fields that are not empty.
+  static func query(_ fields: [(name: String, value: String)]) -> String {
+    let given = fields.filter { !$0.value.isEmpty }.map { "\($0.name)=\(encode($0.value))" }
+    return given.isEmpty ? "" : "?" + given.joined(separator: "&")
   }
 
   /// Percent-encodes all but what RFC 3986 section 2.3 calls unreserved.

@@ -132,13 +132,9 @@ struct PlannedPages: Controller {
     case .success(let push):
       let outline = PushOutline(call: call, request: push, object: try? parseJSON(schedule.push), app: app)
       title = PushExcerpt(push.content.encode()).line(call)
-      let size: String
-      switch await AudienceSize.find(push, in: app, router) {
-      case .success(let found): size = call(found.phrase)
-      case .failure(let error): size = call(PushWords.phrase(error))
-      }
+      let size = await size(of: push, in: app)
       content = """
-        <div class="columns"><section class="card">\(outline.table)<p class="quiet">\(size)</p></section>
+        <div class="columns"><section class="card">\(outline.table)<p class="quiet">\(size.map { call($0) } ?? "")</p></section>
         \(outline.preview)</div>
         """
     }
@@ -153,6 +149,15 @@ struct PlannedPages: Controller {
         \(content)
         <section class="card"><h2>\(call(Words.pastRuns))</h2>\(table(call, app, runs))</section>
         """))
+  }
+
+  /// Who would get it now, or why nobody can say. No page reads a file, which may name a million devices.
+  private func size(of push: PushRequest, in app: App) async -> Phrase? {
+    guard push.audience.file == nil else { return nil }
+    switch await AudienceSize.find(push, in: app, router) {
+    case .success(let size): return size.phrase
+    case .failure(let error): return PushWords.phrase(error)
+    }
   }
 
   private func buttons(_ call: PageCall, _ path: String, _ schedule: Schedule, _ app: App) -> HTML {

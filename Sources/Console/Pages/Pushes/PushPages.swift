@@ -114,7 +114,7 @@ struct PushPages: Controller {
     case .failure where !form.namesAnybody: text = ""
     case .failure(let error): text = call(PushWords.phrase(error))
     case .success(let request):
-      let size: Phrase
+      let size: Phrase?
       switch await AudienceSize.find(request, in: app, router) {
       case .success(let found): size = found.isEmpty ? Words.nobody : found.phrase
       case .failure(let error): size = PushWords.phrase(error)
@@ -125,11 +125,7 @@ struct PushPages: Controller {
         form.audience == .tag ? [AudienceText(request.audience, call.segments).full(call.language)] : []
       text = (sentence + words.compactMap { $0.map { call($0) } }).joined(separator: " · ")
     }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("text", text)
-    writer.endObject()
-    return call.show(json: writer.bytes)
+    return call.show(text: text)
   }
 
   // MARK: Confirming and sending
@@ -234,7 +230,7 @@ struct PushPages: Controller {
       \(draft.trigger, { "<p class=\"big\">\(call(TriggerText.phrase($0)))</p>" })
       <p class="big">\(call((draft.trigger == nil ? Words.confirmText : Words.reachesNow).with(count)))</p>
       \(outline.table)
-      <p class="quiet">\(size.map { call($0.phrase) } ?? "")</p>
+      <p class="quiet">\(size?.phrase.map { call($0) } ?? "")</p>
       <form method="post" action="\(path)">
       \(Forms.token(call))
       <input type="hidden" name="body" value="\(draft.body)">

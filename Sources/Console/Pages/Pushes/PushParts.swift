@@ -5,7 +5,12 @@ import Storage
 
 /// How many devices a push would reach, and of which kind.
 struct AudienceSize: Sendable, Equatable {
-  let total, ios, online: Int
+  let total: Int
+  /// How many of them are on iOS, and how many are connected; nil if they were only counted.
+  let ios, online: Int?
+
+  /// So many that nothing else is known of.
+  init(total: Int) { (self.total, ios, online) = (total, nil, nil) }
 
   init(_ audience: Recipients, in app: App) {
     let phones = app.directory.resolve(.all, platforms: PlatformSet(.ios))?.numbers ?? NumberSet()
@@ -25,7 +30,8 @@ struct AudienceSize: Sendable, Equatable {
 
   var isEmpty: Bool { total == 0 }
 
-  var phrase: Phrase {
+  var phrase: Phrase? {
+    guard let ios, let online else { return nil }
     let numbers = [total, ios, total - ios, online].map { Counted.grouped($0) }
     return Words.audienceSize.with(numbers[0], numbers[1], numbers[2], numbers[3])
   }

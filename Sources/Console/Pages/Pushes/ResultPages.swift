@@ -174,9 +174,13 @@ struct ResultPages: Controller {
       }
       switch result {
       case .failure(let error): return refuseAgain(call, push, error)
-      case .success:
+      case .success(let accepted):
         let draft = PushPages.PushDraft(body: body, cid: PushPages.newCID(push.app), draft: nil)
-        let size = try? await AudienceSize.find(request, in: push.app, router).get()
+        // A file, which may name a million devices, is read once only.
+        let found =
+          request.audience.file == nil
+          ? try? await AudienceSize.find(request, in: push.app, router).get() : nil
+        let size = found ?? AudienceSize(total: accepted.targets)
         return call.show(
           pushes.confirmPage(await call.namingSegments(router), draft, request, size, push.app))
       }

@@ -130,13 +130,9 @@ struct SegmentPages: Controller {
   ) -> HTML {
     let conditions: HTML
     if let json = form.json {
-      conditions = """
-        <label for="condition">\(call(Words.conditionJSON))</label>
-        <textarea id="condition" name="condition" rows="8" spellcheck="false" aria-describedby="condition-hint"\(
-          if: problem?.field == "condition", " aria-invalid=\"true\"")>\(json)</textarea>
-        <p class="hint" id="condition-hint">\(call(Words.conditionJSONHint))</p>
-        \(problem?.text(at: "condition", call), { "<p class=\"problem\">\($0)</p>" })
-        """
+      conditions = Forms.lines(
+        call(Words.conditionJSON), "condition", id: "condition", value: json, isRequired: true,
+        hint: call(Words.conditionJSONHint), problem: problem?.text(at: "condition", call))
     } else {
       let count = min(SegmentForm.mostLines, max(4, form.lines.count + 2))
       let lines = (form.lines + Array(repeating: SegmentForm.Line(), count: count)).prefix(count)
@@ -166,24 +162,14 @@ struct SegmentPages: Controller {
     let wrong = problem?.text(at: "value\(number)", call)
     return """
       <div class="condition">
-      \(labelled(call(Words.condition.with(String(number))), "what\(number)", kinds, chosen: line.what))
-      \(labelled(call(Words.conditionHow.with(String(number))), "how\(number)",
+      \(Forms.choice(heardAs: call(Words.condition.with(String(number))), "what\(number)", kinds, chosen: line.what))
+      \(Forms.choice(heardAs: call(Words.conditionHow.with(String(number))), "how\(number)",
         SegmentForm.How.allCases.map { ($0.rawValue, call($0.phrase)) }, chosen: line.how.rawValue))
       <input name="value\(number)" value="\(line.value)" autocomplete="off" aria-label="\(call(Words.conditionValue.with(String(number))))"\(
         if: wrong != nil, " aria-invalid=\"true\" autofocus")>
       </div>\(wrong, { "<p class=\"problem\">\($0)</p>" })
 
       """
-  }
-
-  private func labelled(
-    _ label: String, _ name: String, _ options: [(value: String, text: String)], chosen: String
-  ) -> HTML {
-    """
-    <select name="\(name)" aria-label="\(label)">\(options, {
-      "<option value=\"\($0.value)\"\(if: $0.value == chosen, " selected")>\($0.text)</option>\n"
-    })</select>
-    """
   }
 
   // MARK: What is done
@@ -212,21 +198,11 @@ struct SegmentPages: Controller {
       case .failure(let error): text = call(error.phrase)
       }
     }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("text", text)
-    writer.endObject()
-    return call.show(json: writer.bytes)
+    return call.show(text: text)
   }
 
   private func add(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor else { return call.missing }
-    let again = { (problem: FieldProblem) in
-      call.show(
-        page(
-          call, app, Words.newSegment, form: fields(call, app, SegmentForm(call), at: base(app), problem)),
-        status: 422)
-    }
     do throws(FieldProblem) {
       let (name, condition) = try read(call)
       let result = await awaitCallback { reply in
@@ -237,7 +213,8 @@ struct SegmentPages: Controller {
       let segment = try result.mapError(\.problem).get()
       return call.redirect(to: "\(base(app))/\(segment.id)", notice: .saved)
     } catch {
-      return again(error)
+      let form = fields(call, app, SegmentForm(call), at: base(app), error)
+      return call.show(page(call, app, Words.newSegment, form: form), status: 422)
     }
   }
 
