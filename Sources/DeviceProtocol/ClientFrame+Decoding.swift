@@ -86,9 +86,12 @@ extension [DeviceFact: String] {
     self = [:]
     let count = Int(try reader.integer(UInt8.self, in: bytes))
     guard count > 0 else { throw .invalidCount }
+    var last: UInt8 = 0
     for _ in 0..<count {
       let fact = try reader.value(DeviceFact.self, in: bytes)
-      guard updateValue(try reader.storableText(in: bytes), forKey: fact) == nil else { throw .invalidValue }
+      guard fact.rawValue > last else { throw .invalidValue }
+      last = fact.rawValue
+      self[fact] = try reader.storableText(in: bytes)
     }
   }
 }
