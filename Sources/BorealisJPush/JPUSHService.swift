@@ -30,7 +30,8 @@
 
     /// Sets the library up, and starts it unless consent was withheld. The server is in the app's
     /// Info.plist: `BorealisServer` the device port, `BorealisAPI` and `BorealisAppGroup` for an
-    /// extension. The channel has no effect, and each token has the environment of the app's profile.
+    /// extension. The channel is reported as the fact `store_channel` if the server asks for that; each
+    /// token has the environment of the app's profile.
     public static func setup(
       withOption launchingOption: [AnyHashable: Any]?, appKey: String, channel: String?,
       apsForProduction isProduction: Bool
@@ -41,6 +42,7 @@
       else { return JPushApp.post(.jpfServiceError, ["error": "BorealisServer or the app key is not valid"]) }
       (configuration.api, configuration.appGroup) = (value("BorealisAPI"), value("BorealisAppGroup"))
       setup(configuration)
+      if let channel { app?.borealis.device.setFacts([.storeChannel: channel]) }
     }
 
     /// The same; the identifier is not used.

@@ -176,6 +176,8 @@ extension ScenarioDevice {
       case .noteHandled(let id):
         noteHandled(id)
         done.append("store handled \(id.rawValue)")
+      // The other libraries ask the app for its facts by a call.
+      case .event(.factsWanted): break
       case .event(let event): done.append(Self.text(event))
       }
     }

@@ -8,7 +8,8 @@ import Testing
 
   /// What folders named Apple, which Linux does not compile, may import besides.
   static let apple: Set<String> = [
-    "CryptoKit", "Foundation", "FoundationNetworking", "Network", "Security", "UIKit", "UserNotifications",
+    "CryptoKit", "Darwin", "Foundation", "FoundationNetworking", "Network", "Security", "UIKit",
+    "UserNotifications",
   ]
 
   let map: ModuleMap

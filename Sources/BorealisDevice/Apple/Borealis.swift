@@ -27,6 +27,8 @@
     private var isStarted = false
     /// The last token, which each start reports.
     private var token: Data?
+    /// The facts that the server asks for in this session.
+    private var wantedFacts: DeviceFactSet = []
 
     /// Keeps what it is given, and receives the taps on notifications from now on. The listener is not
     /// retained.
@@ -76,7 +78,8 @@
     public func requestPermission(
       _ options: UNAuthorizationOptions = [.alert, .badge, .sound]
     ) async throws -> Bool {
-      try await UNUserNotificationCenter.current().requestAuthorization(options: options)
+      defer { reportFacts() }
+      return try await UNUserNotificationCenter.current().requestAuthorization(options: options)
     }
 
     /// Call it in `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)`.
@@ -169,6 +172,7 @@
     private func willEnterForeground() {
       if let folder { device.take(notesOf: folder) }
       reportState(.foreground)
+      reportFacts()
       // After a suspension the system may have closed the connection.
       device.networkChanged()
     }
@@ -176,6 +180,12 @@
     private func reportState(_ state: AppState) { device.submit(.appState(state)) }
 
     private func report(_ token: Data) { Task { try? await device.setToken(token) } }
+
+    /// Reads what the server asks for and what may have changed; the library sends what has.
+    private func reportFacts() {
+      guard isStarted, !wantedFacts.isEmpty else { return }
+      Task { device.setFacts(await PhoneFacts.read(wantedFacts)) }
+    }
 
     private func share() {
       guard let folder, let api = configuration.api else { return }
@@ -205,7 +215,12 @@
       case .loggedIn(let pending):
         share()
         listener?.didConnect(pending: pending)
-      case .disconnected(let reason, let retryIn): listener?.didDisconnect(reason, retryIn: retryIn)
+      case .disconnected(let reason, let retryIn):
+        wantedFacts = []
+        listener?.didDisconnect(reason, retryIn: retryIn)
+      case .factsWanted(let facts):
+        wantedFacts = facts
+        reportFacts()
       case .push(let push):
         // Without a listener it is kept for the next start.
         if listener?.didReceive(push) == true { device.handled(push.messageID) }

@@ -82,6 +82,7 @@ extension DeviceCore {
       wantedFacts = facts
       // The server erases what it does not ask for.
       knownFacts = knownFacts.filter { facts.contains($0.key) }
+      actions.append(.event(.factsWanted(facts)))
       reportFacts(at: now)
     case (.push(let push), .session), (.push(let push), .draining): take(push, from: buffer, at: now)
     case (.recall(let id), .session), (.recall(let id), .draining): recall(id)

@@ -96,6 +96,9 @@ public enum DeviceEvent: Hashable, Sendable {
   case registered(RegistrationID)
   /// A session has started; about this many stored pushes follow.
   case loggedIn(pending: UInt32)
+  /// The server asks for these facts, and for no others, in this session. Give those that are known to
+  /// `setFacts`, and again when one changes; the library sends what the server does not know.
+  case factsWanted(DeviceFactSet)
   /// The session, or an attempt, has ended. The next attempt follows after this many milliseconds; none when
   /// nil.
   case disconnected(DisconnectReason, retryIn: UInt64?)

@@ -44,6 +44,9 @@ struct EventLine {
       if push.notificationWasShown { object.set("notification_shown", true) }
       if let key = push.keyID { object.set("key", .string(key.text)) }
       object.set("content", push.json.map { .object($0) } ?? .null)
+    case .factsWanted(let facts):
+      begin("facts_wanted")
+      object.set("facts", .array(facts.facts.map { .string($0.name) }))
     case .unreadable(let id, let key, let code):
       begin("unreadable")
       object.set("msg_id", .string(id.text))

@@ -236,6 +236,56 @@ import UserNotifications
     await borealis.device.close()
   }
 
+  /// The facts of the phone are read when the server asks for them, and no others are.
+  @Test func factsAreReportedWhenAskedFor() async throws {
+    let wanted: [DeviceFact] = [.language, .timeZone, .system, .model, .appVersion, .storeChannel]
+    async let served = server.play { server in
+      let peer = try server.accept()
+      try peer.welcome(version: 6)
+      _ = try peer.answer()
+      try peer.send(Wire.bytes(.factsWanted(DeviceFactSet(wanted.map { DeviceFactSet($0) }))))
+      var facts: [DeviceFact: String] = [:]
+      for _ in 0..<2 {
+        guard case .setFacts(let report) = try peer.answer() else { break }
+        facts.merge(report) { $1 }
+      }
+      return facts
+    }
+    try borealis.start()
+    #expect(await listener.next("connected") != nil)
+    borealis.device.setFacts([.storeChannel: "TestFlight", .optedOut: "no"])
+    let facts = try await served
+    #expect(facts[.system] == "iOS" && facts[.storeChannel] == "TestFlight" && facts[.optedOut] == nil)
+    #expect(facts[.timeZone] == TimeZone.current.identifier)
+    #expect(facts[.language] == Locale.preferredLanguages.first && facts[.model]?.isEmpty == false)
+    #expect(facts[.systemVersion] == nil && facts[.notificationPermission] == nil)
+    await borealis.device.close()
+  }
+
+  /// The permission is reported again when the user has answered.
+  @Test func thePermissionIsReportedAfterTheQuestion() async throws {
+    UNUserNotificationCenter.current().authorization = nil
+    let (wanted, isKnown) = (DeviceFactSet(.notificationPermission), AsyncStream<Void>.makeStream())
+    async let served = server.play { server in
+      let peer = try server.accept()
+      try peer.welcome(version: 6)
+      _ = try peer.answer()
+      try peer.send(Wire.bytes(.factsWanted(wanted)))
+      let first = try peer.answer()
+      isKnown.continuation.yield()
+      return [first, try peer.answer()]
+    }
+    try borealis.start()
+    var known = isKnown.stream.makeAsyncIterator()
+    _ = await known.next()
+    #expect(try await borealis.requestPermission())
+    #expect(
+      try await served == [
+        .setFacts([.notificationPermission: "not_asked"]), .setFacts([.notificationPermission: "on"]),
+      ])
+    await borealis.device.close()
+  }
+
   /// A push that the app does not report as handled comes again.
   @Test func whatIsNotHandledIsNotAcknowledged() async throws {
     listener.handlesPushes = false

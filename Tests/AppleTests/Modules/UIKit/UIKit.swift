@@ -59,6 +59,14 @@ public final class UIApplication: NSObject {
   public private(set) var endedTasks = 0
 }
 
+@MainActor
+public final class UIDevice: NSObject {
+  public static let current = UIDevice()
+
+  public var systemName: String { "iOS" }
+  public var systemVersion: String { "18.2" }
+}
+
 public enum UIBackgroundFetchResult: UInt, Sendable {
   case newData
   case noData

@@ -162,6 +162,19 @@ public class UNNotificationResponse: NSObject {
 
 public class UNNotificationCategory: NSObject {}
 
+public enum UNAuthorizationStatus: Int, Sendable {
+  case notDetermined
+  case denied
+  case authorized
+  case provisional
+}
+
+public class UNNotificationSettings: NSObject {
+  public let authorizationStatus: UNAuthorizationStatus
+
+  fileprivate init(_ status: UNAuthorizationStatus) { authorizationStatus = status }
+}
+
 public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
   func userNotificationCenter(
     _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
@@ -187,6 +200,12 @@ public class UNUserNotificationCenter: NSObject, @unchecked Sendable {
   public func requestAuthorization(options: UNAuthorizationOptions = []) async throws -> Bool {
     lock.withLock { asked = options }
     return true
+  }
+
+  public func getNotificationSettings(
+    completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void
+  ) {
+    completionHandler(UNNotificationSettings(lock.withLock { asked == nil ? .notDetermined : .authorized }))
   }
 
   public func add(
@@ -221,7 +240,10 @@ public class UNUserNotificationCenter: NSObject, @unchecked Sendable {
 
   public var shown: [UNNotificationRequest] { lock.withLock { Array(requests.values) } }
   public var badge: Int { lock.withLock { number } }
-  public var authorization: UNAuthorizationOptions? { lock.withLock { asked } }
+  public var authorization: UNAuthorizationOptions? {
+    get { lock.withLock { asked } }
+    set { lock.withLock { asked = newValue } }
+  }
 }
 
 open class UNNotificationServiceExtension: NSObject {
