@@ -18,7 +18,7 @@ import Testing
     }
     #expect(await owner.submit(form, ["name": String(repeating: "x", count: 100)]).status == 200)
     let audit = await owner.open("/console/accounts/1/audit").text
-    #expect(audit.contains("app.create"))
+    #expect(audit.contains("title=\"app.create\""))
     _ = try await world.store.change { transaction throws(StorageError) in
       let hash = [UInt8](repeating: 0, count: 32)
       for number in 2...Apps.appsInAccount {

@@ -128,9 +128,11 @@ import Testing
     #expect(await owner.submit("\(base)/pushes/\(id)/recall").status == 200)
     #expect(app.directory.pendingCount(for: number) == 0)
     let audit = await owner.open("/console/accounts/1/audit").text
-    #expect(audit.contains("push.send") && audit.contains("push.recall") && audit.contains("person.setup"))
+    #expect(
+      audit.contains("title=\"push.send\"") && audit.contains("title=\"push.recall\"")
+        && audit.contains("title=\"person.setup\""))
     // The form came twice, and one push left.
-    #expect(audit.split(separator: "push.send").count == 2 && audit.contains("\(id) (1)"))
+    #expect(audit.split(separator: "title=\"push.send\"").count == 2 && audit.contains("\(id) (1)"))
   }
 
   @Test func `What cannot be sent says why`() async throws {

@@ -107,7 +107,7 @@ import Testing
     #expect(await eve.submit("/console/me/profile", ["name": "Zoe Owner", "language": "en"]).status == 200)
     _ = await eve.submit("/console/accounts/\(account.rawValue)/apps/new", ["name": "Fake"])
     let audit = await eve.open("/console/accounts/\(account.rawValue)/audit").text
-    let made = audit.split(separator: "<li>").first { $0.contains("app.create") } ?? ""
+    let made = audit.split(separator: "<li>").first { $0.contains("title=\"app.create\"") } ?? ""
     #expect(made.contains("<strong>Zoe Owner</strong>") && made.contains("eve@example.com"))
     #expect(audit.contains("eve → Zoe Owner"))
   }

@@ -85,7 +85,7 @@ import Testing
     #expect(await Browser(world).open(third).status == 200)
     #expect(await !owner.open("/console/accounts/1/people").text.contains(third))
     let audit = await owner.open("/console/accounts/1/audit").text
-    #expect(audit.contains("member.mail") && audit.contains("member.link"))
+    #expect(audit.contains("title=\"member.mail\"") && audit.contains("title=\"member.link\""))
   }
 
   @Test func `Mail that waited when the server stopped is lost, and that is said`() async throws {

@@ -77,7 +77,7 @@ import Testing
     #expect(await owner.post("\(base)/virtual/push", fields).headers["location"] == location)
     let waiting = [device, other].map { app.directory.find($0).map { app.directory.pendingCount(for: $0) } }
     #expect(waiting == [1, 0])
-    #expect(await owner.open("/console/accounts/1/audit").text.contains("push.send"))
+    #expect(await owner.open("/console/accounts/1/audit").text.contains("title=\"push.send\""))
     fields["cid"] = PushPages.newCID(app)
     for nobody in ["", "nobody"] {
       fields["registration_id"] = nobody

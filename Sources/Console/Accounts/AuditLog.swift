@@ -8,11 +8,12 @@ package struct AuditLog: Sendable {
   /// On an open store.
   package init(store: Store) { self.store = store }
 
-  /// Entries before one, newest first.
-  package func list(_ scope: AuditScope, before: Int64?, limit: Int) async -> Result<AuditList, StorageError>
-  {
+  /// Entries before one that match a filter, newest first.
+  package func list(
+    _ scope: AuditScope, _ filter: AuditFilter = AuditFilter(), before: Int64?, limit: Int
+  ) async -> Result<AuditList, StorageError> {
     await store.read { transaction throws(StorageError) in
-      try transaction.audit.list(scope, before: before, limit: limit)
+      try transaction.audit.list(scope, filter, before: before, limit: limit)
     }
   }
 

@@ -37,12 +37,30 @@ extension AuditRepository {
     }
   }
 
-  /// The same with the apps that the entries are about.
-  package func list(_ scope: AuditScope, before: Int64?, limit: Int) throws(StorageError) -> AuditList {
-    let entries = try entries(scope, before: before, limit: limit)
+  /// Entries that a call looks at, however few of them match.
+  private static var looks: Int { 10_000 }
+
+  /// Those of the entries that match a filter, with the apps that they are about.
+  package func list(
+    _ scope: AuditScope, _ filter: AuditFilter = AuditFilter(), before: Int64?, limit: Int
+  ) throws(StorageError) -> AuditList {
+    var (found, place, looks): ([(id: Int64, entry: AuditRow)], Int64?, Int) = ([], before, Self.looks)
+    var hasMore = true
+    // One more, to see whether there are older ones.
+    while hasMore, looks > 0, found.count <= limit {
+      let size = filter.step(limit + 1)
+      let step = try entries(scope, before: place, limit: size)
+      found += step.filter { filter.matches($0.entry) }
+      (place, looks, hasMore) = (step.last?.id ?? place, looks - step.count, step.count == size)
+    }
+    var next = hasMore ? place : nil
+    if found.count > limit {
+      found = Array(found.prefix(limit))
+      next = found.last?.id
+    }
     var apps: [AppID: AppName] = [:]
-    for app in Set(entries.compactMap(\.entry.app)) { apps[app] = try appName(app, in: scope) }
-    return AuditList(entries: entries, apps: apps)
+    for app in Set(found.compactMap(\.entry.app)) { apps[app] = try appName(app, in: scope) }
+    return AuditList(entries: found, next: next, apps: apps)
   }
 
   /// What an app is called, for those who may see the account it is in.

@@ -45,10 +45,43 @@ package enum AuditScope: Sendable, Equatable {
   case person(PersonID)
 }
 
+/// Which entries of the audit log are looked for. What is not set asks for nothing.
+package struct AuditFilter: Sendable, Equatable {
+  /// No older than this.
+  package var from: Timestamp?
+  /// Older than this.
+  package var end: Timestamp?
+  /// About this app.
+  package var app: AppID?
+  /// A word of the program's, such as `app.create`.
+  package var action = ""
+  /// Part of the name or the address of who did it, in upper or lower case.
+  package var who = ""
+
+  /// All entries.
+  package init() {}
+
+  private var isEmpty: Bool { self == AuditFilter() }
+
+  /// How many entries are read at a time to find `limit`.
+  func step(_ limit: Int) -> Int { isEmpty ? limit : max(limit, 500) }
+
+  func matches(_ entry: AuditRow) -> Bool {
+    if let from, entry.at < from { return false }
+    if let end, entry.at >= end { return false }
+    if let app, entry.app != app { return false }
+    if !action.isEmpty, entry.action != action { return false }
+    return who.isEmpty || entry.who.lowercased().contains(who.lowercased())
+  }
+}
+
 /// A part of the audit log.
 package struct AuditList: Sendable {
   /// The entries with their numbers, newest first.
-  package var entries: [(id: Int64, entry: AuditRow)]
+  package let entries: [(id: Int64, entry: AuditRow)]
+  /// Where the list continues: older than this. Nil when there are no more. It may be set without any entry:
+  /// then as many were looked at as one call looks at.
+  package let next: Int64?
   /// The apps that they are about, deleted ones too.
   package let apps: [AppID: AppName]
 }

@@ -12,9 +12,13 @@ struct AuditStory: Sendable {
   var open: Set<AppKey> = []
   /// Whether it is part of a page, under a heading of its own.
   var isPart = false
+  /// Whether only some entries were looked for.
+  var isFiltered = false
 
   func html(_ entries: [(id: Int64, entry: AuditRow)]) -> HTML {
-    guard !entries.isEmpty else { return "<p class=\"quiet\">\(call(Words.nothingDone))</p>" }
+    guard !entries.isEmpty else {
+      return "<p class=\"quiet\">\(call(isFiltered ? Words.noEntryMatches : Words.nothingDone))</p>"
+    }
     let days = call.byDay(entries.map(\.entry)) { $0.at }
     func day(_ name: String, _ entries: [AuditRow]) -> HTML {
       let level = isPart ? 3 : 2

@@ -6,6 +6,9 @@ enum AuditWords {
   /// version.
   static func phrase(_ action: String) -> Phrase { phrases[action] ?? Phrase(action, action) }
 
+  /// All actions, in an order that keeps what belongs together.
+  static var actions: [String] { phrases.keys.sorted() }
+
   private static let phrases: [String: Phrase] = [
     "account.create": Phrase("created the account", "创建账号"),
     "account.disable": Phrase("suspended the account", "停用账号"),

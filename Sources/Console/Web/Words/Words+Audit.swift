@@ -10,6 +10,10 @@ extension Words {
   static let yourAuditText = Phrase(
     "If you see a login that was not yours, change your password.", "如发现非本人的登录，请立即修改密码。")
   static let nothingDone = Phrase("No entries yet.", "暂无记录。")
+  static let noEntryMatches = Phrase("No entry matches.", "没有符合条件的记录。")
+  static let auditWho = Phrase("Who", "操作人")
+  static let auditAction = Phrase("Action", "操作")
+  static let auditTarget = Phrase("What it was done to", "操作对象")
   static let allOfIt = Phrase("All entries", "全部记录")
   static let operatorNotSure = Phrase(
     "Verify the person's identity first. An email address proves identity only if the invitation was sent there by email.",
