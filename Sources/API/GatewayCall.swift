@@ -60,6 +60,14 @@ struct GatewayCall: Sendable {
     app?.id.rawValue ?? group.map { UInt32.max - UInt32(truncatingIfNeeded: $0.id) }
   }
 
+  /// A note for the audit log of what the app's server does.
+  func auditEntry(_ action: String, _ target: String) -> AuditRow {
+    AuditRow(
+      at: log.time.now(), account: app?.account, app: app?.id, person: nil,
+      who: key.map { "API (\($0.grant.name))" } ?? "API", action: action, target: target,
+      address: address?.text ?? "")
+  }
+
   /// The call, of whose request some members have no effect.
   func ignoring(_ names: [String]) -> GatewayCall {
     var call = self

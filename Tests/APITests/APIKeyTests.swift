@@ -196,13 +196,18 @@ import Testing
     #expect(!list.text.contains(secret))
     #expect(
       await world.call("DELETE", "/v1/api-keys/\(first.id)", authorization: manager.login).outcome == "200")
+    let facts = await world.call(
+      "PUT", "/v1/facts/wanted", #"{"wanted":["language"]}"#, authorization: manager.login,
+      from: IPAddress("10.1.2.3"))
+    #expect(facts.outcome == "200")
     let account = world.app.account
     let entries = try await world.store.look { t throws(StorageError) in
       try t.audit.entries(.account(account), before: nil, limit: 10).map(\.entry)
     }
-    #expect(entries.map(\.action) == ["key.revoke", "key.create", "key.create"])
-    #expect(entries.map(\.who) == ["API (test)", "API", "API"])
-    #expect(entries.map(\.target) == ["test", "test: settings", "test: push"])
+    #expect(entries.map(\.action) == ["app.facts", "key.revoke", "key.create", "key.create"])
+    #expect(entries.map(\.who) == ["API (test)", "API (test)", "API", "API"])
+    #expect(entries.map(\.target) == ["language", "test", "test: settings", "test: push"])
+    #expect(entries[0].address == "10.1.2.3")
     #expect(entries.allSatisfy { !$0.target.contains(secret) })
   }
 

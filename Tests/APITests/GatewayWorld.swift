@@ -161,7 +161,7 @@ final class GatewayWorld: Sendable {
   /// Seals what is stored of an app from now on.
   func seal(_ app: App) async throws {
     _ = try await awaitCallback { done in
-      router.apps.setSealing(true, of: app) { done($0) }
+      router.apps.setSealing(true, of: app, noting: .test) { done($0) }
     }.get()
   }
 

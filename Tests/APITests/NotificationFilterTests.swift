@@ -20,7 +20,7 @@ import Testing
 
   private static func ask(for facts: DeviceFactSet, in world: GatewayWorld) async throws {
     let (router, app) = (world.router, world.app)
-    let result = await awaitCallback { router.apps.setFacts(facts, of: app, done: $0) }
+    let result = await awaitCallback { router.apps.setFacts(facts, of: app, noting: .test, done: $0) }
     try result.get()
   }
 

@@ -107,7 +107,7 @@ import Testing
   @Test func `Facts count while the app asks for them`() async throws {
     let (router, app) = (world.router, world.app)
     let wanted = DeviceFactSet(.appVersion)
-    try await awaitCallback { router.apps.setFacts(wanted, of: app, done: $0) }.get()
+    try await awaitCallback { router.apps.setFacts(wanted, of: app, noting: .test, done: $0) }.get()
     for (id, version) in zip(try await world.registerMany(3), ["2.9", "2.10", ""]) {
       let number = try #require(app.directory.find(id))
       try await awaitCallback { router.facts.set([.appVersion: version], of: number, in: app, reply: $0) }
@@ -118,7 +118,7 @@ import Testing
     let segment = try await add(#"{"not":{"fact":"app_version","is":"2.9"}}"#)
     #expect(await world.push(to: #"{"segment":["\#(segment)"]}"#).outcome == "200")
     // Otherwise the push would go to everybody.
-    try await awaitCallback { router.apps.setFacts([], of: app, done: $0) }.get()
+    try await awaitCallback { router.apps.setFacts([], of: app, noting: .test, done: $0) }.get()
     #expect(await world.push(to: #"{"segment":["\#(segment)"]}"#).outcome == "403 2007")
   }
 

@@ -47,7 +47,7 @@ import Testing
     #expect(await !viewer.open("\(base)/devices/\(devices[0].id.text)").text.contains("Facts of devices"))
 
     let wanted: DeviceFactSet = [DeviceFactSet(.model), DeviceFactSet(.notificationPermission)]
-    _ = await awaitCallback { router.apps.setFacts(wanted, of: app, done: $0) }
+    _ = await awaitCallback { router.apps.setFacts(wanted, of: app, noting: .test, done: $0) }
     let reported: [DeviceFact: String] = [.model: "<Pixel>", .notificationPermission: "off", .language: "de"]
     let result = await awaitCallback {
       router.facts.set(reported, of: devices[0].number, in: app, reply: $0)

@@ -68,7 +68,7 @@ import Testing
     let app = try await world.app(of: account)
     let facts = DeviceFactSet(.appVersion)
     let router = world.router
-    _ = await awaitCallback { router.apps.setFacts(facts, of: app, done: $0) }
+    _ = await awaitCallback { router.apps.setFacts(facts, of: app, noting: .test, done: $0) }
     let condition = try Self.condition(json)
     let segment = try await awaitCallback { router.segments.add("n", condition, to: app, reply: $0) }.get()
     let form = SegmentForm(segment)

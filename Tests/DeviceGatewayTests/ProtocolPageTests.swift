@@ -3,6 +3,7 @@ import BorealisProtocol
 import Core
 import Glibc
 import Model
+import PushTesting
 import Storage
 import Testing
 
@@ -220,7 +221,9 @@ import Testing
     #expect(try device.perform(.setFacts([.model: "a"])).0 == .ok)
     let wanted: DeviceFactSet = [DeviceFactSet(.model), DeviceFactSet(.optedOut)]
     _ = try TestServer.wait { done in
-      server.router.apps.setFacts(wanted, of: server.app) { done($0.mapError { $0 as any Error }) }
+      server.router.apps.setFacts(wanted, of: server.app, noting: .test) {
+        done($0.mapError { $0 as any Error })
+      }
     }
     #expect(try device.next() == .frame(.factsWanted(wanted)), "a connected device is told at once")
     let again = try server.back(identity)
@@ -232,7 +235,7 @@ import Testing
     #expect(
       try again.perform(.setFacts([.model: String(repeating: "a", count: 65)])).0 == .requestInvalid)
     _ = try TestServer.wait { done in
-      server.router.apps.setFacts([], of: server.app) { done($0.mapError { $0 as any Error }) }
+      server.router.apps.setFacts([], of: server.app, noting: .test) { done($0.mapError { $0 as any Error }) }
     }
     #expect(try again.next() == .frame(.factsWanted([])))
   }
@@ -241,7 +244,9 @@ import Testing
     let server = try TestServer()
     let (_, identity) = try server.device()
     _ = try TestServer.wait { done in
-      server.router.apps.setFacts(.all, of: server.app) { done($0.mapError { $0 as any Error }) }
+      server.router.apps.setFacts(.all, of: server.app, noting: .test) {
+        done($0.mapError { $0 as any Error })
+      }
     }
     let device = try TestDevice(port: server.port)
     try device.send(.hello(Hello(minVersion: 1, maxVersion: 5, clientName: "old")))

@@ -207,7 +207,7 @@ import Testing
     let refused = await send(1)
     #expect(refused.code == 20001 && refused.message.hasPrefix("settings.filter_notify_off needs the fact"))
     _ = await awaitCallback {
-      router.apps.setFacts(DeviceFactSet(.notificationPermission), of: app, done: $0)
+      router.apps.setFacts(DeviceFactSet(.notificationPermission), of: app, noting: .test, done: $0)
     }
     let number = try #require(app.directory.find(off))
     _ = await awaitCallback {

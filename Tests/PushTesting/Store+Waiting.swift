@@ -22,3 +22,10 @@ extension Store {
     }.get()
   }
 }
+
+extension AuditRow {
+  /// A note of what a test does.
+  package static let test = AuditRow(
+    at: Timestamp(milliseconds: 0), account: nil, person: nil, who: "test", action: "test", target: "",
+    address: "")
+}

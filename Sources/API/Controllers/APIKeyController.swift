@@ -44,7 +44,7 @@ struct APIKeyController: GatewayController {
     if let excess = call.key.flatMap({ grant.excess(over: $0.grant) }) {
       return call.fail(.notPermitted(excess))
     }
-    let entry = call.auditEntry("key.create", "\(grant.name): \(grant.rights.text)", at: gateway.time.now())
+    let entry = call.auditEntry("key.create", "\(grant.name): \(grant.rights.text)")
     router.apps.createKey(grant, of: app, noting: entry) { result in
       switch result {
       case .failure(.tooMany):
@@ -65,9 +65,8 @@ struct APIKeyController: GatewayController {
     guard let id = Int64(call.captures["id"] ?? ""), id > 0 else {
       return call.fail(.invalidValue("id must be the number of an API key"))
     }
-    let now = gateway.time.now()
     router.apps.revokeKey(
-      id, of: app, noting: { call.auditEntry("key.revoke", $0, at: now) },
+      id, of: app, noting: { call.auditEntry("key.revoke", $0) },
       done: { result in
         switch result {
         case .success: call.answerEmpty()
@@ -75,16 +74,6 @@ struct APIKeyController: GatewayController {
         case .failure: call.fail(.timeout)
         }
       })
-  }
-}
-
-extension GatewayCall {
-  /// A note for the audit log of what the app's server does.
-  fileprivate func auditEntry(_ action: String, _ target: String, at now: Timestamp) -> AuditRow {
-    AuditRow(
-      at: now, account: app?.account, app: app?.id, person: nil,
-      who: key.map { "API (\($0.grant.name))" } ?? "API", action: action, target: target,
-      address: address?.text ?? "")
   }
 }
 

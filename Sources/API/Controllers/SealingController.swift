@@ -24,7 +24,8 @@ struct SealingController: GatewayController {
     for member in object.members where member.key != "seal_contents" {
       return call.fail(.invalidValue("\(member.key.prefix(64)) is not supported"))
     }
-    router.apps.setSealing(isOn, of: app) { Self.answer(call, $0) }
+    let entry = call.auditEntry(isOn ? "app.seal" : "app.unseal", app.name)
+    router.apps.setSealing(isOn, of: app, noting: entry) { Self.answer(call, $0) }
   }
 
   private static func answer(_ call: GatewayCall, _ result: Result<Apps.Sealing, AppFailure>) {

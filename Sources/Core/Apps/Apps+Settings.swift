@@ -118,18 +118,11 @@ extension Apps {
   }
 
   /// Seals what is stored of an app's contents from now on, or no longer; what is stored stays as it is.
-  /// Without an entry for the audit log it is noted as the app server's doing.
   package func setSealing(
-    _ isOn: Bool, of app: App, noting entry: AuditRow? = nil,
+    _ isOn: Bool, of app: App, noting entry: AuditRow,
     done: @escaping @Sendable (Result<Sealing, AppFailure>) -> Void
   ) {
     let now = time.now()
-    let action = isOn ? "app.seal" : "app.unseal"
-    let entry =
-      entry
-      ?? AuditRow(
-        at: now, account: app.account, app: app.id, person: nil, who: "API", action: action,
-        target: app.name, address: "")
     change(
       app,
       { transaction throws(StorageError) in

@@ -46,17 +46,11 @@ package struct DeviceFacts: Sendable {
 
 extension Apps {
   /// Sets which facts an app asks its devices for. All others are erased: what they say at once, and the
-  /// numbers in the registrations' rows in steps. Without an entry for the audit log it is noted as the app
-  /// server's doing.
+  /// numbers in the registrations' rows in steps.
   package func setFacts(
-    _ facts: DeviceFactSet, of app: App, noting entry: AuditRow? = nil,
+    _ facts: DeviceFactSet, of app: App, noting entry: AuditRow,
     done: @escaping @Sendable (Result<Void, AppFailure>) -> Void
   ) {
-    let entry =
-      entry
-      ?? AuditRow(
-        at: time.now(), account: app.account, app: app.id, person: nil, who: "API", action: "app.facts",
-        target: facts.text, address: "")
     change(
       app,
       { transaction throws(StorageError) in

@@ -62,15 +62,10 @@ package final class Erasures: Sendable {
   /// there is no registration is no failure: what is left of former ones is looked for. `entry` goes into the
   /// audit log in the same commit.
   package func erase(
-    _ person: DataSubject, in app: App, noting entry: AuditRow? = nil,
+    _ person: DataSubject, in app: App, noting entry: AuditRow,
     reply: @escaping @Sendable (Result<Begun, DeviceFailure>) -> Void
   ) {
     let now = time.now()
-    let entry =
-      entry
-      ?? AuditRow(
-        at: now, account: app.account, app: app.id, person: nil, who: "API", action: "device.erase",
-        target: "", address: "")
     store.write(of: app.id) {
       transaction throws(StorageError) -> (id: Int64, gone: [ReplacedRegistration]) in
       guard try transaction.erasures.openCount(app: app.id) < Self.mostOpen else {

@@ -71,7 +71,7 @@ struct DeviceFactController: GatewayController {
       }
       wanted.insert(DeviceFactSet(fact))
     }
-    router.apps.setFacts(wanted, of: app) { result in
+    router.apps.setFacts(wanted, of: app, noting: call.auditEntry("app.facts", wanted.text)) { result in
       guard case .success = result else { return call.fail(.deviceBusy) }
       Self.answer(call, app)
     }

@@ -34,7 +34,7 @@ struct PersonController: GatewayController {
   /// `DELETE /v1/persons`: registrations and connections at once, all else in steps.
   private func erasePerson(_ call: GatewayCall) {
     guard let (app, person) = person(call) else { return }
-    router.erasures.erase(person, in: app) { result in
+    router.erasures.erase(person, in: app, noting: call.auditEntry("device.erase", "")) { result in
       guard case .success(let begun) = result else { return call.fail(.deviceBusy) }
       var writer = JSONWriter()
       writer.beginObject()
