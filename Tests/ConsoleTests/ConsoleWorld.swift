@@ -56,9 +56,11 @@ final class ConsoleWorld: Sendable {
   let cluster = KnownNodes()
   private let callbacks: CallbackService?
 
-  /// `sendsMail` sets up mail, as an operator may; with `secretKeys` contents can be encrypted.
+  /// `sendsMail` sets up mail, as an operator may; with `secretKeys` contents can be encrypted. The router has
+  /// a clock of its own.
   init(
-    time: any TimeSource = ManualClock(), limits: GatewayLimits = GatewayLimits(), sendsMail: Bool = false,
+    time: any TimeSource = ManualClock(), routerTime: any TimeSource = SystemTime(),
+    limits: GatewayLimits = GatewayLimits(), sendsMail: Bool = false,
     secretKeys: SecretKeySource = .none
   ) throws {
     // With one reader what is read behind an answer has its order.
@@ -67,7 +69,7 @@ final class ConsoleWorld: Sendable {
       options.secretKeys = secretKeys
       return try Store.open(location, readers: sendsMail ? 1 : 2, log: .silent, options: options)
     }
-    router = Router(store: database.store, scope: .all, log: .silent)
+    router = Router(store: database.store, scope: .all, time: routerTime, log: .silent)
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     let callbacks = CallbackService(
       router: router, store: database.store,

@@ -35,8 +35,8 @@ import Testing
   }
 
   private static func steps(devices: Int) async throws -> [String: Int] {
-    // It sends mail, so that there is one reader.
-    let world = try ConsoleWorld(sendsMail: true)
+    // It sends mail, so that there is one reader; and time stands still, so that nothing is due meanwhile.
+    let world = try ConsoleWorld(routerTime: ManualClock(), sendsMail: true)
     let owner = try await world.owner()
     let estate = try await Estate(world, account: .standard, owner: owner, email: "zoe@example.com")
     try await fill(estate.app.id, devices, in: world.store)
@@ -119,7 +119,7 @@ private struct CountedWork {
     try await count("log in") {
       _ = app.directory.login(
         device.id, secretHash: SHA256.digest128(device.secret), at: Location(loop: 0, slot: 1, generation: 1),
-        isForeground: true, since: UInt32(clamping: SystemTime().now().seconds))
+        isForeground: true, since: UInt32(clamping: ManualClock().now().seconds))
       router.tick()
     }
     let changes: [(String, () -> DeviceChange)] = [
@@ -140,7 +140,7 @@ private struct CountedWork {
         registrationID: RegistrationID(high: SystemRandom.next(), low: 1), platform: .android,
         alias: "import \(SystemRandom.next())", tags: ["tag3"],
         tokens: [PushToken(.production, SystemRandom.bytes(32))])
-      let new = RegistrationImport(into: app.id, adoption: .registrationID, at: SystemTime().now())
+      let new = RegistrationImport(into: app.id, adoption: .registrationID, at: ManualClock().now())
       _ = try await world.store.change { transaction throws(StorageError) in
         try new.add([line], in: transaction)
       }
@@ -191,7 +191,7 @@ private struct CountedWork {
     let json = #"{"platform":"all","audience":"all","message":{"msg_content":"x"}}"#
     let push = try ScheduledPush(stored: Array(json.utf8), rules: PushRules())
     try await count("schedule") {
-      let later = ScheduleTrigger.single(FixedZone.china.local(SystemTime().now().adding(seconds: 86_400)))
+      let later = ScheduleTrigger.single(FixedZone.china.local(ManualClock().now().adding(seconds: 86_400)))
       let request = ScheduleRequest(cid: nil, name: "n", trigger: later, push: push)
       _ = await awaitCallback { done in
         router.schedules.create(request, named: "uuid-\(SystemRandom.next())", in: app) { done($0) }
