@@ -43,6 +43,7 @@ enum ConsoleRegistry {
     Entry { ResetPages(people: $0.people, mail: $0.mail) },
     Entry { HomePages(router: $0.router, accounts: $0.accounts) },
     Entry { AppPages(router: $0.router, gateway: $0.gateway) },
+    Entry { IncidentPages(router: $0.router) },
     Entry { $0.pushes },
     Entry { PlannedPages(router: $0.router, gateway: $0.gateway, drafts: $0.pushes.drafts) },
     Entry { HistoryPages(router: $0.router) },

@@ -44,6 +44,8 @@ package final class Router: Sendable {
   package let deviceKeys: DeviceKeys
   /// Facts of devices.
   package let facts: DeviceFacts
+  /// What is and was wrong with apps.
+  package let incidents: Incidents
   /// Erasures of people.
   package let erasures: Erasures
   /// Apps with callbacks.
@@ -152,6 +154,7 @@ package final class Router: Sendable {
     testDevices = TestDevices(store: store, time: time)
     deviceKeys = DeviceKeys(store: store, time: time)
     facts = DeviceFacts(store: store)
+    incidents = Incidents(store: store, channels: channels, zone: zone, time: time)
     (self.scope, self.zone, self.journal) = (scope, zone, journal)
     (self.audit, self.channels) = (audit, channels)
     (self.gateways, self.pushRateLimiter, self.writeBehind) = (gateways, pushRateLimiter, writeBehind)

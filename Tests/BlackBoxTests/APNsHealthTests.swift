@@ -33,6 +33,22 @@ import Testing
     #expect(ready["last_failure_at"]?.string != nil)
   }
 
+  /// What happened in the night is still known in the morning.
+  @Test func `A time without Apple is an incident, with its begin and its end`() throws {
+    let world = try APNsWorld()
+    try world.killSimulator()
+    let push = try world.push()
+    func hasLogged(_ line: String) -> Bool { world.server.program.errors.contains(line) }
+    try world.wait("the incident") { hasLogged("an incident has begun") }
+    #expect(world.server.program.errors.contains("APNs has not been reachable since"))
+    // A restart of the server is not its end.
+    try world.restartServer()
+    try world.startSimulator()
+    try world.wait("its end") { hasLogged("an incident is over") }
+    #expect(try world.end(of: push) == .delivered)
+    #expect(!hasLogged("an incident has begun"))
+  }
+
   /// Not a single push is needed to learn that Apple refuses a key.
   @Test func `A new key is shown to Apple at once`() throws {
     let world = try APNsWorld()

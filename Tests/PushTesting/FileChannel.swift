@@ -291,12 +291,13 @@ extension FileChannel: ChannelCredentials {
   }
 
   /// A secret that ends soon.
-  package func alerts(of app: App) -> [Phrase] {
+  package func alerts(of app: App) -> [ChannelAlert] {
     let now = time.now()
     guard let end = file(of: app.id)?.expiresAt, end <= now.adding(seconds: CredentialNotice.seconds) else {
       return []
     }
-    return [Phrase("The secret of the file {}.", "文件密钥{}。").with(each: .ending(end, at: now))]
+    let text = Phrase("The secret of the file {}.", "文件密钥{}。").with(each: .ending(end, at: now))
+    return [ChannelAlert(.expiring, of: info, text)]
   }
 
   /// Whether the app has named a file.

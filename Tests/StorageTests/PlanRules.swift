@@ -71,6 +71,10 @@ enum PlanRules {
       "AND EXISTS (SELECT 1 FROM callback_batch WHERE state = 0 AND app_id = app.id)",
       "the first one of each app"
     ),
+    (
+      "SELECT created_at FROM callback_batch WHERE app_id = ? AND state = 0 ORDER BY id LIMIT 1",
+      "the first one"
+    ),
     ("SELECT created_at >= ?4 FROM callback_batch", "the first one behind a few"),
     ("ORDER BY next_at DESC LIMIT 200", "a few"),
     ("IN (SELECT id FROM callback_batch INDEXED BY callback_batch_list", "a few"),
@@ -92,6 +96,7 @@ enum PlanRules {
     ("WHERE app_id = ?1 ORDER BY state, id LIMIT ?2)", "a step of deleting an app, LIMIT"),
     ("DELETE FROM channel_pending WHERE app_id = ? AND msg_id = ?", "a command, for contents without a key"),
     // Little for each app or account, by limits.
+    ("FROM incident INDEXED BY incident_unsettled", "what is wrong now, or was a few minutes ago"),
     (
       "FROM schedule WHERE app_id = ? AND next_local IS NOT NULL",
       "an app's schedules, of which there is a limit"

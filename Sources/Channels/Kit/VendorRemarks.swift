@@ -22,19 +22,23 @@ struct VendorRemarks<V: Vendor> {
     }
   }
 
+  /// Quotas that are used up.
+  var quotas: [Phrase] {
+    dispatchers.compactMap { dispatcher in
+      dispatcher.queue?.quotas.usedUp.map { usedUp in
+        Phrase("A quota is used up until {}: {}.", "配额已用完，{} 恢复：{}。").with(
+          each: .moment(dispatcher.parts.time.moment(usedUp.until), in: zone), Phrase(problem: usedUp.reason)
+        )
+      }
+    }
+  }
+
   /// All of them, with what the service said when it was asked.
   func all(check: CredentialCheck?) -> [StoredCredential.Remark] {
     let health = dispatchers.map(\.view).health
     let isUnreachable = if case .unreachable = health { true } else { false }
     let rests = dispatchers.compactMap(\.rest).map {
       Phrase("Sending is paused temporarily: {}.", "暂停发送，将自动恢复：{}。").with(each: Phrase(problem: $0))
-    }
-    let quotas = dispatchers.compactMap { dispatcher in
-      dispatcher.queue?.quotas.usedUp.map { usedUp in
-        Phrase("A quota is used up until {}: {}.", "配额已用完，{} 恢复：{}。").with(
-          each: .moment(dispatcher.parts.time.moment(usedUp.until), in: zone), Phrase(problem: usedUp.reason)
-        )
-      }
     }
     let seen = health.phrase(in: zone)
     let line =

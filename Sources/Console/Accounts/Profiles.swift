@@ -65,12 +65,14 @@ package struct Profiles: Sendable {
     }
   }
 
-  /// Changes a person's name and language.
+  /// Changes a person's name and language and, unless nil, whether the person gets mail about incidents.
   package func setProfile(
-    of person: PersonID, name: String, language: String, noting entries: [AuditRow] = []
+    of person: PersonID, name: String, language: String, incidentMail: Bool? = nil,
+    noting entries: [AuditRow] = []
   ) async -> Result<Void, StorageError> {
     await store.write { transaction throws(StorageError) in
       try transaction.people.setProfile(of: person, name: name, language: language)
+      if let incidentMail { try transaction.people.setIncidentMail(of: person, incidentMail) }
       for entry in entries { try transaction.audit.add(entry) }
     }
   }

@@ -38,9 +38,9 @@ package protocol ChannelCredentials: AnyObject, Sendable {
   /// Has the service asked about a credential now; nil if the app has no such credential in use. Waits some
   /// seconds.
   func check(_ id: String, of app: App) async -> CredentialAnswer?
-  /// What somebody has to look at: a credential that ends soon, pushes that do not leave. A sentence each;
-  /// called for each page of an app.
-  func alerts(of app: App) -> [Phrase]
+  /// What somebody has to look at: a credential that ends soon, pushes that do not leave. Called for each
+  /// page of an app, and every few seconds for each app.
+  func alerts(of app: App) -> [ChannelAlert]
 }
 
 /// What a channel's credentials need not have.
@@ -58,7 +58,7 @@ extension ChannelCredentials {
   /// The service cannot be asked.
   package func check(_ id: String, of app: App) async -> CredentialAnswer? { nil }
   /// There is nothing to look at.
-  package func alerts(of app: App) -> [Phrase] { [] }
+  package func alerts(of app: App) -> [ChannelAlert] { [] }
 }
 
 /// What pages say of a channel that apps need credentials for.
@@ -87,8 +87,15 @@ package struct CredentialTexts: Sendable {
 /// What somebody has to look at about an app's channel.
 package struct ChannelAlert: Sendable, Equatable {
   package let channel: ChannelInfo
+  package let kind: TroubleKind
+  /// Which of the channel's services it is about; empty if the channel has only one.
+  package let service: String
   /// What it is, in a sentence.
   package let phrase: Phrase
+
+  package init(_ kind: TroubleKind, of channel: ChannelInfo, service: String = "", _ phrase: Phrase) {
+    (self.kind, self.channel, self.service, self.phrase) = (kind, channel, service, phrase)
+  }
 }
 
 extension PluggedChannels {
@@ -102,11 +109,7 @@ extension PluggedChannels {
   }
 
   /// What somebody has to look at about an app.
-  package func alerts(of app: App) -> [ChannelAlert] {
-    credentials.flatMap { channel in
-      channel.alerts(of: app).map { ChannelAlert(channel: channel.info, phrase: $0) }
-    }
-  }
+  package func alerts(of app: App) -> [ChannelAlert] { credentials.flatMap { $0.alerts(of: app) } }
 
   /// Has a channel check credentials and store them: all of them, or none. Reading them takes some time: not
   /// for a loop.

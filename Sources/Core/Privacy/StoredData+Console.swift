@@ -5,7 +5,8 @@ extension StoredData {
       "person: name, email address, language, digest of the password, second factor", for: "to log in",
       in: .columns(
         "person",
-        "id email name password totp totp_step language is_operator created_at disabled is_proven"),
+        "id email name password totp totp_step language is_operator created_at disabled is_proven incident_mail"
+      ),
       .columns("recovery_code", "person_id code_hash"), until: "an operator deletes the database"),
     StoredDatum(
       "roles in accounts", for: "rights", in: .columns("membership", "person_id account_id role"),
@@ -36,7 +37,7 @@ extension StoredData {
         "app_id kind seq first_at last_at count method route status code message address key_id"),
       until: "7 days are over; `--request-log` turns it off"),
     StoredDatum(
-      "mail that waits or was sent", for: "reminders of expiring credentials",
+      "mail that waits or was sent", for: "reminders of expiring credentials, and mail about incidents",
       in: .columns(
         "mail", "id credential_id recipient subject body created_at state attempts next_at error done_at"),
       until: "90 days after it was sent"),

@@ -51,6 +51,11 @@ extension StoredData {
       .columns("newcomers", "hour app_id platform count"), .columns("counted_push", "app_id through"),
       .columns("broadcast_count", "app_id day count"),
       .columns("app_figures", "app_id registrations connected alerts at"), until: asLong),
+    StoredDatum(
+      "incidents: what was wrong with an app, and when", for: "to find out what happened",
+      in: .columns(
+        "incident", "id app_id kind channel service english chinese began_at ended_at is_settled"),
+      until: "90 days after their end"),
   ]
 
   private static let operation = [

@@ -282,6 +282,13 @@ extension CallbackRepository {
     }
   }
 
+  /// When the oldest of an app's batches that wait was made; nil if none waits.
+  package func oldestWaiting(of app: AppID) throws(StorageError) -> Timestamp? {
+    try database.first(
+      "SELECT created_at FROM callback_batch WHERE app_id = ? AND state = 0 ORDER BY id LIMIT 1", .app(app)
+    ) { $0.time() }
+  }
+
   /// How many batches wait, counted up to `limit`.
   package func waiting(limit: Int, in rows: AppRows) throws(StorageError) -> Int {
     try database.first(

@@ -105,6 +105,7 @@ enum PurgeStatements {
     DELETE FROM api_request WHERE app_id = ?1 AND (kind, seq) IN (
       SELECT kind, seq FROM api_request WHERE app_id = ?1 LIMIT ?2)
     """,
+    "DELETE FROM incident WHERE id IN (SELECT id FROM incident WHERE app_id = ?1 LIMIT ?2)",
     "DELETE FROM broadcast_count WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM counted_push WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM app_figures WHERE app_id = ?1 AND ?2 > 0",

@@ -12,8 +12,20 @@ extension MemberRepository {
       """
       SELECT email, name, language FROM membership JOIN person ON person.id = person_id
       WHERE account_id = ? AND role >= ? AND disabled = 0 ORDER BY person.id
-      """, .account(account), .integer(role.rawValue)
-    ) { MailRecipient(email: $0.text("email"), name: $0.text("name"), language: $0.text("language")) }
+      """, .account(account), .integer(role.rawValue), map: Self.recipient)
+  }
+
+  /// The members from administrators up who get mail about incidents of an account's apps.
+  package func incidentRecipients(of account: AccountID) throws(StorageError) -> [MailRecipient] {
+    try database.all(
+      """
+      SELECT email, name, language FROM membership JOIN person ON person.id = person_id
+      WHERE account_id = ? AND role >= ? AND disabled = 0 AND incident_mail = 1 ORDER BY person.id
+      """, .account(account), .integer(Role.admin.rawValue), map: Self.recipient)
+  }
+
+  private static func recipient(_ row: Row) -> MailRecipient {
+    MailRecipient(email: row.text("email"), name: row.text("name"), language: row.text("language"))
   }
 
   /// The accounts that a person belongs to, by name.

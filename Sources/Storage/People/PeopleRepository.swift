@@ -8,7 +8,8 @@ package struct PeopleRepository<Access>: Repository {
 extension PeopleRepository {
   private static var selectPerson: StaticString {
     """
-    SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled FROM person
+    SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled,
+      incident_mail FROM person
     """
   }
 
@@ -65,8 +66,8 @@ extension PeopleRepository {
       password: row.text("password"),
       sealedTOTP: row.optionalBlob("totp"), totpStep: row.integer("totp_step"),
       language: row.text("language"),
-      isOperator: row.bool("is_operator"), createdAt: row.time("created_at"), isDisabled: row.bool("disabled")
-    )
+      isOperator: row.bool("is_operator"), createdAt: row.time("created_at"),
+      isDisabled: row.bool("disabled"), wantsIncidentMail: row.bool("incident_mail"))
   }
 }
 
@@ -121,6 +122,13 @@ extension PeopleRepository<Writing> {
   package func setProfile(of person: PersonID, name: String, language: String) throws(StorageError) {
     try database.run(
       "UPDATE person SET name = ?, language = ? WHERE id = ?", .text(name), .text(language),
+      .integer(person.rawValue))
+  }
+
+  /// Sets whether a person gets mail about incidents of the apps that the person administers.
+  package func setIncidentMail(of person: PersonID, _ isWanted: Bool) throws(StorageError) {
+    try database.run(
+      "UPDATE person SET incident_mail = ? WHERE id = ?", .integer(isWanted ? 1 : 0),
       .integer(person.rawValue))
   }
 

@@ -46,6 +46,8 @@ package struct PersonRow: Sendable, Equatable {
   package var createdAt: Timestamp
   /// A disabled person cannot log in.
   package var isDisabled: Bool
+  /// Whether the person gets mail about incidents of the apps that the person administers.
+  package var wantsIncidentMail: Bool
 }
 
 /// A new person.

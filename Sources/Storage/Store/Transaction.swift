@@ -60,6 +60,8 @@ extension Transaction {
   /// The log of requests to the HTTP APIs.
   package var apiRequests: APIRequestRepository<Access> { .init(database: database) }
   package var apps: AppRepository<Access> { .init(database: database) }
+  /// What was wrong with apps.
+  package var incidents: IncidentRepository<Access> { .init(database: database) }
   /// The audit log.
   package var audit: AuditRepository<Access> { .init(database: database) }
   /// Callbacks: settings, events, batches and attempts.

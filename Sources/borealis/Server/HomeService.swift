@@ -22,6 +22,7 @@ final class HomeService: Sendable {
   /// Keeps what it counts.
   private let counts: ChannelCounts
   private let callbacks: CallbackService
+  private let incidents: IncidentWatch
   /// Nil unless a mail server is set up.
   private let mailer: Mailer?
   /// What vendors' channels send with.
@@ -102,6 +103,9 @@ final class HomeService: Sendable {
       allowsPage: { [origins = settings.deviceOrigins] in origins.allows($0, host: $1) },
       obstacle: { [store] in obstacle() ?? store.obstacle })
     mailer = Self.mailer(settings, store, metrics, time)
+    incidents = IncidentWatch(
+      store: store, router: router, site: mailer == nil ? nil : settings.mail.site, time: time,
+      log: settings.log)
     console = Self.console(settings, router, store, gateway, mailer, time, nodes)
     getui = Self.getui(settings, router, store, gateway, time)
     ServerMetrics.compute(metrics, store: store, router: router)
@@ -169,6 +173,7 @@ final class HomeService: Sendable {
     gateway.tick()
     for channel in channels { channel.tick() }
     callbacks.tick()
+    incidents.tick()
     guard router.scope.hasInstallation else { return }
     mailer?.tick()
     console.tick()

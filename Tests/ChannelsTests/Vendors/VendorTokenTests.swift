@@ -1,4 +1,5 @@
 import BorealisBase
+import Core
 import Model
 import PushTesting
 import Storage
@@ -64,7 +65,7 @@ import Testing
     try await pushAndWait(scene)
     #expect(scene.problem == nil)
     #expect(try await scene.tokens() == 30)
-    #expect(scene.channel.alerts(of: scene.app).first?.english.contains("not verified") == true)
+    #expect(scene.channel.alerts(of: scene.app).first?.phrase.english.contains("not verified") == true)
     // One that is the app's own.
     try await scene.device("a")
     try await pushAndWait(scene)
@@ -130,7 +131,7 @@ import Testing
     for _ in 0..<3 { try await pushAndWait(scene) }
     #expect(try await scene.tokens() == 40)
     #expect(scene.problem == nil)
-    #expect(scene.channel.alerts(of: scene.app).first?.english.contains("not verified") == true)
+    #expect(scene.channel.alerts(of: scene.app).first?.phrase.english.contains("not verified") == true)
     // After another start it is known as well.
     try await scene.restart()
     try await pushAndWait(scene)

@@ -191,26 +191,29 @@ final class APNsCredentials: ChannelCredentials {
   // MARK: Alerts
 
   /// A certificate that ends within 30 days, and pushes that do not reach Apple.
-  func alerts(of app: App) -> [Phrase] {
+  func alerts(of app: App) -> [ChannelAlert] {
     let now = parts.time.now()
     let horizon = now.adding(seconds: CredentialNotice.seconds)
     // One certificate may be for both environments.
     var certificates: Set<[UInt8]> = []
-    return channel.statuses(of: app).flatMap { status -> [Phrase] in
+    return channel.statuses(of: app).flatMap { status -> [ChannelAlert] in
       let environment = status.environment.phrase
+      func alert(_ kind: TroubleKind, _ text: Phrase, _ values: Phrase...) -> ChannelAlert {
+        ChannelAlert(
+          kind, of: info, service: status.environment.name, text.with(each: [environment] + values))
+      }
       guard status.hasCredential else { return [] }
       if let problem = status.problem {
-        return [
-          Phrase("{}: pushes cannot be sent to APNs: {}.", "{}：推送无法发送到苹果：{}。").with(
-            each: environment, problem)
-        ]
+        let text = Phrase("{}: pushes cannot be sent to APNs: {}.", "{}：推送无法发送到苹果：{}。")
+        return [alert(.stopped, text, problem)]
       }
-      var alerts: [Phrase] = []
-      if let doubt = status.doubt { alerts.append(Phrase("{}: {}", "{}：{}").with(each: environment, doubt)) }
+      var alerts: [ChannelAlert] = []
+      if let doubt = status.doubt { alerts.append(alert(.doubted, Phrase("{}: {}", "{}：{}"), doubt)) }
       if case .unreachable(let since, let reason) = status.health {
         alerts.append(
-          Phrase("{}: APNs has not been reachable since {}: {}.", "{}：自 {} 起无法连接苹果：{}。").with(
-            each: environment, .moment(since, in: parts.router.zone), Phrase(problem: reason)))
+          alert(
+            .unreachable, Phrase("{}: APNs has not been reachable since {}: {}.", "{}：自 {} 起无法连接苹果：{}。"),
+            .moment(since, in: parts.router.zone), Phrase(problem: reason)))
       }
       // An expiring certificate is reported even if APNs cannot be reached.
       guard
@@ -221,7 +224,7 @@ final class APNsCredentials: ChannelCredentials {
         certificates.insert(pair.facts.fingerprint).inserted
       else { return alerts }
       let ends = Phrase("{}: the APNs certificate {}.", "{}：苹果推送证书{}。")
-      return alerts + [ends.with(each: environment, .ending(end, at: now))]
+      return alerts + [alert(.expiring, ends, .ending(end, at: now))]
     }
   }
 }

@@ -176,24 +176,25 @@ extension VendorChannel: ChannelCredentials {
   }
 
   /// Pushes that do not leave.
-  package func alerts(of app: App) -> [Phrase] {
+  package func alerts(of app: App) -> [ChannelAlert] {
+    let name = Phrase(info.english, info.chinese)
     if let problem = table.problem(of: app.id) {
-      return [
-        Phrase("{}: pushes are not sent: {}.", "{}：推送未发送：{}。").with(
-          each: Phrase(info.english, info.chinese), problem)
-      ]
+      let text = Phrase("{}: pushes are not sent: {}.", "{}：推送未发送：{}。").with(each: name, problem)
+      return [ChannelAlert(.stopped, of: info, text)]
     }
     let dispatchers = dispatchers(of: app.id)
-    if let doubt = VendorRemarks(dispatchers, in: parts.router.zone).doubts.first {
-      return [Phrase("{}: {}", "{}：{}").with(each: Phrase(info.english, info.chinese), doubt)]
+    let remarks = VendorRemarks(dispatchers, in: parts.router.zone)
+    if let doubt = remarks.doubts.first {
+      return [ChannelAlert(.doubted, of: info, Phrase("{}: {}", "{}：{}").with(each: name, doubt))]
     }
-    let health = dispatchers.map(\.view).health
-    guard case .unreachable(let since, let reason) = health else { return [] }
-    return [
-      Phrase("{}: the service has not been reachable since {}: {}.", "{}：自 {} 起无法连接：{}。").with(
-        each: Phrase(info.english, info.chinese), .moment(since, in: parts.router.zone),
-        Phrase(problem: reason))
-    ]
+    if case .unreachable(let since, let reason) = dispatchers.map(\.view).health {
+      let text = Phrase("{}: the service has not been reachable since {}: {}.", "{}：自 {} 起无法连接：{}。").with(
+        each: name, .moment(since, in: parts.router.zone), Phrase(problem: reason))
+      return [ChannelAlert(.unreachable, of: info, text)]
+    }
+    return remarks.quotas.prefix(1).map {
+      ChannelAlert(.quota, of: info, Phrase("{}: {}", "{}：{}").with(each: name, $0))
+    }
   }
 }
 

@@ -22,15 +22,8 @@ struct AttentionCard: Sendable {
 
   /// Nil if the database does not answer.
   func troubles() async -> [Trouble]? {
-    var troubles = call.alerts.map { Trouble(text: $0.phrase, path: "credentials/\($0.channel.name)") }
-    let day = router.zone.local(call.now).date.dayNumber
-    guard case .success(let broadcasts) = await router.apps.broadcasts(of: app, on: day) else { return nil }
-    if let most = app.plan.broadcasts, broadcasts >= most {
-      troubles.append(Trouble(text: Words.broadcastsUsedUp, path: "limits"))
-    }
-    if let most = app.plan.registrations, app.directory.registrationCount >= most {
-      troubles.append(Trouble(text: Words.registrationsUsedUp, path: "limits"))
-    }
+    guard case .success(let known) = await router.incidents.troubles(of: app) else { return nil }
+    var troubles = known.map { Trouble(text: $0.phrase, path: path($0.identity)) }
     guard let callbacks = gateway.callbacks else { return troubles }
     let failed = await awaitCallback {
       callbacks.batches(of: app.id, state: .failed, before: .max, limit: 1, found: $0)
@@ -40,6 +33,15 @@ struct AttentionCard: Sendable {
       troubles.append(Trouble(text: Words.callbackWasGivenUp, path: "callbacks"))
     }
     return troubles
+  }
+
+  private func path(_ identity: TroubleIdentity) -> String {
+    switch identity.kind {
+    case .broadcasts, .registrations: "limits"
+    case .callbacks: "callbacks"
+    case .stopped, .unreachable, .doubted, .quota, .expiring:
+      "credentials/\(identity.channel.map { router.channels.info($0).name } ?? "")"
+    }
   }
 
   func html(_ troubles: [Trouble]) -> HTML {
@@ -55,6 +57,9 @@ struct AttentionCard: Sendable {
       troubles.isEmpty
       ? "<p>\(call.state(.done, Words.nothingWrong))</p>"
       : "<ul class=\"plain states\" role=\"status\">\(troubles, { line($0) })</ul>"
-    return "<section class=\"card\"><h2>\(call(Words.needsSomebody))</h2>\(lines)</section>"
+    return """
+      <section class="card"><div class="row"><h2>\(call(Words.needsSomebody))</h2>
+      <span class="end"><a href="/console/apps/\(app.key.text)/incidents">\(call(Words.incidents))</a></span></div>\(lines)</section>
+      """
   }
 }

@@ -35,7 +35,7 @@ struct ProfilePages: Controller {
       """
       <h1>\(call(Words.yourAccount))</h1>
       \(onward, { "<p><a class=\"button\" href=\"\($0)\">\(call(Words.goOn))</a></p>" })
-      \(Self.profilePart(call, visitor))
+      \(profilePart(call, visitor))
       \(Self.passwordPart(call))
       \(TOTPPages.card(call, visitor, recoveryCodes: overview.recoveryCodes))
       <section class="card"><h2>\(call(Words.sessions))</h2><ul class="plain">
@@ -46,14 +46,21 @@ struct ProfilePages: Controller {
       """)
   }
 
-  private static func profilePart(_ call: PageCall, _ visitor: Visitor) -> HTML {
-    Forms.part(
+  private func profilePart(_ call: PageCall, _ visitor: Visitor) -> HTML {
+    let incidentMail: HTML =
+      !people.mail.isSetUp
+      ? .none
+      : Forms.box(
+        "incident_mail", call(Words.incidentMail), hint: call(Words.incidentMailHint),
+        isChosen: visitor.person.wantsIncidentMail)
+    return Forms.part(
       call(Words.profile), about: "<p>\(addressText(visitor.person.email))</p>",
       """
       <form method="post" action="/console/me/profile">\(Forms.token(call))
       \(Forms.field(call(Words.yourName), "name", value: visitor.person.name, autocomplete: "name"))
       \(Forms.choice(call(Words.language), "language", [("en", "English"), ("zh", "中文")],
         chosen: visitor.person.language))
+      \(incidentMail)
       <button>\(call(Words.save))</button></form>
       """)
   }
@@ -88,7 +95,8 @@ struct ProfilePages: Controller {
     }
     let notes = name == visitor.person.name ? [] : notesOfRenaming(visitor, to: name, call)
     let result = await people.profiles.setProfile(
-      of: visitor.person.id, name: name, language: language.rawValue, noting: notes)
+      of: visitor.person.id, name: name, language: language.rawValue,
+      incidentMail: !people.mail.isSetUp ? nil : call.form?["incident_mail"] != nil, noting: notes)
     guard case .success = result else { return call.unavailable }
     return call.redirect(to: "/console/me")
   }

@@ -102,11 +102,21 @@ extension Words {
     "Today's complete hours, compared with the same hours a week ago.", "今日整点前的数据，与上周同一天的相同时段相比。")
   static let needsSomebody = Phrase("Needs attention", "需要处理")
   static let nothingWrong = Phrase("Nothing needs attention", "一切正常")
-  static let broadcastsUsedUp = Phrase(
-    "The plan's pushes to everyone are used up for today.", "今日的全员推送次数已用完。")
-  static let registrationsUsedUp = Phrase(
-    "The app has as many devices as its plan allows.", "设备数已达套餐上限。")
   static let callbackWasGivenUp = Phrase("A callback was abandoned in the last 24 hours.", "最近 24 小时内有回调已放弃。")
+  static let incidents = Phrase("Incidents", "故障记录")
+  static let incidentsText = Phrase(
+    "What needed attention in this app: when it began, and when it was over. Kept for 90 days.",
+    "本应用出现过的故障及其起止时间，保留 90 天。")
+  static let noIncidents = Phrase("There were no incidents.", "没有故障记录。")
+  static let incidentBegan = Phrase("Began", "开始")
+  static let incidentEnded = Phrase("Over", "结束")
+  static let incidentLasts = Phrase("not over yet", "仍在持续")
+  static let incidentWhat = Phrase("What", "故障")
+  static let pushesMeanwhile = Phrase("Pushes meanwhile", "期间推送数")
+  static let incidentMail = Phrase("Mail me about incidents", "邮件通知故障")
+  static let incidentMailHint = Phrase(
+    "When something needs attention in an app that you administer, and when it was over for five minutes.",
+    "当您管理的应用出现故障，以及故障结束满五分钟时，向您发送邮件。")
   static let charts = Phrase("Statistics", "统计")
   static let rangeDay = Phrase("24 hours", "24 小时")
   static let rangeWeek = Phrase("7 days", "7 天")
