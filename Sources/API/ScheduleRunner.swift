@@ -37,7 +37,7 @@ final class ScheduleRunner: Sendable {
   /// Starts to fire due schedules, unless that is in progress.
   func run() {
     guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    fire(Walk())
+    router.approvals.expire { [self] in fire(Walk()) }
   }
 
   /// Once through what is due, a page at a time.
@@ -100,7 +100,7 @@ final class ScheduleRunner: Sendable {
     case .fired: fired.add()
     case .missed: missed.add()
     case .failed: failed.add()
-    case .stale, .postponed: break
+    case .held, .stale, .postponed: break
     }
   }
 }

@@ -30,6 +30,8 @@ package final class Router: Sendable {
   package let diagnostics: Diagnostics
   /// The schedules of apps.
   package let schedules: Schedules
+  /// Pushes that wait: for a second person, or for a time to be undone.
+  package let approvals: Approvals
   /// Files with audiences.
   package let files: Files
   /// The segments of apps.
@@ -108,9 +110,12 @@ package final class Router: Sendable {
     let imports = Imports(
       store: store, scope: scope, apps: apps, channels: channels, registrations: registrations)
     let activity = UserActivity(store: store, zone: zone)
+    let approvals = Approvals(
+      store: store, scope: scope, time: time, zone: zone, mailSite: options.mailSite)
+    self.approvals = approvals
     let schedules = Schedules(
       store: store, scope: scope, time: time, zone: zone, limit: options.schedulesPerApp, apps: table,
-      ids: ids, log: log)
+      ids: ids, approvals: approvals, log: log)
     let fallbacks = Fallbacks(
       store: store, scope: scope, time: time, ids: ids, apps: table, channels: channels,
       gateways: gateways, contents: contents, writeBehind: writeBehind)
@@ -123,7 +128,8 @@ package final class Router: Sendable {
       deliveries: deliveries, imports: imports)
     acceptance = Acceptance(
       store: store, options: options, time: time, log: log, ids: ids, channels: channels, files: files,
-      segments: segments, deliveries: deliveries, callbacks: callbacks, writeBehind: writeBehind,
+      segments: segments, approvals: approvals, deliveries: deliveries, callbacks: callbacks,
+      writeBehind: writeBehind,
       statistics: statistics,
       pushRateLimiter: pushRateLimiter)
     loading = Loading(

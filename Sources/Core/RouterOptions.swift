@@ -37,6 +37,8 @@ package struct RouterOptions: Sendable {
   /// Seconds by which a schedule may fire late, after the server was down or its clock jumped; but not longer
   /// than its push lives.
   package var scheduleGrace: Int64 = 6 * 3600
+  /// The base URL of links in mail, such as `https://push.example.com`; nil if no mail is sent.
+  package var mailSite: String?
   /// Which calls of the HTTP APIs are logged in the database.
   package var requestLog = RequestLog.Extent.all
   /// The zone that times in the API's requests and answers are in (JPush: UTC+8).

@@ -28,6 +28,8 @@ struct Estate {
   let key: Int64
   /// A push to its device that goes later.
   let schedule: String
+  /// A push of somebody else that waits for approval.
+  let held: String
   let segment: Int64
   /// The secret of the invitation's link.
   let token = WebToken.make()
@@ -42,14 +44,23 @@ struct Estate {
     _ = await owner.open("/console/")
     push = try await ConsoleTests.push(owner, app, to: device)
     group = .random()
-    schedule = Gateway.uuid()
+    (schedule, held) = (Gateway.uuid(), Gateway.uuid())
     let (group, token, app, planned) = (group, token, app, Self.planned(schedule, in: app, to: device))
-    let rest = try await world.store.change { transaction throws(StorageError) in
+    var waiting = Self.planned(held, in: app, to: device)
+    waiting.isEnabled = false
+    waiting.approval = ScheduleApproval(author: PersonID(9999), isSend: true, state: .waiting)
+    let rest = try await world.store.change { [waiting] transaction throws(StorageError) in
       let now = ManualClock().now()
       let person = try transaction.people.find(email: email)?.id ?? PersonID(0)
       _ = try transaction.appGroups.create(
         key: group, name: "g", secretHash: SHA256.digest([1]), account: account, at: now)
       try transaction.schedules.insert(planned)
+      try transaction.schedules.insert(waiting)
+      _ = try transaction.apps.setAskedBrakes(
+        app: app.id,
+        AskedBrakesRow(
+          approvalAbove: 9, includesServers: false, person: PersonID(9999),
+          at: SystemTime().now()))
       let credential = try transaction.credentials.add(
         app: app.id,
         NewCredential(
@@ -111,6 +122,7 @@ struct Estate {
       case "{account}": String(place.account.rawValue)
       case "{msg_id}": push
       case "{schedule_id}": schedule
+      case "{held_id}": held
       case "{segment_id}": String(self.segment)
       case "{rid}": device.text
       case "{person}": String(person.rawValue)
@@ -145,7 +157,8 @@ struct Estate {
 
   /// Everything that others must not change.
   func facts() async throws -> [String] {
-    let (app, account, person, push, schedule) = (app, account, person, push, schedule)
+    let (app, account, person, push) = (app, account, person, push)
+    let (schedule, held) = (schedule, held)
     return try await world.store.look { transaction throws(StorageError) in
       let id = MessageID(decimal: Array(push.utf8)) ?? MessageID(0)
       var batches: [CallbackBatchRow] = []
@@ -157,6 +170,8 @@ struct Estate {
         "\(String(describing: try transaction.apps.find(key: app.key)))",
         "\(String(describing: try transaction.pushes.find(id: id)))",
         "\(String(describing: try transaction.schedules.find(app: app.id, uuid: schedule)))",
+        "\(String(describing: try transaction.schedules.any(app: app.id, uuid: held)))",
+        "\(String(describing: try transaction.apps.askedBrakes(app: app.id)))",
         "\(try transaction.appGroups.all().filter { $0.account == account })",
         "\(try transaction.credentials.all(app: app.id))", "\(batches)",
         "\(try transaction.invitations.all(to: account, at: Timestamp(milliseconds: 0)))",

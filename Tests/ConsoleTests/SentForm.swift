@@ -61,6 +61,7 @@ struct SentForm {
     "/console/me/totp/new": "shows a secret",
     "/console/invitations/{token}": "joins an account",
     "/console/apps/{app}/push": "is the question before a push is sent",
+    "/console/apps/{app}/waiting/{held_id}/stop?undo=on": "nobody has got the push, and one sends it again",
     "/console/apps/{app}/settings/rotate": "the old secret stays",
     "/console/apps/{app}/settings/getui": "there was none before",
     "/console/apps/{app}/settings/seal?seal=on": "what is stored stays readable",

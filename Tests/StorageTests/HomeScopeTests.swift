@@ -232,7 +232,7 @@ import Testing
     var (open, dropped, occurrences): ([AppID], [MessageID], [Int64]) = ([], [], [])
     try transaction.deliveries.open(in: rows) { open.append($0.push.app) }
     try transaction.deliveries.droppedOfOpen(in: rows) { id, _, _ in dropped.append(id) }
-    try transaction.schedules.occurrences(in: rows) { id, _, _, _ in occurrences.append(id) }
+    try transaction.schedules.occurrences(in: rows) { id, _, _, _, _ in occurrences.append(id) }
     var imports: [AppID] = []
     var last: Int64 = 0
     while let next = try transaction.imports.next(after: last, in: rows) {

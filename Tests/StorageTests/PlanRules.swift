@@ -53,7 +53,7 @@ enum PlanRules {
       "SELECT msg_id, created_at, target_count FROM push INDEXED BY push_app",
       "what is not counted, at the start"
     ),
-    ("SELECT id, cid, next_local, next_at, last_local, last_at FROM schedule", "at the start"),
+    ("SELECT id, cid, is_send, next_local, next_at, last_local, last_at FROM schedule", "at the start"),
     ("SELECT coalesce(max(id), 0) FROM (", "the last one of each table, at the start"),
     ("UPDATE invitation SET mail_state = ?1", "at the start"),
     ("SELECT token FROM getui_revoked_token WHERE app_id", "when an app's tokens are first asked for"),
@@ -101,6 +101,8 @@ enum PlanRules {
       "FROM schedule WHERE app_id = ? AND next_local IS NOT NULL",
       "an app's schedules, of which there is a limit"
     ),
+    ("FROM schedule WHERE approval = 1 AND app_id = ?", "what waits in an app, of which there is a limit"),
+    ("FROM schedule WHERE approval = 1 AND next_at <= ?", "what has waited for too long, LIMIT"),
     ("FROM mail WHERE state = 0 AND next_at <= ?1", "mail that is due, LIMIT"),
     ("FROM mail INDEXED BY mail_due WHERE state = 0", "mail that waits"),
     ("FROM live_invitation WHERE EXISTS", "an account's invitations"),

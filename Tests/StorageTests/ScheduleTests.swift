@@ -21,6 +21,44 @@ import Testing
 
   private static func time(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: seconds * 1000) }
 
+  /// Each step is possible in some states only, and each state is left once.
+  @Test func `What waits is decided once`() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let (app, ann) = (try await store.addApp(), PersonID(7))
+    let other = try await store.addApp()
+    var row = Self.row("a", app: app, next: 10)
+    row.approval = ScheduleApproval(author: PersonID(3), isSend: true)
+    let (now, added) = (Self.time(20), row)
+    try await store.change { transaction throws(StorageError) in
+      let schedules = transaction.schedules
+      let id = try schedules.insert(added)
+      #expect(try !schedules.approve(id, by: ann, at: now))
+      #expect(try !schedules.expire(id, at: now))
+      #expect(try schedules.due(at: now, limit: 9, in: .all).rows.count == 1)
+      try schedules.awaitApproval(id)
+      #expect(try schedules.due(at: now, limit: 9, in: .all).rows.isEmpty)
+      #expect(try schedules.waiting(app: app, limit: 9).map(\.uuid) == ["a"])
+      #expect(try schedules.waiting(app: other, limit: 9).isEmpty)
+      #expect(try schedules.waited(since: Self.time(9), limit: 9, in: .all).isEmpty)
+      #expect(try schedules.waited(since: Self.time(10), limit: 9, in: .all).map(\.uuid) == ["a"])
+      #expect(try schedules.find(app: app, uuid: "a") == nil, "it is no schedule")
+      #expect(try schedules.any(app: other, uuid: "a") == nil)
+      #expect(try !schedules.delete(app: app, uuid: "a"))
+      #expect(try (schedules.sendCount(app: app), schedules.sendCount(app: other)) == (1, 0))
+      #expect(try schedules.validCount(app: app, at: now) == 0)
+      #expect(try schedules.approve(id, by: ann, at: now))
+      #expect(try !schedules.approve(id, by: PersonID(8), at: now), "it is approved")
+      let approved = try schedules.any(app: app, uuid: "a")
+      #expect(approved?.approval.decidedBy == ann && approved?.approval.decidedAt == now)
+      #expect(try schedules.due(at: now, limit: 9, in: .all).rows.count == 1)
+      #expect(try schedules.stop(id, by: ann, at: now))
+      #expect(try !schedules.stop(id, by: ann, at: now), "it is stopped")
+      #expect(try schedules.any(app: app, uuid: "a")?.next == nil)
+      #expect(try schedules.sendCount(app: app) == 0)
+    }
+  }
+
   /// What is due comes in order of time and as it was written; what is disabled, over or of the future does
   /// not.
   @Test func dueSchedules() async throws {

@@ -13,6 +13,7 @@ extension GetuiError {
     case .blacklisted: self = .appRefused
     case .rateExceeded: self = .callsLimited
     case .taskEnded: self = .taskInvalid(error.message)
+    case .volumeRefused: self = Self(code: 30009, httpStatus: 403, message: error.message)
     case .broadcastLimit: self = Self(code: 30007, httpStatus: 403, message: error.message)
     default: self = error.httpStatus >= 500 ? .busy : .parameter(Self.translated(error.message))
     }

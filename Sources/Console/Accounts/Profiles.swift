@@ -177,13 +177,3 @@ package struct Profiles: Sendable {
     }
   }
 }
-
-extension PersonRow {
-  /// The name of a person in the audit log: a name alone is ambiguous.
-  package var signature: String { "\(name) <\(email)>" }
-}
-
-extension NewPerson {
-  /// The name of a person in the audit log.
-  package var signature: String { "\(name) <\(email)>" }
-}

@@ -21,6 +21,13 @@ enum FlashMessage: String, CaseIterable {
   case plannedCanceled = "planned-canceled"
   case segmentDeleted = "segment-deleted"
   case recallUnconfirmed = "recall-unconfirmed"
+  case pushApproved = "push-approved"
+  case pushStopped = "push-stopped"
+  case waitingOver = "waiting-over"
+  case ownApproval = "own-approval"
+  case changedSince = "changed-since"
+  case approvalAsked = "approval-asked"
+  case approvalAlone = "approval-alone"
 
   var phrase: Phrase {
     switch self {
@@ -50,6 +57,13 @@ enum FlashMessage: String, CaseIterable {
     case .plannedCanceled: Words.plannedCanceled
     case .segmentDeleted: Words.segmentDeleted
     case .recallUnconfirmed: Words.recallUnconfirmed
+    case .pushApproved: Words.wasApprovedNow
+    case .pushStopped: Words.wasStoppedNow
+    case .waitingOver: Words.waitingOver
+    case .ownApproval: Words.ownApproval
+    case .changedSince: Words.changedSince
+    case .approvalAsked: Words.approvalAsked
+    case .approvalAlone: Words.approvalAlone
     }
   }
 
@@ -57,7 +71,7 @@ enum FlashMessage: String, CaseIterable {
   var isBad: Bool {
     switch self {
     case .again, .older, .callbacksPrivate, .unsent, .draftLost, .plannedOver, .aliasChanged,
-      .recallUnconfirmed:
+      .recallUnconfirmed, .waitingOver, .ownApproval, .changedSince, .approvalAlone:
       true
     default: false
     }

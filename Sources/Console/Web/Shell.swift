@@ -7,13 +7,14 @@ import Storage
 extension Layout {
   /// The pages of an app, in the order of the sidebar.
   enum Tab: CaseIterable, Sendable {
-    case overview, push, planned, history, devices, segments, virtual, charts, settings
+    case overview, push, planned, waiting, history, devices, segments, virtual, charts, settings
 
     fileprivate var link: Link {
       switch self {
       case .overview: Link(Words.overview, "", .overview)
       case .push: Link(Words.send, "/push", .send, for: .sender)
       case .planned: Link(Words.planned, "/planned", .planned)
+      case .waiting: Link(Words.waitingPushes, "/waiting", .waiting)
       case .history: Link(Words.history, "/pushes", .history)
       case .devices: Link(Words.devices, "/devices", .devices, beginsGroup: true)
       case .segments: Link(Words.segments, "/segments", .segments)
@@ -77,7 +78,10 @@ extension Layout {
   // MARK: The sidebar
 
   private func places(_ app: App, _ call: PageCall) -> HTML {
-    let tabs = Tab.allCases.filter { $0.link.role <= call.role ?? .viewer }
+    let hasApproval = app.brakes.approvalAbove > 0
+    let tabs = Tab.allCases.filter {
+      $0.link.role <= call.role ?? .viewer && ($0 != .waiting || hasApproval || tab == .waiting)
+    }
     let place = "/console/apps/\(app.key.text)"
     return "\(tabs, { $0.link.html(call, below: place, isCurrent: $0 == tab) })"
   }

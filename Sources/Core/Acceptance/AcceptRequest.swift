@@ -17,6 +17,10 @@ package struct AcceptRequest: Sendable {
   package var note: AuditRow?
   /// What Getui's API says of it; nil for pushes that came another way.
   package var getui: GetuiOrigin?
+  /// The person who decided that it goes; nil for the app's server.
+  package var author: PersonID?
+  /// Whether a second person has approved it: it may go to however many devices.
+  package var isApproved = false
   /// The only channel to a service that may bring it; nil for all that fit. For tests of a channel.
   package var channel: ChannelID?
 
@@ -30,6 +34,7 @@ package struct AcceptRequest: Sendable {
     self.isBatch = isBatch
     self.object = object
     self.note = note
+    if case .person(let person) = sender { author = person }
   }
 
   /// The app server's label; a push without one has 0.
@@ -47,6 +52,17 @@ package struct AcceptedPush: Sendable, Equatable {
   package let sendno: Int64
   /// Registrations in its audience.
   package let targets: Int
+}
+
+extension AcceptRequest {
+  /// 2005 if so many devices are more than the request may reach without the approval of a second person.
+  func fault(_ brakes: BrakesRow, devices: Int) -> APIError? {
+    guard brakes.needsApproval(devices: devices), !isApproved, author != nil || brakes.includesServers
+    else { return nil }
+    return .volumeRefused.with(
+      detail: "the push is for \(devices) devices, and one of this app to more than "
+        + "\(brakes.approvalAbove) needs the approval of a second person in the console")
+  }
 }
 
 extension AcceptedPush {

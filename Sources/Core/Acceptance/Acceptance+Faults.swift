@@ -10,7 +10,8 @@ extension Acceptance {
     return app.plan.fault(options) ?? app.facts.fault(options) ?? channels.fault(request, in: app)
   }
 
-  /// Checks a request as `accept` does, without storing, counting or delivering anything.
+  /// Checks a request as `accept` does, without storing, counting or delivering anything. Whether a person's
+  /// push needs approval is not checked: it can be asked for.
   package func validate(
     _ request: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
@@ -39,6 +40,9 @@ extension Acceptance {
     guard count > 0 else {
       reply(.failure(EmptyAudience(request.push, in: app).error))
       return
+    }
+    if request.author == nil, let fault = request.fault(app.brakes, devices: count) {
+      return reply(.failure(fault))
     }
     let accepted = AcceptedPush(id: ids.next(), sendno: request.sendno, targets: count)
     guard request.isLimitedByDatabase(in: app) else {

@@ -85,6 +85,8 @@ extension Acceptance {
     }
     guard push.audienceCount > 0 else { return .refused(push.refusal ?? .noTarget) }
     guard !app.isDeleted else { return .refused(.authenticationFailed) }
+    // Here alone, where every push comes by, with the audience that it goes to.
+    if let fault = request.fault(app.brakes, devices: push.audienceCount) { return .refused(fault) }
     if let fault = try request.fault(in: app, transaction.reading, options, at: push.now) {
       return .refused(fault)
     }

@@ -21,6 +21,7 @@ package final class Acceptance: Sendable {
   let channels: PluggedChannels
   let files: Files
   let segments: Segments
+  let approvals: Approvals
   let deliveries: Deliveries
   let callbacks: CallbackApps
   let writeBehind: WriteBehind
@@ -29,8 +30,8 @@ package final class Acceptance: Sendable {
 
   init(
     store: Store, options: RouterOptions, time: any TimeSource, log: Log, ids: MessageIDs,
-    channels: PluggedChannels, files: Files, segments: Segments, deliveries: Deliveries,
-    callbacks: CallbackApps,
+    channels: PluggedChannels, files: Files, segments: Segments, approvals: Approvals,
+    deliveries: Deliveries, callbacks: CallbackApps,
     writeBehind: WriteBehind, statistics: Statistics, pushRateLimiter: PushRateLimiter
   ) {
     self.store = store
@@ -41,6 +42,7 @@ package final class Acceptance: Sendable {
     self.channels = channels
     self.files = files
     self.segments = segments
+    self.approvals = approvals
     self.deliveries = deliveries
     self.callbacks = callbacks
     self.writeBehind = writeBehind

@@ -27,9 +27,15 @@ private struct ScheduledAcceptance: AcceptanceKind {
     try transaction.expectHome(of: schedule.row.app)
     // Another firing, or the app server, may have been faster.
     guard let row = try transaction.schedules.enabled(schedule.row.id), row.next == due.occurrence,
-      row.trigger == schedule.row.trigger, row.push == schedule.row.push
+      row.trigger == schedule.row.trigger, row.push == schedule.row.push,
+      row.approval == schedule.row.approval
     else { return .success(.stale) }
     for index in parts.indices { try acceptance.store(&parts[index], in: transaction) }
+    // The occurrence stays: it fires once somebody has approved it.
+    if let app = due.app, row.approval.author != nil, parts.first?.refusal == .volumeRefused {
+      try acceptance.approvals.ask(for: row, of: app, at: now, in: transaction)
+      return .success(.held)
+    }
     let id = parts.first?.accepted?.id ?? acceptance.ids.next()
     var run = ScheduleRunRow(id: id, schedule: row.id, occurrence: due.occurrence.local, at: now)
     var end = FiringEnd.fired(id)
@@ -39,7 +45,13 @@ private struct ScheduledAcceptance: AcceptanceKind {
       run.needsRetry = error.httpStatus >= 500
       end = error == Acceptance.tooLate ? .missed : .failed(error)
     }
-    if let push = parts.first?.accepted?.id { try transaction.getui.insertPush(push, ofSchedule: row.id) }
+    if let push = parts.first?.accepted {
+      try transaction.getui.insertPush(push.id, ofSchedule: row.id)
+      if row.approval.isSend, let app = due.app {
+        let target = "\(push.id.text) (\(push.targets))"
+        try acceptance.approvals.note("push.send", of: row, target, app, at: now, in: transaction)
+      }
+    }
     try transaction.schedules.insertRun(run)
     try transaction.schedules.advance(row.id, to: next)
     return .success(end)
@@ -96,11 +108,18 @@ extension Acceptance {
   ) -> Result<AcceptancePart, APIError> {
     guard let app = due.app else { return .failure(.blacklisted) }
     return request.flatMap { request in
-      let grace = max(Self.punctual, min(Int64(request.options.timeToLive), options.scheduleGrace))
-      guard now <= due.occurrence.at.adding(seconds: grace) else { return .failure(Self.tooLate) }
-      let sender = PushSender.schedule(due.schedule.row.id)
-      return .success(
-        AcceptancePart(app, AcceptRequest(request, from: sender, object: due.schedule.push)))
+      let (row, approval) = (due.schedule.row, due.schedule.row.approval)
+      // What a person sends lives from when it goes.
+      let life = approval.isSend ? options.scheduleGrace : Int64(request.options.timeToLive)
+      let grace = max(Self.punctual, min(life, options.scheduleGrace))
+      var time = due.occurrence.at
+      if approval.state == .approved, let decided = approval.decidedAt { time = max(time, decided) }
+      guard now <= time.adding(seconds: grace) else { return .failure(Self.tooLate) }
+      var sender = PushSender.schedule(row.id)
+      if approval.isSend, let author = approval.author { sender = .person(author) }
+      var asked = AcceptRequest(request, from: sender, object: row.push)
+      (asked.author, asked.isApproved) = (approval.author, approval.state == .approved)
+      return .success(AcceptancePart(app, asked))
     }
   }
 }
@@ -111,7 +130,7 @@ extension FiringEnd {
     switch self {
     case .failed(let error): error
     case .missed: Acceptance.tooLate
-    case .fired, .stale, .postponed: nil
+    case .fired, .held, .stale, .postponed: nil
     }
   }
 }

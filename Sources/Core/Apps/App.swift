@@ -27,6 +27,7 @@ package final class App: Sendable {
     var plan: PlanRow
     var importsFrom: Timestamp
     var facts: DeviceFactSet
+    var brakes: BrakesRow
 
     init(_ row: AppRow) {
       name = row.name
@@ -37,6 +38,7 @@ package final class App: Sendable {
       plan = row.plan
       importsFrom = row.importsFrom
       facts = row.facts
+      brakes = row.brakes
     }
   }
 
@@ -159,6 +161,9 @@ package final class App: Sendable {
   func isImportedOnly(_ number: RegistrationNumber, hasToken: Bool, at moment: Timestamp) -> Bool {
     directory.isAwaited(number) && (!hasToken || moment < access.withLock { $0.importsFrom })
   }
+
+  /// What keeps a person from pushing to many devices alone.
+  package var brakes: BrakesRow { access.withLock { $0.brakes } }
 
   /// The facts of devices that it asks for.
   package var facts: DeviceFactSet { access.withLock { $0.facts } }

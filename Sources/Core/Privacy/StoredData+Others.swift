@@ -9,7 +9,7 @@ extension StoredData {
       "apps, their rights, plans and secrets", for: "to serve them",
       in: .columns(
         "app",
-        "id app_key name secret_hash created_at next_number disabled account_id plan old_secret_hash android_package group_name allowed_networks deleted_at purged_at given_up seals_contents seals_changed_at imports_from facts next_fact erased_facts_from"
+        "id app_key name secret_hash created_at next_number disabled account_id plan old_secret_hash android_package group_name allowed_networks deleted_at purged_at given_up seals_contents seals_changed_at imports_from facts next_fact erased_facts_from approval_above approval_of_servers undo_seconds asked_above asked_of_servers asked_by asked_at"
       ),
       .columns(
         "api_key",
@@ -33,7 +33,7 @@ extension StoredData {
       "times of schedules, segments, and what names and orders requests", for: "to send once and in time",
       in: .columns(
         "schedule",
-        "id app_id uuid cid enabled trigger_json created_at next_local next_at last_local last_at segment"
+        "id app_id uuid cid enabled trigger_json created_at next_local next_at last_local last_at segment author approval decided_by decided_at is_send"
       ),
       .columns("cid", "id app_id cid msg_id sendno created_at digest"),
       .columns("group_push", "group_msgid group_id sendno cid created_at"),

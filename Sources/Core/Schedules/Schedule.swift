@@ -1,4 +1,5 @@
 import BorealisBase
+import BorealisCrypto
 import Model
 import Storage
 
@@ -19,6 +20,8 @@ package struct Schedule: Sendable {
   package var id: String { row.uuid }
   /// The app server's name for it.
   package var name: String { row.name }
+  /// When it was made.
+  package var createdAt: Timestamp { row.createdAt }
   /// Whether it fires.
   package var isEnabled: Bool { row.isEnabled }
   /// When it fires next, if it is enabled; nil once all its occurrences are over.
@@ -27,6 +30,38 @@ package struct Schedule: Sendable {
   package var isGetui: Bool { row.cid.map { GetuiOrigin.isName($0) } ?? false }
   /// The push object, as JSON.
   package var push: [UInt8] { row.push }
+  /// Who made it, and whether a second person has to approve it.
+  package var approval: ScheduleApproval { row.approval }
+
+  /// A mark of what it pushes, to whom and when: another one after each change.
+  func mark<Access>(_ transaction: Transaction<Access>) throws(StorageError) -> String {
+    var bytes = row.trigger + row.push
+    if let id = row.segment, let segment = try transaction.segments.find(id, app: row.app) {
+      bytes += segment.condition
+    }
+    return Hex.encode(Array(SHA256.digest(bytes).prefix(16)))
+  }
+
+  /// Its approval after a change by a person, or by the app's server: what becomes another push, or has other
+  /// times, was approved by nobody. Nil for what waits and would only be turned on.
+  func approval(after update: ScheduleUpdate, by person: PersonID?) -> ScheduleApproval? {
+    guard update.push != nil || update.trigger.map({ $0 != trigger }) == true else {
+      return approval.state == .waiting && update.isEnabled == true ? nil : approval
+    }
+    var new = approval
+    new.state = .none
+    if person != nil || update.push != nil { new.author = person }
+    return new
+  }
+
+  /// Until when it waits for approval, if it does.
+  package var waitsUntil: Timestamp? {
+    guard approval.state == .waiting, let next else { return nil }
+    return next.adding(seconds: Approvals.lifetime)
+  }
+
+  /// Whether it waits for approval.
+  package func isWaiting(at now: Timestamp) -> Bool { waitsUntil.map { now < $0 } ?? false }
 
   /// What it pushes, by the rules that its app has now. Throws the push API's errors, since these may have
   /// changed in the meantime.
@@ -60,6 +95,8 @@ package enum FiringEnd: Sendable, Equatable {
   case fired(MessageID)
   /// Nothing could be pushed; this is recorded in the schedule's list.
   case failed(APIError)
+  /// It goes to so many devices that it waits for the approval of a second person.
+  case held
   /// It was too late; this is recorded in the schedule's list.
   case missed
   /// The schedule was changed or handled in the meantime; nothing was done.

@@ -68,14 +68,15 @@ extension Schedules {
   // MARK: Start
 
   /// Schedules store local times; their moments may have changed with the server's zone or its rules. Those
-  /// of Getui's API are for moments, whose local times may have. Blocks; call before anything is served.
+  /// of Getui's API, and pushes that people sent, are for moments, whose local times may have. Blocks; call
+  /// before anything is served.
   func recomputeMoments(in rows: AppRows) throws(StorageError) {
     let changed = try Store.wait { (done: @escaping @Sendable (Result<[Times], StorageError>) -> Void) in
       store.read(
         { transaction throws(StorageError) in
           var changed: [Times] = []
-          try transaction.schedules.occurrences(in: rows) { id, cid, next, last in
-            if let cid, GetuiOrigin.isName(cid) {
+          try transaction.schedules.occurrences(in: rows) { id, cid, isSend, next, last in
+            if isSend || cid.map({ GetuiOrigin.isName($0) }) == true {
               guard let next else { return }
               let local = zone.local(next.at)
               let moved = ScheduleRow.Occurrence(local: local, at: next.at)

@@ -15,16 +15,31 @@ package struct Schedules: Sendable {
   let limit: Int
   let apps: AppTable
   let ids: MessageIDs
+  let approvals: Approvals
   let log: Log
+
+  /// A person who makes or changes a schedule.
+  package struct Author: Sendable {
+    package let person: PersonID
+    /// How many devices the push would go to now.
+    package let devices: Int
+    /// Makes the audit log entry from the action.
+    package let entry: @Sendable (String) -> AuditRow
+
+    /// Puts them together.
+    package init(_ person: PersonID, devices: Int, entry: @escaping @Sendable (String) -> AuditRow) {
+      (self.person, self.devices, self.entry) = (person, devices, entry)
+    }
+  }
 
   /// Makes a schedule with a name of the caller's, a UUID. A request with a `cid` that was used before gets
   /// the schedule that the first one made. 8100 if nothing would come of it, or if the app has as many as it
-  /// may. `entry` is the audit log entry of the person who makes it.
+  /// may. One of a person waits for approval if its push would go to too many devices now.
   package func create(
-    _ request: ScheduleRequest, named uuid: String, in app: App, noting entry: AuditRow? = nil,
+    _ request: ScheduleRequest, named uuid: String, in app: App, by author: Author? = nil,
     reply: @escaping Reply<Schedule>
   ) {
-    let now = time.now()
+    let (now, brakes) = (time.now(), app.brakes)
     if let fault = planFault(request.push, app) {
       reply(.failure(fault))
       return
@@ -48,18 +63,33 @@ package struct Schedules: Sendable {
         push: request.push.json, createdAt: now, next: zone.occurrence(first),
         last: zone.occurrence(request.trigger.last ?? first))
       row.segment = request.push.segment
-      try transaction.schedules.insert(row)
-      if let entry { try transaction.audit.add(entry) }
+      row.approval.author = author?.person
+      row.id = try transaction.schedules.insert(row)
+      if let author {
+        try transaction.audit.add(author.entry("schedule.create"))
+        if brakes.needsApproval(devices: author.devices) { try ask(for: &row, of: app, author, transaction) }
+      }
       return .success(row)
     }
   }
 
-  /// Changes a schedule. 8104 if the app does not have it; 8100 if it has ended, or would never fire.
+  /// Has what a person made or changed wait for approval.
+  private func ask(
+    for row: inout ScheduleRow, of app: App, _ author: Author, _ transaction: WriteTransaction
+  ) throws(StorageError) {
+    (row.approval.state, row.isEnabled) = (.waiting, false)
+    try approvals.ask(
+      for: row, of: app, at: time.now(), noting: author.entry("push.ask"), in: transaction)
+  }
+
+  /// Changes a schedule. 8104 if the app does not have it; 8100 if it has ended, would never fire, or waits
+  /// for approval and is to fire without. What was approved has to be approved anew if it is changed. `entry`
+  /// is the audit log entry of a person who only turns it on or off; one who changes more is its `author`.
   package func change(
     _ uuid: String, _ update: ScheduleUpdate, in app: App, noting entry: AuditRow? = nil,
-    reply: @escaping Reply<Schedule>
+    by author: Author? = nil, reply: @escaping Reply<Schedule>
   ) {
-    let now = time.now()
+    let (now, brakes) = (time.now(), app.brakes)
     if let push = update.push, let fault = planFault(push, app) {
       reply(.failure(fault))
       return
@@ -72,13 +102,17 @@ package struct Schedules: Sendable {
       guard row.isValid(at: now) else {
         return .failure(.scheduleInvalid("The schedule is over, and cannot be changed"))
       }
+      guard let approval = old.approval(after: update, by: author?.person) else {
+        return .failure(Self.waitsForApproval)
+      }
       var new = row
+      new.approval = approval
       if let push = update.push {
         if let fault = try Self.segmentFault(push, app, transaction) { return .failure(fault) }
         new.segment = push.segment
       }
       new.name = update.name ?? row.name
-      new.isEnabled = update.isEnabled ?? row.isEnabled
+      new.isEnabled = update.isEnabled ?? (row.isEnabled || approval.state != row.approval.state)
       new.push = update.push?.json ?? row.push
       let trigger = update.trigger ?? old.trigger
       guard trigger.isSameKind(as: old.trigger) else {
@@ -102,19 +136,31 @@ package struct Schedules: Sendable {
         new.last = zone.occurrence(trigger.last ?? next)
       }
       try transaction.schedules.update(new)
-      if let entry { try transaction.audit.add(entry) }
-      if old.isGetui { try transaction.getui.moveTask(ofSchedule: row.id, to: new.last.at) }
-      // An occurrence that had come and was not fired yet never will be.
-      if row.isEnabled, let due = row.next, due.at <= now, new.next != due || !new.isEnabled {
-        let error = Self.changedTooLate
-        try transaction.schedules.insertRun(
-          ScheduleRunRow(
-            id: ids.next(), schedule: row.id, occurrence: due.local, at: now, code: error.code,
-            message: error.message, needsRetry: true))
+      if let entry = author?.entry("schedule.change") ?? entry { try transaction.audit.add(entry) }
+      if let author, approval.state == .none, brakes.needsApproval(devices: author.devices) {
+        try ask(for: &new, of: app, author, transaction)
       }
+      if old.isGetui { try transaction.getui.moveTask(ofSchedule: row.id, to: new.last.at) }
+      try noteMissed(row, new, at: now, transaction)
       return .success(new)
     }
   }
+
+  /// Records that an occurrence which had come and was not fired yet never will be.
+  private func noteMissed(
+    _ old: ScheduleRow, _ new: ScheduleRow, at now: Timestamp, _ transaction: WriteTransaction
+  ) throws(StorageError) {
+    guard old.isEnabled, let due = old.next, due.at <= now, new.next != due || !new.isEnabled else { return }
+    let error = Self.changedTooLate
+    try transaction.schedules.insertRun(
+      ScheduleRunRow(
+        id: ids.next(), schedule: old.id, occurrence: due.local, at: now, code: error.code,
+        message: error.message, needsRetry: true))
+  }
+
+  /// Why a schedule cannot be turned on.
+  private static let waitsForApproval = APIError.scheduleInvalid(
+    "The schedule waits for the approval of a second person in the console")
 
   /// Why nothing was pushed for an occurrence during whose handling the schedule was changed.
   private static let changedTooLate = APIError.timeout.saying(

@@ -124,7 +124,8 @@ package struct Segments: Sendable {
     }
   }
 
-  /// Changes name and condition of a segment; pushes of schedules that are still to come use the new ones.
+  /// Changes name and condition of a segment; pushes of schedules that are still to come use the new ones,
+  /// and need to be approved anew.
   package func change(
     _ id: Int64, to name: String, _ condition: DeviceCondition, of app: App,
     noting entry: @escaping @Sendable (Segment) -> AuditRow? = { _ in nil }, reply: @escaping Reply<Segment>
@@ -132,8 +133,10 @@ package struct Segments: Sendable {
     if let fault = Self.fault(condition, app) { return reply(.failure(fault)) }
     let now = time.now()
     write(id, of: app, entry, reply) { transaction throws(StorageError) in
-      try transaction.segments.change(
+      let stored = try transaction.segments.change(
         id, app: app.id, name: name, condition: JSONWriter.serialize(condition.json), at: now)
+      if case .stored = stored { try transaction.schedules.forgetApprovals(ofSegment: id) }
+      return stored
     }
   }
 

@@ -73,7 +73,7 @@ extension AppRepository {
   }
 
   private static func app(_ row: Row) -> AppRow {
-    AppRow(
+    var app = AppRow(
       id: row.app("id"), key: AppKey(row.text("app_key")) ?? AppKey(high: 0, low: 0), name: row.text("name"),
       secretHash: row.blob("secret_hash"), createdAt: row.time("created_at"),
       nextNumber: row.integer("next_number", as: UInt32.self), isDisabled: row.bool("disabled"),
@@ -83,6 +83,8 @@ extension AppRepository {
       facts: DeviceFactSet(rawValue: row.integer("facts", as: UInt16.self)),
       hasErasedFacts: !row.isNull("erased_facts_from"),
       plan: PlanRow(row, name: "plan"))
+    app.brakes = BrakesRow(row)
+    return app
   }
 
   /// When an app's secret was last rotated, if recorded.

@@ -33,6 +33,8 @@ package struct AppRow: Sendable, Equatable {
   package var hasErasedFacts: Bool
   /// What it may ask for.
   package var plan: PlanRow
+  /// What keeps a person from pushing to many devices alone.
+  package var brakes = BrakesRow()
   /// Its API keys that are not revoked, by number.
   package var keys: [APIKeyRow] = []
 

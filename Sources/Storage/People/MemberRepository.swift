@@ -6,13 +6,16 @@ package struct MemberRepository<Access>: Repository {
 }
 
 extension MemberRepository {
-  /// Who gets mail about an account: its members from a role upwards, by number.
-  package func recipients(of account: AccountID, from role: Role) throws(StorageError) -> [MailRecipient] {
-    try database.all(
+  /// Who gets mail about an account: its members from a role upwards, by number, without a person who knows.
+  package func recipients(
+    of account: AccountID, from role: Role, besides person: PersonID? = nil
+  ) throws(StorageError) -> [MailRecipient] {
+    let known: Int64 = person?.rawValue ?? 0
+    return try database.all(
       """
       SELECT email, name, language FROM membership JOIN person ON person.id = person_id
-      WHERE account_id = ? AND role >= ? AND disabled = 0 ORDER BY person.id
-      """, .account(account), .integer(role.rawValue), map: Self.recipient)
+      WHERE account_id = ? AND role >= ? AND disabled = 0 AND person.id <> ? ORDER BY person.id
+      """, .account(account), .integer(role.rawValue), .integer(known), map: Self.recipient)
   }
 
   /// The members from administrators up who get mail about incidents of an account's apps.
@@ -26,6 +29,16 @@ extension MemberRepository {
 
   private static func recipient(_ row: Row) -> MailRecipient {
     MailRecipient(email: row.text("email"), name: row.text("name"), language: row.text("language"))
+  }
+
+  /// What a person may do in an account; nil for somebody who is no member, or is disabled.
+  package func role(of person: PersonID, in account: AccountID) throws(StorageError) -> Role? {
+    try database.first(
+      """
+      SELECT role FROM membership JOIN person ON person.id = person_id
+      WHERE person_id = ? AND account_id = ? AND disabled = 0
+      """, .integer(person.rawValue), .account(account)
+    ) { Role(rawValue: $0.integer("role")) } ?? nil
   }
 
   /// The accounts that a person belongs to, by name.

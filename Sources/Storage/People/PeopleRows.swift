@@ -48,6 +48,9 @@ package struct PersonRow: Sendable, Equatable {
   package var isDisabled: Bool
   /// Whether the person gets mail about incidents of the apps that the person administers.
   package var wantsIncidentMail: Bool
+
+  /// The name of a person in the audit log: a name alone is ambiguous.
+  package var signature: String { "\(name) <\(email)>" }
 }
 
 /// A new person.
@@ -70,6 +73,9 @@ package struct NewPerson: Sendable {
     self.language = language
     self.isOperator = isOperator
   }
+
+  /// The name of a person in the audit log.
+  package var signature: String { "\(name) <\(email)>" }
 }
 
 /// A membership in an account.

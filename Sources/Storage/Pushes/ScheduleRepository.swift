@@ -9,12 +9,18 @@ extension ScheduleRepository {
   private static var selectSchedule: StaticString {
     """
     SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
-      next_at, last_local, last_at, segment FROM schedule
+      next_at, last_local, last_at, segment, author, approval, decided_by, decided_at, is_send FROM schedule
     """
   }
 
-  /// The schedule of an app with a name, nil if it has none such.
+  /// The schedule of an app with a name, nil if it has none such. Pushes that people send are no schedules.
   package func find(app: AppID, uuid: String) throws(StorageError) -> ScheduleRow? {
+    let found = try any(app: app, uuid: uuid)
+    return found?.approval.isSend == true ? nil : found
+  }
+
+  /// The schedule of an app with a name, or the push that a person sent; nil if it has none such.
+  package func any(app: AppID, uuid: String) throws(StorageError) -> ScheduleRow? {
     let found = try database.first(
       Self.selectSchedule, "WHERE uuid = ? AND app_id = ?", .text(uuid), .app(app), map: Self.schedule)
     return try found.map { row throws(StorageError) in try opened(row) }
@@ -41,7 +47,8 @@ extension ScheduleRepository {
     let found = try database.all(
       Self.selectSchedule,
       """
-      WHERE app_id = ? AND next_local IS NOT NULL AND (enabled = 1 OR last_at > ?) ORDER BY id LIMIT ? OFFSET ?
+      WHERE app_id = ? AND next_local IS NOT NULL AND (enabled = 1 OR last_at > ?) AND is_send = 0
+      ORDER BY id LIMIT ? OFFSET ?
       """, .app(app), .time(now), .integer(limit), .integer(offset), map: Self.schedule)
     return try found.map { row throws(StorageError) in try opened(row) }
   }
@@ -51,7 +58,7 @@ extension ScheduleRepository {
     try database.first(
       """
       SELECT count(*) FROM schedule
-      WHERE app_id = ? AND next_local IS NOT NULL AND (enabled = 1 OR last_at > ?)
+      WHERE app_id = ? AND next_local IS NOT NULL AND (enabled = 1 OR last_at > ?) AND is_send = 0
       """, .app(app), .time(now)
     ) { $0.count() } ?? 0
   }
@@ -86,21 +93,53 @@ extension ScheduleRepository {
     return page
   }
 
-  /// Calls `body` with the number, the request's name and the occurrences of each schedule.
+  /// Calls `body` with the number, the request's name and the occurrences of each schedule, and whether it is
+  /// a push that a person sent.
   package func occurrences(
     in rows: AppRows,
     each body: (
-      _ id: Int64, _ cid: String?, _ next: ScheduleRow.Occurrence?, _ last: ScheduleRow.Occurrence
+      _ id: Int64, _ cid: String?, _ isSend: Bool, _ next: ScheduleRow.Occurrence?,
+      _ last: ScheduleRow.Occurrence
     ) -> Void
   ) throws(StorageError) {
     let statement = try database.statement(
       """
-      SELECT id, cid, next_local, next_at, last_local, last_at FROM schedule WHERE {own schedule.app_id}
+      SELECT id, cid, is_send, next_local, next_at, last_local, last_at FROM schedule
+      WHERE {own schedule.app_id}
       """, in: rows)
     try statement.each([]) { row in
       guard let last = row.occurrence("last_local", "last_at") else { return }
-      body(row.integer("id"), row.optionalText("cid"), row.occurrence("next_local", "next_at"), last)
+      body(
+        row.integer("id"), row.optionalText("cid"), row.bool("is_send"),
+        row.occurrence("next_local", "next_at"), last)
     }
+  }
+
+  /// An app's schedules and pushes that wait for approval, those that end first at the beginning.
+  package func waiting(app: AppID, limit: Int) throws(StorageError) -> [ScheduleRow] {
+    let found = try database.all(
+      Self.selectSchedule, "WHERE approval = 1 AND app_id = ? ORDER BY next_at, id LIMIT ?", .app(app),
+      .integer(limit), map: Self.schedule)
+    return try found.map { row throws(StorageError) in try opened(row) }
+  }
+
+  /// How many pushes that people sent have not gone yet, those that wait for approval included.
+  package func sendCount(app: AppID) throws(StorageError) -> Int {
+    try database.first(
+      "SELECT count(*) FROM schedule WHERE app_id = ? AND next_local IS NOT NULL AND is_send = 1", .app(app)
+    ) { $0.count() } ?? 0
+  }
+
+  /// Schedules that have waited for approval since before a moment: number, app and name.
+  package func waited(
+    since moment: Timestamp, limit: Int, in rows: AppRows
+  ) throws(StorageError) -> [(id: Int64, app: AppID, uuid: String)] {
+    try database.statement(
+      """
+      SELECT id, app_id, uuid FROM schedule WHERE approval = 1 AND next_at <= ? AND {own schedule.app_id}
+      ORDER BY next_at, id LIMIT ?
+      """, in: rows
+    ).all([.time(moment), .integer(limit)]) { ($0.integer("id"), $0.app("app_id"), $0.text("uuid")) }
   }
 
   /// The outcome of a schedule's occurrences, by ID.
@@ -136,6 +175,7 @@ extension ScheduleRepository {
     schedule.id = row.integer("id")
     schedule.isEnabled = row.bool("enabled")
     schedule.segment = row.isNull("segment") ? nil : row.integer("segment")
+    schedule.approval = ScheduleApproval(row)
     return schedule
   }
 }
@@ -148,25 +188,78 @@ extension ScheduleRepository<Writing> {
     return try database.insert(
       """
       INSERT INTO schedule (app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
-        next_at, last_local, last_at, segment)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+        next_at, last_local, last_at, segment, author, approval, is_send)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
       """, .app(row.app), .text(row.uuid), .optional(row.cid), .text(row.name),
       .integer(row.isEnabled ? 1 : 0),
       .blob(row.trigger), .blob(push), .time(row.createdAt), .optional(row.next?.local.count),
       .optional(row.next?.at.milliseconds), .integer(row.last.local.count), .time(row.last.at),
-      .optional(row.segment))
+      .optional(row.segment), .optional(row.approval.author?.rawValue),
+      .integer(row.approval.state.rawValue), .integer(row.approval.isSend ? 1 : 0))
   }
 
-  /// Replaces what may change of a schedule: all but its names and its app.
+  /// Replaces what may change of a schedule: all but its names, its app and who decided about it.
   package func update(_ row: ScheduleRow) throws(StorageError) {
     let push = try database.stored(row.push, of: row.app, .schedule)
     try database.run(
       """
       UPDATE schedule SET name = ?, enabled = ?, trigger_json = ?, push_json = ?, next_local = ?, next_at = ?,
-        last_local = ?, last_at = ?, segment = ? WHERE id = ?
+        last_local = ?, last_at = ?, segment = ?, author = ?, approval = ? WHERE id = ?
       """, .text(row.name), .integer(row.isEnabled ? 1 : 0), .blob(row.trigger), .blob(push),
       .optional(row.next?.local.count), .optional(row.next?.at.milliseconds), .integer(row.last.local.count),
-      .time(row.last.at), .optional(row.segment), .integer(row.id))
+      .time(row.last.at), .optional(row.segment), .optional(row.approval.author?.rawValue),
+      .integer(row.approval.state.rawValue), .integer(row.id))
+  }
+
+  /// Has a schedule wait for approval instead of firing.
+  package func awaitApproval(_ id: Int64) throws(StorageError) {
+    try database.run("UPDATE schedule SET approval = 1, enabled = 0 WHERE id = ?", .integer(id))
+  }
+
+  /// Approves a schedule that waits, which fires from now on; false if it does not wait.
+  package func approve(_ id: Int64, by person: PersonID, at now: Timestamp) throws(StorageError) -> Bool {
+    guard try waits(id) else { return false }
+    try database.run(
+      """
+      UPDATE schedule SET approval = 2, enabled = 1, decided_by = ?, decided_at = ?
+      WHERE id = ?
+      """, .integer(person.rawValue), .time(now), .integer(id))
+    return true
+  }
+
+  /// Whether a schedule waits for approval.
+  private func waits(_ id: Int64) throws(StorageError) -> Bool {
+    try database.first("SELECT approval FROM schedule WHERE id = ?", .integer(id)) {
+      $0.integer("approval") == ScheduleApproval.State.waiting.rawValue
+    } ?? false
+  }
+
+  /// Ends a schedule that waits, or a push of a person that has not gone; false if it is neither.
+  package func stop(_ id: Int64, by person: PersonID, at now: Timestamp) throws(StorageError) -> Bool {
+    try database.run(
+      """
+      UPDATE schedule SET approval = 3, enabled = 0, next_local = NULL, next_at = NULL, decided_by = ?,
+        decided_at = ?
+      WHERE id = ? AND next_local IS NOT NULL AND (approval = 1 OR is_send = 1)
+      """, .integer(person.rawValue), .time(now), .integer(id))
+    return database.changes > 0
+  }
+
+  /// Ends a schedule that has waited for too long; false if it does not wait.
+  package func expire(_ id: Int64, at now: Timestamp) throws(StorageError) -> Bool {
+    guard try waits(id) else { return false }
+    try database.run(
+      """
+      UPDATE schedule SET approval = 4, enabled = 0, next_local = NULL, next_at = NULL, decided_at = ?
+      WHERE id = ?
+      """, .time(now), .integer(id))
+    return true
+  }
+
+  /// Takes back the approval of schedules that push to a segment: it means other devices now.
+  package func forgetApprovals(ofSegment segment: Int64) throws(StorageError) {
+    try database.run(
+      "UPDATE schedule SET approval = 0 WHERE segment = ? AND approval = 2", .integer(segment))
   }
 
   /// Moves a schedule on; nil when all its occurrences are over.
@@ -201,7 +294,8 @@ extension ScheduleRepository<Writing> {
   /// Deletes a schedule of an app and what is known of its occurrences; false if the app has none of this
   /// name.
   package func delete(app: AppID, uuid: String) throws(StorageError) -> Bool {
-    try database.run("DELETE FROM schedule WHERE uuid = ? AND app_id = ?", .text(uuid), .app(app))
+    try database.run(
+      "DELETE FROM schedule WHERE uuid = ? AND app_id = ? AND is_send = 0", .text(uuid), .app(app))
     return database.changes > 0
   }
 

@@ -25,6 +25,8 @@ package struct ScheduleRow: Sendable, Equatable {
   package var next: Occurrence?
   /// The last of all occurrences.
   package var last: Occurrence
+  /// Who made it, and whether a second person has to approve it.
+  package var approval = ScheduleApproval()
 
   /// A local time in the server's zone, and its moment.
   package struct Occurrence: Sendable, Equatable {
@@ -58,6 +60,47 @@ package struct ScheduleRow: Sendable, Equatable {
 
   /// Whether something may still come of it.
   package func isValid(at now: Timestamp) -> Bool { next != nil && (isEnabled || last.at > now) }
+}
+
+/// Who made a schedule, and how far its approval by a second person has come.
+package struct ScheduleApproval: Sendable, Equatable {
+  /// How far it has come. The raw values are stored in the database.
+  package enum State: Int64, CaseIterable, Sendable {
+    /// Nobody was asked.
+    case none = 0
+    /// It waits, and does not fire meanwhile.
+    case waiting = 1
+    /// It may go to however many devices.
+    case approved = 2
+    /// A person has rejected it, or has stopped it before it went.
+    case stopped = 3
+    /// Nobody has approved it in time.
+    case expired = 4
+  }
+
+  package var state = State.none
+  /// The person who made it, or who changed last what it pushes or when; nil for the app's server.
+  package var author: PersonID?
+  /// Who approved or stopped it, and when.
+  package var decidedBy: PersonID?
+  package var decidedAt: Timestamp?
+  /// Whether it is a push that a person sent, which goes once and is no schedule for anybody.
+  package var isSend = false
+
+  /// What is made by a person; by the app's server without one.
+  package init(author: PersonID? = nil, isSend: Bool = false, state: State = .none) {
+    self.author = author
+    self.isSend = isSend
+    self.state = state
+  }
+
+  init(_ row: Row) {
+    state = State(rawValue: row.integer("approval")) ?? .none
+    author = row.optionalInteger("author").map { PersonID($0) }
+    decidedBy = row.optionalInteger("decided_by").map { PersonID($0) }
+    decidedAt = row.optionalInteger("decided_at").map { Timestamp(milliseconds: $0) }
+    isSend = row.bool("is_send")
+  }
 }
 
 /// The result of an occurrence of a schedule.

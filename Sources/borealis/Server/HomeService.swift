@@ -65,6 +65,7 @@ final class HomeService: Sendable {
     options.zone = settings.zone
     options.schedulesPerApp = settings.schedules
     options.scheduleGrace = settings.scheduleGrace
+    options.mailSite = settings.mail.server == nil ? nil : settings.mail.site
     let router = Router(store: store, scope: scope, options: options, time: time, log: settings.log)
     do throws(StorageError) { try router.load() } catch {
       throw DataFolder.failure("cannot read \(settings.folder.database)", error)

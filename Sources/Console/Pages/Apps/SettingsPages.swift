@@ -7,7 +7,7 @@ import Storage
 
 /// The parts of an app's settings.
 enum SettingsPart: CaseIterable {
-  case general, keys, requests, channels, callbacks, facts, limits
+  case general, keys, requests, channels, callbacks, facts, approval, limits
 
   fileprivate var name: Phrase {
     switch self {
@@ -17,6 +17,7 @@ enum SettingsPart: CaseIterable {
     case .channels: Words.partChannels
     case .callbacks: Words.partCallbacks
     case .facts: Words.partFacts
+    case .approval: Words.partApproval
     case .limits: Words.partLimits
     }
   }
@@ -29,6 +30,7 @@ enum SettingsPart: CaseIterable {
     case .channels: "/credentials"
     case .callbacks: "/callbacks"
     case .facts: "/facts"
+    case .approval: "/approval"
     case .limits: "/limits"
     }
   }

@@ -55,10 +55,16 @@ struct AuditStory: Sendable {
     return "\(colon)<a href=\"\(place)/\(folder)/\(entry.target)\">\(entry.target)</a>"
   }
 
+  /// What is done to pushes that have no number yet.
+  private static let ofWaiting: Set<String> = [
+    "push.approve", "push.ask", "push.expire", "push.reject", "push.submit", "push.undo", "push.withdraw",
+  ]
+
   private func folder(_ entry: AuditRow) -> String? {
     if entry.action.hasPrefix("push."), MessageID(decimal: Array(entry.target.utf8)) != nil {
       return "pushes"
     }
+    if Self.ofWaiting.contains(entry.action) { return "waiting" }
     return entry.action == "device.alias" && RegistrationID(entry.target) != nil ? "devices" : nil
   }
 

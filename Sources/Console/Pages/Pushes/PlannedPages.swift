@@ -98,6 +98,7 @@ struct PlannedPages: Controller {
 
   private func state(of schedule: Schedule, _ call: PageCall) -> HTML {
     guard schedule.next != nil else { return call.state(.over, Words.plannedEnded) }
+    if schedule.approval.state == .waiting { return call.state(.warn, Words.waitingPushes) }
     return schedule.isEnabled
       ? call.state(.open, Words.plannedActive) : call.state(.over, Words.plannedPaused)
   }
@@ -132,7 +133,7 @@ struct PlannedPages: Controller {
     case .success(let push):
       let outline = PushOutline(call: call, request: push, object: try? parseJSON(schedule.push), app: app)
       title = PushExcerpt(push.content.encode()).line(call)
-      let size = await size(of: push, in: app)
+      let size = await AudienceSize.phrase(of: push, in: app, router)
       content = """
         <div class="columns"><section class="card">\(outline.table)<p class="quiet">\(size.map { call($0) } ?? "")</p></section>
         \(outline.preview)</div>
@@ -151,26 +152,19 @@ struct PlannedPages: Controller {
         """))
   }
 
-  /// Who would get it now, or why nobody can say. No page reads a file, which may name a million devices.
-  private func size(of push: PushRequest, in app: App) async -> Phrase? {
-    guard push.audience.file == nil else { return nil }
-    switch await AudienceSize.find(push, in: app, router) {
-    case .success(let size): return size.phrase
-    case .failure(let error): return PushWords.phrase(error)
-    }
-  }
-
   private func buttons(_ call: PageCall, _ path: String, _ schedule: Schedule, _ app: App) -> HTML {
     guard call.role ?? .viewer >= .sender, schedule.next != nil else { return .none }
     let edit: HTML =
       form(of: schedule, in: app) == nil
       ? .none : "<a class=\"button\" href=\"\(path)/edit\">\(call(Words.edit))</a>"
-    let pause =
-      schedule.isEnabled
-      ? Forms.sure(
-        call, Words.pausePlanned, "\(path)/enabled", Words.pausePlannedText, sending: [("enabled", "off")])
-      : Forms.sure(
-        call, Words.resumePlanned, "\(path)/enabled", Words.resumePlannedText, sending: [("enabled", "on")])
+    let pause: HTML =
+      schedule.approval.state == .waiting
+      ? "<a class=\"button plain\" href=\"\(WaitingPages.address(of: schedule, in: app))\">\(call(Words.waitingPushes))</a>"
+      : schedule.isEnabled
+        ? Forms.sure(
+          call, Words.pausePlanned, "\(path)/enabled", Words.pausePlannedText, sending: [("enabled", "off")])
+        : Forms.sure(
+          call, Words.resumePlanned, "\(path)/enabled", Words.resumePlannedText, sending: [("enabled", "on")])
     let cancel = Forms.sure(
       call, Words.cancelPlanned, "\(path)/cancel", Words.cancelPlannedText, button: Words.cancelPlannedNow)
     return "\(edit)\(pause)\(cancel)"

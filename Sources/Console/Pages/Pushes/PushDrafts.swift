@@ -20,12 +20,15 @@ final class PushDrafts: Sendable {
   enum End: Sendable, Equatable {
     case push(MessageID)
     case schedule(String)
+    /// It waits: to be undone, or for approval.
+    case waits(String)
 
     /// The page of it, under the app's.
     var path: String {
       switch self {
       case .push(let id): "/pushes/\(id.text)"
       case .schedule(let id): "/planned/\(id)"
+      case .waits(let id): "/waiting/\(id)"
       }
     }
   }

@@ -194,6 +194,7 @@ struct PushPages: Controller {
       switch end {
       case .push: (Words.draftSent, Words.draftSentText, Words.result)
       case .schedule: (Words.draftPlanned, Words.draftPlannedText, Words.toPlanned)
+      case .waits: (Words.draftSent, Words.draftSentText, Words.toWaiting)
       }
     return Layout(
       call(title), tab: .push,
@@ -221,7 +222,15 @@ struct PushPages: Controller {
     let back = draft.draft.map { "\(path)?draft=\($0)" } ?? path
     let count = Counted.grouped(size?.total ?? 0)
     let title = call(draft.trigger == nil ? Words.confirmTitle : Words.confirmPlan)
-    let button = draft.trigger == nil ? Words.sendNow.with(count) : Words.planIt
+    let brakes = app.brakes
+    let asks = brakes.needsApproval(devices: size?.total ?? 0)
+    let button =
+      asks ? Words.askForApproval : draft.trigger == nil ? Words.sendNow.with(count) : Words.planIt
+    let brake: Phrase? =
+      asks
+      ? Words.needsApproval.with(Counted.grouped(brakes.approvalAbove))
+      : draft.trigger == nil && brakes.undoSeconds > 0
+        ? Words.canBeUndone.with(String(brakes.undoSeconds)) : nil
     return Layout(
       title, tab: .push, notice: notice,
       """
@@ -231,6 +240,7 @@ struct PushPages: Controller {
       <p class="big">\(call((draft.trigger == nil ? Words.confirmText : Words.reachesNow).with(count)))</p>
       \(outline.table)
       <p class="quiet">\(size?.phrase.map { call($0) } ?? "")</p>
+      \(brake, { "<p class=\"notice\">\(call($0))</p>" })
       <form method="post" action="\(path)">
       \(Forms.token(call))
       <input type="hidden" name="body" value="\(draft.body)">
@@ -285,26 +295,28 @@ struct PushPages: Controller {
     _ draft: PushDraft, _ request: AcceptRequest, of app: App, by visitor: Visitor, _ call: PageCall
   ) async -> Result<PushDrafts.End, APIError> {
     guard let trigger = draft.trigger else {
-      let result = await awaitCallback { router.acceptance.accept(request, for: app, reply: $0) }
-      return result.map { .push($0.id) }
+      return await send(request, named: draft.cid, of: app, by: visitor, call)
     }
     do throws(APIError) {
       guard let object = request.object, let json = try? parseJSON(object) else { throw .internalError }
       let push = try ScheduledPush(json, rules: gateway.pushRules(of: app))
       let name = PlannedPages.name(of: push.request)
       let uuid = draft.schedule ?? Gateway.uuid()
-      let action = draft.schedule == nil ? "schedule.create" : "schedule.change"
-      let entry = call.entry(action, uuid, by: visitor, app: app.id)
+      // One for which nobody can say how many devices it would go to is counted when it goes.
+      let size = try? await AudienceSize.find(request.push, in: app, router).get()
+      let author = Schedules.Author(visitor.person.id, devices: size?.total ?? 0) {
+        call.entry($0, uuid, by: visitor, app: app.id)
+      }
       let result = await awaitCallback { (done: @escaping Schedules.Reply<Schedule>) in
         if draft.schedule != nil {
           let update = ScheduleUpdate(name: name, trigger: trigger, push: push)
-          router.schedules.change(uuid, update, in: app, noting: entry, reply: done)
+          router.schedules.change(uuid, update, in: app, by: author, reply: done)
         } else {
           let asked = ScheduleRequest(cid: draft.cid, name: name, trigger: trigger, push: push)
-          router.schedules.create(asked, named: uuid, in: app, noting: entry, reply: done)
+          router.schedules.create(asked, named: uuid, in: app, by: author, reply: done)
         }
       }
-      return result.map { .schedule($0.id) }
+      return result.map { $0.approval.state == .waiting ? .waits($0.id) : .schedule($0.id) }
     } catch {
       return .failure(error)
     }

@@ -28,6 +28,16 @@ struct AudienceSize: Sendable, Equatable {
     return result.map { AudienceSize($0, in: app) }
   }
 
+  /// Who would get a push now, or why nobody can say; nil for one to a file: no page reads one, which may
+  /// name a million devices.
+  static func phrase(of push: PushRequest, in app: App, _ router: Router) async -> Phrase? {
+    guard push.audience.file == nil else { return nil }
+    switch await find(push, in: app, router) {
+    case .success(let size): return size.phrase
+    case .failure(let error): return PushWords.phrase(error)
+    }
+  }
+
   var isEmpty: Bool { total == 0 }
 
   var phrase: Phrase? {

@@ -160,7 +160,8 @@ struct ResultPages: Controller {
   /// The same push object once more: who would get it now is counted before anything is sent.
   private func sendAgain(_ call: PageCall) async throws(Refused) -> HTTPResponse {
     let push = try await push(of: call)
-    guard let body = push.object, let json = try? parseJSON(Array(body.utf8)) else {
+    guard let visitor = call.visitor, let body = push.object, let json = try? parseJSON(Array(body.utf8))
+    else {
       return call.missing
     }
     let parsed = Result { () throws(APIError) in
@@ -170,7 +171,8 @@ struct ResultPages: Controller {
     case .failure(let error): return refuseAgain(call, push, error)
     case .success(let request):
       let result = await awaitCallback {
-        router.acceptance.validate(AcceptRequest(request), for: push.app, reply: $0)
+        router.acceptance.validate(
+          AcceptRequest(request, from: .person(visitor.person.id)), for: push.app, reply: $0)
       }
       switch result {
       case .failure(let error): return refuseAgain(call, push, error)

@@ -11,6 +11,8 @@ enum PushWords {
     case 1011: Words.nobody
     case 2002: Words.pushTooOften
     case 2003: Words.pushAppIsOff
+    case 1012 where error.message.hasSuffix("pushes of the app wait, and not more may"): Words.tooManyWaiting
+    case 2005: Words.needsApprovalHere
     case 2008: Words.pushBroadcasts
     case 8100: schedule(error.message)
     case 8104: Words.plannedGone
