@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 from channel_simulator import Simulator
+from console_brakes import use_the_brakes
 from console_frame import use_the_frame
 from console_limits import fill_an_alias, visit_as_viewer
 from console_returning import go_back, lose_the_session, recover, send_too_much
@@ -291,6 +292,7 @@ async def scenario(server: Server, folder: pathlib.Path, account: pathlib.Path, 
         await configure(walk, server, key, folder, account)
         await fill_an_alias(walk, server, key, folder)
         await visit_as_viewer(walk, f"http://{server.http}", key, PASSWORD)
+        await use_the_brakes(walk, f"http://{server.http}", key, phone, PASSWORD)
         await recover(walk, f"http://{server.http}")
         await send_too_much(server, key)
         device = phone.device.registration_id
