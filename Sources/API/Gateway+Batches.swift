@@ -1,5 +1,6 @@
 import BorealisBase
 import Core
+import Model
 import Synchronization
 
 /// The pushes of a batch that have a call left in this minute.
@@ -11,6 +12,22 @@ package struct BatchAdmission: Sendable {
 }
 
 extension Gateway {
+  /// Runs a call with many pushes on a thread of its own, when the app's batches before it are done: so the
+  /// writer has one of them between pushes of others. The body calls `done` when it has answered.
+  func runBatch(
+    _ call: GatewayCall,
+    _ body: @escaping @Sendable (_ app: App, _ done: @escaping @Sendable () -> Void) -> Void
+  ) {
+    guard let app = call.app else { return }
+    let hasPlace = batches.run(for: app.id) { [self] done in
+      let isTaken = background.run(for: app.id.rawValue) { body(app, done) }
+      guard !isTaken else { return }
+      call.fail(.timeout)
+      done()
+    }
+    if !hasPlace { call.fail(.timeout) }
+  }
+
   /// Counts the pushes of a batch as calls, the first of which is the call itself, as far as the app has any
   /// left in this minute. If they do not suffice, pushes whose names the app has used before count as none:
   /// they are not made again. So a batch that is repeated unchanged is complete in the end. `names` has nil

@@ -118,7 +118,8 @@ extension Gateway {
     DeviceTokenController.self, DeviceFactController.self,
     DeviceController.self, ScheduleController.self, AdminController.self, CertificateController.self,
     ImageController.self, DeviceKeyController.self, PersonController.self, APIKeyController.self,
-    SealingController.self, SegmentController.self, CallbackController.self,
+    SealingController.self, SegmentController.self, TemplateController.self, TemplatePushController.self,
+    CallbackController.self,
   ]
 
   /// The API of each path's first two segments.

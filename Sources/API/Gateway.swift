@@ -119,7 +119,7 @@ package final class Gateway: Sendable {
   /// The rules of push objects and names.
   package var pushRules: PushRules { limits.rules }
   /// Those for pushes of an app.
-  package func pushRules(of app: App) -> PushRules { limits.rules.limited(to: app.plan.maxTimeToLive) }
+  package func pushRules(of app: App) -> PushRules { app.pushRules(limits.rules) }
 
   /// Bytes of the largest body that any request may have.
   package static func largestBody(_ limits: GatewayLimits) -> Int {

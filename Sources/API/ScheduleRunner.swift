@@ -91,7 +91,7 @@ final class ScheduleRunner: Sendable {
 
   /// The push object, validated by the current rules.
   private func request(_ due: DueSchedule) -> Result<PushRequest, APIError> {
-    let rules = rules.limited(to: due.app?.plan.maxTimeToLive)
+    let rules = due.app?.pushRules(rules) ?? rules
     return Result { () throws(APIError) in try due.schedule.request(by: rules) }
   }
 

@@ -36,6 +36,8 @@ package final class Router: Sendable {
   package let files: Files
   /// The segments of apps.
   package let segments: Segments
+  /// The templates of apps.
+  package let templates: Templates
   /// Who used the apps.
   package let activity: UserActivity
   /// The push plans of apps.
@@ -103,6 +105,7 @@ package final class Router: Sendable {
       gateways: gateways, callbacks: callbacks, purge: purge)
     let files = Files(store: store, scope: scope, time: time)
     segments = Segments(store: store, time: time, zone: zone)
+    templates = Templates(store: store, time: time)
     let registrations = Registrations(
       store: store, options: options, time: time, channels: channels, gateways: gateways,
       writeBehind: writeBehind, log: log)

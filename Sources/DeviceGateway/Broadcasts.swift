@@ -83,13 +83,16 @@ final class Broadcasts {
     self.sending = sending
   }
 
-  /// Begins a broadcast, if the app has sessions here.
+  /// Begins a broadcast, if the app has sessions here: one for each language, which share walks as others do.
   func add(_ push: LivePush, targets: NumberSet) {
     guard let app = connections.appIndexes[push.app].map({ Int($0) }) else { return }
-    fanOuts.append(
-      FanOut(
-        push: push, targets: targets, elsewhere: push.push.elsewhere, fallback: push.push.fallback,
-        app: app, position: connections.apps[app].slots.count, frames: Array(repeating: nil, count: 32)))
+    for part in push.push.byLanguage(targets) {
+      fanOuts.append(
+        FanOut(
+          push: push.with(part.push), targets: part.targets, elsewhere: push.push.elsewhere,
+          fallback: push.push.fallback, app: app, position: connections.apps[app].slots.count,
+          frames: Array(repeating: nil, count: 32)))
+    }
   }
 
   /// A broadcast was recalled: sessions that it has not visited yet never get it.

@@ -21,13 +21,6 @@ import Testing
     }
   }
 
-  @Test func `Templates are refused by name`() async throws {
-    let world = try await GatewayWorld()
-    for path in ["/v3/push/template", "/v3/push/template/schedule"] {
-      #expect(await world.call("POST", path, #"{"id":"x","params":[]}"#).outcome == "403 2007")
-    }
-  }
-
   // MARK: Push plans
 
   @Test func `Pushes are counted under the plan that they name`() async throws {

@@ -203,7 +203,7 @@ import Testing
     #expect(message(1) == nil && message(900) == nil)
     #expect(message(990) == push(5990).content.variants.first?.message)
     // One that is larger than all may be: it stays until the next comes.
-    cache.insert(MessageID(2000), [UInt8](repeating: 0, count: 20_000), .jpush, elsewhere: nil)
+    cache.insert(MessageID(2000), push(1), encoded: [UInt8](repeating: 0, count: 20_000))
     #expect(cache.size > 20_000 && message(1000) == nil)
     cache.insert(MessageID(2001), push(1))
     #expect(cache.size <= 10_000 && message(2001) == push(1).content.variants.first?.message)

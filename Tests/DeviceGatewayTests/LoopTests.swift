@@ -28,6 +28,37 @@ import Testing
     }
   }
 
+  /// One broadcast has several texts; each device gets one of them, once.
+  @Test func `Each device gets a broadcast in its language`() throws {
+    let server = try TestServer(loops: 2)
+    func content(_ text: String) -> PushContent {
+      PushContent(variants: [
+        ContentVariant(platforms: .all, message: Array("{\"msg_content\":\"\(text)\"}".utf8))
+      ])
+    }
+    let devices = try (0..<6).map { _ in try server.device() }
+    let numbers = try devices.map { try #require(server.app.directory.find($0.1.id)) }
+    let languages = PushLanguages([
+      .init(language: "de", content: content("b"), targets: NumberSet([numbers[1], numbers[4]])),
+      .init(language: "fr", content: content("c"), targets: NumberSet([numbers[2]])),
+    ])
+    let push = StoredPush(content: content("a"), languages: languages)
+    let app = server.app
+    for id in Self.ids(100..<103) {
+      server.onEachServer { server in
+        server.handle(
+          .broadcast(LivePush(app: app.id, id: id, push: push), targets: NumberSet(numbers.dropLast())))
+      }
+    }
+    for (device, text) in zip(devices.map(\.0), ["a", "b", "c", "a", "b"]) {
+      let pushes = try device.pushes(3)
+      #expect(pushes.map(\.id) == Self.ids(100..<103))
+      #expect(pushes.allSatisfy { $0.content.contains("\"\(text)\"") })
+      _ = try device.perform(.checkTag("a"))
+    }
+    _ = try devices[5].0.perform(.checkTag("a"))
+  }
+
   /// Devices' sessions are visited a slice at a time: what comes in between must not make a broadcast look
   /// sent.
   @Test func `A push to one device does not overtake a broadcast that is on its way`() throws {

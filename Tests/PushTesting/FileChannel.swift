@@ -91,7 +91,9 @@ package final class FileChannel: QueuedChannel {
       ) { [word, fallsBack] push in
         let parts = push.push.content.parts(for: .android)
         let goesBack = fallsBack && Routing.fallsBackToOwn(push.push.strategy, on: .android, parts)
-        return [QueuedPart(targets: push.targets, slot: word, fallsBack: goesBack, content: Line())]
+        return [
+          QueuedPart(targets: push.targets, slot: word, fallsBack: goesBack, content: QueuedContent(Line()))
+        ]
       }
       queues[app.id] = new
       return (new, true)

@@ -25,7 +25,7 @@ SHOWN, TAPPED = 1, 2
 CHINA = datetime.timezone(datetime.timedelta(hours=8))
 # Members that every run gives another value.
 CHANGING = {
-    "msg_id", "group_msgid", "file_id", "schedule_id", "registration_id", "registration_ids", "cidlist", "app_key",
+    "msg_id", "message_id", "group_msgid", "file_id", "schedule_id", "registration_id", "registration_ids", "cidlist", "app_key",
     "master_secret", "create_time", "expire_time", "created_at", "changed_at", "expires_at", "time", "start",
     "last_used_time", "last_online_date", "ts", "secret", "secret_end",
 }  # fmt: skip

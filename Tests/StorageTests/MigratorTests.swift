@@ -36,7 +36,7 @@ import Testing
         "outcome",
         "password_reset", "pending", "person", "plan", "push", "push_callback", "push_plan", "push_sender",
         "receipt", "recovery_code", "registration", "schedule", "schedule_run", "schema_migration", "segment",
-        "sqlite_sequence", "statistics", "steady_push", "tag", "test_device", "token_proof",
+        "sqlite_sequence", "statistics", "steady_push", "tag", "template", "test_device", "token_proof",
       ])
     #expect(try database.first("PRAGMA user_version") { $0.integer() } == Int64(embeddedMigrations.count))
     #expect(try database.first("PRAGMA journal_mode") { $0.text() } == "wal")

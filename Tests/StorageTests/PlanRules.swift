@@ -16,6 +16,7 @@ enum PlanRules {
     "api_key": "made by people, up to a limit",
     "credential": "a few for each app", "credential_notice": "a few for each credential",
     "push_plan": "made by people, up to a limit", "segment": "made by people, up to a limit",
+    "template": "made by people, up to a limit",
     "test_device": "made by people, up to a limit", "steady_push": "up to a limit for each app",
     "content_sealing_key": "made by an operator", "browser_key": "one", "node": "servers",
     "fence": "connections of servers", "commit_mark": "connections of servers",

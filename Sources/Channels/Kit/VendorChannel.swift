@@ -297,7 +297,8 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
             serviceOfToken: serviceOfToken, badge: content.badge,
             fallsBack: vendor.fallsBack(push.push),
             goesOn: router.deliveries.goesOn(push.push, after: vendor.info.id, in: app),
-            lifetime: content.lifetime, quota: content.quota, content: content)
+            lifetime: content.lifetime, quota: content.quota,
+            content: push.queued(content) { vendor.render($0) })
         ]
       }
       state.queues[app.id] = new

@@ -207,15 +207,15 @@ package final class ChannelQueue: Sendable {
   // MARK: Requests and answers
 
   /// At most this many deliveries to a service, to be sent now with `authorization`; of at most so many
-  /// pushes, for channels whose requests bring a push to several devices.
+  /// contents, for channels whose requests bring one to several devices.
   package func take(
-    _ service: ServiceID, upTo count: Int, ofPushes pushes: Int = .max,
+    _ service: ServiceID, upTo count: Int, ofContents most: Int = .max,
     authorization: (any AnyObject & Sendable)? = nil
   ) -> [Outgoing] {
     let now = time.now()
     let taken = state.withLock { state in
       state.take(
-        service, upTo: count, ofPushes: pushes, authorization: authorization, app: app.id, at: now)
+        service, upTo: count, ofContents: most, authorization: authorization, app: app.id, at: now)
     }
     advance()
     return taken

@@ -105,10 +105,10 @@ enum PushCoding {
       showBefore: showBefore(pushes, outcome, for: number))
   }
 
-  /// A broadcast for the targets at a node: it goes there once, or in a few parts if its targets do not fit a
-  /// frame.
+  /// A broadcast for the targets at a node: it goes there once for each language, or in a few parts more if
+  /// its targets do not fit a frame.
   static func parts(_ push: LivePush, _ numbers: NumberSet, now: Timestamp) -> [FanOutMessage] {
-    let parts = parts(push.push, numbers)
+    let parts = push.push.byLanguage(numbers).flatMap { Self.parts($0.push, $0.targets) }
     let moment = push.push.fallback.map { UInt64(clamping: $0.showBefore.milliseconds) } ?? 0
     return parts.enumerated().map { index, part in
       FanOutMessage(

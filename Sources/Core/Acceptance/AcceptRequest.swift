@@ -32,7 +32,7 @@ package struct AcceptRequest: Sendable {
     self.push = push
     self.sender = sender
     self.isBatch = isBatch
-    self.object = object
+    self.object = push.resolved ?? object
     self.note = note
     if case .person(let person) = sender { author = person }
   }

@@ -6,8 +6,7 @@ extension Acceptance {
   /// Why a request is refused whoever it is for: by the app's plan, by the facts that it does not ask for, or
   /// by a channel. Nil if nothing is wrong.
   package func fault(_ request: AcceptRequest, in app: App) -> APIError? {
-    let options = request.push.options
-    return app.plan.fault(options) ?? app.facts.fault(options) ?? channels.fault(request, in: app)
+    app.plan.fault(request.push.options) ?? app.facts.fault(request.push) ?? channels.fault(request, in: app)
   }
 
   /// Checks a request as `accept` does, without storing, counting or delivering anything. Whether a person's
@@ -139,11 +138,18 @@ extension AcceptRequest {
 
 extension DeviceFactSet {
   /// Why a push cannot be sent if these are all the facts that the app asks for.
-  fileprivate func fault(_ options: PushOptions) -> APIError? {
-    guard options.skipsNotificationsOff, !contains(.notificationPermission) else { return nil }
-    return .notPermitted(
-      "options.\(PushOptions.notificationSwitch) needs the fact notification_permission, which the app does not "
-        + "ask its devices for: select it in the app's settings, or with PUT /v1/facts/wanted")
+  func fault(_ push: PushRequest) -> APIError? {
+    if push.options.skipsNotificationsOff, !contains(.notificationPermission) {
+      return Self.needed(.notificationPermission, by: "options.\(PushOptions.notificationSwitch)")
+    }
+    if !push.translations.isEmpty, !contains(.language) { return Self.needed(.language, by: "languages") }
+    return nil
+  }
+
+  private static func needed(_ fact: DeviceFact, by member: String) -> APIError {
+    .notPermitted(
+      "\(member) needs the fact \(fact.name), which the app does not ask its devices for: select it in the "
+        + "app's settings, or with PUT /v1/facts/wanted")
   }
 }
 

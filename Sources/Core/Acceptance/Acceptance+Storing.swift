@@ -21,8 +21,10 @@ extension Acceptance {
     if wishes.speed > 0, let fault = request.pace(to: audience.count) {
       return part.state = .refused(fault)
     }
-    let plan = app.directory.plan(
+    let languages = request.push.fixLanguages(for: audience, in: app.directory)
+    var plan = app.directory.plan(
       audience, RouteTerms(request.push, offers: channels.offers(request, in: app)))
+    plan.languages = languages
     if request.overrides != nil { writeBehind.flushEnds() }
     let seconds = wishes.timeToLive == 0 ? options.onlineOnlySeconds : Int64(wishes.timeToLive)
     // So that the last device has as long as it would have without pacing.

@@ -20,6 +20,9 @@ struct NewPush: Sendable {
   /// What devices get.
   private(set) var content: PushContent
   private var contentBytes: [UInt8]
+  /// What some get in their language in its place.
+  private var languages: PushLanguages?
+  private var languageBytes: [UInt8]?
   private let targetBytes: [UInt8]?
   private let ownBytes: [UInt8]?
   private let elsewhere: NumberSet?
@@ -49,6 +52,9 @@ struct NewPush: Sendable {
     content = request.push.content
     content.overrides = request.overrides
     contentBytes = content.encode()
+    languages = plan.languages
+    languages?.change { $0.overrides = request.overrides }
+    languageBytes = languages?.encode()
     // Without other channels, the targets are those who wait for it over our connection.
     var reached = plan.own
     var elsewhere: NumberSet?
@@ -108,7 +114,8 @@ struct NewPush: Sendable {
     return ChannelPush(
       app: app, id: id, targets: targets, others: others,
       push: StoredPush(
-        content: content, strategy: request.push.options.strategy, elsewhere: elsewhere, fallback: fallback),
+        content: content, strategy: request.push.options.strategy, elsewhere: elsewhere, fallback: fallback,
+        languages: languages),
       content: contentBytes, acceptedAt: now, expires: expires, pacing: pacing,
       isToOne: audienceCount == 1)
   }
@@ -123,6 +130,8 @@ struct NewPush: Sendable {
     guard content.isForChannels, let old = PushContent(decoding: old) else { return }
     content.take(placeOf: old, renderers)
     contentBytes = content.encode()
+    languages?.change { $0.take(placeOf: old, renderers) }
+    languageBytes = languages?.encode()
   }
 
   /// What is stored of it.
@@ -134,6 +143,6 @@ struct NewPush: Sendable {
       legs: legs, iosTargets: iosBytes,
       unreached: unreachedBytes, leftOut: leftOutBytes, isOnlineOnly: request.push.options.timeToLive == 0,
       targetCount: UInt32(clamping: audienceCount), strategy: request.push.options.strategy.number,
-      overrides: request.overrides, content: contentBytes)
+      overrides: request.overrides, content: contentBytes, languages: languageBytes)
   }
 }

@@ -19,6 +19,8 @@ struct RoutePlan: Sendable {
   private(set) var later: [Leg] = []
   /// The audience's members on iOS, nil for none.
   var ios: NumberSet?
+  /// What some of the audience's members get in their language; nil if all get the same.
+  var languages: PushLanguages?
 
   /// Whether there are no targets.
   var isEmpty: Bool { own.isEmpty && vendors.isEmpty }

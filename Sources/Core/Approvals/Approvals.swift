@@ -92,6 +92,9 @@ package struct Approvals: Sendable {
       if let id = sent.push.segment, try transaction.segments.find(id, app: app.id) == nil {
         return .failure(.invalidValue("audience.segment: the app has no segment \(id)"))
       }
+      if let id = sent.push.template, try transaction.templates.find(id, app: app.id) == nil {
+        return .failure(.invalidValue("template: the app has no template \(id)"))
+      }
       let needsApproval = brakes.needsApproval(devices: sent.devices)
       let row = try insert(
         sent, named: uuid, app, after: needsApproval ? 0 : brakes.undoSeconds, at: now, in: transaction)
@@ -132,7 +135,7 @@ package struct Approvals: Sendable {
       app: app.id, uuid: uuid, cid: sent.cid, name: sent.name,
       trigger: ScheduleTrigger.single(occurrence.local).stored, push: sent.push.json, createdAt: now,
       next: occurrence, last: occurrence)
-    row.segment = sent.push.segment
+    (row.segment, row.template) = (sent.push.segment, sent.push.template)
     row.approval = ScheduleApproval(author: sent.author, isSend: true)
     row.id = try transaction.schedules.insert(row)
     return row

@@ -44,6 +44,8 @@ package final class App: Sendable {
 
   private let access: Mutex<Access>
   private let keyRing: Mutex<APIKeyRing>
+  /// What pushes may say by a name.
+  let templates = TemplateTable()
   /// Its calls that the log of requests has not stored.
   let requests = PendingRequests()
   private let deleted = Atomic<Bool>(false)

@@ -106,6 +106,7 @@ struct Loading {
       for tag in try transaction.tags.all(app: app.id) {
         app.directory.defineTag(tag.name, number: tag.number)
       }
+      app.templates.load(try transaction.templates.list(app: app.id))
       for value in try transaction.facts.values(app: app.id) { app.directory.define(value) }
       app.directory.reserve(try transaction.registrations.count(app: app.id))
       try transaction.registrations.deliveryRows(app: app.id) { app.directory.insert(RegistrationEntry($0)) }

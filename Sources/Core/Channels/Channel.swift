@@ -55,6 +55,21 @@ package struct ChannelPush: Sendable {
       pacing: PacingWindow(row, minutes: pacingMinutes), isToOne: row.targetCount == 1)
   }
 
+  /// The push in each language other than its default, with those of the targets who get it in that.
+  package var translations: [(push: ChannelPush, targets: NumberSet)] {
+    (push.languages?.texts ?? []).map { text in
+      let other = StoredPush(
+        content: text.content, strategy: push.strategy, elsewhere: push.elsewhere, fallback: push.fallback)
+      return (ChannelPush(self, saying: other), text.targets)
+    }
+  }
+
+  private init(_ push: ChannelPush, saying other: StoredPush) {
+    self.init(
+      app: push.app, id: push.id, targets: push.targets, others: push.others, push: other,
+      acceptedAt: push.acceptedAt, expires: push.expires, pacing: push.pacing, isToOne: push.isToOne)
+  }
+
   /// The targets of a leg of the channel, nil for none.
   package func targets(leg number: UInt8) -> Recipients? {
     let targets = number == DeliveryLeg.main ? targets : others[number]

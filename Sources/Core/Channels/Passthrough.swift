@@ -18,8 +18,7 @@ final class Passthrough: Channel {
 
   func deliver(_ push: ChannelPush) {
     let (app, id) = (push.app, push.id)
-    contents.insert(
-      id, push.content, push.push.strategy, elsewhere: push.push.elsewhere, fallback: push.push.fallback)
+    contents.insert(id, push.push, encoded: push.content)
     let live = LivePush(app: app.id, id: id, push: push.push, expires: push.expires)
     let expires = push.expires.secondsRoundedUp
     if let pacing = push.pacing {

@@ -50,7 +50,16 @@ package final class PluggedChannels: Sendable {
 
   /// Why a push is not accepted: a channel's service would refuse it. Nil if nothing is wrong.
   func fault(_ request: AcceptRequest, in app: App) -> APIError? {
-    var content = request.push.content
+    if let fault = fault(request.push.content, request, in: app) { return fault }
+    for translation in request.push.translations {
+      guard let fault = fault(translation.content, request, in: app) else { continue }
+      return fault.saying("languages.\(translation.language.text): \(fault.message)")
+    }
+    return nil
+  }
+
+  private func fault(_ said: PushContent, _ request: AcceptRequest, in app: App) -> APIError? {
+    var content = said
     content.overrides = request.overrides
     let strategy = request.push.options.strategy
     return carrying(content.parts).lazy.compactMap { $0.channel.fault(content, strategy, in: app) }.first

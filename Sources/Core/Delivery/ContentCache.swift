@@ -19,14 +19,17 @@ final class ContentCache: Sendable {
     let elsewhere: NumberSet?
     /// Whose it brings later.
     let fallback: PushFallback?
+    let languages: PushLanguages?
   }
 
   private struct Block: Sendable {
     var bytes: [UInt8] = []
     var ids: [MessageID] = []
+    /// About what is kept of its pushes in other languages.
+    var languageBytes = 0
 
     /// About what it takes, with the places of its contents.
-    var size: Int { bytes.count + 64 * ids.count }
+    var size: Int { bytes.count + 64 * ids.count + languageBytes }
   }
 
   private struct State: Sendable {
@@ -41,15 +44,12 @@ final class ContentCache: Sendable {
     /// Recently used contents, decoded: many devices read the same broadcast.
     var decoded: [MessageID: StoredPush] = [:]
 
-    mutating func insert(
-      _ id: MessageID, _ content: [UInt8], _ strategy: Strategy, _ elsewhere: NumberSet?,
-      _ fallback: PushFallback?, _ limit: Int
-    ) {
-      if blocks.last.map({
-        !$0.ids.isEmpty && $0.bytes.count + content.count > ContentCache.blockBytes(limit)
-      })
-        ?? true
-      {
+    mutating func insert(_ id: MessageID, _ content: [UInt8], _ push: StoredPush, _ limit: Int) {
+      let more = content.count + (push.languages?.bytes ?? 0)
+      let isFull = blocks.last.map {
+        !$0.ids.isEmpty && $0.bytes.count + $0.languageBytes + more > ContentCache.blockBytes(limit)
+      }
+      if isFull ?? true {
         var block = spare ?? Block()
         spare = nil
         block.bytes.reserveCapacity(ContentCache.blockBytes(limit))
@@ -58,11 +58,13 @@ final class ContentCache: Sendable {
       let last = blocks.count - 1
       places[id] = Place(
         block: gone + last, start: UInt32(blocks[last].bytes.count), count: UInt32(content.count),
-        strategy: strategy, elsewhere: elsewhere, fallback: fallback)
+        strategy: push.strategy, elsewhere: push.elsewhere, fallback: push.fallback,
+        languages: push.languages)
       decoded[id] = nil
       size -= blocks[last].size
       blocks[last].bytes += content
       blocks[last].ids.append(id)
+      blocks[last].languageBytes += more - content.count
       size += blocks[last].size
       while size > limit, blocks.count > 1 { dropFirst() }
     }
@@ -77,6 +79,7 @@ final class ContentCache: Sendable {
       gone += 1
       block.bytes.removeAll(keepingCapacity: true)
       block.ids.removeAll(keepingCapacity: true)
+      block.languageBytes = 0
       spare = block
     }
   }
@@ -104,7 +107,8 @@ final class ContentCache: Sendable {
     }
     guard let (place, bytes) = encoded, let content = PushContent(decoding: bytes) else { return known }
     let push = StoredPush(
-      content: content, strategy: place.strategy, elsewhere: place.elsewhere, fallback: place.fallback)
+      content: content, strategy: place.strategy, elsewhere: place.elsewhere, fallback: place.fallback,
+      languages: place.languages)
     state.withLock { state in
       // It may have been removed, or replaced by another, in the meantime.
       guard let now = state.places[id], now.block == place.block, now.start == place.start else { return }
@@ -119,12 +123,10 @@ final class ContentCache: Sendable {
     state.withLock { state in Set(ids.filter { state.places[$0] != nil }) }
   }
 
-  /// Adds a push with its encoded content, or puts it in the place of what was known of it.
-  func insert(
-    _ id: MessageID, _ content: [UInt8], _ strategy: Strategy, elsewhere: NumberSet?,
-    fallback: PushFallback? = nil
-  ) {
-    state.withLock { $0.insert(id, content, strategy, elsewhere, fallback, byteLimit) }
+  /// Adds a push, whose content is given in its encoded form as well, or puts it in the place of what was
+  /// known of it.
+  func insert(_ id: MessageID, _ push: StoredPush, encoded content: [UInt8]) {
+    state.withLock { $0.insert(id, content, push, byteLimit) }
   }
 
   /// Forgets pushes that are erased.
@@ -141,8 +143,5 @@ final class ContentCache: Sendable {
   func removeAll() { state.withLock { $0 = State() } }
 
   /// The same, of a push whose content is not at hand in its encoded form.
-  func insert(_ id: MessageID, _ push: StoredPush) {
-    insert(
-      id, push.content.encode(), push.strategy, elsewhere: push.elsewhere, fallback: push.fallback)
-  }
+  func insert(_ id: MessageID, _ push: StoredPush) { insert(id, push, encoded: push.content.encode()) }
 }

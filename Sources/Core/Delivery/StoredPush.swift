@@ -12,30 +12,39 @@ package struct StoredPush: Sendable {
   package let elsewhere: NumberSet?
   /// Whose notification another channel brings unless they acknowledge the push in time, nil for nobody.
   package let fallback: PushFallback?
+  /// What some of the targets get in their language in place of `content`, nil for nobody.
+  package let languages: PushLanguages?
 
   /// Makes a push.
   package init(
     content: PushContent, strategy: Strategy = .jpush, elsewhere: NumberSet? = nil,
-    fallback: PushFallback? = nil
+    fallback: PushFallback? = nil, languages: PushLanguages? = nil
   ) {
     self.content = content
     self.strategy = strategy
     self.elsewhere = elsewhere
     self.fallback = fallback
+    self.languages = languages
   }
 
   /// What the database holds, nil if it is unreadable.
   init?(_ stored: StoredContent) {
     guard let content = PushContent(decoding: stored.content) else { return nil }
+    let languages = stored.languages.map { PushLanguages(decoding: $0) }
+    // Unreadable like the rest of it.
+    if case .some(.none) = languages { return nil }
     self.init(
       content: content, strategy: Strategy(number: stored.strategy) ?? .jpush,
-      elsewhere: Self.elsewhere(stored.legs), fallback: PushFallback(stored.fallbacks))
+      elsewhere: Self.elsewhere(stored.legs), fallback: PushFallback(stored.fallbacks),
+      languages: languages.flatMap { $0 })
   }
 
   /// What the database holds, nil if it is unreadable.
   init?(_ row: PushRow, _ fallbacks: [FallbackRow] = []) {
     self.init(
-      StoredContent(content: row.content, strategy: row.strategy, legs: row.legs, fallbacks: fallbacks))
+      StoredContent(
+        content: row.content, languages: row.languages, strategy: row.strategy, legs: row.legs,
+        fallbacks: fallbacks))
   }
 
   /// Whose notification other channels bring.
@@ -53,6 +62,31 @@ package struct StoredPush: Sendable {
   /// is about to bring it; nil for no such moment.
   package func showBefore(_ number: RegistrationNumber) -> Timestamp? {
     fallback.flatMap { $0.targets.contains(number) ? $0.showBefore : nil }
+  }
+
+  // MARK: Languages
+
+  /// The push as a registration gets it: with its language as the only one.
+  package func inLanguage(of number: RegistrationNumber) -> StoredPush {
+    guard let languages else { return self }
+    return saying(languages.content(for: number) ?? content)
+  }
+
+  /// The push in each language that some registrations get, with those of them who do. Nobody is in two.
+  package func byLanguage(_ targets: NumberSet) -> [(push: StoredPush, targets: NumberSet)] {
+    guard let languages else { return [(self, targets)] }
+    var (parts, others): ([(push: StoredPush, targets: NumberSet)], NumberSet) = ([], targets)
+    for text in languages.texts {
+      let some = text.targets.intersection(targets)
+      guard !some.isEmpty else { continue }
+      parts.append((saying(text.content), some))
+      others.subtract(some)
+    }
+    return others.isEmpty ? parts : [(saying(content), others)] + parts
+  }
+
+  private func saying(_ content: PushContent) -> StoredPush {
+    StoredPush(content: content, strategy: strategy, elsewhere: elsewhere, fallback: fallback)
   }
 
   /// The JSON that a device of a platform gets over our connection: without what another channel brings it.

@@ -18,20 +18,23 @@ final class DeviceGateways: Sendable {
 
   // MARK: Pushes
 
-  /// Sends a push to devices that are connected.
+  /// Sends a push to devices that are connected, to each in its language.
   func send(_ push: LivePush, of app: App, to devices: [DispatchPlan.Reachable]) {
     guard push.isLate else {
-      for device in devices {
-        send(.push(push, device.number, device.location), to: device.location)
-      }
+      for device in devices { send(push, to: device) }
       return
     }
     // Not in commit order: it may have been recalled in the meantime.
     lateOrder.withLock { _ in
       for device in devices where app.directory.isWaiting(push.id, for: device.number) {
-        send(.push(push, device.number, device.location), to: device.location)
+        send(push, to: device)
       }
     }
+  }
+
+  private func send(_ push: LivePush, to device: DispatchPlan.Reachable) {
+    let own = push.push.languages == nil ? push : push.with(push.push.inLanguage(of: device.number))
+    send(.push(own, device.number, device.location), to: device.location)
   }
 
   /// Has devices remove a recalled push.

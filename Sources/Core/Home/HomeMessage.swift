@@ -24,7 +24,7 @@ package enum HomeMessage: Sendable {
   case waiting(Location, count: Int)
   /// A push for one device.
   case push(LivePush, RegistrationNumber, Location)
-  /// A push for all devices of a set that are connected here.
+  /// A push for all devices of a set that are connected here, to each in its language.
   case broadcast(LivePush, targets: NumberSet)
   /// A push was recalled: devices that got it are told, the others do not get it.
   case recall(MessageID, AppID, audience: NumberSet)
@@ -67,6 +67,12 @@ package struct LivePush: Sendable {
     self.isLate = isLate
     self.mayOvertake = mayOvertake
     self.expires = expires
+  }
+
+  /// The same with something else for its devices.
+  package func with(_ push: StoredPush) -> LivePush {
+    LivePush(
+      app: app, id: id, push: push, isLate: isLate, mayOvertake: mayOvertake, expires: expires)
   }
 
   /// Whether its time is over.

@@ -244,7 +244,9 @@ package final class LocalHome: AppHome {
       // Checked again, because a push may have been recalled while its content was read. A later recall is
       // sent before or after this answer, and the session handles it.
       let waiting = directory.waiting(page.ids, for: number, at: seconds)
-      let kept = contents.filter { waiting.contains($0.0) }.map { KeptPush(id: $0.0, push: $0.1) }
+      let kept = contents.filter { waiting.contains($0.0) }.map {
+        KeptPush(id: $0.0, push: $0.1.inLanguage(of: number))
+      }
       answer(.pulled(session.location, .pushes(kept, through: last)), at: session.location)
     }
   }

@@ -30,7 +30,7 @@ package struct DeviceFile: Sendable {
     package let id: MessageID
     /// When it was accepted.
     package let createdAt: Timestamp
-    /// What devices get, in the router's encoding.
+    /// What the device gets, in the router's encoding.
     package let content: [UInt8]
     /// Its outcome for this device.
     package let diagnosis: Diagnosis
@@ -91,6 +91,7 @@ extension Diagnostics {
           let found = try facts(
             of: push.id, .there(number), app, transaction, at: now, callbackDepth: Self.callbackDepth)
         else { continue }
+        let own = push.languages.flatMap { PushLanguages(decoding: $0) }?.content(for: number)
         let word: String? =
           switch found.way?.state {
           case .refused(let reason): reason
@@ -102,8 +103,8 @@ extension Diagnostics {
         }
         pushes.append(
           DeviceFile.Push(
-            id: push.id, createdAt: push.createdAt, content: push.content, diagnosis: Diagnosis(found),
-            answer: answer))
+            id: push.id, createdAt: push.createdAt, content: own?.encode() ?? push.content,
+            diagnosis: Diagnosis(found), answer: answer))
       }
       return DeviceFile(
         row: row, history: history, tokens: try transaction.tokens.all(app: app.id, of: number), tags: tags,

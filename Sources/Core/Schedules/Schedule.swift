@@ -39,6 +39,9 @@ package struct Schedule: Sendable {
     if let id = row.segment, let segment = try transaction.segments.find(id, app: row.app) {
       bytes += segment.condition
     }
+    if let id = row.template, let template = try transaction.templates.find(id, app: row.app) {
+      bytes += template.body
+    }
     return Hex.encode(Array(SHA256.digest(bytes).prefix(16)))
   }
 

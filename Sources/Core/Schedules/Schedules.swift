@@ -53,7 +53,7 @@ package struct Schedules: Sendable {
         return .failure(
           .scheduleInvalid("The app has \(limit) schedules, and may not have more"))
       }
-      if let fault = try Self.segmentFault(request.push, app, transaction) { return .failure(fault) }
+      if let fault = try Self.nameFault(request.push, app, transaction) { return .failure(fault) }
       let first: LocalTime
       do throws(APIError) { first = try request.trigger.first(from: now, in: zone) } catch {
         return .failure(error)
@@ -62,7 +62,7 @@ package struct Schedules: Sendable {
         app: app.id, uuid: uuid, cid: request.cid, name: request.name, trigger: request.trigger.stored,
         push: request.push.json, createdAt: now, next: zone.occurrence(first),
         last: zone.occurrence(request.trigger.last ?? first))
-      row.segment = request.push.segment
+      (row.segment, row.template) = (request.push.segment, request.push.template)
       row.approval.author = author?.person
       row.id = try transaction.schedules.insert(row)
       if let author {
@@ -108,8 +108,8 @@ package struct Schedules: Sendable {
       var new = row
       new.approval = approval
       if let push = update.push {
-        if let fault = try Self.segmentFault(push, app, transaction) { return .failure(fault) }
-        new.segment = push.segment
+        if let fault = try Self.nameFault(push, app, transaction) { return .failure(fault) }
+        (new.segment, new.template) = (push.segment, push.template)
       }
       new.name = update.name ?? row.name
       new.isEnabled = update.isEnabled ?? (row.isEnabled || approval.state != row.approval.state)
@@ -230,20 +230,32 @@ package struct Schedules: Sendable {
 
   // MARK: Helpers
 
-  /// Why an app's plan does not allow a push.
+  /// Names of some of `count` schedules, for a sentence.
+  static func named(_ names: [String], count: Int) -> String {
+    let others = count - names.count
+    let text = names.map { "'\($0)'" }.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+    return "\(count == 1 ? "schedule" : "schedules") \(text)"
+  }
+
+  /// Why an app's plan does not allow a push, or the facts do not that it asks for.
   func planFault(_ push: ScheduledPush, _ app: App) -> APIError? {
-    app.plan.fault(push.request.options).map {
+    (app.plan.fault(push.request.options) ?? app.facts.fault(push.request)).map {
       .scheduleInvalid("push: \($0.message)")
     }
   }
 
-  /// A push to a segment that the app does not have. One that it has cannot be deleted before the schedule is
-  /// over.
-  private static func segmentFault(
+  /// A push that names a segment or a template which the app does not have. Those that it has cannot be
+  /// deleted before the schedule is over.
+  private static func nameFault(
     _ push: ScheduledPush, _ app: App, _ transaction: WriteTransaction
   ) throws(StorageError) -> APIError? {
-    guard let id = push.segment, try transaction.segments.find(id, app: app.id) == nil else { return nil }
-    return .scheduleInvalid("push: audience.segment: the app has no segment \(id)")
+    if let id = push.segment, try transaction.segments.find(id, app: app.id) == nil {
+      return .scheduleInvalid("push: audience.segment: the app has no segment \(id)")
+    }
+    if let id = push.template, try transaction.templates.find(id, app: app.id) == nil {
+      return .scheduleInvalid("push: template.id: the app has no template \(id)")
+    }
+    return nil
   }
 
   private func write(

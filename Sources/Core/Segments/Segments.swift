@@ -47,7 +47,8 @@ package enum SegmentFailure: Error, Sendable {
     case .unknown(let id): .invalidValue("The app has no segment \(id)")
     case .nameTaken: .invalidValue("name is used by another segment")
     case .full: .overLimit("The app has \(Segments.most) segments, and may not have more")
-    case .inUse(let names, let count): .invalidValue(Self.inUse(names, count))
+    case .inUse(let names, let count):
+      .invalidValue("The segment is in use by the \(Schedules.named(names, count: count))")
     case .pushNotKept(let id): .invalidValue("The condition names push \(id.rawValue), which is not kept")
     case .factsNotWanted(let facts):
       .notPermitted(
@@ -57,11 +58,6 @@ package enum SegmentFailure: Error, Sendable {
     }
   }
 
-  private static func inUse(_ names: [String], _ count: Int) -> String {
-    let others = count - names.count
-    let text = names.map { "'\($0)'" }.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
-    return "The segment is in use by the \(count == 1 ? "schedule" : "schedules") \(text)"
-  }
 }
 
 /// The segments of apps. Which devices are in one is found anew at every use: nothing is kept of it.

@@ -11,12 +11,18 @@ package struct PushRequest: Equatable, Sendable {
   package var audience: Audience
   /// What the devices get.
   package var content: PushContent
+  /// What devices get in other languages, in place of `content`.
+  package var translations: [Translation] = []
   /// How the push is carried out.
   package var options: PushOptions
   /// What is reported to the app server.
   package var callback: PushCallback?
   /// Members of the push object that are accepted without effect, by their paths.
   package var ignored: [String] = []
+  /// The template that it names; nil for none.
+  package private(set) var template: Int64?
+  /// The push object with the texts of that template in its place, JSON in UTF-8.
+  package private(set) var resolved: [UInt8]?
   /// Whether it is a request of Getui's API.
   package private(set) var isGetui = false
 
@@ -35,8 +41,8 @@ package struct PushRequest: Equatable, Sendable {
   }
 
   private static let known: Set<String> = [
-    "cid", "platform", "audience", "notification", "message", "live_activity", "inapp_message",
-    "notification_3rd", "sms_message", "options", "callback",
+    "cid", "platform", "audience", "notification", "message", "languages", "live_activity",
+    "inapp_message", "notification_3rd", "sms_message", "options", "callback", "template",
   ]
 
   /// Reads the push object of `POST /v3/push` (JPush REST v3, section "The push object"). Throws JPush's
@@ -49,10 +55,15 @@ package struct PushRequest: Equatable, Sendable {
     guard let object = json.object else {
       throw .invalidValue("The body must be a JSON object")
     }
-    let push = Fields(object)
+    var push = Fields(object)
     try push.allow(known)
+    let use = try PushTemplate.resolve(push, rules)
+    if let use { push = Fields(use.object, ignored: push.ignored) }
     let platforms = try platforms(push)
-    return try parse(push, platforms, try Audience.parse(push, rules: rules, kind: kind), rules)
+    var request = try parse(push, platforms, try Audience.parse(push, rules: rules, kind: kind), rules)
+    request.template = use?.id
+    request.resolved = use.map { JSONWriter.serialize(.object($0.object)) }
+    return request
   }
 
   /// Reads a push object without the member `audience` for an audience that is known already, whose names are
@@ -61,7 +72,7 @@ package struct PushRequest: Equatable, Sendable {
     _ object: JSONObject, to audience: Audience, rules: PushRules
   ) throws(APIError) -> PushRequest {
     let push = Fields(object)
-    try push.allow(known)
+    try push.allow(known.subtracting(["template"]))
     let platforms = try platforms(push)
     try audience.filter?.checkNames(rules)
     return try parse(push, platforms, audience, rules)
@@ -77,10 +88,16 @@ package struct PushRequest: Equatable, Sendable {
       audience = .testDevices(of: audience)
     }
     try options.encryption?.check(audience)
-    let content = try ContentParser(
-      push: push, platforms: platforms, rules: rules, options: options,
-      liveActivityID: audience.liveActivityID
-    ).parse()
+    func readContent(of push: Fields) throws(APIError) -> PushContent {
+      try ContentParser(
+        push: push, platforms: platforms, rules: rules, options: options,
+        liveActivityID: audience.liveActivityID
+      ).parse()
+    }
+    let content = try readContent(of: push)
+    if push.wish("languages") != nil, options.encryption != nil {
+      throw .invalidValue("languages does not go with options.encryption")
+    }
     if !rules.isGetui { try checkVendorFallback(push) }
     if options.fallbackAfter != nil, !content.hasNotification {
       throw .invalidValue("options.fallback_after needs a notification: vendors' channels bring no messages")
@@ -88,6 +105,9 @@ package struct PushRequest: Equatable, Sendable {
     var request = PushRequest(
       cid: try cid(push), platforms: platforms, audience: audience, content: content, options: options,
       callback: try PushCallback.parse(push))
+    request.translations = try Translation.all(of: push, with: content) { (push) throws(APIError) in
+      try readContent(of: push)
+    }
     request.ignored = push.ignored.names
     request.isGetui = rules.isGetui
     return request

@@ -22,6 +22,9 @@ package struct PushRules: Sendable {
   /// The channels that are plugged in, whose options are read.
   package var channels: [ChannelInfo] = []
 
+  /// Finds the templates that a push may name, by their numbers; nil if it may name none.
+  package var template: (@Sendable (Int64) -> PushTemplate?)?
+
   /// Makes rules; what isn't given is as at JPush: no hyphen, 864000 s (10 days), 2000 bytes.
   package init(
     allowHyphen: Bool = false, maximumTimeToLive: Int = 864_000,

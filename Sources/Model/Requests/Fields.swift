@@ -173,7 +173,7 @@ package struct Fields {
   }
 
   /// Refuses members that have no place in a list and ask for something.
-  func allow(_ keys: some Collection<String>) throws(APIError) {
+  package func allow(_ keys: some Collection<String>) throws(APIError) {
     for member in present where !keys.contains(member.key) && !member.value.asksForNothing {
       let known = keys.sorted().joined(separator: ", ")
       throw faults.unsupportedKey(

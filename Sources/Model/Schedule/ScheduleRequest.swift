@@ -80,6 +80,9 @@ package struct ScheduledPush: Equatable, Sendable {
   /// The number of the segment that its audience names; nil for none.
   package var segment: Int64? { request.audience.filter?.segment }
 
+  /// The number of the template that it names; nil for none.
+  package var template: Int64? { request.template }
+
   /// Members of the schedule object that have no effect.
   package var ignored: [String] { request.ignored.map { "push." + $0 } }
 

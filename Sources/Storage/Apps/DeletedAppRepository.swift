@@ -85,6 +85,7 @@ enum PurgeStatements {
     "DELETE FROM schedule WHERE id IN (SELECT id FROM schedule WHERE app_id = ?1 LIMIT ?2)",
     // Behind the schedules, which refer to them.
     "DELETE FROM segment WHERE app_id = ?1 AND ?2 > 0",
+    "DELETE FROM template WHERE app_id = ?1 AND ?2 > 0",
     """
     DELETE FROM import_batch WHERE id IN (SELECT id FROM import_batch WHERE app_id = ?1 LIMIT ?2)
     """,

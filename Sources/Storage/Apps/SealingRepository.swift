@@ -193,7 +193,7 @@ extension SealingRepository<Writing> {
     for content in contents {
       let id = content.row.0
       switch content.column {
-      case .pushContent, .pushObject:
+      case .pushContent, .pushLanguages, .pushObject:
         try transaction.pushes.delete([MessageID(UInt64(truncatingIfNeeded: id))])
         try database.run("DELETE FROM getui_push WHERE push_id = ?", .integer(id))
         if let app = content.app {
@@ -201,6 +201,9 @@ extension SealingRepository<Writing> {
             "DELETE FROM channel_pending WHERE app_id = ? AND msg_id = ?", .app(app), .integer(id))
         }
       case .schedule: try database.run("DELETE FROM schedule WHERE id = ?", .integer(id))
+      case .template:
+        try database.run("UPDATE schedule SET template = NULL WHERE template = ?", .integer(id))
+        try database.run("DELETE FROM template WHERE id = ?", .integer(id))
       case .task: try database.run("DELETE FROM getui_task WHERE id = ?", .integer(id))
       case .callbackParams: try database.run("DELETE FROM push_callback WHERE msg_id = ?", .integer(id))
       case .callbackBody:
@@ -238,6 +241,12 @@ extension ContentColumn {
       SELECT msg_id AS id, 0 AS part, app_id, content AS bytes FROM push WHERE msg_id > ?1 AND ?2 <= 0
         AND substr(content, 1, 1) = {bytes ff} AND (substr(content, 1, 10) = ?3) = (?4 <> 0) ORDER BY msg_id LIMIT ?5
       """
+    case .pushLanguages:
+      """
+      SELECT msg_id AS id, 0 AS part, app_id, languages AS bytes FROM push WHERE msg_id > ?1 AND ?2 <= 0
+        AND substr(languages, 1, 1) = {bytes ff} AND (substr(languages, 1, 10) = ?3) = (?4 <> 0)
+      ORDER BY msg_id LIMIT ?5
+      """
     case .pushObject:
       """
       SELECT msg_id AS id, 0 AS part, app_id, object AS bytes FROM push WHERE msg_id > ?1 AND ?2 <= 0
@@ -247,6 +256,11 @@ extension ContentColumn {
       """
       SELECT id, 0 AS part, app_id, push_json AS bytes FROM schedule WHERE id > ?1 AND ?2 <= 0
         AND substr(push_json, 1, 1) = {bytes ff} AND (substr(push_json, 1, 10) = ?3) = (?4 <> 0) ORDER BY id LIMIT ?5
+      """
+    case .template:
+      """
+      SELECT id, 0 AS part, app_id, body AS bytes FROM template WHERE id > ?1 AND ?2 <= 0
+        AND substr(body, 1, 1) = {bytes ff} AND (substr(body, 1, 10) = ?3) = (?4 <> 0) ORDER BY id LIMIT ?5
       """
     case .task:
       """
@@ -281,8 +295,10 @@ extension ContentColumn {
   fileprivate var replacement: StaticString {
     switch self {
     case .pushContent: "UPDATE push SET content = ?1 WHERE msg_id = ?2 AND ?3 <= 0 AND content = ?4"
+    case .pushLanguages: "UPDATE push SET languages = ?1 WHERE msg_id = ?2 AND ?3 <= 0 AND languages = ?4"
     case .pushObject: "UPDATE push SET object = ?1 WHERE msg_id = ?2 AND ?3 <= 0 AND object = ?4"
     case .schedule: "UPDATE schedule SET push_json = ?1 WHERE id = ?2 AND ?3 <= 0 AND push_json = ?4"
+    case .template: "UPDATE template SET body = ?1 WHERE id = ?2 AND ?3 <= 0 AND body = ?4"
     case .task: "UPDATE getui_task SET body = ?1 WHERE id = ?2 AND ?3 <= 0 AND body = ?4"
     case .callbackParams:
       "UPDATE push_callback SET params = ?1 WHERE msg_id = ?2 AND ?3 <= 0 AND params = ?4"

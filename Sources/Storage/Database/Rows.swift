@@ -211,6 +211,8 @@ package struct PushRow: Sendable, Equatable {
   package var overrides: MessageID?
   /// What the devices get, in the router's encoding.
   package var content: [UInt8]
+  /// What some of them get in their language, and who, in the router's encoding; nil for nobody.
+  package var languages: [UInt8]?
 
   package init(
     id: MessageID, app: AppID, createdAt: Timestamp, expiresAt: Timestamp, sendno: Int64,
@@ -218,7 +220,7 @@ package struct PushRow: Sendable, Equatable {
     legs: [LegTargetsRow] = [], iosTargets: [UInt8]? = nil,
     unreached: [UInt8]? = nil, leftOut: [UInt8]? = nil, isOnlineOnly: Bool = false, targetCount: UInt32,
     strategy: UInt8 = 0, overrides: MessageID? = nil,
-    content: [UInt8]
+    content: [UInt8], languages: [UInt8]? = nil
   ) {
     self.id = id
     self.app = app
@@ -238,6 +240,7 @@ package struct PushRow: Sendable, Equatable {
     self.strategy = strategy
     self.overrides = overrides
     self.content = content
+    self.languages = languages
   }
 }
 
@@ -363,6 +366,14 @@ extension PushRow {
       targetCount: row.integer("target_count", as: UInt32.self),
       strategy: row.integer("strategy", as: UInt8.self),
       overrides: row.optionalInteger("overrides").map { MessageID(UInt64(truncatingIfNeeded: $0)) },
-      content: row.blob("content"))
+      content: row.blob("content"), languages: row.optionalBlob("languages"))
+  }
+
+  /// The same with what it says opened, if that was sealed.
+  func opened(in database: Database) throws(StorageError) -> PushRow {
+    var push = self
+    push.content = try database.opened(content, of: app, .pushContent)
+    push.languages = try database.opened(ifAny: languages, of: app, .pushLanguages)
+    return push
   }
 }

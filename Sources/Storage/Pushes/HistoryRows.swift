@@ -46,4 +46,6 @@ package struct DeviceHistoryRow: Sendable, Equatable {
   package var createdAt: Timestamp
   /// What devices get, in the router's encoding.
   package var content: [UInt8]
+  /// What some get in their language, in the router's encoding; nil for nobody.
+  package var languages: [UInt8]?
 }

@@ -20,22 +20,21 @@ extension PushRepository<Writing> {
   /// Adds a push with where it comes from. The job fails if the ID is taken.
   package func insert(_ push: PushRow, from source: PushSource = PushSource()) throws(StorageError) {
     let content = try database.stored(push.content, of: push.app, .pushContent)
-    let object = try source.object.map { object throws(StorageError) in
-      try database.stored(object, of: push.app, .pushObject)
-    }
+    let languages = try database.stored(ifAny: push.languages, of: push.app, .pushLanguages)
+    let object = try database.stored(ifAny: source.object, of: push.app, .pushObject)
     try database.runLater(
       """
       INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets,
         own_targets, ios_targets, unreached, left_out, online_only, target_count, strategy,
-        overrides, content, traits, object)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        overrides, content, languages, traits, object)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .message(push.id), .app(push.app), .time(push.createdAt), .time(push.expiresAt),
       .integer(push.sendno), .integer(push.platforms.rawValue), .optional(push.target?.rawValue),
       .optional(push.targets), .optional(push.ownTargets), .optional(push.iosTargets),
       .optional(push.unreached), .optional(push.leftOut),
       .integer(push.isOnlineOnly ? 1 : 0), .integer(push.targetCount), .integer(push.strategy),
-      .optional(push.overrides?.rawValue), .blob(content), .integer(source.traits.rawValue),
-      .optional(object))
+      .optional(push.overrides?.rawValue), .blob(content), .optional(languages),
+      .integer(source.traits.rawValue), .optional(object))
     for row in push.legs { try transaction.channelQueue.setTargets(of: push.id, row) }
     try insertSender(of: push.id, app: push.app, source.sender)
   }

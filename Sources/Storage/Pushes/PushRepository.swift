@@ -5,6 +5,8 @@ import Model
 package struct StoredContent: Sendable, Equatable {
   /// What the devices get, in the router's encoding.
   package var content: [UInt8]
+  /// What some get in their language, in the router's encoding; nil for nobody.
+  package var languages: [UInt8]?
   /// Number of the channel strategy.
   package var strategy: UInt8
   /// Who gets it from vendors' channels.
@@ -13,9 +15,11 @@ package struct StoredContent: Sendable, Equatable {
   package var fallbacks: [FallbackRow]
 
   package init(
-    content: [UInt8], strategy: UInt8, legs: [LegTargetsRow], fallbacks: [FallbackRow] = []
+    content: [UInt8], languages: [UInt8]? = nil, strategy: UInt8, legs: [LegTargetsRow],
+    fallbacks: [FallbackRow] = []
   ) {
     self.content = content
+    self.languages = languages
     self.strategy = strategy
     self.legs = legs
     self.fallbacks = fallbacks
@@ -83,13 +87,15 @@ extension PushRepository {
         guard let sets, isTarget(sets.0, sets.1) else { continue }
       }
       let push = try database.first(
-        "SELECT msg_id, created_at, content FROM push WHERE msg_id = ?", .message(candidate.id)
+        "SELECT msg_id, created_at, content, languages FROM push WHERE msg_id = ?", .message(candidate.id)
       ) {
         DeviceHistoryRow(
-          id: $0.message("msg_id"), createdAt: $0.time("created_at"), content: $0.blob("content"))
+          id: $0.message("msg_id"), createdAt: $0.time("created_at"), content: $0.blob("content"),
+          languages: $0.optionalBlob("languages"))
       }
       guard var push else { continue }
       push.content = try database.opened(push.content, of: app, .pushContent)
+      push.languages = try database.opened(ifAny: push.languages, of: app, .pushLanguages)
       found.append(push)
     }
     let oldest = try database.first(
@@ -274,12 +280,10 @@ extension PushRepository {
     let found = try database.first(
       """
       SELECT msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets, target_count, strategy,
-        overrides, content, own_targets, ios_targets, unreached, left_out, online_only
+        overrides, content, own_targets, ios_targets, unreached, left_out, online_only, languages
       FROM push WHERE msg_id = ?
       """, .message(id), map: PushRow.init)
-    guard var push = found else { return nil }
-    push.content = try database.opened(push.content, of: push.app, .pushContent)
-    return push
+    return try found.map { (push) throws(StorageError) in try push.opened(in: database) }
   }
 
   /// Whom an app's push is for: one registration, or several in the router's encoding; nil if the app has no
@@ -298,10 +302,10 @@ extension PushRepository {
     found.reserveCapacity(ids.count)
     for id in ids {
       let row = try database.first(
-        "SELECT app_id, content, strategy FROM push WHERE msg_id = ?", .message(id)
+        "SELECT app_id, content, languages, strategy FROM push WHERE msg_id = ?", .message(id)
       ) {
         (
-          app: $0.app("app_id"), content: $0.blob("content"),
+          app: $0.app("app_id"), content: $0.blob("content"), languages: $0.optionalBlob("languages"),
           strategy: $0.integer("strategy", as: UInt8.self)
         )
       }
@@ -311,7 +315,9 @@ extension PushRepository {
       }
       found.append(
         StoredContent(
-          content: try database.opened(row.content, of: row.app, .pushContent), strategy: row.strategy,
+          content: try database.opened(row.content, of: row.app, .pushContent),
+          languages: try database.opened(ifAny: row.languages, of: row.app, .pushLanguages),
+          strategy: row.strategy,
           legs: try transaction.channelQueue.targets(of: id),
           fallbacks: try transaction.fallbacks.rows(of: id)))
     }

@@ -9,7 +9,7 @@ extension ScheduleRepository {
   private static var selectSchedule: StaticString {
     """
     SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
-      next_at, last_local, last_at, segment, author, approval, decided_by, decided_at, is_send FROM schedule
+      next_at, last_local, last_at, segment, template, author, approval, decided_by, decided_at, is_send FROM schedule
     """
   }
 
@@ -174,7 +174,8 @@ extension ScheduleRepository {
         ?? ScheduleRow.Occurrence(local: LocalTime(count: 0), at: Timestamp(milliseconds: 0)))
     schedule.id = row.integer("id")
     schedule.isEnabled = row.bool("enabled")
-    schedule.segment = row.isNull("segment") ? nil : row.integer("segment")
+    schedule.segment = row.optionalInteger("segment")
+    schedule.template = row.optionalInteger("template")
     schedule.approval = ScheduleApproval(row)
     return schedule
   }
@@ -188,13 +189,13 @@ extension ScheduleRepository<Writing> {
     return try database.insert(
       """
       INSERT INTO schedule (app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
-        next_at, last_local, last_at, segment, author, approval, is_send)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+        next_at, last_local, last_at, segment, template, author, approval, is_send)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
       """, .app(row.app), .text(row.uuid), .optional(row.cid), .text(row.name),
       .integer(row.isEnabled ? 1 : 0),
       .blob(row.trigger), .blob(push), .time(row.createdAt), .optional(row.next?.local.count),
       .optional(row.next?.at.milliseconds), .integer(row.last.local.count), .time(row.last.at),
-      .optional(row.segment), .optional(row.approval.author?.rawValue),
+      .optional(row.segment), .optional(row.template), .optional(row.approval.author?.rawValue),
       .integer(row.approval.state.rawValue), .integer(row.approval.isSend ? 1 : 0))
   }
 
@@ -204,10 +205,11 @@ extension ScheduleRepository<Writing> {
     try database.run(
       """
       UPDATE schedule SET name = ?, enabled = ?, trigger_json = ?, push_json = ?, next_local = ?, next_at = ?,
-        last_local = ?, last_at = ?, segment = ?, author = ?, approval = ? WHERE id = ?
+        last_local = ?, last_at = ?, segment = ?, template = ?, author = ?, approval = ? WHERE id = ?
       """, .text(row.name), .integer(row.isEnabled ? 1 : 0), .blob(row.trigger), .blob(push),
       .optional(row.next?.local.count), .optional(row.next?.at.milliseconds), .integer(row.last.local.count),
-      .time(row.last.at), .optional(row.segment), .optional(row.approval.author?.rawValue),
+      .time(row.last.at), .optional(row.segment), .optional(row.template),
+      .optional(row.approval.author?.rawValue),
       .integer(row.approval.state.rawValue), .integer(row.id))
   }
 
@@ -260,6 +262,12 @@ extension ScheduleRepository<Writing> {
   package func forgetApprovals(ofSegment segment: Int64) throws(StorageError) {
     try database.run(
       "UPDATE schedule SET approval = 0 WHERE segment = ? AND approval = 2", .integer(segment))
+  }
+
+  /// Takes back the approval of schedules that push with a template: it says something else now.
+  package func forgetApprovals(ofTemplate template: Int64) throws(StorageError) {
+    try database.run(
+      "UPDATE schedule SET approval = 0 WHERE template = ? AND approval = 2", .integer(template))
   }
 
   /// Moves a schedule on; nil when all its occurrences are over.

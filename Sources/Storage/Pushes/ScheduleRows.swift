@@ -19,6 +19,8 @@ package struct ScheduleRow: Sendable, Equatable {
   package var push: [UInt8]
   /// The segment that the push's audience names; nil for none.
   package var segment: Int64?
+  /// The template that the push names; nil for none.
+  package var template: Int64?
   /// When it was made.
   package var createdAt: Timestamp
   /// Its next occurrence; nil once all are over.

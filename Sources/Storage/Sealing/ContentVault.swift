@@ -7,10 +7,14 @@ import Synchronization
 enum ContentColumn: CaseIterable, Sendable {
   /// `push.content`.
   case pushContent
+  /// `push.languages`.
+  case pushLanguages
   /// `push.object`.
   case pushObject
   /// `schedule.push_json`.
   case schedule
+  /// `template.body`.
+  case template
   /// `getui_task.body`.
   case task
   /// `push_callback.params`.
@@ -23,8 +27,10 @@ enum ContentColumn: CaseIterable, Sendable {
   func context(_ app: AppID) -> SealingKeys.Context {
     switch self {
     case .pushContent: .init(app: app, purpose: "push content")
+    case .pushLanguages: .init(app: app, purpose: "push languages")
     case .pushObject: .init(app: app, purpose: "push object")
     case .schedule: .init(app: app, purpose: "schedule")
+    case .template: .init(app: app, purpose: "template")
     case .task: .init(app: app, purpose: "stored message")
     case .callbackParams: .init(app: app, purpose: "callback parameters")
     case .callbackBody: .init(app: app, purpose: "callback body")
@@ -109,6 +115,13 @@ extension Database {
     return ContentVault.seal(bytes, for: column.context(app), with: try sealingKeys())
   }
 
+  /// The same where there may be nothing.
+  func stored(ifAny bytes: [UInt8]?, of app: AppID, _ column: ContentColumn) throws(StorageError) -> [UInt8]?
+  {
+    guard let bytes else { return nil }
+    return try stored(bytes, of: app, column)
+  }
+
   /// What goes into a piece of an app group's file: sealed if any app of the group asks for it.
   func storedPiece(_ bytes: [UInt8], ofGroupFile file: Int64) throws(StorageError) -> [UInt8] {
     guard !bytes.isEmpty, try !sealingApps().isEmpty else { return bytes }
@@ -129,6 +142,14 @@ extension Database {
   /// for a key that contents need.
   func opened(_ stored: [UInt8], of app: AppID, _ column: ContentColumn) throws(StorageError) -> [UInt8] {
     try opened(stored, for: column.context(app))
+  }
+
+  /// The same where there may be nothing.
+  func opened(
+    ifAny stored: [UInt8]?, of app: AppID, _ column: ContentColumn
+  ) throws(StorageError) -> [UInt8]? {
+    guard let stored else { return nil }
+    return try opened(stored, of: app, column)
   }
 
   /// The same for a context.

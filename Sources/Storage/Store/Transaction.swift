@@ -90,6 +90,8 @@ extension Transaction {
   package var deviceKeys: DeviceKeyRepository<Access> { .init(database: database) }
   /// Facts of devices.
   package var facts: FactRepository<Access> { .init(database: database) }
+  /// Templates of apps.
+  package var templates: TemplateRepository<Access> { .init(database: database) }
   /// Segments of apps.
   package var segments: SegmentRepository<Access> { .init(database: database) }
   /// Which home each app has.

@@ -28,7 +28,8 @@ private final class Nothing: Sendable {}
       push: stored,
       expires: Timestamp(milliseconds: 1000), pacing: pacing)
     return ActivePush(
-      push, QueuedPart(targets: push.targets, slot: TokenSlot(.apns, kind: 1), content: Nothing()),
+      push,
+      QueuedPart(targets: push.targets, slot: TokenSlot(.apns, kind: 1), content: QueuedContent(Nothing())),
       results: ["delivered": NumberSet(answered.map { RegistrationNumber($0) })], at: now)
   }
 

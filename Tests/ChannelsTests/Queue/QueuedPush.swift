@@ -30,7 +30,7 @@ struct QueuedPush {
       push: stored, expires: Self.start.adding(seconds: 3600))
     let part = QueuedPart(
       targets: targets, slot: TokenSlot(.apns, kind: 1), fallsBack: fallsBack,
-      collapse: collapse.map { Array($0.utf8) }, content: Nothing())
+      collapse: collapse.map { Array($0.utf8) }, content: QueuedContent(Nothing()))
     parts = [part]
   }
 }

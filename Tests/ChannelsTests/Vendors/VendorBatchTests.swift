@@ -1,4 +1,5 @@
 import BorealisBase
+import Core
 import Model
 import PushTesting
 import Synchronization
@@ -18,6 +19,31 @@ import Testing
     _ = try await scene.push()
     #expect(try await scene.requests(3).count == 3)
     #expect(scene.moments.tokens.sorted() == ["a b", "c d", "e"])
+  }
+
+  /// Devices in one request get the same text; the limit of contents under way counts languages.
+  @Test func `A request brings one language`() async throws {
+    let scene = try await VendorScene(mostTokens: 1000) { _ in .status(200) }
+    defer { scene.end() }
+    let (router, app) = (scene.router, scene.app)
+    try await awaitCallback { router.apps.setFacts(DeviceFactSet(.language), of: app, done: $0) }.get()
+    for (token, language) in [("a", "de"), ("b", "fr"), ("c", "de-AT"), ("d", ""), ("e", "fr-CA"), ("f", "")]
+    {
+      let id = try await scene.device(token)
+      let number = try #require(app.directory.find(id))
+      try await awaitCallback { router.facts.set([.language: language], of: number, in: app, reply: $0) }
+        .get()
+    }
+    _ = try await scene.push(
+      to: #""all""#,
+      #""notification":{"android":{"alert":"x"}},"languages":{"de":{"alert":"y"},"fr":{"alert":"z"}}"#)
+    #expect(try await scene.requests(3).count == 3)
+    #expect(scene.moments.tokens.sorted() == ["a c", "b e", "d f"])
+    for _ in 0..<200 {
+      if try await scene.openPushes() == 0 { break }
+      scene.pass(seconds: 1)
+    }
+    #expect(try await scene.openPushes() == 0)
   }
 
   /// The good tokens of the request are not sent again, and the bad one is taken away.

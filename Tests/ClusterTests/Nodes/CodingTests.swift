@@ -204,4 +204,27 @@ import Testing
     #expect(PushCoding.showBefore(kept, outcome, for: waited) == [live.id: 1_800_000_000_000])
     #expect(PushCoding.showBefore(kept, outcome, for: other).isEmpty)
   }
+
+  /// One push to another node, whatever its languages are: the node applies all of it or asks for it again.
+  @Test func `A broadcast in several languages is told as parts of one`() throws {
+    func content(_ text: String) -> PushContent {
+      PushContent(variants: [
+        ContentVariant(platforms: .all, message: Array("{\"msg_content\":\"\(text)\"}".utf8))
+      ])
+    }
+    let numbers = NumberSet((0..<9).map { RegistrationNumber($0) })
+    let push = StoredPush(
+      content: content("a"),
+      languages: PushLanguages([
+        .init(language: "de", content: content("b"), targets: NumberSet([RegistrationNumber(3), .init(20)])),
+        .init(language: "fr", content: content("c"), targets: NumberSet([RegistrationNumber(30)])),
+      ]))
+    let live = LivePush(app: AppID(1), id: MessageID(9), push: push)
+    let parts = PushCoding.parts(live, numbers, now: Timestamp(milliseconds: 1))
+    #expect(parts.map(\.part) == [0, 1] && parts.map(\.hasMore) == [true, false])
+    let told = try parts.map { part in
+      (try #require(PushCoding.decode(part.content)).content, NumberSet(serialized: part.targets)?.count)
+    }
+    #expect(told.map { $0.0 } == [content("a"), content("b")] && told.map { $0.1 } == [8, 1])
+  }
 }

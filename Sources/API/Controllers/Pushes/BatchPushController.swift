@@ -2,7 +2,6 @@ import BorealisBase
 import Core
 import HTTP
 import Model
-import Synchronization
 
 /// Many pushes to one device or alias each, in one request (JPush REST v3, "batch single push").
 struct BatchPushController: GatewayController {
@@ -21,17 +20,10 @@ struct BatchPushController: GatewayController {
   /// `POST /v3/push/batch/…/single`: `key` is the member of the audience for the `target`. An app's batches
   /// are taken one after the other, so that the writer has one of them between pushes of others.
   private func pushBatch(_ call: GatewayCall, by key: String) {
-    guard let app = call.app else { return }
-    let hasPlace = gateway.batches.run(for: app.id) { [self] done in
-      let isTaken = gateway.background.run(for: app.id.rawValue) { [self] in
-        guard let entries = entries(call) else { return done() }
-        accept(entries, call, app, by: key, done)
-      }
-      guard !isTaken else { return }
-      call.fail(.timeout)
-      done()
+    gateway.runBatch(call) { app, done in
+      guard let entries = entries(call) else { return done() }
+      accept(entries, call, app, by: key, done)
     }
-    if !hasPlace { call.fail(.timeout) }
   }
 
   /// The entries of a body; answers the call itself if it is not valid.
@@ -55,9 +47,9 @@ struct BatchPushController: GatewayController {
     var call = call
     if let budget = admission.budget { call.budget = budget }
     // All are queued for the writer before the first is answered, so that they share its commits.
-    let answers = BatchAnswers(entries.map(\.key)) { [call] in
+    let answers = EntryAnswers<MessageID>(entries.count) { [call] outcomes, ignored in
       done()
-      call.ignoring($1).answer(200, $0)
+      call.ignoring(ignored).answer(200, Self.answer(zip(entries.map(\.key), outcomes)))
     }
     for (index, entry) in entries.enumerated() {
       guard admission.isAdmitted[index] else {
@@ -123,59 +115,18 @@ struct BatchPushController: GatewayController {
       try PushRequest.parse(.object(push), rules: gateway.pushRules(of: app)), isBatch: true,
       object: JSONWriter.serialize(.object(push)))
   }
-}
 
-/// Collects the outcomes of a batch's entries, in their order, and answers when all are complete.
-private final class BatchAnswers: Sendable {
-  private struct State: Sendable {
-    var results: [Result<MessageID, APIError>?]
-    var missing: Int
-    var ignored: [String] = []
-  }
-
-  private let names: [String]
-  private let state: Mutex<State>
-  private let answer: @Sendable (_ body: [UInt8], _ ignored: [String]) -> Void
-
-  init(_ names: [String], answer: @escaping @Sendable ([UInt8], [String]) -> Void) {
-    self.names = names
-    self.answer = answer
-    state = Mutex(State(results: Array(repeating: nil, count: names.count), missing: names.count))
-  }
-
-  /// Adds members of an entry that have no effect, before the entry's outcome is set.
-  func ignore(_ names: [String]) {
-    guard !names.isEmpty else { return }
-    state.withLock { state in
-      for name in names where state.ignored.count < IgnoredMembers.most && !state.ignored.contains(name) {
-        state.ignored.append(name)
+  private static func answer(_ outcomes: some Sequence<(String, Result<MessageID, APIError>)>) -> [UInt8] {
+    json { writer in
+      for (name, outcome) in outcomes {
+        writer.key(name)
+        writer.beginObject()
+        switch outcome {
+        case .success(let id): writer.member("msg_id", id.text)
+        case .failure(let error): error.writeMember(to: &writer)
+        }
+        writer.endObject()
       }
     }
-  }
-
-  /// Sets one, from any thread; each once.
-  func set(_ index: Int, _ result: Result<MessageID, APIError>) {
-    let complete = state.withLock { state -> State? in
-      state.results[index] = result
-      state.missing -= 1
-      return state.missing == 0 ? state : nil
-    }
-    if let complete { answer(json(complete.results), complete.ignored) }
-  }
-
-  private func json(_ results: [Result<MessageID, APIError>?]) -> [UInt8] {
-    var writer = JSONWriter(capacity: 96 * results.count)
-    writer.beginObject()
-    for case (let name, let result?) in zip(names, results) {
-      writer.key(name)
-      writer.beginObject()
-      switch result {
-      case .success(let id): writer.member("msg_id", id.text)
-      case .failure(let error): error.writeMember(to: &writer)
-      }
-      writer.endObject()
-    }
-    writer.endObject()
-    return writer.bytes
   }
 }

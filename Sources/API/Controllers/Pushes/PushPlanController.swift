@@ -13,8 +13,6 @@ struct PushPlanController: GatewayController {
     route(.push, "POST", "/v3/push_plan/create") { $0.createPlan($1) },
     route(.push, "PUT", "/v3/push_plan/update") { $0.updatePlan($1) },
     route(.push, "GET", "/v3/push_plan/list") { $0.listPlans($1) },
-    route(.push, "POST", "/v3/push/template") { $0.refuseTemplate($1) },
-    route(.push, "POST", "/v3/push/template/schedule") { $0.refuseTemplate($1) },
   ]
 
   /// `GET /v3/push/quota`: what vendors' services have said today of the quota that marketing counts against;
@@ -51,11 +49,6 @@ struct PushPlanController: GatewayController {
 
   /// The vendors of JPush's answer.
   private static let vendors = ["xiaomi", "oppo", "vivo"]
-
-  /// Templates exist in JPush's console only.
-  private func refuseTemplate(_ call: GatewayCall) {
-    call.fail(.notPermitted("Templates are not supported"))
-  }
 
   // MARK: Plans
 

@@ -23,7 +23,7 @@ struct ScheduleController: GatewayController {
     guard let app = call.app, let json = call.body() else { return }
     let request: ScheduleRequest
     do throws(APIError) {
-      request = try ScheduleRequest.parse(json, rules: limits.rules)
+      request = try ScheduleRequest.parse(json, rules: gateway.pushRules(of: app))
     } catch {
       call.fail(error)
       return
@@ -101,7 +101,8 @@ struct ScheduleController: GatewayController {
       let isGetui = (try? found.get())?.isGetui == true
       let update: ScheduleUpdate
       do throws(APIError) {
-        update = try ScheduleUpdate.parse(json, rules: isGetui ? limits.rules.forGetui : limits.rules)
+        let rules = gateway.pushRules(of: app)
+        update = try ScheduleUpdate.parse(json, rules: isGetui ? rules.forGetui : rules)
       } catch {
         call.fail(error)
         return

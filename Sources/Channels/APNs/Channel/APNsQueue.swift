@@ -87,7 +87,10 @@ extension ChannelPush {
         fallsBack: slot.kind == .device
           && Routing.fallsBackToOwn(push.strategy, on: .ios, push.content.parts(for: .ios)),
         lifetime: notification.isBrief ? APNsNotification.briefSeconds : nil,
-        collapse: notification.collapse.given, content: APNsContent(notification))
+        collapse: notification.collapse.given,
+        content: queued(APNsContent(notification)) { other in
+          other.push.content.apple.first { $0.slot == notification.slot }.map { APNsContent($0) }
+        })
     }
   }
 }

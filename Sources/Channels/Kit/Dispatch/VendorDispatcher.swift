@@ -111,7 +111,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       let most = mostTokens
       let taken = queue.take(
         service, upTo: most == 1 || isProbing ? room : most,
-        ofPushes: most == 1 ? .max : max(1, room / max(1, vendor.fewestTokens - 1)),
+        ofContents: most == 1 ? .max : max(1, room / max(1, vendor.fewestTokens - 1)),
         authorization: token)
       guard !taken.isEmpty else { return }
       let batches = batches(of: taken)

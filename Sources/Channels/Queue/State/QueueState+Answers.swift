@@ -5,18 +5,19 @@ import Storage
 /// Sending, and the handling of results.
 extension QueueState {
   mutating func take(
-    _ service: ServiceID, upTo count: Int, ofPushes pushes: Int, authorization: (any AnyObject & Sendable)?,
+    _ service: ServiceID, upTo count: Int, ofContents most: Int, authorization: (any AnyObject & Sendable)?,
     app: AppID, at now: Timestamp
   ) -> [Outgoing] {
     guard let target = targets[service], var queue = ready.removeValue(forKey: service) else { return [] }
     var taken: [Outgoing] = []
     taken.reserveCapacity(min(count, queue.count))
-    var legs: Set<LegKey> = []
+    var contents: Set<ObjectIdentifier> = []
     while taken.count < count, let delivery = queue.next(place: taken.count) {
       guard let push = open[delivery.key], !endIfTakenBack(delivery), push.awaits(delivery.row.number) else {
         continue
       }
-      guard legs.count < pushes || legs.contains(delivery.key) else {
+      let content = push.part.content.content(for: delivery.row.number)
+      guard contents.count < most || contents.contains(ObjectIdentifier(content)) else {
         queue.append(delivery, isLarge: push.isLarge, atFront: true)
         break
       }
@@ -43,13 +44,13 @@ extension QueueState {
       if push.part.badge != .unchanged {
         badges.send(delivery.row.number, takenAt: delivery.readAt.badges)
       }
-      if pushes < count { legs.insert(delivery.key) }
+      if most < count { contents.insert(ObjectIdentifier(content)) }
       let tag = inFlight.begin(
         InFlightRequest(delivery: delivery, sentAt: now, target: target, authorization: authorization),
         of: app)
       taken.append(
         Outgoing(
-          tag: tag, delivery: delivery, push: push.id, expires: push.expires, content: push.part.content,
+          tag: tag, delivery: delivery, push: push.id, expires: push.expires, content: content,
           target: target))
     }
     // Nothing was added in the meantime: `finish` touches no queue.

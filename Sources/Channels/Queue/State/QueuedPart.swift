@@ -31,8 +31,8 @@ package struct QueuedPart: Sendable {
   package let collapse: [UInt8]?
   /// Which of the app's quotas it counts against, where the service has several; nil for the only one.
   package let quota: String?
-  /// The content for the channel's requests.
-  package let content: any AnyObject & Sendable
+  /// The contents for the channel's requests.
+  package let content: QueuedContent
 
   /// The highest number of a leg.
   package static let maximumLeg: UInt8 = 4
@@ -42,7 +42,7 @@ package struct QueuedPart: Sendable {
     serviceOfToken: (@Sendable ([UInt8]) -> ServiceID)? = nil,
     badge: BadgeChange = .unchanged, isTriedOnce: Bool = false, fallsBack: Bool = false,
     goesOn: Bool = false, lifetime: Int64? = nil, collapse: [UInt8]? = nil, quota: String? = nil,
-    content: any AnyObject & Sendable
+    content: QueuedContent
   ) {
     self.leg = leg
     self.targets = targets
@@ -65,6 +65,26 @@ package struct QueuedPart: Sendable {
   }
 }
 
+/// What a channel's requests bring of a push: the same to all devices that get it in one language.
+package struct QueuedContent: Sendable {
+  /// What it is in the push's default language.
+  private let common: any AnyObject & Sendable
+  /// Who gets something else, and what.
+  private let others: [(targets: NumberSet, content: any AnyObject & Sendable)]
+
+  package init(
+    _ common: any AnyObject & Sendable,
+    others: [(targets: NumberSet, content: any AnyObject & Sendable)] = []
+  ) {
+    (self.common, self.others) = (common, others)
+  }
+
+  /// What a device gets.
+  package func content(for number: RegistrationNumber) -> any AnyObject & Sendable {
+    others.first { $0.targets.contains(number) }?.content ?? common
+  }
+}
+
 /// The target of an app's requests to a service: a dispatcher with the app's credential. The queue stores it
 /// with each request, since a service may get another one in the meantime.
 package protocol ServiceTarget: AnyObject, Sendable {
@@ -80,4 +100,15 @@ package protocol ServiceTarget: AnyObject, Sendable {
 struct LegKey: Hashable, Sendable {
   let push: MessageID
   let leg: UInt8
+}
+
+extension ChannelPush {
+  /// What the channel's requests bring of it: `common` in its default language; `render` makes the same in
+  /// another one.
+  func queued<Content: AnyObject & Sendable>(
+    _ common: Content, render: (ChannelPush) -> Content?
+  ) -> QueuedContent {
+    let others = translations.map { (targets: $0.targets, content: render($0.push) ?? common) }
+    return QueuedContent(common, others: others)
+  }
 }

@@ -1,0 +1,192 @@
+import BorealisBase
+import Model
+import Storage
+import Synchronization
+
+/// A template: what pushes say that name it, under a name.
+package struct Template: Sendable, Equatable {
+  /// Its number, by which pushes name it.
+  package let id: Int64
+  /// What people call it.
+  package let name: String
+  /// What it says.
+  package let content: PushTemplate
+  /// When it was made.
+  package let createdAt: Timestamp
+  /// When name or texts were changed last.
+  package let changedAt: Timestamp
+
+  init?(_ row: TemplateRow) {
+    guard let json = (try? parseJSON(row.body))?.object, let content = try? PushTemplate.parse(json) else {
+      return nil
+    }
+    (id, name, self.content) = (row.id, row.name, content)
+    (createdAt, changedAt) = (row.createdAt, row.changedAt)
+  }
+}
+
+/// Why a template was not kept.
+package enum TemplateFailure: Error, Sendable {
+  /// The app has no template of the number.
+  case unknown(Int64)
+  /// Another template of the app has the name.
+  case nameTaken
+  /// The app has as many as it may.
+  case full
+  /// These schedules will still push with it: names of some, and how many there are.
+  case inUse(names: [String], count: Int)
+  /// The database failed.
+  case storage(StorageError)
+
+  /// What a caller of the push API is told.
+  package var apiError: APIError {
+    switch self {
+    case .unknown(let id): .invalidValue("The app has no template \(id)")
+    case .nameTaken: .invalidValue("name is used by another template")
+    case .full: .overLimit("The app has \(Templates.most) templates, and may not have more")
+    case .inUse(let names, let count):
+      .invalidValue("The template is in use by the \(Schedules.named(names, count: count))")
+    case .storage(let error): error.apiError
+    }
+  }
+}
+
+/// The templates of an app in memory, where push objects that name one are read.
+final class TemplateTable: Sendable {
+  private let templates = Mutex<[Int64: Template]>([:])
+
+  func find(_ id: Int64) -> Template? { templates.withLock { $0[id] } }
+
+  var all: [Template] { templates.withLock { Array($0.values) } }
+
+  func set(_ template: Template) { templates.withLock { $0[template.id] = template } }
+
+  func remove(_ id: Int64) { templates.withLock { $0[id] = nil } }
+
+  /// Takes over what is stored.
+  func load(_ rows: [TemplateRow]) {
+    let all = Dictionary(rows.compactMap { Template($0) }.map { ($0.id, $0) }) { $1 }
+    templates.withLock { $0 = all }
+  }
+}
+
+extension App {
+  /// What a template of it says; nil if it has none of the number.
+  package func template(_ id: Int64) -> PushTemplate? { templates.find(id)?.content }
+
+  /// Rules of push objects as they are for the app: what its plan allows, and its templates.
+  package func pushRules(_ common: PushRules) -> PushRules {
+    var rules = common.limited(to: plan.maxTimeToLive)
+    rules.template = { [self] in template($0) }
+    return rules
+  }
+}
+
+/// The templates of apps. They are in the memory of the app's home, and change there when the change is
+/// stored.
+package struct Templates: Sendable {
+  /// How an answer comes.
+  package typealias Reply<Value> = @Sendable (Result<Value, TemplateFailure>) -> Void
+
+  /// The most templates of an app.
+  package static let most = 100
+  /// The longest name, in bytes.
+  package static let longestName = 100
+
+  let store: Store
+  let time: any TimeSource
+
+  /// Whether a template may have a name.
+  package static func isName(_ text: String) -> Bool {
+    (1...longestName).contains(text.utf8.count) && text.isPlainLine
+  }
+
+  /// An app's templates, by name.
+  package func list(of app: App) -> [Template] {
+    app.templates.all.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+  }
+
+  /// A template of an app.
+  package func find(_ id: Int64, of app: App) -> Template? { app.templates.find(id) }
+
+  /// Adds a template. `entry` makes the audit log entry of the person who does so.
+  package func add(
+    _ name: String, _ content: PushTemplate, to app: App,
+    noting entry: @escaping @Sendable (Template) -> AuditRow? = { _ in nil },
+    reply: @escaping Reply<Template>
+  ) {
+    let now = time.now()
+    write(0, of: app, entry, reply) { transaction throws(StorageError) in
+      try transaction.templates.add(
+        app: app.id, name: name, body: JSONWriter.serialize(.object(content.json)), limit: Self.most, at: now)
+    }
+  }
+
+  /// Changes name and texts of a template; pushes of schedules that are still to come say the new ones, and
+  /// need to be approved anew.
+  package func change(
+    _ id: Int64, to name: String, _ content: PushTemplate, of app: App,
+    noting entry: @escaping @Sendable (Template) -> AuditRow? = { _ in nil },
+    reply: @escaping Reply<Template>
+  ) {
+    let now = time.now()
+    write(id, of: app, entry, reply) { transaction throws(StorageError) in
+      let stored = try transaction.templates.change(
+        id, app: app.id, name: name, body: JSONWriter.serialize(.object(content.json)), at: now)
+      if case .stored = stored { try transaction.schedules.forgetApprovals(ofTemplate: id) }
+      return stored
+    }
+  }
+
+  /// Deletes a template that no schedule will push with any more.
+  package func delete(
+    _ id: Int64, of app: App, noting entry: @escaping @Sendable (Template) -> AuditRow? = { _ in nil },
+    reply: @escaping Reply<Void>
+  ) {
+    let now = time.now()
+    store.write(of: app.id) { transaction throws(StorageError) in
+      let deletion = try transaction.templates.delete(id, app: app.id, at: now)
+      if case .deleted(let row) = deletion, let entry = Template(row).flatMap(entry) {
+        try transaction.audit.add(entry)
+      }
+      return deletion
+    } completion: { result in
+      switch result {
+      case .failure(let error): reply(.failure(.storage(error)))
+      case .success(.unknown): reply(.failure(.unknown(id)))
+      case .success(.inUse(let names, let count)): reply(.failure(.inUse(names: names, count: count)))
+      case .success(.deleted):
+        app.templates.remove(id)
+        reply(.success(()))
+      }
+    }
+  }
+
+  private func write(
+    _ id: Int64, of app: App, _ entry: @escaping @Sendable (Template) -> AuditRow?,
+    _ reply: @escaping Reply<Template>,
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> TemplateStorage
+  ) {
+    store.write(of: app.id) { transaction throws(StorageError) in
+      let storage = try body(transaction)
+      if case .stored(let row) = storage, let entry = Template(row).flatMap(entry) {
+        try transaction.audit.add(entry)
+      }
+      return storage
+    } completion: { result in
+      let result = result.mapError { .storage($0) }.flatMap { Self.template($0, id) }
+      if case .success(let template) = result { app.templates.set(template) }
+      reply(result)
+    }
+  }
+
+  private static func template(_ storage: TemplateStorage, _ id: Int64) -> Result<Template, TemplateFailure> {
+    switch storage {
+    case .stored(let row):
+      Template(row).map { .success($0) } ?? .failure(.storage(StorageError(.corrupt, "not a template")))
+    case .nameTaken: .failure(.nameTaken)
+    case .full: .failure(.full)
+    case .unknown: .failure(.unknown(id))
+    }
+  }
+}
