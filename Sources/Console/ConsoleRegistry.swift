@@ -54,6 +54,7 @@ enum ConsoleRegistry {
     Entry { DevicePages(router: $0.router) },
     Entry { NamePages(router: $0.router) },
     Entry { SegmentPages(router: $0.router) },
+    Entry { TemplatePages(router: $0.router) },
     Entry { AliasPages(router: $0.router) },
     Entry { DeviceDeletionPages(router: $0.router) },
     Entry { PersonPages(router: $0.router) },

@@ -31,6 +31,7 @@ struct Estate {
   /// A push of somebody else that waits for approval.
   let held: String
   let segment: Int64
+  let template: Int64
   /// The secret of the invitation's link.
   let token = WebToken.make()
 
@@ -93,6 +94,8 @@ struct Estate {
     key = try #require(rest.5)
     guard case .stored(let segment) = rest.6 else { throw StorageError(.other, "no segment") }
     self.segment = segment.id
+    let (router, texts) = (world.router, try PushTemplate.parse(JSONObject.said("T<1> {name}")))
+    template = try await awaitCallback { router.templates.add("T<1>", texts, to: app, reply: $0) }.get().id
   }
 
   private static func planned(_ uuid: String, in app: App, to device: RegistrationID) -> ScheduleRow {
@@ -124,6 +127,7 @@ struct Estate {
       case "{schedule_id}": schedule
       case "{held_id}": held
       case "{segment_id}": String(self.segment)
+      case "{template_id}": String(template)
       case "{rid}": device.text
       case "{person}": String(person.rawValue)
       case "{session}": String(session)
@@ -182,5 +186,14 @@ struct Estate {
         "\(try transaction.audit.entries(.account(account), before: nil, limit: 200).count)",
       ]
     }
+  }
+}
+
+extension JSONObject {
+  /// A template that says a text.
+  fileprivate static func said(_ text: String) -> JSONObject {
+    var object = JSONObject()
+    object.set("alert", .string(text))
+    return object
   }
 }

@@ -21,6 +21,7 @@ from console_returning import go_back, lose_the_session, recover, send_too_much
 from console_segments import use_a_segment
 from console_sending import fill_in_a_push, plan_a_push, take_back
 from console_settings import configure, configure_in_chinese
+from console_templates import use_a_template
 from console_virtual import two_tabs, virtual_device
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
 from stage import DEADLINE, Phone, Server, expect, expect_equal
@@ -287,6 +288,7 @@ async def scenario(server: Server, folder: pathlib.Path, account: pathlib.Path, 
         await take_back(walk, f"http://{server.http}", key)
         await plan_a_push(walk, f"http://{server.http}", key, phone.device.registration_id)
         await use_a_segment(walk, f"http://{server.http}", key)
+        await use_a_template(walk, f"http://{server.http}", key)
         await go_back(walk, f"http://{server.http}", key, phone.device.registration_id)
         await lose_the_session(walk, f"http://{server.http}", key, PASSWORD)
         await configure(walk, server, key, folder, account)

@@ -20,6 +20,7 @@ enum FlashMessage: String, CaseIterable {
   case plannedOver = "planned-over"
   case plannedCanceled = "planned-canceled"
   case segmentDeleted = "segment-deleted"
+  case templateDeleted = "template-deleted"
   case recallUnconfirmed = "recall-unconfirmed"
   case pushApproved = "push-approved"
   case pushStopped = "push-stopped"
@@ -56,6 +57,7 @@ enum FlashMessage: String, CaseIterable {
     case .plannedOver: Words.plannedOver
     case .plannedCanceled: Words.plannedCanceled
     case .segmentDeleted: Words.segmentDeleted
+    case .templateDeleted: Words.templateDeleted
     case .recallUnconfirmed: Words.recallUnconfirmed
     case .pushApproved: Words.wasApprovedNow
     case .pushStopped: Words.wasStoppedNow

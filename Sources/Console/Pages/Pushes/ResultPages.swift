@@ -84,8 +84,22 @@ struct ResultPages: Controller {
       </div>
       \(samples(call, push))
       <section class="card"><details><summary>\(call(Words.deviceGets))</summary>
-      <pre><code>\(excerpt.json)</code></pre></details></section>
+      <pre><code>\(excerpt.json)</code></pre>\(languages(call, push))</details></section>
       """)
+  }
+
+  /// What some devices get in their language.
+  private func languages(_ call: PageCall, _ push: FoundPush) -> HTML {
+    let texts = push.row.languages.flatMap { PushLanguages(decoding: $0) }?.texts ?? []
+    return "\(texts, { language(call, $0) })"
+  }
+
+  private func language(_ call: PageCall, _ text: PushLanguages.Text) -> HTML {
+    """
+
+    <p>\(text.language) · \(call(Counted.devices(text.targets.count)))</p>
+    <pre><code>\(PushExcerpt(text.content.encode()).json)</code></pre>
+    """
   }
 
   /// What the sender asked for and nothing obeys.

@@ -87,5 +87,8 @@ enum AuditWords {
     "session.begin": Phrase("logged in", "登录"),
     "session.code": Phrase("entered incorrect codes after the correct password", "密码正确但动态验证码多次错误"),
     "session.end": Phrase("logged out or ended a session", "退出登录或结束会话"),
+    "template.change": Phrase("changed a template", "修改推送模板"),
+    "template.create": Phrase("created a template", "新建推送模板"),
+    "template.delete": Phrase("deleted a template", "删除推送模板"),
   ]
 }
