@@ -250,6 +250,9 @@ class Device:
             self.state.remember(msg_id)
         self._unacknowledged.append((msg_id, came))
 
+    def _on_facts_wanted(self, facts: int) -> None:
+        """This device reports nothing by itself."""
+
     def _on_recall(self, msg_id: int) -> None:
         self.state.remember(msg_id)
         self.state.save()

@@ -10,6 +10,7 @@ server: everything waits for an event and fails when it has not come by a deadli
 import asyncio
 import contextlib
 import datetime
+import json
 import pathlib
 import signal
 import ssl
@@ -95,6 +96,26 @@ async def segments(scene: Scene) -> None:
     await other.device.set_alias("ben")
     with expect_refusal(NO_SUCH_AUDIENCE):
         await scene.push(to("segment", made["id"]), "to nobody")
+
+
+async def languages(scene: Scene) -> None:
+    """Each device gets a push in its language, and what a template says"""
+    german, other = await scene.phone("german").start(), await scene.phone("other").start()
+    ids = [str(phone.device.registration_id) for phone in (german, other)]
+    await scene.call(scene.api.request, "PUT", "/v1/facts/wanted", {"wanted": ["language"]})
+    facts = {"app_key": scene.app_key, "registration_id": ids[0], "facts": {"language": "de-AT"},
+             "secret": json.loads(german.state_file.read_text())["secret"]}  # fmt: skip
+    await scene.call(scene.api.request, "POST", "/v1/facts", facts)
+    await scene.call(scene.api.batch, "regid", ids, "hello", {"languages": {"de": {"alert": "hallo"}}})
+    texts = {"name": "n", "alert": "hello {n}", "languages": {"de": {"alert": "hallo {n}"}}}
+    made = await scene.call(scene.api.request, "POST", "/v1/templates", texts)
+    push = {"platform": "all", "audience": "all", "template": {"id": made["id"], "values": {"n": 2}}}
+    await scene.call(scene.api.request, "POST", "/v3/push", push)
+    keys = {"id": made["id"], "params": [{"audience": "all", "keys": {"n": 3}, "trace_id": "x"}]}
+    answer = await scene.call(scene.api.request, "POST", "/v3/push/template", keys)
+    expect_equal([entry["code"] for entry in answer["data"]["push_list"]], [0], "codes of the entries")
+    await german.shows("hallo", "hallo 2", "hallo 3")
+    await other.shows("hello", "hello 2", "hello 3")
 
 
 async def offline(scene: Scene) -> None:
@@ -410,6 +431,7 @@ async def restart(scene: Scene) -> None:
 SCENARIOS = [
     audiences,
     segments,
+    languages,
     offline,
     duplicates,
     unacknowledged,

@@ -38,8 +38,9 @@ class Audience(NamedTuple):
 EVERYONE = Audience("all")
 
 
-def batch_entries(targets: list[str], alert: str) -> list[dict]:
-    return [{"platform": "all", "target": target, "notification": {"alert": alert}} for target in targets]
+def batch_entries(targets: list[str], alert: str, more: dict | None = None) -> list[dict]:
+    push = {"platform": "all", "notification": {"alert": alert}, **(more or {})}
+    return [{**push, "target": target} for target in targets]
 
 
 def batch_results(answer: dict, cids: Any) -> list[int]:
@@ -100,9 +101,11 @@ class PlainAPI:
         query = f"count={count}" + (f"&type={kind}" if kind else "")
         return self.request("GET", f"/v3/push/cid?{query}")["cidlist"]
 
-    def batch(self, by: str, targets: list[str], alert: str) -> list[int]:
-        """Sends a notification to each target (by "regid" or "alias"); returns msg_ids, or codes as negative numbers."""
-        pushlist = dict(zip(self.cids(len(targets)), batch_entries(targets, alert), strict=True))
+    def batch(self, by: str, targets: list[str], alert: str, more: dict | None = None) -> list[int]:
+        """Sends a notification to each target (by "regid" or "alias"), with more members of the push object; returns
+        msg_ids, or codes as negative numbers.
+        """
+        pushlist = dict(zip(self.cids(len(targets)), batch_entries(targets, alert, more), strict=True))
         answer = self.request("POST", f"/v3/push/batch/{by}/single", {"pushlist": pushlist})
         return batch_results(answer, pushlist)
 
@@ -216,10 +219,10 @@ class OfficialAPI(PlainAPI):
         arguments = (count, kind) if kind else (count,)
         return self._payload(self._client.create_push().get_cid, *arguments)["cidlist"]
 
-    def batch(self, by: str, targets: list[str], alert: str) -> list[int]:
+    def batch(self, by: str, targets: list[str], alert: str, more: dict | None = None) -> list[int]:
         push = self._client.create_push()
         send = push.batch_push_by_regid if by == "regid" else push.batch_push_by_alias
-        answer = self._payload(send, batch_entries(targets, alert))
+        answer = self._payload(send, batch_entries(targets, alert, more))
         return batch_results(answer, answer)
 
     def push_to_group(self, audience: Audience, alert: str, sendno: int) -> dict:
