@@ -21,7 +21,7 @@ import Testing
 
   private func ask(for facts: DeviceFactSet = DeviceFactSet(.language)) async throws {
     let (router, app) = (world.router, world.app)
-    try await awaitCallback { router.apps.setFacts(facts, of: app, done: $0) }.get()
+    try await awaitCallback { router.apps.setFacts(facts, of: app, noting: .test, done: $0) }.get()
   }
 
   private func report(_ language: String, of id: RegistrationID) async throws {

@@ -85,7 +85,8 @@ import Testing
 
   @Test func `A push says what its template says, and each device in its language`() async throws {
     let (router, app) = (world.router, world.app)
-    try await awaitCallback { router.apps.setFacts(DeviceFactSet(.language), of: app, done: $0) }.get()
+    let wanted = DeviceFactSet(.language)
+    try await awaitCallback { router.apps.setFacts(wanted, of: app, noting: .test, done: $0) }.get()
     let ids = try await world.registerMany(2)
     let number = try #require(app.directory.find(ids[0]))
     try await awaitCallback { router.facts.set([.language: "de"], of: number, in: app, reply: $0) }.get()

@@ -56,8 +56,8 @@ final class ConsoleWorld: Sendable {
   let cluster = KnownNodes()
   private let callbacks: CallbackService?
 
-  /// `sendsMail` sets up mail, as an operator may; with `secretKeys` contents can be encrypted. The router has
-  /// a clock of its own.
+  /// `sendsMail` sets up mail, as an operator may; with `secretKeys` contents can be encrypted. The router
+  /// has a clock of its own.
   init(
     time: any TimeSource = ManualClock(), routerTime: any TimeSource = SystemTime(),
     limits: GatewayLimits = GatewayLimits(), sendsMail: Bool = false,

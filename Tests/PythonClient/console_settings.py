@@ -282,6 +282,7 @@ async def configure_in_chinese(walk: Any, address: str, key: str, folder: pathli
         ("calendar", "/console/credentials"), ("callbacks", f"/console/apps/{key}/settings/callbacks"),
         ("limits", f"/console/apps/{key}/settings/limits"), ("operator", "/console/operator"),
         ("api-keys", f"/console/apps/{key}/settings/keys"), ("requests", f"/console/apps/{key}/settings/requests"),
+        ("incidents", f"/console/apps/{key}/incidents"), ("person", f"/console/apps/{key}/persons"),
     ]:  # fmt: skip
         await page.goto(address + path)
         await walk.look(f"{name}-chinese-dark")

@@ -25,6 +25,7 @@ import Testing
     "account.plan": (.text("unlimited"), .text("free")), "app.plan": (.text("paid"), .text("free")),
     "credential.state": (.integer(2), .integer(0)), "person.language": (.text("en"), .text("zh")),
     "callback_setting.format": (.integer(1), .integer(0)), "group_push_member.code": (.null, .integer(7)),
+    "person.incident_mail": (.integer(1), .integer(0)), "incident.is_settled": (.integer(1), .integer(0)),
   ]
 
   private static func value(

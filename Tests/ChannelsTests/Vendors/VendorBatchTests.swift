@@ -26,7 +26,8 @@ import Testing
     let scene = try await VendorScene(mostTokens: 1000) { _ in .status(200) }
     defer { scene.end() }
     let (router, app) = (scene.router, scene.app)
-    try await awaitCallback { router.apps.setFacts(DeviceFactSet(.language), of: app, done: $0) }.get()
+    let wanted = DeviceFactSet(.language)
+    try await awaitCallback { router.apps.setFacts(wanted, of: app, noting: .test, done: $0) }.get()
     for (token, language) in [("a", "de"), ("b", "fr"), ("c", "de-AT"), ("d", ""), ("e", "fr-CA"), ("f", "")]
     {
       let id = try await scene.device(token)
