@@ -13,7 +13,7 @@ package struct BatchAdmission: Sendable {
 
 extension Gateway {
   /// Runs a call with many pushes on a thread of its own, when the app's batches before it are done: so the
-  /// writer has one of them between pushes of others. The body calls `done` when it has answered.
+  /// writer has one batch between pushes of others. The body calls `done` when it has answered.
   func runBatch(
     _ call: GatewayCall,
     _ body: @escaping @Sendable (_ app: App, _ done: @escaping @Sendable () -> Void) -> Void

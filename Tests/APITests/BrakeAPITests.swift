@@ -85,7 +85,7 @@ import Testing
     #expect(devices.map { world.pending($0).count } == [9, 9, 9])
   }
 
-  /// What waits for approval is no schedule that an app's server sees or touches.
+  /// An app's server neither sees nor changes a push that waits for approval.
   @Test func `An app server neither sees nor changes what people sent`() async throws {
     let (world, devices) = try await world(includesServers: false)
     let push = try ScheduledPush(try parseJSON(Array(GatewayWorld.schedulePush.utf8)))

@@ -87,11 +87,11 @@ import Testing
       }
     }
 
-    /// Lets some ticks pass.
+    /// Lets some ticks pass, each with all that it asks of the database.
     func wait() async throws {
       for _ in 0..<10 {
         world.console.gateway.tick()
-        try await Task.sleep(for: .milliseconds(10))
+        for _ in 0..<3 { try await world.settle() }
       }
     }
 

@@ -113,6 +113,14 @@ final class ConsoleWorld: Sendable {
     _ = try? await store.change(single: true) { _ throws(StorageError) in }
   }
 
+  /// Waits until all that was asked of the database, and what follows from it, is done.
+  func settle() async throws {
+    for _ in 0..<3 {
+      try await store.change(lowPriority: true) { _ throws(StorageError) in }
+      try await store.look { _ throws(StorageError) in }
+    }
+  }
+
   /// The path of the setup link, nil when somebody can log in already.
   func setupPath() async -> String? { await console.prepareSetup() }
 

@@ -41,7 +41,7 @@ import Testing
     let estate = try await Estate(world, account: .standard, owner: owner, email: "zoe@example.com")
     try await fill(estate.app.id, devices, in: world.store)
     world.router.tick()
-    try await settle(world.store)
+    try await world.settle()
     #expect(estate.app.directory.registrationCount > devices)
     var work = CountedWork(world: world)
     try await work.device(in: estate.app)
@@ -74,14 +74,6 @@ import Testing
           """)
     }
   }
-
-  /// Waits until all that was asked for, and what follows from it, is done.
-  fileprivate static func settle(_ store: Store) async throws {
-    for _ in 0..<3 {
-      try await store.change(lowPriority: true) { _ throws(StorageError) in }
-      try await store.look { _ throws(StorageError) in }
-    }
-  }
 }
 
 /// Things that are done with an app, and the steps that each took.
@@ -100,7 +92,7 @@ private struct CountedWork {
   }
 
   private func total() async throws -> Int {
-    try await GrowthTests.settle(world.store)
+    try await world.settle()
     let written = try await world.store.change { transaction throws(StorageError) in
       transaction.database.steps
     }

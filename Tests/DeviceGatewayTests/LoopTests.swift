@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// One broadcast has several texts; each device gets one of them, once.
+  /// One broadcast has several texts; each device gets one, once.
   @Test func `Each device gets a broadcast in its language`() throws {
     let server = try TestServer(loops: 2)
     func content(_ text: String) -> PushContent {

@@ -42,7 +42,7 @@ import Testing
       #expect(try schedules.waiting(app: other, limit: 9).isEmpty)
       #expect(try schedules.waited(since: Self.time(9), limit: 9, in: .all).isEmpty)
       #expect(try schedules.waited(since: Self.time(10), limit: 9, in: .all).map(\.uuid) == ["a"])
-      #expect(try schedules.find(app: app, uuid: "a") == nil, "it is no schedule")
+      #expect(try schedules.find(app: app, uuid: "a") == nil, "it is not a schedule")
       #expect(try schedules.any(app: other, uuid: "a") == nil)
       #expect(try !schedules.delete(app: app, uuid: "a"))
       #expect(try (schedules.sendCount(app: app), schedules.sendCount(app: other)) == (1, 0))

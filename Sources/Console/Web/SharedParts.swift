@@ -6,6 +6,17 @@ extension PageCall {
   /// A state: a dot in one of a few colors, and the word for it.
   func state(_ mark: StateMark, _ word: Phrase) -> HTML { mark.html(self(word)) }
 
+  /// The ways to the newest entries of a list and to older ones, by their addresses; nil for those that are
+  /// shown already, or that there are not.
+  func paging(newest: String?, older: String?) -> HTML {
+    guard newest != nil || older != nil else { return .none }
+    let first: HTML =
+      newest.map { "<a class=\"button plain\" href=\"\($0)\">\(self(Words.newest))</a>" } ?? .none
+    let next: HTML =
+      older.map { "<a class=\"button plain\" href=\"\($0)\" rel=\"next\">\(self(Words.older))</a>" } ?? .none
+    return "<p class=\"row\">\(first)\(next)</p>"
+  }
+
   /// What copies a text; the script shows it.
   func copyButton(_ text: String) -> HTML {
     """

@@ -89,11 +89,8 @@ package struct Approvals: Sendable {
       guard try transaction.schedules.sendCount(app: app.id) < Self.most else {
         return .failure(.overLimit("\(Self.most) pushes of the app wait, and not more may"))
       }
-      if let id = sent.push.segment, try transaction.segments.find(id, app: app.id) == nil {
-        return .failure(.invalidValue("audience.segment: the app has no segment \(id)"))
-      }
-      if let id = sent.push.template, try transaction.templates.find(id, app: app.id) == nil {
-        return .failure(.invalidValue("template: the app has no template \(id)"))
+      if let missing = try sent.push.missingThing(in: app.id, transaction) {
+        return .failure(.invalidValue(missing))
       }
       let needsApproval = brakes.needsApproval(devices: sent.devices)
       let row = try insert(

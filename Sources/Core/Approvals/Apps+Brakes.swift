@@ -78,14 +78,8 @@ extension Apps {
   package func setUndo(
     _ seconds: Int64, of app: App, noting entry: AuditRow
   ) async -> Result<Void, AppFailure> {
-    await awaitCallback {
-      change(
-        app,
-        { transaction throws(StorageError) in
-          guard try transaction.apps.setUndo(app: app.id, seconds) else { return false }
-          try transaction.audit.add(entry)
-          return true
-        }, done: $0)
+    await change(app, noting: entry) { transaction throws(StorageError) in
+      try transaction.apps.setUndo(app: app.id, seconds)
     }
   }
 

@@ -139,7 +139,7 @@ extension Apps {
   }
 
   /// Changes an app's row and notes it; the body says whether there was something to change.
-  private func change(
+  func change(
     _ app: App, noting entry: AuditRow,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Bool
   ) async -> Result<Void, AppFailure> {

@@ -3,7 +3,7 @@ import Model
 
 /// What a push says in other languages than its default, each once, and which of its targets get which.
 package struct PushLanguages: Sendable {
-  /// One of them.
+  /// What it says in one language.
   package struct Text: Sendable {
     /// The language, as the push names it.
     package let language: String
@@ -17,7 +17,7 @@ package struct PushLanguages: Sendable {
     }
   }
 
-  /// Nobody is in two of them, and each has somebody.
+  /// Nobody gets two, and somebody gets each.
   package private(set) var texts: [Text]
 
   /// Nil if nobody gets any.

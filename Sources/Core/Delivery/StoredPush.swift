@@ -72,7 +72,7 @@ package struct StoredPush: Sendable {
     return saying(languages.content(for: number) ?? content)
   }
 
-  /// The push in each language that some registrations get, with those of them who do. Nobody is in two.
+  /// The push in each language that some registrations get, with those who get it. Nobody gets two.
   package func byLanguage(_ targets: NumberSet) -> [(push: StoredPush, targets: NumberSet)] {
     guard let languages else { return [(self, targets)] }
     var (parts, others): ([(push: StoredPush, targets: NumberSet)], NumberSet) = ([], targets)

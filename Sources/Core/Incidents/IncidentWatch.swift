@@ -6,8 +6,8 @@ import Synchronization
 /// Notes what is wrong with apps, when it began and when it was over, and tells people who asked for mail.
 /// Safe to use from any thread.
 package final class IncidentWatch: Sendable {
-  /// Seconds between two looks at memory, and between two at the database. What only one look has seen is no
-  /// incident: a connection may fail once.
+  /// Seconds between two looks at memory, and between two at the database. What only one look has seen is not
+  /// an incident: a connection may fail once.
   private static let (interval, storedInterval) = (5, 60)
   /// Seconds for which incidents that are over stay.
   private static let retention: Int64 = 90 * 86_400
@@ -30,7 +30,6 @@ package final class IncidentWatch: Sendable {
   private struct Change {
     let app: App
     let incidents: IncidentChanges
-    let seen: [TroubleIdentity: Timestamp]
   }
 
   private let store: Store
@@ -59,12 +58,13 @@ package final class IncidentWatch: Sendable {
   func look(readsDatabase: Bool, _ done: @escaping @Sendable () -> Void = {}) {
     guard !isLooking.exchange(true, ordering: .acquiring) else { return done() }
     let now = time.now()
-    let apps = router.apps.all.filter { router.scope.isSettled($0.id) && !$0.isDisabled }
+    let apps = router.apps.all.filter { router.scope.isSettled($0.id) }
     store.read { [self] transaction throws(StorageError) in
       let rows = router.scope.rows
       let stored =
         readsDatabase
-        ? try AppTrouble.stored(of: apps, rows: rows, in: transaction, router.zone, at: now) : nil
+        ? try AppTrouble.stored(
+          of: apps.filter { !$0.isDisabled }, rows: rows, in: transaction, router.zone, at: now) : nil
       return (stored, try transaction.incidents.unsettled(in: rows))
     } completion: { [self] result in
       guard case .success(let (stored, unsettled)) = result else { return end(done) }
@@ -86,24 +86,22 @@ package final class IncidentWatch: Sendable {
     var seen: [Key: Timestamp] = [:]
     var changes: [Change] = []
     // Those of apps that were turned off are over, too.
-    for app in router.apps.all where router.scope.isSettled(app.id) {
+    for app in apps {
       let present =
         app.isDisabled
         ? [] : AppTrouble.inMemory(of: app, router.channels) + stored[app.id, default: []]
       let incidents = noted[app.id, default: []]
       guard !present.isEmpty || !incidents.isEmpty else { continue }
-      var begins: [TroubleIdentity: Timestamp] = [:]
       let troubles = present.filter { trouble in
         let key = Key(app: app.id, identity: trouble.identity)
         let first = earlier[key]
         seen[key] = first ?? now
-        begins[trouble.identity] = first ?? now
         let isNoted = incidents.contains { $0.identity == trouble.identity }
         return trouble.identity.kind.isIncident && (first != nil || isNoted)
       }
       let status = router.channels.status(of: app)
       let change = IncidentChanges(of: incidents, troubles, isObserved: { $0.isOver(status) }, at: now)
-      if !change.isEmpty { changes.append(Change(app: app, incidents: change, seen: begins)) }
+      if !change.isEmpty { changes.append(Change(app: app, incidents: change)) }
     }
     state.withLock { $0.seen = seen }
     return changes
@@ -132,8 +130,9 @@ package final class IncidentWatch: Sendable {
     _ change: Change, at now: Timestamp, in transaction: WriteTransaction
   ) throws(StorageError) {
     let (app, incidents) = (change.app, change.incidents)
+    let seen = state.withLock { $0.seen }
     for trouble in incidents.begun {
-      let begin = change.seen[trouble.identity] ?? now
+      let begin = seen[Key(app: app.id, identity: trouble.identity)] ?? now
       try transaction.incidents.begin(trouble.identity, trouble.phrase, of: app.id, at: begin)
       let text = IncidentText(app: app, phrase: trouble.phrase, moment: begin, isOver: false)
       try send(text, at: now, in: transaction)

@@ -53,7 +53,7 @@ package struct Schedules: Sendable {
         return .failure(
           .scheduleInvalid("The app has \(limit) schedules, and may not have more"))
       }
-      if let fault = try Self.nameFault(request.push, app, transaction) { return .failure(fault) }
+      if let missing = try request.push.missingThing(in: app.id, transaction) { return Self.lacks(missing) }
       let first: LocalTime
       do throws(APIError) { first = try request.trigger.first(from: now, in: zone) } catch {
         return .failure(error)
@@ -108,7 +108,7 @@ package struct Schedules: Sendable {
       var new = row
       new.approval = approval
       if let push = update.push {
-        if let fault = try Self.nameFault(push, app, transaction) { return .failure(fault) }
+        if let missing = try push.missingThing(in: app.id, transaction) { return Self.lacks(missing) }
         (new.segment, new.template) = (push.segment, push.template)
       }
       new.name = update.name ?? row.name
@@ -244,18 +244,9 @@ package struct Schedules: Sendable {
     }
   }
 
-  /// A push that names a segment or a template which the app does not have. Those that it has cannot be
-  /// deleted before the schedule is over.
-  private static func nameFault(
-    _ push: ScheduledPush, _ app: App, _ transaction: WriteTransaction
-  ) throws(StorageError) -> APIError? {
-    if let id = push.segment, try transaction.segments.find(id, app: app.id) == nil {
-      return .scheduleInvalid("push: audience.segment: the app has no segment \(id)")
-    }
-    if let id = push.template, try transaction.templates.find(id, app: app.id) == nil {
-      return .scheduleInvalid("push: template.id: the app has no template \(id)")
-    }
-    return nil
+  /// The answer to a push that names what the app does not have.
+  private static func lacks(_ missing: String) -> Result<ScheduleRow, APIError> {
+    .failure(.scheduleInvalid("push: \(missing)"))
   }
 
   private func write(

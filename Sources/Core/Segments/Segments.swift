@@ -3,7 +3,9 @@ import Model
 import Storage
 
 /// A segment: devices that meet a condition, under a name.
-package struct Segment: Sendable, Equatable {
+package struct Segment: NamedThing, Equatable {
+  typealias Failure = SegmentFailure
+
   /// Its number, by which pushes name it.
   package let id: Int64
   /// What people call it.
@@ -25,7 +27,7 @@ package struct Segment: Sendable, Equatable {
 }
 
 /// Why a segment was not kept, or nobody can say who is in it.
-package enum SegmentFailure: Error, Sendable {
+package enum SegmentFailure: NamedThingFailure {
   /// The app has no segment of the number.
   case unknown(Int64)
   /// Another segment of the app has the name.
@@ -57,7 +59,6 @@ package enum SegmentFailure: Error, Sendable {
     case .storage(let error): error.apiError
     }
   }
-
 }
 
 /// The segments of apps. Which devices are in one is found anew at every use: nothing is kept of it.
@@ -67,17 +68,10 @@ package struct Segments: Sendable {
 
   /// The most segments of an app.
   package static let most = 200
-  /// The longest name, in bytes.
-  package static let longestName = 100
 
   let store: Store
   let time: any TimeSource
   let zone: any Zone
-
-  /// Whether a segment may have a name.
-  package static func isName(_ text: String) -> Bool {
-    (1...longestName).contains(text.utf8.count) && text.isPlainLine
-  }
 
   // MARK: Keeping
 
@@ -114,7 +108,7 @@ package struct Segments: Sendable {
   ) {
     if let fault = Self.fault(condition, app) { return reply(.failure(fault)) }
     let now = time.now()
-    write(0, of: app, entry, reply) { transaction throws(StorageError) in
+    store.keep(0, of: app.id, noting: entry, reply: reply) { transaction throws(StorageError) in
       try transaction.segments.add(
         app: app.id, name: name, condition: JSONWriter.serialize(condition.json), limit: Self.most, at: now)
     }
@@ -128,7 +122,7 @@ package struct Segments: Sendable {
   ) {
     if let fault = Self.fault(condition, app) { return reply(.failure(fault)) }
     let now = time.now()
-    write(id, of: app, entry, reply) { transaction throws(StorageError) in
+    store.keep(id, of: app.id, noting: entry, reply: reply) { transaction throws(StorageError) in
       let stored = try transaction.segments.change(
         id, app: app.id, name: name, condition: JSONWriter.serialize(condition.json), at: now)
       if case .stored = stored { try transaction.schedules.forgetApprovals(ofSegment: id) }
@@ -142,19 +136,8 @@ package struct Segments: Sendable {
     reply: @escaping Reply<Void>
   ) {
     let now = time.now()
-    store.write(of: app.id) { transaction throws(StorageError) in
-      let deletion = try transaction.segments.delete(id, app: app.id, at: now)
-      if case .deleted(let row) = deletion, let entry = Segment(row).flatMap(entry) {
-        try transaction.audit.add(entry)
-      }
-      return deletion
-    } completion: { result in
-      switch result {
-      case .failure(let error): reply(.failure(.storage(error)))
-      case .success(.deleted): reply(.success(()))
-      case .success(.unknown): reply(.failure(.unknown(id)))
-      case .success(.inUse(let names, let count)): reply(.failure(.inUse(names: names, count: count)))
-      }
+    store.remove(id, of: app.id, noting: entry, reply: reply) { transaction throws(StorageError) in
+      try transaction.segments.delete(id, app: app.id, at: now)
     }
   }
 
@@ -204,32 +187,6 @@ package struct Segments: Sendable {
   ) {
     store.read(inTurnOf: app.id, body) { result in
       reply(result.mapError { .storage($0) }.flatMap { $0 })
-    }
-  }
-
-  private func write(
-    _ id: Int64, of app: App, _ entry: @escaping @Sendable (Segment) -> AuditRow?,
-    _ reply: @escaping Reply<Segment>,
-    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> SegmentStorage
-  ) {
-    store.write(of: app.id) { transaction throws(StorageError) in
-      let storage = try body(transaction)
-      if case .stored(let row) = storage, let entry = Segment(row).flatMap(entry) {
-        try transaction.audit.add(entry)
-      }
-      return storage
-    } completion: { result in
-      reply(result.mapError { .storage($0) }.flatMap { Self.segment($0, id) })
-    }
-  }
-
-  private static func segment(_ storage: SegmentStorage, _ id: Int64) -> Result<Segment, SegmentFailure> {
-    switch storage {
-    case .stored(let row):
-      Segment(row).map { .success($0) } ?? .failure(.storage(StorageError(.corrupt, "not a condition")))
-    case .nameTaken: .failure(.nameTaken)
-    case .full: .failure(.full)
-    case .unknown: .failure(.unknown(id))
     }
   }
 

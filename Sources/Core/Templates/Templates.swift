@@ -4,7 +4,9 @@ import Storage
 import Synchronization
 
 /// A template: what pushes say that name it, under a name.
-package struct Template: Sendable, Equatable {
+package struct Template: NamedThing, Equatable {
+  typealias Failure = TemplateFailure
+
   /// Its number, by which pushes name it.
   package let id: Int64
   /// What people call it.
@@ -26,7 +28,7 @@ package struct Template: Sendable, Equatable {
 }
 
 /// Why a template was not kept.
-package enum TemplateFailure: Error, Sendable {
+package enum TemplateFailure: NamedThingFailure {
   /// The app has no template of the number.
   case unknown(Int64)
   /// Another template of the app has the name.
@@ -90,16 +92,9 @@ package struct Templates: Sendable {
 
   /// The most templates of an app.
   package static let most = 100
-  /// The longest name, in bytes.
-  package static let longestName = 100
 
   let store: Store
   let time: any TimeSource
-
-  /// Whether a template may have a name.
-  package static func isName(_ text: String) -> Bool {
-    (1...longestName).contains(text.utf8.count) && text.isPlainLine
-  }
 
   /// An app's templates, by name.
   package func list(of app: App) -> [Template] {
@@ -144,49 +139,27 @@ package struct Templates: Sendable {
     reply: @escaping Reply<Void>
   ) {
     let now = time.now()
-    store.write(of: app.id) { transaction throws(StorageError) in
-      let deletion = try transaction.templates.delete(id, app: app.id, at: now)
-      if case .deleted(let row) = deletion, let entry = Template(row).flatMap(entry) {
-        try transaction.audit.add(entry)
-      }
-      return deletion
-    } completion: { result in
-      switch result {
-      case .failure(let error): reply(.failure(.storage(error)))
-      case .success(.unknown): reply(.failure(.unknown(id)))
-      case .success(.inUse(let names, let count)): reply(.failure(.inUse(names: names, count: count)))
-      case .success(.deleted):
-        app.templates.remove(id)
-        reply(.success(()))
-      }
-    }
+    store.remove(
+      id, of: app.id, noting: entry,
+      reply: { result in
+        if case .success = result { app.templates.remove(id) }
+        reply(result)
+      },
+      { transaction throws(StorageError) in
+        try transaction.templates.delete(id, app: app.id, at: now)
+      })
   }
 
   private func write(
     _ id: Int64, of app: App, _ entry: @escaping @Sendable (Template) -> AuditRow?,
     _ reply: @escaping Reply<Template>,
-    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> TemplateStorage
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> NamedStorage<TemplateRow>
   ) {
-    store.write(of: app.id) { transaction throws(StorageError) in
-      let storage = try body(transaction)
-      if case .stored(let row) = storage, let entry = Template(row).flatMap(entry) {
-        try transaction.audit.add(entry)
-      }
-      return storage
-    } completion: { result in
-      let result = result.mapError { .storage($0) }.flatMap { Self.template($0, id) }
-      if case .success(let template) = result { app.templates.set(template) }
-      reply(result)
-    }
-  }
-
-  private static func template(_ storage: TemplateStorage, _ id: Int64) -> Result<Template, TemplateFailure> {
-    switch storage {
-    case .stored(let row):
-      Template(row).map { .success($0) } ?? .failure(.storage(StorageError(.corrupt, "not a template")))
-    case .nameTaken: .failure(.nameTaken)
-    case .full: .failure(.full)
-    case .unknown: .failure(.unknown(id))
-    }
+    store.keep(
+      id, of: app.id, noting: entry,
+      reply: { result in
+        if case .success(let template) = result { app.templates.set(template) }
+        reply(result)
+      }, body)
   }
 }

@@ -14,28 +14,6 @@ package struct SegmentRow: Sendable, Equatable {
   package let changedAt: Timestamp
 }
 
-/// What came of storing a segment.
-package enum SegmentStorage: Sendable, Equatable {
-  /// It is stored like this.
-  case stored(SegmentRow)
-  /// Another segment of the app has the name.
-  case nameTaken
-  /// The app has as many as it may.
-  case full
-  /// The app has no such segment.
-  case unknown
-}
-
-/// What came of deleting a segment.
-package enum SegmentDeletion: Sendable, Equatable {
-  /// It is gone.
-  case deleted(SegmentRow)
-  /// These schedules use it: names of some, and how many there are.
-  case inUse(names: [String], count: Int)
-  /// The app has no such segment.
-  case unknown
-}
-
 /// Segments of apps.
 package struct SegmentRepository<Access>: Repository {
   let database: Database
@@ -88,7 +66,7 @@ extension SegmentRepository<Writing> {
   /// Adds a segment, unless the app has one of that name or `limit` others.
   package func add(
     app: AppID, name: String, condition: [UInt8], limit: Int, at now: Timestamp
-  ) throws(StorageError) -> SegmentStorage {
+  ) throws(StorageError) -> NamedStorage<SegmentRow> {
     if try isTaken(name, app: app, byOtherThan: 0) { return .nameTaken }
     let count = try database.first("SELECT count(*) FROM segment WHERE app_id = ?", .app(app)) { $0.count() }
     guard count ?? 0 < limit else { return .full }
@@ -101,7 +79,7 @@ extension SegmentRepository<Writing> {
   /// Changes name and condition of a segment.
   package func change(
     _ id: Int64, app: AppID, name: String, condition: [UInt8], at now: Timestamp
-  ) throws(StorageError) -> SegmentStorage {
+  ) throws(StorageError) -> NamedStorage<SegmentRow> {
     if try isTaken(name, app: app, byOtherThan: id) { return .nameTaken }
     try database.run(
       "UPDATE segment SET name = ?, condition = ?, changed_at = ? WHERE id = ? AND app_id = ?", .text(name),
@@ -110,7 +88,9 @@ extension SegmentRepository<Writing> {
   }
 
   /// Deletes a segment, unless a schedule will still push to it. Schedules that are over forget it.
-  package func delete(_ id: Int64, app: AppID, at now: Timestamp) throws(StorageError) -> SegmentDeletion {
+  package func delete(_ id: Int64, app: AppID, at now: Timestamp) throws(StorageError) -> NamedDeletion<
+    SegmentRow
+  > {
     guard let row = try find(id, app: app) else { return .unknown }
     let uses = try uses(of: id, app: app, at: now, limit: 5)
     guard uses.count == 0 else { return .inUse(names: uses.names, count: uses.count) }

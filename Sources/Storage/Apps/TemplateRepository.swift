@@ -14,28 +14,6 @@ package struct TemplateRow: Sendable, Equatable {
   package let changedAt: Timestamp
 }
 
-/// What came of storing a template.
-package enum TemplateStorage: Sendable, Equatable {
-  /// It is stored like this.
-  case stored(TemplateRow)
-  /// Another template of the app has the name.
-  case nameTaken
-  /// The app has as many as it may.
-  case full
-  /// The app has no such template.
-  case unknown
-}
-
-/// What came of deleting a template.
-package enum TemplateDeletion: Sendable, Equatable {
-  /// It is gone.
-  case deleted(TemplateRow)
-  /// These schedules use it: names of some, and how many there are.
-  case inUse(names: [String], count: Int)
-  /// The app has no such template.
-  case unknown
-}
-
 /// Templates of apps.
 package struct TemplateRepository<Access>: Repository {
   let database: Database
@@ -97,7 +75,7 @@ extension TemplateRepository<Writing> {
   /// Adds a template, unless the app has one of that name or `limit` others.
   package func add(
     app: AppID, name: String, body: [UInt8], limit: Int, at now: Timestamp
-  ) throws(StorageError) -> TemplateStorage {
+  ) throws(StorageError) -> NamedStorage<TemplateRow> {
     if try isTaken(name, app: app, byOtherThan: 0) { return .nameTaken }
     let count = try database.first("SELECT count(*) FROM template WHERE app_id = ?", .app(app)) { $0.count() }
     guard count ?? 0 < limit else { return .full }
@@ -110,7 +88,7 @@ extension TemplateRepository<Writing> {
   /// Changes name and texts of a template.
   package func change(
     _ id: Int64, app: AppID, name: String, body: [UInt8], at now: Timestamp
-  ) throws(StorageError) -> TemplateStorage {
+  ) throws(StorageError) -> NamedStorage<TemplateRow> {
     if try isTaken(name, app: app, byOtherThan: id) { return .nameTaken }
     try database.run(
       "UPDATE template SET name = ?, body = ?, changed_at = ? WHERE id = ? AND app_id = ?", .text(name),
@@ -119,7 +97,9 @@ extension TemplateRepository<Writing> {
   }
 
   /// Deletes a template, unless a schedule will still push with it. Schedules that are over forget it.
-  package func delete(_ id: Int64, app: AppID, at now: Timestamp) throws(StorageError) -> TemplateDeletion {
+  package func delete(_ id: Int64, app: AppID, at now: Timestamp) throws(StorageError) -> NamedDeletion<
+    TemplateRow
+  > {
     guard let row = try find(id, app: app) else { return .unknown }
     let uses = try uses(of: id, app: app, at: now, limit: 5)
     guard uses.count == 0 else { return .inUse(names: uses.names, count: uses.count) }

@@ -211,7 +211,7 @@ package struct PushRow: Sendable, Equatable {
   package var overrides: MessageID?
   /// What the devices get, in the router's encoding.
   package var content: [UInt8]
-  /// What some of them get in their language, and who, in the router's encoding; nil for nobody.
+  /// What some targets get in their language, and who, in the router's encoding; nil for nobody.
   package var languages: [UInt8]?
 
   package init(

@@ -37,7 +37,7 @@ extension AuditRepository {
     }
   }
 
-  /// Entries that a call looks at, however few of them match.
+  /// Entries that a call looks at, however few match.
   private static var looks: Int { 10_000 }
 
   /// Those of the entries that match a filter, with the apps that they are about.

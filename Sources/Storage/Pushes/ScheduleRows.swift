@@ -86,7 +86,7 @@ package struct ScheduleApproval: Sendable, Equatable {
   /// Who approved or stopped it, and when.
   package var decidedBy: PersonID?
   package var decidedAt: Timestamp?
-  /// Whether it is a push that a person sent, which goes once and is no schedule for anybody.
+  /// Whether it is a push that a person sent, which goes once and is not shown as a schedule.
   package var isSend = false
 
   /// What is made by a person; by the app's server without one.

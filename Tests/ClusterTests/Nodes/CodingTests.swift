@@ -206,7 +206,7 @@ import Testing
   }
 
   /// One push to another node, whatever its languages are: the node applies all of it or asks for it again.
-  @Test func `A broadcast in several languages is told as parts of one`() throws {
+  @Test func `A broadcast in several languages is sent in parts`() throws {
     func content(_ text: String) -> PushContent {
       PushContent(variants: [
         ContentVariant(platforms: .all, message: Array("{\"msg_content\":\"\(text)\"}".utf8))

@@ -121,7 +121,7 @@ import Testing
       #expect(try await world.tick().allSatisfy { $0 == .held } && world.deliveries == [0, 0, 0])
       world.base.clock.advance(seconds: -200)
     }
-    // Pausing is no change.
+    // Pausing is not a change.
     let id = try await world.plan(in: 100, small)
     #expect(try await world.approve(id, by: world.second) == nil)
     for isEnabled in [false, true] {

@@ -114,9 +114,9 @@ struct SegmentController: GatewayController {
         throw .invalidValue("\(member.key.prefix(64)) is not supported")
       }
       let name = object["name"]?.string ?? ""
-      if isNamed, !Segments.isName(name) {
+      if isNamed, !ThingName.isValid(name) {
         throw .invalidValue(
-          "name must be a string of 1 to \(Segments.longestName) bytes without control characters")
+          "name must be a string of 1 to \(ThingName.longest) bytes without control characters")
       }
       guard let value = object["condition"] else { throw .missing("Missing parameter: condition") }
       return (name, try DeviceCondition.parse(value))

@@ -61,10 +61,9 @@ struct WaitingPages: Controller {
     _ call: PageCall, _ app: App, _ waiting: Approvals.Waiting, isCounted: Bool
   ) async -> HTML {
     let schedule = waiting.schedule
-    let push = request(of: schedule, in: app)
-    let line = (try? push.get()).map { PushExcerpt($0.content.encode()).line(call) } ?? schedule.name
+    let part = part(call, app, schedule)
     var count = "–"
-    if isCounted, let push = try? push.get(), push.audience.file == nil,
+    if isCounted, let push = try? part.request.get(), push.audience.file == nil,
       case .success(let size) = await AudienceSize.find(push, in: app, router)
     {
       count = Counted.grouped(size.total)
@@ -72,8 +71,8 @@ struct WaitingPages: Controller {
     let time: HTML =
       schedule.approval.isSend ? "\(call(Words.atOnce))" : "\(call(TriggerText.phrase(schedule.trigger)))"
     return """
-      <tr><td><a href="\(Self.address(of: schedule, in: app))">\(line)</a></td>
-      <td>\(AudienceText(object: schedule.push, call.segments)?.line(call.language) ?? "")</td>
+      <tr><td><a href="\(Self.address(of: schedule, in: app))">\(part.line)</a></td>
+      <td>\(part.audience)</td>
       <td class="number" data-label="\(call(Words.wouldReach))">\(count)</td>
       <td data-label="\(call(Words.askedBy))">\(waiting.author ?? call(Words.somebody))</td><td>\(time)</td>
       <td class="when" data-label="\(call(Words.waitsUntil))">\(schedule.waitsUntil.map { call.moment($0) } ?? "–")</td></tr>
@@ -85,11 +84,11 @@ struct WaitingPages: Controller {
     "/console/apps/\(app.key.text)/waiting/\(schedule.id)"
   }
 
-  private func request(of schedule: Schedule, in app: App) -> Result<PushRequest, APIError> {
-    Result { () throws(APIError) in try schedule.request(by: gateway.pushRules(of: app)) }
+  private func part(_ call: PageCall, _ app: App, _ schedule: Schedule) -> ScheduledPart {
+    ScheduledPart(call: call, app: app, schedule: schedule, router: router, gateway: gateway)
   }
 
-  // MARK: One of them
+  // MARK: One push
 
   private func find(_ call: PageCall) async throws(Refused) -> (app: App, waiting: Approvals.Waiting) {
     guard let app = call.app, let id = call.capture("held_id") else { throw Refused(call.missing) }
@@ -111,21 +110,8 @@ struct WaitingPages: Controller {
     }
     let call = await call.namingSegments(router)
     let schedule = waiting.schedule
-    let title: String
-    let content: HTML
-    switch request(of: schedule, in: app) {
-    case .failure(let error):
-      title = schedule.name
-      content = "<p class=\"notice bad\">\(call(PushWords.phrase(error)))</p>"
-    case .success(let push):
-      let outline = PushOutline(call: call, request: push, object: try? parseJSON(schedule.push), app: app)
-      title = PushExcerpt(push.content.encode()).line(call)
-      let size = await AudienceSize.phrase(of: push, in: app, router)
-      content = """
-        <div class="columns"><section class="card">\(outline.table)<p class="quiet">\(size.map { call($0) } ?? "")</p></section>
-        \(outline.preview)</div>
-        """
-    }
+    let part = part(call, app, schedule)
+    let (title, content) = (part.line, await part.content())
     let time: HTML =
       schedule.approval.isSend ? .none : "<span>\(call(TriggerText.phrase(schedule.trigger)))</span>"
     let who = schedule.approval.state == .none ? Words.sentBy : Words.askedBy
@@ -147,9 +133,7 @@ struct WaitingPages: Controller {
   private func state(_ call: PageCall, _ waiting: Approvals.Waiting) -> HTML {
     let (schedule, decider) = (waiting.schedule, waiting.decider ?? call(Words.somebody))
     if let run = waiting.run {
-      let error = APIError(code: run.code, httpStatus: 400, message: run.message)
-      let why = run.message.hasPrefix("Missed") ? Words.runMissed : PushWords.phrase(error)
-      return "\(call(Words.wasNotSent.with(call(why))))"
+      return "\(call(Words.wasNotSent.with(call(run.fault))))"
     }
     switch schedule.approval.state {
     case .none: return goes(call, schedule)

@@ -22,13 +22,9 @@ struct IncidentPages: Controller {
     guard case .success(let found) = result else { return call.unavailable }
     let incidents = Array(found.prefix(Self.listed))
     let path = "/console/apps/\(app.key.text)/incidents"
-    let newest: HTML =
-      before == .max ? .none : "<a class=\"button plain\" href=\"\(path)\">\(call(Words.newest))</a>"
-    let older: HTML =
-      found.count > incidents.count
-      ? "<a class=\"button plain\" href=\"\(path)?before=\(incidents.last?.row.id ?? 0)\" rel=\"next\">\(call(Words.older))</a>"
-      : .none
-    let rest: HTML = newest == .none && older == .none ? .none : "<p class=\"row\">\(newest)\(older)</p>"
+    let last = found.count > incidents.count ? incidents.last : nil
+    let rest = call.paging(
+      newest: before == .max ? nil : path, older: last.map { "\(path)?before=\($0.row.id)" })
     return call.show(
       Layout(
         call(Words.incidents), tab: .overview,

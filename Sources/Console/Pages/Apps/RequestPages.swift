@@ -130,15 +130,9 @@ struct RequestPages: Controller {
 
   private func rest(_ call: PageCall, _ app: App, _ form: RequestForm, _ next: APIRequestPlace?) -> HTML {
     let path = "/console/apps/\(app.key.text)/settings/requests"
-    let newest: HTML =
-      form.before == nil
-      ? .none
-      : "<a class=\"button plain\" href=\"\(path)\(form.query(before: nil))\">\(call(Words.newest))</a>"
-    let older: HTML =
-      next.map {
-        "<a class=\"button plain\" href=\"\(path)\(form.query(before: $0))\" rel=\"next\">\(call(Words.older))</a>"
-      } ?? .none
-    return newest == .none && older == .none ? .none : "<p class=\"row\">\(newest)\(older)</p>"
+    return call.paging(
+      newest: form.before == nil ? nil : path + form.query(before: nil),
+      older: next.map { path + form.query(before: $0) })
   }
 }
 

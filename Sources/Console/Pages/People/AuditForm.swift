@@ -26,12 +26,7 @@ struct AuditForm: Sendable, Equatable {
   /// What is looked for; an app by one of these rows. Days and apps that do not exist are ignored.
   func filter(_ apps: [AppRow], in zone: any Zone) -> AuditFilter {
     var filter = AuditFilter()
-    func start(of day: String, after days: Int64) -> Timestamp? {
-      LocalTime(day + " 00:00:00").map { time in
-        zone.moment(of: LocalTime(date: time.date.adding(days: days), secondOfDay: 0))
-      }
-    }
-    (filter.from, filter.end) = (start(of: from, after: 0), start(of: to, after: 1))
+    (filter.from, filter.end) = (zone.start(of: from), zone.start(of: to, after: 1))
     (filter.who, filter.action) = (who, action)
     filter.app = apps.first { $0.key.text == app }?.id
     return filter

@@ -84,14 +84,8 @@ struct HistoryForm: Sendable, Equatable {
   /// The query of the database. Invalid days are ignored.
   func filter(in zone: any Zone) -> PushFilter {
     var filter = PushFilter()
-    func start(of day: String, after days: Int64) -> MessageID? {
-      LocalTime(day + " 00:00:00").map { time in
-        let date = time.date.adding(days: days)
-        return MessageID(firstAt: zone.moment(of: LocalTime(date: date, secondOfDay: 0)))
-      }
-    }
-    if let first = start(of: from, after: 0) { filter.from = first }
-    if let end = start(of: to, after: 1) { filter.before = end }
+    if let first = zone.start(of: from) { filter.from = MessageID(firstAt: first) }
+    if let end = zone.start(of: to, after: 1) { filter.before = MessageID(firstAt: end) }
     if let before { filter.before = min(filter.before, before) }
     if let wanted = Self.states.first(where: { $0.value == state }) {
       (filter.states, filter.isToSeveral) = (wanted.states, wanted.isToSeveral)
@@ -188,4 +182,13 @@ struct ByteSearch: Sendable {
   }
 
   private static func lowercase(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
+}
+
+extension Zone {
+  /// When a day begins, or one that is some days later; nil if the text is not a day, such as `2026-03-01`.
+  func start(of day: String, after days: Int64 = 0) -> Timestamp? {
+    LocalTime(day + " 00:00:00").map { time in
+      moment(of: LocalTime(date: time.date.adding(days: days), secondOfDay: 0))
+    }
+  }
 }

@@ -78,22 +78,17 @@ struct PlannedPages: Controller {
   }
 
   private func row(_ call: PageCall, _ app: App, _ schedule: Schedule) -> HTML {
-    let push = request(of: schedule, in: app)
-    let line = (try? push.get()).map { PushExcerpt($0.content.encode()).line(call) } ?? schedule.name
+    let part = part(call, app, schedule)
     let next: HTML = schedule.isEnabled ? schedule.next.map { call.moment($0) } ?? "–" : "–"
     return """
       <tr><td class="when">\(next)</td>
-      <td><a href="/console/apps/\(app.key.text)/planned/\(schedule.id)">\(line)</a>
+      <td><a href="/console/apps/\(app.key.text)/planned/\(schedule.id)">\(part.line)</a>
       <span class="quiet">\(schedule.name)</span></td>
-      <td>\(audience(of: schedule, call))</td>
+      <td>\(part.audience)</td>
       <td>\(call(TriggerText.phrase(schedule.trigger)))</td>
       <td>\(state(of: schedule, call))</td></tr>
 
       """
-  }
-
-  private func audience(of schedule: Schedule, _ call: PageCall) -> String {
-    AudienceText(object: schedule.push, call.segments)?.line(call.language) ?? ""
   }
 
   private func state(of schedule: Schedule, _ call: PageCall) -> HTML {
@@ -103,11 +98,11 @@ struct PlannedPages: Controller {
       ? call.state(.open, Words.plannedActive) : call.state(.over, Words.plannedPaused)
   }
 
-  private func request(of schedule: Schedule, in app: App) -> Result<PushRequest, APIError> {
-    Result { () throws(APIError) in try schedule.request(by: gateway.pushRules(of: app)) }
+  private func part(_ call: PageCall, _ app: App, _ schedule: Schedule) -> ScheduledPart {
+    ScheduledPart(call: call, app: app, schedule: schedule, router: router, gateway: gateway)
   }
 
-  // MARK: One of them
+  // MARK: One schedule
 
   private func schedule(of call: PageCall) async throws(Refused) -> (app: App, schedule: Schedule) {
     guard let app = call.app, let id = call.capture("schedule_id") else { throw Refused(call.missing) }
@@ -124,21 +119,8 @@ struct PlannedPages: Controller {
     let result = await awaitCallback { router.schedules.runs(of: schedule.id, in: app, reply: $0) }
     guard case .success(let runs) = result else { return call.unavailable }
     let path = "/console/apps/\(app.key.text)/planned/\(schedule.id)"
-    let title: String
-    let content: HTML
-    switch request(of: schedule, in: app) {
-    case .failure(let error):
-      title = schedule.name
-      content = "<p class=\"notice bad\">\(call(PushWords.phrase(error)))</p>"
-    case .success(let push):
-      let outline = PushOutline(call: call, request: push, object: try? parseJSON(schedule.push), app: app)
-      title = PushExcerpt(push.content.encode()).line(call)
-      let size = await AudienceSize.phrase(of: push, in: app, router)
-      content = """
-        <div class="columns"><section class="card">\(outline.table)<p class="quiet">\(size.map { call($0) } ?? "")</p></section>
-        \(outline.preview)</div>
-        """
-    }
+    let part = part(call, app, schedule)
+    let (title, content) = (part.line, await part.content())
     return call.show(
       Layout(
         title, tab: .planned,
@@ -194,12 +176,10 @@ struct PlannedPages: Controller {
   }
 
   private func row(_ call: PageCall, _ app: App, _ run: ScheduleRunRow) -> HTML {
-    let error = APIError(code: run.code, httpStatus: 400, message: run.message)
-    let why = run.message.hasPrefix("Missed") ? Words.runMissed : PushWords.phrase(error)
     let end: HTML =
       run.code == 0
       ? "<a href=\"/console/apps/\(app.key.text)/pushes/\(run.id.text)\">\(call(Words.toPush))</a>"
-      : "\(call.state(.failed, Words.runFailed)) <span class=\"quiet\">\(call(why))</span>"
+      : "\(call.state(.failed, Words.runFailed)) <span class=\"quiet\">\(call(run.fault))</span>"
     return "<tr><td class=\"when\">\(call.moment(run.at))</td><td>\(end)</td></tr>\n"
   }
 

@@ -6,7 +6,7 @@ import Storage
 /// How many devices a push would reach, and of which kind.
 struct AudienceSize: Sendable, Equatable {
   let total: Int
-  /// How many of them are on iOS, and how many are connected; nil if they were only counted.
+  /// How many devices run iOS, and how many are connected; nil if they were only counted.
   let ios, online: Int?
 
   /// So many that nothing else is known of.

@@ -183,8 +183,8 @@ struct SegmentPages: Controller {
 
   private func read(_ call: PageCall) throws(FieldProblem) -> (name: String, DeviceCondition) {
     let form = SegmentForm(call)
-    guard Segments.isName(form.name) else {
-      throw FieldProblem(Words.segmentNameWrong.with(String(Segments.longestName)), at: "name")
+    guard ThingName.isValid(form.name) else {
+      throw FieldProblem(Words.segmentNameWrong.with(String(ThingName.longest)), at: "name")
     }
     return (form.name, try form.condition())
   }

@@ -228,8 +228,8 @@ struct TemplatePages: Controller {
 
   private func read(_ call: PageCall) throws(FieldProblem) -> (name: String, PushTemplate) {
     let form = TemplateForm(call)
-    guard Templates.isName(form.name) else {
-      throw FieldProblem(Words.templateNameWrong.with(String(Templates.longestName)), at: "name")
+    guard ThingName.isValid(form.name) else {
+      throw FieldProblem(Words.templateNameWrong.with(String(ThingName.longest)), at: "name")
     }
     return (form.name, try form.content())
   }

@@ -11,7 +11,7 @@ extension Words {
   static let waitsUntil = Phrase("Ends", "失效时间")
   static let wouldReach = Phrase("Devices now", "当前设备数")
 
-  // MARK: One of them
+  // MARK: One push
 
   static let goesAt = Phrase("It goes at {} by itself. Until then you can undo it.", "将于 {} 自动发送，在此之前可撤销。")
   static let goesNow = Phrase("It is being sent.", "正在发送。")
