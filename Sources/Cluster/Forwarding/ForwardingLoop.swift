@@ -8,7 +8,8 @@ import HTTP
 /// A request goes to an idle connection to its home at once. If there is none it waits in order until one is
 /// there, or a home is, and no longer than its deadline. After a failure it waits again if it was certainly
 /// not carried out: nothing answered, the connection ended before all of it was given to the kernel, or the
-/// node says that it is not the home. Otherwise its client is told that it may have been carried out.
+/// node says that it is not the home, as it also does before it closes an idle connection. Otherwise its
+/// client is told that it may have been carried out.
 package final class ForwardingLoop: LoopDriver {
   let forwarder: RequestForwarder
   unowned let loop: EventLoop

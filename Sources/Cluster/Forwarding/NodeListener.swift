@@ -34,6 +34,8 @@ package final class NodeListener {
     server.peersActForOthers = true
     server.refusalPage = { refusal($0, $1) }
     server.unanswered = unanswered
+    // Else a request that crosses the end of its connection might have been carried out.
+    server.farewell = HomeAnswer.misdirected
     server.completeAnswer = { HomeAnswer.mark(&$0) }
     server.client = { request, _ in ForwardedRequest.client(of: request) }
     server.admits = { session in nodes().contains { session.isPeer(named: $0) } }

@@ -67,16 +67,26 @@ extension HTTPServer {
   /// Answers a request that never reached the handler; the connection cannot be used further.
   func refuse(_ fault: HTTPFault, _ slot: UInt32) {
     metrics.refusedRequests.add()
+    let target = table.work(slot).parser.latestTarget
+    table.slab[slot].isTurnedAway = fault == .bodyTooLarge || fault == .busy
+    end(slot, with: answer(to: fault, of: target))
+  }
+
+  /// Closes an idle connection, on which a request may be under way.
+  func leave(_ slot: UInt32) {
+    if let farewell { end(slot, with: farewell) } else { finish(slot) }
+  }
+
+  /// Sends an answer that belongs to no request of a handler, and nothing more.
+  private func end(_ slot: UInt32, with response: HTTPResponse) {
     let work = table.work(slot)
     work.requestID = stamps.requestID(nil)
-    let target = work.parser.latestTarget
     work.parser.reset()
     work.forgetRequest()
     work.headOnly = false
     work.minorVersion = 1
     work.isSecure = tls != nil
-    queue(answer(to: fault, of: target), slot, work, keepAlive: false)
-    table.slab[slot].isTurnedAway = fault == .bodyTooLarge || fault == .busy
+    queue(response, slot, work, keepAlive: false)
     enter(.closing, slot)
     markDirty(slot)
   }

@@ -21,7 +21,7 @@ extension HTTPServer {
     }
     switch table.slab[slot].phase {
     case .reading: refuse(.timeout, slot)
-    case .idle: finish(slot)
+    case .idle: leave(slot)
     case .handshaking:
       metrics.failedHandshakes.add()
       close(slot)

@@ -107,7 +107,7 @@ package final class HTTPServer: HTTPServerHooks, LoopDriver {
     for slot in 0..<UInt32(table.capacity) where table.slab[slot].isOpen {
       switch table.slab[slot].phase {
       case .handshaking: close(slot)
-      case .idle: finish(slot)
+      case .idle: leave(slot)
       case .reading, .answering, .closing, .lingering: break
       }
     }

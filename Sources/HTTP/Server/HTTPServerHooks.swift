@@ -61,6 +61,10 @@ package class HTTPServerHooks {
   /// peer's. Not called while more than a little is queued for sending: a request to upgrade is refused then.
   package var upgrade: ((HTTPRequest, IPAddress?) -> HTTPUpgrade?)?
 
+  /// Sent before this side closes an idle connection; nil closes it in silence. A request may be under way
+  /// just then: one that meets this answer was not seen by a handler. Only for peers that expect it.
+  package var farewell: HTTPResponse?
+
   init(
     _ limits: HTTPServerLimits, _ peers: HTTPPeerLimit, _ memory: HTTPMemory, _ metrics: HTTPServerMetrics,
     _ tls: TLSContext?, _ refusal: @escaping (HTTPFault) -> HTTPResponse

@@ -118,6 +118,33 @@ import Testing
     #expect(try client.get("/next")?.text == "GET /next 0")
   }
 
+  /// The home has a request whole, unread, when it closes its idle connections: the request goes to the next
+  /// home.
+  @Test func closesTheConnectionOfARequestUnderWay() throws {
+    let (old, new) = (try TestHome("node-a"), try TestHome("node-b"))
+    let front = try TestFront { $0.waitMilliseconds = 60_000 }
+    front.forwarder.follow(old.address)
+    // Two connections to the home.
+    let clients = try [TestClient(front), TestClient(front), TestClient(front)]
+    for client in clients.prefix(2) { try client.send("GET /held HTTP/1.1\r\nHost: h\r\n\r\n") }
+    #expect(eventually { old.seen.count == 2 })
+    old.answerHeld("late")
+    for client in clients.prefix(2) { #expect(try client.response()?.text == "late") }
+    // The home stands still.
+    try clients[0].send("GET /drain HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(eventually { old.seen.count == 3 })
+    try clients[1].send("POST /crossing HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx")
+    // The loop has passed that on before it answers this.
+    try clients[2].send("?\r\n\r\n")
+    #expect(try clients[2].response()?.status == 400)
+    front.forwarder.follow(new.address)
+    old.drain()
+    #expect(try clients[0].response()?.text == "GET /drain 0")
+    #expect(try clients[1].response()?.text == "POST /crossing 1")
+    #expect(old.seen.count == 3 && new.seen.map(\.request.target) == ["/crossing"])
+    #expect(front.requests("unknown") == 0)
+  }
+
   @Test func killedInTheMiddleOfAnAnswer() throws {
     let raw = try RawHome { raw, connection in
       raw.read(connection, until: "\r\n\r\n")

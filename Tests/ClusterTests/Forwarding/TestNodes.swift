@@ -27,6 +27,7 @@ final class TestHome: Sendable {
     let hasInstallation = Atomic(true)
     let calls = Mutex<[Call]>([])
     let held = Mutex<[HTTPExchange]>([])
+    let drains = Atomic(false)
 
     init(isHome: Bool) { self.isHome = Atomic(isHome) }
 
@@ -82,6 +83,7 @@ final class TestHome: Sendable {
       { loop throws(SystemError) in
         var limits = HTTPServerLimits()
         limits.message = HTTPLimits(body: bodyBytes)
+        var beginDrain: () -> Void = {}
         let node = NodeListener(
           loop: loop, tls: tls, limits: limits, peers: HTTPPeerLimit(connections: .max),
           memory: HTTPMemory(), nodes: { nodes },
@@ -97,14 +99,25 @@ final class TestHome: Sendable {
                 // First, so that who has seen it can have it answered.
                 if isHeld { state.held.withLock { $0.append(exchange) } }
                 state.note(request, exchange, isSecure)
+                if request.target == "/drain" {
+                  while !state.drains.load(ordering: .relaxed) { usleep(1000) }
+                  beginDrain()
+                }
                 if !isHeld { answer(request, exchange, isSecure) }
               }, screen: Self.screen)
           })
+        beginDrain = { [unowned node] in node.beginDrain {} }
         try loop.listen(listener) { node.accept($0) }
       }, failed: { _ in })
   }
 
-  deinit { kill() }
+  deinit {
+    drain()
+    kill()
+  }
+
+  /// Ends the standstill that a request for `/drain` begins, by closing all connections.
+  func drain() { state.drains.store(true, ordering: .relaxed) }
 
   /// Ends at once: sockets are closed, whatever is under way on them.
   func kill() { handle.post { $0.stop() } }
