@@ -115,6 +115,26 @@ import Testing
     }
   }
 
+  @Test func `Facts that the app asks for are imported`() throws {
+    let server = try TestServer(data: data)
+    let app = try server.makeApp()
+    let path = try file(["cid,phone_type,fact.language", "13065ffa4e0b5fb6ba3,ios,zh-Hans"])
+    let refused = try run(path, app, ["--from", "getui"])
+    #expect(refused.status == 2 && refused.errors.contains("does not ask its devices for this fact"))
+    let asked = try server.call("PUT", "/v1/facts/wanted", as: app, body: ["wanted": ["language"]])
+    #expect(asked.status == 200)
+    for isDryRun in [true, false] {
+      let ending = try run(path, app, ["--from", "getui"] + (isDryRun ? ["--dry-run"] : []))
+      #expect(ending.status == 0 && ending.documents.last == sums(1, added: 1, dryRun: isDryRun))
+    }
+    #expect(
+      try RunningProgram.eventually {
+        try server.call(
+          "GET", "/v3/devices/13065ffa4e0b5fb6ba3", as: app, headers: ["X-Borealis-Extensions: 1"]
+        ).document?["facts"] == ["language": "zh-Hans"]
+      })
+  }
+
   @Test func `A file of Getui's keeps aliases and tags, and its IDs are printed with what they became`()
     throws
   {

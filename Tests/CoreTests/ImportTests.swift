@@ -72,6 +72,12 @@ import Testing
     return true
   }
 
+  private func ask(_ world: TestWorld, _ facts: DeviceFactSet) async throws {
+    try await awaitCallback { [router = world.router, app = world.app] in
+      router.apps.setFacts(facts, of: app, noting: .test, done: $0)
+    }.get()
+  }
+
   private func aliasHolders(_ world: TestWorld, _ alias: String) -> [RegistrationID?] {
     world.app.directory.registrations(alias: alias).map { world.app.directory.identity($0)?.id }
   }
@@ -135,6 +141,43 @@ import Testing
 
   /// Tokens of other channels than APNs stand in another table: a running server learns of both, and so does
   /// one that starts later.
+  /// Facts of imported devices are known at once, those that the app does not ask for are not stored, and a
+  /// later table changes them.
+  @Test func `Facts are imported`() async throws {
+    let world = try await TestWorld()
+    try await ask(world, [DeviceFactSet(.language), DeviceFactSet(.timeZone)])
+    func one(_ facts: [DeviceFact: String]) -> ImportedRegistration {
+      ImportedRegistration(registrationID: id(1), platform: .ios, facts: facts)
+    }
+    _ = try await results(world, [one([.language: "de", .timeZone: "Europe/Berlin", .model: "x"])])
+    let number = try #require(world.app.directory.find(id(1)))
+    for isNew in [false, true] {
+      if isNew { try await world.restart(isOrderly: false) }
+      #expect(world.app.directory.facts(of: number) == [.language: "de", .timeZone: "Europe/Berlin"])
+    }
+    let known = try await results(world, [one([.language: "fr"])])
+    #expect(known.map(\.outcome) == [.known])
+    let updated = try await results(world, [one([.language: "fr"])], updating: .facts)
+    #expect(updated.map(\.outcome) == [.updated])
+    #expect(world.app.directory.facts(of: number) == [.language: "fr", .timeZone: "Europe/Berlin"])
+    #expect(try await results(world, [one([.language: "fr"])], updating: .facts).map(\.outcome) == [.known])
+  }
+
+  /// An app has a limited number of values of each fact.
+  @Test func `Facts without room are named`() async throws {
+    let world = try await TestWorld()
+    try await ask(world, [DeviceFactSet(.model), DeviceFactSet(.system)])
+    let imported = (0...FactTable.mostValues).map {
+      ImportedRegistration(
+        registrationID: id(UInt64($0)), platform: .android, facts: [.model: "m\($0)", .system: "s"])
+    }
+    let results = try await results(world, imported)
+    #expect(results.dropLast().allSatisfy { $0.losses.isEmpty })
+    #expect(results.last?.losses == [.factFull(.model)] && results.last?.outcome == .added)
+    let last = try #require(world.app.directory.find(id(UInt64(FactTable.mostValues))))
+    #expect(world.app.directory.facts(of: last) == [.system: "s"])
+  }
+
   @Test func tokensOfAnyChannelAreLearned() async throws {
     let world = try await TestWorld()
     let words = TokenSlot(ChannelID(rawValue: 200), kind: 1)

@@ -236,6 +236,28 @@ import Testing
     }
   }
 
+  @Test func `A line has the facts that the app asks for`() throws {
+    let names = ["registration_id", "platform", "fact.opted_out", " Fact.Language "]
+    let asked: DeviceFactSet = [DeviceFactSet(.language), DeviceFactSet(.optedOut)]
+    let columns = try ImportColumns(names, facts: asked)
+    #expect(columns.fields == .facts)
+    let full = try ImportLine(["x", "ios", "yes", "de"], columns)
+    #expect(full.facts == [.optedOut: "yes", .language: "de"] && full.leftOut == [])
+    #expect(try ImportLine(["x", "ios", "", ""], columns).facts == [:])
+    let wrong = try ImportLine(["x", "ios", "no way", String(repeating: "d", count: 65)], columns)
+    #expect(wrong.facts == [:])
+    #expect(
+      wrong.leftOut == [
+        "fact.language must have at most 64 bytes and no control characters",
+        "fact.opted_out must be one of yes, no",
+      ])
+    #expect(
+      throws: ImportFault(
+        reason: "column 4 is named fact.language, but the app does not ask its devices for this fact")
+    ) { try ImportColumns(names, facts: DeviceFactSet(.optedOut)) }
+    #expect(throws: ImportFault.self) { try ImportColumns(["cid", "phone_type", "fact.x"], from: .getui) }
+  }
+
   @Test func `Columns come in any order, but the needed ones must be there, and each once`() throws {
     let columns = try ImportColumns([" Alias", "platform ", "REGISTRATION_ID"])
     let one = try ImportLine(["anna", "hmos", "x"], columns)

@@ -4,9 +4,9 @@ import Storage
 /// The facts of the registrations of one app: for each fact that the app asks for a column with two bytes for
 /// each registration, and the values that these stand for. A value: a copy shares the columns until one of
 /// them changes, and can be searched without a lock.
-struct FactTable: Sendable {
+package struct FactTable: Sendable {
   /// Values of one fact that an app may have.
-  static let mostValues = 10_000
+  package static let mostValues = 10_000
   /// Values that nobody has which one change deletes at most, to make room.
   private static let mostDeleted = 64
 
@@ -79,6 +79,11 @@ struct FactTable: Sendable {
       limit: Self.mostValues, known: columns.mapValues { $0.byNumber.count },
       unused: columns.filter { $0.value.byNumber.count >= Self.mostValues }
         .mapValues { $0.unused(Self.mostDeleted) })
+  }
+
+  /// The same for a program that does not have an app's facts in memory: it deletes none.
+  static func room(of app: AppID, in transaction: ReadTransaction) throws(StorageError) -> FactRoom {
+    FactRoom(limit: mostValues, known: try transaction.facts.counts(app: app))
   }
 
   /// Those of some values that nobody has.

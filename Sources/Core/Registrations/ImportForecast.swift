@@ -20,6 +20,10 @@ package struct ImportForecast: Sendable {
   /// Tags that the app has.
   private var tagCount: Int?
 
+  /// Values of facts that exist or would have been made, and how many of each fact the app would have.
+  private var values: [DeviceFact: Set<String>] = [:]
+  private var valueCounts: [DeviceFact: Int]?
+
   /// Nothing so far.
   package init() {}
 
@@ -41,12 +45,14 @@ package struct ImportForecast: Sendable {
       var result = ImportResult(.added, new.registrationID)
       move(nil, to: new.alias)
       take(new.tokens, of: new.registrationID)
+      result.losses += try losses(of: new.facts, work, in: transaction)
       if try !makes(new.tags, work, in: transaction) { result.losses.append(.appTagsFull) }
       return result
     case .change(let known, let change):
       var result = ImportResult(change.isOfFields ? .updated : .known, known.registrationID)
       if let alias = change.alias { move(known.alias, to: alias) }
       take(change.tokens, of: known.registrationID)
+      result.losses += try losses(of: change.facts, work, in: transaction)
       guard let names = change.tags else { return result }
       guard try makes(names, work, in: transaction) else {
         result.losses.append(.appTagsFull)
@@ -70,6 +76,28 @@ package struct ImportForecast: Sendable {
 
   private mutating func take(_ tokens: [PushToken], of id: RegistrationID) {
     for token in tokens { holders[Token(channel: token.slot.channel, bytes: token.bytes)] = id }
+  }
+
+  /// The facts for whose values the app has no room.
+  private mutating func losses(
+    of facts: [DeviceFact: String], _ work: RegistrationImport, in transaction: ReadTransaction
+  ) throws(StorageError) -> [ImportResult.Loss] {
+    var losses: [ImportResult.Loss] = []
+    for (fact, text) in facts.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+    where values[fact]?.contains(text) != true {
+      if try transaction.facts.number(of: text, fact, app: work.app) == nil {
+        var counts = if let valueCounts { valueCounts } else { try transaction.facts.counts(app: work.app) }
+        let isFull = counts[fact, default: 0] >= FactTable.mostValues
+        if !isFull { counts[fact, default: 0] += 1 }
+        valueCounts = counts
+        guard !isFull else {
+          losses.append(.factFull(fact))
+          continue
+        }
+      }
+      values[fact, default: []].insert(text)
+    }
+    return losses
   }
 
   /// Whether the app has room for tags.

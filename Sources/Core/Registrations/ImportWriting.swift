@@ -14,6 +14,8 @@ struct ImportWriting {
   private(set) var next: RegistrationNumber
   /// The numbers of names of tags that were looked up before.
   private var known: [ExactName: UInt32] = [:]
+  /// How many values of each fact the app has; nil before it matters.
+  private var factRoom: FactRoom?
   /// Registrations that were changed, but lost no tags.
   private var changed: [RegistrationNumber] = []
 
@@ -50,6 +52,7 @@ struct ImportWriting {
     if tags == nil { result.losses.append(.appTagsFull) }
     try transaction.imports.insert(
       new, tags: tags ?? [], app: work.app, number: next, adoption: work.adoption, at: work.now)
+    result.losses += try setFacts(new.facts, of: next, in: transaction)
     next = RegistrationNumber(next.rawValue + 1)
     return result
   }
@@ -69,6 +72,7 @@ struct ImportWriting {
     for token in change.tokens {
       _ = try transaction.tokens.set(app: app, number: number, token, at: work.now)
     }
+    result.losses += try setFacts(change.facts, of: number, in: transaction)
     if let names = change.tags {
       if let tags = try tagNumbers(names, in: transaction) {
         let removed = try setTags(tags, of: number, in: transaction)
@@ -113,6 +117,18 @@ struct ImportWriting {
   ) throws(StorageError) {
     _ = try transaction.registrations.setAlias(
       app: work.app, number: number, alias: alias, limit: RegistrationLimits.devicesPerAlias, at: work.now)
+  }
+
+  /// Sets facts; returns those for whose values there is no room.
+  private mutating func setFacts(
+    _ facts: [DeviceFact: String], of number: RegistrationNumber, in transaction: WriteTransaction
+  ) throws(StorageError) -> [ImportResult.Loss] {
+    guard !facts.isEmpty else { return [] }
+    var room = if let factRoom { factRoom } else { try FactTable.room(of: work.app, in: transaction.reading) }
+    let change = try transaction.facts.set(app: work.app, number: number, facts, making: room)
+    for value in change?.made ?? [] { room.known[value.fact, default: 0] += 1 }
+    factRoom = room
+    return (change?.cleared ?? []).map { .factFull($0) }
   }
 
   /// Sets tags; returns those that the registration has no more.

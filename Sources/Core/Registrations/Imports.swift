@@ -168,6 +168,7 @@ final class Imports: Sendable {
       let tags = Set(rows.flatMap(\.tags)).sorted()
       return (
         rows: rows, tags: tags, names: try transaction.tags.names(app: app.id, numbers: tags),
+        facts: try transaction.facts.values(app: app.id, numbers: Set(rows.flatMap(\.facts)).sorted()),
         tokens: try transaction.tokens.others(batch)
       )
     } completion: { [self] result in
@@ -177,6 +178,7 @@ final class Imports: Sendable {
         return
       }
       for (tag, name) in zip(found.tags, found.names) { app.directory.defineTag(name, number: tag) }
+      for value in found.facts { app.directory.define(value) }
       let changed = found.rows.map(\.number).filter { app.directory.identity($0) != nil }
       if !changed.isEmpty { channels.tokensChanged(of: changed, in: app) }
       for row in found.rows { app.directory.refresh(RegistrationEntry(row), removed: batch.removed) }

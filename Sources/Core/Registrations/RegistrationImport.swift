@@ -24,6 +24,8 @@ package struct ImportResult: Sendable, Equatable {
     case aliasFull
     /// The app would have too many tags.
     case appTagsFull
+    /// The app has as many values of a fact as it may have.
+    case factFull(DeviceFact)
     /// Another registration of the app has its token of a channel.
     case tokenTaken(ChannelID, by: RegistrationID)
   }
@@ -219,6 +221,11 @@ package struct RegistrationImport: Sendable {
     }
     if updated.contains(.tags) { change.tags = one.tags }
     if updated.contains(.mobile), known.mobile != one.mobile { change.mobile = .some(one.mobile) }
+    if updated.contains(.facts), !one.facts.isEmpty {
+      let before = try transaction.facts.values(app: app, of: known.number) ?? []
+      let texts = Dictionary(before.map { ($0.fact, $0.text) }) { first, _ in first }
+      change.facts = one.facts.filter { texts[$0.key] != $0.value }
+    }
     if updated.contains(.tokens) {
       for token in one.tokens where try transaction.imports.holder(of: token, app: app) != known.number {
         if let holder = try holder(of: token, but: known.number, after: forecast, in: transaction) {
@@ -262,9 +269,13 @@ struct ImportChange {
   /// All that it has from then on; nil for no change.
   var tags: [String]?
   var tokens: [PushToken] = []
+  /// Those that are others than before.
+  var facts: [DeviceFact: String] = [:]
 
   /// Whether something besides the tags is changed.
-  var isOfFields: Bool { adoption != nil || alias != nil || mobile != nil || !tokens.isEmpty }
+  var isOfFields: Bool {
+    adoption != nil || alias != nil || mobile != nil || !tokens.isEmpty || !facts.isEmpty
+  }
 }
 
 /// What an import gives the registration of a device that came before.

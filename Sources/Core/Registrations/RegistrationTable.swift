@@ -211,6 +211,7 @@ struct RegistrationTable: Sendable {
   mutating func refresh(_ entry: RegistrationEntry, removed: [UInt32]) {
     setAlias(entry.alias, of: entry.number)
     changeTags(of: entry.number, added: entry.tags, removed: removed)
+    if !entry.facts.isEmpty { facts.load(entry.facts, of: entry.number) }
     for token in entry.tokens { setToken(token) }
   }
 

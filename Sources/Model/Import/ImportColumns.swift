@@ -2,7 +2,7 @@ import BorealisBase
 
 /// The columns of an imported file, in the order of its first line. Beside those of its source it may have
 /// two for each channel: `token.NAME` with the device's ordinary token, and `service.NAME` with the name of
-/// the service that it belongs to.
+/// the service that it belongs to; and one for each fact that the app asks for, `fact.NAME`.
 package struct ImportColumns: Equatable, Sendable {
   typealias Column = ImportSource.Column
 
@@ -23,21 +23,28 @@ package struct ImportColumns: Equatable, Sendable {
   private let places: [Int?]
   /// Those of the channels that have any.
   let channels: [ChannelColumns]
+  /// The positions of facts.
+  let facts: [DeviceFact: Int]
   private let count: Int
 
-  /// Reads the first line of a file whose tokens may be of some channels. Upper case and blanks around a name
-  /// do not count.
+  /// Reads the first line of a file whose tokens may be of some channels, for an app that asks for some
+  /// facts. Upper case and blanks around a name do not count.
   package init(
-    _ fields: [String], from source: ImportSource = .jpush, channels: [ChannelInfo] = []
+    _ fields: [String], from source: ImportSource = .jpush, channels: [ChannelInfo] = [],
+    facts asked: DeviceFactSet = []
   ) throws(ImportFault) {
     let names =
       source.columns
       + channels.filter { !$0.tokens.isEmpty }.flatMap { info in
         [ChannelColumns.token(info)] + (info.services.isEmpty ? [] : [ChannelColumns.service(info)])
-      }
+      } + asked.facts.map(Self.name(of:))
     var places: [String: Int] = [:]
     for (place, field) in fields.enumerated() {
       let name = field.trimmed.lowercased()
+      if let fact = DeviceFact.allCases.first(where: { Self.name(of: $0) == name }), !asked.contains(fact) {
+        throw ImportFault(
+          reason: "column \(place + 1) is named \(name), but the app does not ask its devices for this fact")
+      }
       guard names.contains(name) else {
         throw ImportFault(reason: Self.complaint(name: field, column: place + 1, of: fields.count, names))
       }
@@ -55,8 +62,13 @@ package struct ImportColumns: Equatable, Sendable {
       guard let kind = info.tokens.first, token ?? service != nil else { return nil }
       return ChannelColumns(info: info, kind: kind, token: token, service: service)
     }
+    facts = Dictionary(
+      uniqueKeysWithValues: asked.facts.compactMap { fact in places[Self.name(of: fact)].map { (fact, $0) } })
     count = fields.count
   }
+
+  /// The name of a fact's column.
+  static func name(of fact: DeviceFact) -> String { "fact.\(fact.name)" }
 
   /// What is wrong with the name of a column that none has.
   private static func complaint(name: String, column: Int, of count: Int, _ names: [String]) -> String {
@@ -73,6 +85,7 @@ package struct ImportColumns: Equatable, Sendable {
     if has(.alias) { fields.insert(.alias) }
     if has(.tags) { fields.insert(.tags) }
     if has(.mobile) { fields.insert(.mobile) }
+    if !facts.isEmpty { fields.insert(.facts) }
     return fields
   }
 
@@ -128,6 +141,8 @@ package struct ImportFields: OptionSet, Sendable {
   package static let mobile = ImportFields(rawValue: 4)
   /// The tokens; those that are not named stay.
   package static let tokens = ImportFields(rawValue: 8)
+  /// The facts; those that are not named stay.
+  package static let facts = ImportFields(rawValue: 16)
 }
 
 extension String {

@@ -25,6 +25,8 @@ package struct ImportLine: Equatable, Sendable {
   package var tokens: [PushToken] = []
   /// Its mobile number, if it has one.
   package var mobile: String?
+  /// Its facts.
+  package var facts: [DeviceFact: String] = [:]
   /// What was left out, and why; for people.
   package var leftOut: [String] = []
 
@@ -59,6 +61,19 @@ package struct ImportLine: Equatable, Sendable {
       leftOut.append("mobile must be a + or a digit, then digits and -, at most 20 characters")
       self.mobile = nil
     }
+    for (fact, place) in columns.facts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      guard let value = values[place: place] else { continue }
+      if fact.accepts(value) {
+        facts[fact] = value
+      } else {
+        leftOut.append("\(ImportColumns.name(of: fact)) must \(Self.rule(of: fact))")
+      }
+    }
+  }
+
+  private static func rule(of fact: DeviceFact) -> String {
+    fact.values.map { "be one of \($0.joined(separator: ", "))" }
+      ?? "have at most \(DeviceFact.maximumBytes) bytes and no control characters"
   }
 
   private mutating func takeTags(_ text: String?, _ source: ImportSource, _ rules: PushRules) {

@@ -13,6 +13,8 @@ package struct FactValue: Sendable, Equatable {
 package struct FactChange: Sendable, Equatable {
   /// The facts that it has from now on, among those that it reported.
   package var set: [FactValue] = []
+  /// Those of them that no registration had before.
+  package var made: [FactValue] = []
   /// The facts that it has no longer.
   package var cleared: [DeviceFact] = []
   /// Numbers of values that were deleted, because nobody had them and there was no room for new ones.
@@ -47,6 +49,36 @@ extension FactRepository {
     ).compactMap { $0 }
   }
 
+  /// How many values of each fact an app has.
+  package func counts(app: AppID) throws(StorageError) -> [DeviceFact: Int] {
+    let found = try database.all(
+      "SELECT fact, count(*) AS count FROM fact_value WHERE app_id = ? GROUP BY fact", .app(app)
+    ) { (DeviceFact(rawValue: $0.integer("fact", as: UInt8.self)), $0.count("count")) }
+    var counts: [DeviceFact: Int] = [:]
+    for (fact, count) in found { if let fact { counts[fact] = count } }
+    return counts
+  }
+
+  /// Some values of an app, by number.
+  package func values(app: AppID, numbers: [UInt32]) throws(StorageError) -> [FactValue] {
+    var values: [FactValue] = []
+    for number in numbers {
+      let found = try database.first(
+        "SELECT number, fact, value FROM fact_value WHERE app_id = ? AND number = ?", .app(app),
+        .integer(number), map: Self.value)
+      if case .some(.some(let value)) = found { values.append(value) }
+    }
+    return values
+  }
+
+  /// The number of a value, nil if no registration of the app ever had it.
+  package func number(of text: String, _ fact: DeviceFact, app: AppID) throws(StorageError) -> UInt32? {
+    try database.first(
+      "SELECT number FROM fact_value WHERE app_id = ? AND fact = ? AND value = ?", .app(app),
+      .integer(fact.rawValue), .text(text)
+    ) { $0.integer(as: UInt32.self) }
+  }
+
   private static func value(_ row: Row) -> FactValue? {
     DeviceFact(rawValue: row.integer("fact", as: UInt8.self)).map {
       FactValue(number: row.integer("number", as: UInt32.self), fact: $0, text: row.text("value"))
@@ -59,14 +91,7 @@ extension FactRepository {
       "SELECT facts FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
     ) { TagList.decode($0, "facts") }
     guard let numbers else { return nil }
-    var values: [FactValue] = []
-    for value in numbers {
-      let found = try database.first(
-        "SELECT number, fact, value FROM fact_value WHERE app_id = ? AND number = ?", .app(app),
-        .integer(value), map: Self.value)
-      if case .some(.some(let value)) = found { values.append(value) }
-    }
-    return values
+    return try values(app: app, numbers: numbers)
   }
 }
 
@@ -108,11 +133,9 @@ extension FactRepository<Writing> {
   private func value(
     app: AppID, _ fact: DeviceFact, _ text: String, _ room: FactRoom, _ change: inout FactChange
   ) throws(StorageError) -> FactValue? {
-    let known = try database.first(
-      "SELECT number FROM fact_value WHERE app_id = ? AND fact = ? AND value = ?", .app(app),
-      .integer(fact.rawValue), .text(text)
-    ) { $0.integer(as: UInt32.self) }
-    if let known { return FactValue(number: known, fact: fact, text: text) }
+    if let known = try number(of: text, fact, app: app) {
+      return FactValue(number: known, fact: fact, text: text)
+    }
     if room.known[fact, default: 0] >= room.limit {
       // Not those that an earlier job of the same transaction has given to a registration.
       let unused = room.unused[fact, default: []].filter { !database.factWork.isGiven($0, in: app) }
@@ -131,7 +154,9 @@ extension FactRepository<Writing> {
     try database.run(
       "INSERT INTO fact_value (app_id, number, fact, value) VALUES (?, ?, ?, ?)", .app(app), .integer(next),
       .integer(fact.rawValue), .text(text))
-    return FactValue(number: next, fact: fact, text: text)
+    let value = FactValue(number: next, fact: fact, text: text)
+    change.made.append(value)
+    return value
   }
 
   /// Sets the facts that an app asks for. The values of all others are deleted, and the registrations' rows,

@@ -13,6 +13,8 @@ package struct ImportedRegistration: Sendable, Equatable {
   package var tokens: [PushToken]
   /// Its mobile number, if it has one.
   package var mobile: String?
+  /// Its facts, those that the app asks for.
+  package var facts: [DeviceFact: String]
   /// The fingerprints of devices that name the ID that it had.
   package var fingerprints: [[UInt8]]
   /// Other IDs that it got from earlier versions.
@@ -23,8 +25,8 @@ package struct ImportedRegistration: Sendable, Equatable {
   /// Makes a registration; only ID and platform have no default.
   package init(
     registrationID: RegistrationID, platform: Platform, alias: String? = nil, tags: [String] = [],
-    tokens: [PushToken] = [], mobile: String? = nil, fingerprints: [[UInt8]] = [],
-    olderIDs: [RegistrationID] = [], formerID: String? = nil
+    tokens: [PushToken] = [], mobile: String? = nil, facts: [DeviceFact: String] = [:],
+    fingerprints: [[UInt8]] = [], olderIDs: [RegistrationID] = [], formerID: String? = nil
   ) {
     self.registrationID = registrationID
     self.platform = platform
@@ -32,6 +34,7 @@ package struct ImportedRegistration: Sendable, Equatable {
     self.tags = tags
     self.tokens = tokens.filter { !$0.bytes.isEmpty }
     self.mobile = mobile
+    self.facts = facts
     self.fingerprints = fingerprints
     self.olderIDs = olderIDs
     self.formerID = formerID == registrationID.text ? nil : formerID

@@ -11,7 +11,7 @@ struct ImportCommand: ServedCommand {
     first line names the columns: registration_id and platform (android, ios, hmos, quickapp), and any of alias, tags
     (separated by ;), apns_token, apns_environment (production, the default, or sandbox) and mobile. For each channel, such
     as fcm or huawei, there may be token.NAME with the device's token, and beside token.apns there may be service.apns with
-    production or sandbox.
+    production or sandbox. For each fact that the app asks its devices for, such as language, there may be fact.NAME.
 
     With --from getui the columns are Getui's: cid and phone_type (android, ios, harmony, or Getui's numbers 1, 2 and 3), and
     any of alias, custom_tag (separated by spaces), device_token and apns_environment. Getui's API still accepts the CIDs.
@@ -20,8 +20,8 @@ struct ImportCommand: ServedCommand {
     (see Docs/protocol.md), takes over its registration: ID, alias and tags stay. Until then, whoever knows the ID can do
     so too. A device that registered before the import gets alias and tags if it has none.
 
-    The command may be repeated: it adds what is missing. With --update it also brings alias, tags, tokens and mobile
-    numbers in line with the columns that FILE has, except where the device has come already.
+    The command may be repeated: it adds what is missing. With --update it also brings alias, tags, tokens, mobile
+    numbers and facts in line with the columns that FILE has, except where the device has come already.
 
     Prints a line of JSON for each refused line, for each line of which something was left out, and for each device that
     has another ID here; then the totals. The exit status is 0 if no line was refused, 1 if some were, and 2 if nothing was

@@ -78,7 +78,8 @@ struct ImportWork {
     guard let columns else {
       guard let fields = record.fields else { throw .failed("line 1: \(Self.unreadable)") }
       do throws(ImportFault) {
-        self.columns = try ImportColumns(fields, from: options.source, channels: ChannelRegistry.infos)
+        self.columns = try ImportColumns(
+          fields, from: options.source, channels: ChannelRegistry.infos, facts: app.facts)
       } catch {
         throw .failed("line 1: \(error.reason)")
       }
@@ -122,7 +123,7 @@ struct ImportWork {
     }
     let registration = ImportedRegistration(
       registrationID: ids[0], platform: line.platform, alias: line.alias, tags: line.tags,
-      tokens: line.tokens, mobile: line.mobile,
+      tokens: line.tokens, mobile: line.mobile, facts: line.facts,
       fingerprints: ImportedID.fingerprints(line.registrationID), olderIDs: Array(ids.dropFirst()),
       formerID: line.registrationID)
     waiting.append(
@@ -190,6 +191,7 @@ struct ImportWork {
   private static func reason(_ loss: ImportResult.Loss) -> String {
     switch loss {
     case .aliasFull: "the alias belongs to \(RegistrationLimits.devicesPerAlias) devices already"
+    case .factFull(let fact): "the app has \(FactTable.mostValues) values of the fact \(fact.name) already"
     case .appTagsFull: "the app has \(RegistrationLimits.tagsPerApp) tags already"
     case .tokenTaken(let channel, let id):
       "the token of \(ChannelRegistry.infos.first { $0.id == channel }?.name ?? "a channel") belongs to \(id.text)"
