@@ -118,6 +118,33 @@ class JPushTest {
     assertTrue(text.contains("jpush:171976fa8a8620a14a4"));
   }
 
+  /** Answers operations until the client tells its facts. */
+  private static String facts(Peer peer) throws Exception {
+    while (true) {
+      String[] words = peer.next().split(" ");
+      peer.send("RESULT " + words[1] + " 0");
+      if (words[0].equals("SET_FACTS")) return words[2];
+    }
+  }
+
+  @Test
+  void theStoreChannelIsAFact() throws Exception {
+    app.packages.application.metaData.putString("JPUSH_CHANNEL", "store-a");
+    JPushInterface.init(app);
+    Peer peer = new Peer(listener).registered();
+    peer.send("FACTS_WANTED 64");
+    assertEquals("7=store-a", facts(peer));
+    JPushInterface.setChannel(app, "campaign-b");
+    assertEquals("7=campaign-b", facts(peer));
+    Hub.reset();
+    app = process();
+    JPushInterface.setChannel(app, "campaign-c");
+    JPushInterface.init(app);
+    peer = new Peer(listener).loggedIn();
+    peer.send("FACTS_WANTED 64");
+    assertEquals("7=campaign-c", facts(peer));
+  }
+
   private static Push push(long id) {
     return Push.of(id, "{\"notification\":{\"alert\":\"A\",\"title\":\"T\",\"style\":2,"
         + "\"inbox\":{\"1\":\"a\"},"

@@ -6,6 +6,7 @@ import android.util.Log;
 import io.borealis.push.Disconnect;
 import io.borealis.push.Push;
 import io.borealis.push.PushListener;
+import io.borealis.push.android.Borealis;
 import io.borealis.push.facade.PushHost;
 import java.util.List;
 
@@ -18,6 +19,8 @@ final class Hub implements PushListener {
   private static Hub hub;
   private static boolean hasConsent = true;
   private static boolean isDebugging;
+  /** Whether the app has named its store channel, which then counts more than the manifest's. */
+  private static boolean hasNamedChannel;
 
   private final Application app;
   private final List<JPushMessageReceiver> receivers;
@@ -30,6 +33,8 @@ final class Hub implements PushListener {
   private Hub(Context context) {
     host = new PushHost(context, "JPUSH_APPKEY", this, LOOK, TapActivity.class, DismissalReceiver.class);
     app = host.application();
+    String channel = Borealis.metaData(app, "JPUSH_CHANNEL");
+    if (!hasNamedChannel) PushHost.setStoreChannel(channel.isEmpty() ? null : channel);
     receivers = PushHost.receivers(app, JPushMessageReceiver.class);
   }
 
@@ -48,11 +53,18 @@ final class Hub implements PushListener {
     if (hub != null && hub.wantsStart) hub.start();
   }
 
+  static synchronized void setChannel(String channel) {
+    hasNamedChannel = true;
+    PushHost.setStoreChannel(channel);
+    if (hub != null) hub.host.client().factsChanged();
+  }
+
   /** Forgets the app, as the end of its process does: for tests. */
   static synchronized void reset() {
     if (hub != null) hub.host.close();
     hub = null;
     hasConsent = true;
+    hasNamedChannel = false;
   }
 
   PushHost host() {

@@ -43,6 +43,18 @@ public final class JPushInterface {
   }
 
   /**
+   * Names the store or the campaign that the app was installed from, in place of the manifest's meta-data
+   * {@code JPUSH_CHANNEL}. It is sent as the fact {@code store_channel} if the app's settings on the server
+   * ask for that.
+   *
+   * @param context any context of the app
+   * @param channel at most 64 bytes of UTF-8
+   */
+  public static void setChannel(Context context, String channel) {
+    Hub.setChannel(channel);
+  }
+
+  /**
    * Not of JPush: the registration ID that JPush issued to this install, if the app has kept it. The first
    * registration takes it over, with its alias and tags, if it was imported. Call it before {@link #init}.
    *

@@ -11,6 +11,7 @@ import android.content.pm.PackageInfo;
 import android.content.pm.PackageManager;
 import android.content.pm.ServiceInfo;
 import android.util.Log;
+import io.borealis.push.FactSource;
 import io.borealis.push.Notification;
 import io.borealis.push.Push;
 import io.borealis.push.PushClient;
@@ -33,6 +34,7 @@ import java.util.Map;
  */
 public final class PushHost {
   private static String formerRegistrationId;
+  private static volatile String storeChannel;
 
   private final Application application;
   private final String appKey;
@@ -61,7 +63,8 @@ public final class PushHost {
     PushConfig config;
     try {
       config = Borealis.manifestConfig(application, keyName).appVersion(version(application))
-          .formerRegistrationId(formerRegistrationId).build();
+          .formerRegistrationId(formerRegistrationId)
+          .facts(fact -> fact == FactSource.STORE_CHANNEL ? storeChannel : null).build();
     } catch (IllegalArgumentException error) {
       String names = "the manifest needs the meta-data BOREALIS_SERVER and " + keyName + ": ";
       throw new IllegalArgumentException(names + error.getMessage(), error);
@@ -111,6 +114,16 @@ public final class PushHost {
    */
   public static void setFormerRegistrationId(String id) {
     formerRegistrationId = id;
+  }
+
+  /**
+   * The fact {@code store_channel} of all hosts, for apps that ask for it. After the start call
+   * {@link PushClient#factsChanged} as well.
+   *
+   * @param channel the store or the campaign that the app was installed from; null for none
+   */
+  public static void setStoreChannel(String channel) {
+    storeChannel = channel;
   }
 
   private static ChannelToken[] makers() {
