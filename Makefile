@@ -5,7 +5,7 @@ JAVA_PACKAGES := openjdk-17-jdk-headless
 TEST_PACKAGES := $(JAVA_PACKAGES) chromium firefox-esr fonts-noto-cjk junit5 libseccomp2 nats-server postgresql systemd
 # All symbols are bound at the start, and their table is read-only from then on.
 HARDENED := -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
-.PHONY: run test test-quick test-blackbox test-slow test-build deps plan build android lint fuzz sanitize
+.PHONY: run test test-quick test-blackbox test-slow test-build deps plan build android lint fuzz sanitize sanitize-quick
 
 # Ends with Ctrl-C. HTTP_ADDRESS=127.0.0.1:9090 DEVICE_ADDRESS=127.0.0.1:9091 choose other ports.
 run: build
@@ -30,7 +30,6 @@ android:
 test: test-build
 	SWIFT=$(SWIFT) Tests/run
 	SWIFT=$(SWIFT) Tests/Fuzz/run 3
-	SWIFT=$(SWIFT) Tests/Sanitize/run quick
 
 # One tier of the tests, see Docs/development.md.
 test-quick test-blackbox test-slow: test-build
@@ -51,6 +50,10 @@ fuzz: deps
 sanitize: deps
 	@sh .ci/python .build/python
 	SWIFT=$(SWIFT) Tests/Sanitize/run
+
+# What threads share most under ThreadSanitizer, and what is nearest to C under AddressSanitizer.
+sanitize-quick: deps
+	SWIFT=$(SWIFT) Tests/Sanitize/run quick
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
