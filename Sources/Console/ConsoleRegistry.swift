@@ -42,6 +42,7 @@ enum ConsoleRegistry {
     Entry { LoginPages(people: $0.people, members: $0.members, mail: $0.mail) },
     Entry { ResetPages(people: $0.people, mail: $0.mail) },
     Entry { HomePages(router: $0.router, accounts: $0.accounts) },
+    Entry { SearchPages(router: $0.router, members: $0.members) },
     Entry { AppPages(router: $0.router, gateway: $0.gateway) },
     Entry { IncidentPages(router: $0.router) },
     Entry { $0.pushes },

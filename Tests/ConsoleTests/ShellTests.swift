@@ -90,7 +90,7 @@ import Testing
 
 extension String {
   /// From the first place of a text to the next of another; empty without the first.
-  fileprivate func part(from start: String, to end: String) -> String {
+  func part(from start: String, to end: String) -> String {
     guard let found = firstRange(of: start) else { return "" }
     let rest = self[found.lowerBound...]
     return String(rest.firstRange(of: end).map { rest[..<$0.lowerBound] } ?? rest)

@@ -211,10 +211,30 @@ async def study_results(walk: Walk, phone: Phone) -> None:
     await walk.look("charts-days")
 
 
+async def search_for_anything(walk: Walk, address: str, key: str, device: str) -> None:
+    """Ctrl+K and a name lead to the thing itself, or to a list; on a phone there is a link in place of the field."""
+    page = walk.page
+    await page.goto(f"{address}/console/apps/{key}/search?q=n")
+    await page.get_by_role("heading", name="Search").wait_for()
+    await walk.look("search")
+    await page.goto(f"{address}/console/apps/{key}/pushes")
+    await page.set_viewport_size({"width": 375, "height": 900})
+    await page.keyboard.press("Control+k")
+    await page.get_by_label("msg_id, registration ID").fill("<nothing>")
+    await page.keyboard.press("Enter")
+    await page.get_by_text("Nothing matches “<nothing>”.").wait_for()
+    await walk.look("search-nothing")
+    await page.set_viewport_size({"width": 1440, "height": 900})
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type(device)
+    await page.keyboard.press("Enter")
+    await page.wait_for_url(f"{address}/console/apps/{key}/devices/{device}")
+
+
 async def ask_why(walk: Walk, phone: Phone, address: str, key: str) -> None:
     """From a device to the reason for which one of its pushes arrived, or did not; and back, with the keyboard."""
     page, device = walk.page, phone.device.registration_id
-    await page.goto(f"{address}/console/apps/{key}/devices/{device}")
+    await search_for_anything(walk, address, key, device)
     await page.get_by_role("link", name="Why didn't it arrive?").first.click()
     await page.get_by_text("It was delivered to the device.").wait_for()
     steps = await page.locator("ol.steps li").count()

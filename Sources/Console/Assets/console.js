@@ -165,6 +165,16 @@ document.addEventListener("keydown", (event) => {
   pop.querySelector("summary").focus();
 });
 
+// Ctrl-K goes to the search field from anywhere.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  const field = document.querySelector(".finder input");
+  if (!field) return;
+  event.preventDefault();
+  if (field.offsetParent) field.select();
+  else document.querySelector(".finder-link").click();
+});
+
 // Replaces a part of the page; the focus in it and open details stay.
 function replacePart(part, html) {
   const stops = "a[href], button, input, select, textarea, summary";

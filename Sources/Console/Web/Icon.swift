@@ -20,6 +20,7 @@ enum Icon: String, Sendable {
   case key = "M7 9.5a3.8 3.8 0 1 0 0 7.5 3.8 3.8 0 0 0 0-7.5zM9.8 10.5 17 3.2M14 6.2l2.2 2.2M12 8.2l1.5 1.5"
   case installation = "M3 3.5h14v5H3zM3 11.5h14v5H3zM6 6h.5M6 14h.5"
   case person = "M10 9.5a3.3 3.3 0 1 0 0-6.5 3.3 3.3 0 0 0 0 6.5zM3.5 17a6.5 5.5 0 0 1 13 0"
+  case search = "M9 3.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM13 13l4 4"
   case menu = "M3 5.5h14M3 10h14M3 14.5h14"
   case more = "M6 8l4 4 4-4"
 

@@ -60,6 +60,7 @@ extension Layout {
       <button type="button" class="burger" popovertarget="side" aria-label="\(call(Words.menu))">\(Icon.menu.html)</button>
       \(Self.brand)
       \(call.app, { Self.switcher($0, call) })
+      \(SearchForm.bar(call))
       \(Self.account(visitor, call))
       </header>
       <div class="shell">

@@ -2,6 +2,21 @@ import BorealisBase
 import Model
 import Storage
 
+/// Something that an identifier names, and the app that has it.
+package enum IdentifierPlace: Sendable {
+  case push(MessageID, AppID)
+  case registration(RegistrationID, AppID)
+  /// An alias of at least one device.
+  case alias(AppID)
+
+  /// The app.
+  package var app: AppID {
+    switch self {
+    case .push(_, let app), .registration(_, let app), .alias(let app): app
+    }
+  }
+}
+
 /// The result of a device search.
 package struct DeviceSearch: Sendable {
   /// What the text turned out to be.
@@ -76,6 +91,29 @@ extension Diagnostics {
       return tagged
     } completion: {
       found($0.mapError { _ in .unavailable })
+    }
+  }
+
+  /// What a text is the msg_id, the registration ID or the alias of in some apps, by the database alone: the
+  /// apps may have their homes on other nodes.
+  package func places(
+    of text: String, in apps: [AppID]
+  ) async -> Result<[IdentifierPlace], StorageError> {
+    let message = MessageID(decimal: Array(text.utf8))
+    let id = RegistrationID(text)
+    return await store.read { transaction throws(StorageError) in
+      var places: [IdentifierPlace] = []
+      if let message, let app = try transaction.pushes.app(of: message), apps.contains(app) {
+        places.append(.push(message, app))
+      }
+      for app in apps {
+        if let id, try transaction.imports.find(id, app: app) != nil {
+          places.append(.registration(id, app))
+        } else if try transaction.registrations.count(app: app, alias: text) > 0 {
+          places.append(.alias(app))
+        }
+      }
+      return places
     }
   }
 

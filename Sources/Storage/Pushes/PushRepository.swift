@@ -286,6 +286,11 @@ extension PushRepository {
     return try found.map { (push) throws(StorageError) in try push.opened(in: database) }
   }
 
+  /// The app that sent a push; nil if there is no such push.
+  package func app(of id: MessageID) throws(StorageError) -> AppID? {
+    try database.first("SELECT app_id FROM push WHERE msg_id = ?", .message(id)) { $0.app("app_id") }
+  }
+
   /// Whom an app's push is for: one registration, or several in the router's encoding; nil if the app has no
   /// such push.
   package func audience(
