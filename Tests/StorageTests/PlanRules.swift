@@ -38,6 +38,7 @@ enum PlanRules {
     // At the start, or when an app comes to a home.
     ("FROM registration WHERE app_id = ? ORDER BY number", "loading an app; exports"),
     ("SELECT count(*) FROM registration WHERE app_id = ?", "loading an app"),
+    ("SELECT fact, count(*)", "an import's commit; at most 10,000 values of each fact"),
     ("FROM channel_token WHERE app_id = ? AND token IS NOT NULL ORDER BY number", "loading an app"),
     ("SELECT number, name FROM tag WHERE app_id = ? ORDER BY number", "loading an app"),
     ("SELECT number, fact, value FROM fact_value WHERE app_id = ? ORDER BY number", "loading an app"),
