@@ -11,14 +11,16 @@ struct ConsoleServices: Sendable {
   let members: Members
   let mail: ConsoleMail
   let audit: AuditLog
-  let nodes: ConsoleNodes
+  let server: ConsoleServer
+  let database: @Sendable () -> ConsoleDatabase
   let devicePorts: DevicePorts
   let invitations: Invitations
   let pushes: PushPages
 
   fileprivate var accountPages: AccountPages { AccountPages(invitations: invitations) }
   fileprivate var operatorPages: OperatorPages {
-    OperatorPages(router: router, accounts: accounts, invitations: invitations, nodes: nodes)
+    OperatorPages(
+      router: router, accounts: accounts, invitations: invitations, server: server, database: database)
   }
   fileprivate var profilePages: ProfilePages { ProfilePages(people: people) }
 }

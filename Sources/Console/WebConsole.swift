@@ -29,7 +29,8 @@ package final class WebConsole: Sendable {
   package init(
     router: Router, store: Store, gateway: Gateway, time: any TimeSource, log: Log,
     mail: ConsoleMail = ConsoleMail(site: nil, reserve: nil), secrets: PersonSecrets,
-    devicePorts: DevicePorts = DevicePorts(), nodes: @escaping ConsoleNodes = { [] }
+    devicePorts: DevicePorts = DevicePorts(), server: ConsoleServer,
+    database: @escaping @Sendable () -> ConsoleDatabase
   ) {
     self.router = router
     self.gateway = gateway
@@ -45,7 +46,7 @@ package final class WebConsole: Sendable {
     drafts = DraftDesk(router: router, people: people)
     let services = ConsoleServices(
       router: router, gateway: gateway, people: people, accounts: accounts, members: members, mail: mail,
-      audit: audit, nodes: nodes, devicePorts: devicePorts,
+      audit: audit, server: server, database: database, devicePorts: devicePorts,
       invitations: Invitations(members: members, mail: mail, time: time, log: log),
       pushes: PushPages(router: router, gateway: gateway, drafts: drafts))
     var table = RouteTable<ServedPage>()

@@ -81,6 +81,9 @@ import Testing
     let boss = try await world.owner()
     let tenant = try await Estate.make(world, "tenant")
     let estate = try await Estate(world, account: .standard, owner: boss, email: "zoe@example.com")
+    // A second session, which the first can end.
+    let login = ["email": "zoe@example.com", "password": ConsoleWorld.password]
+    _ = await Browser(world).submit("/console/login", login)
     var (all, asking) = await routes(boss, estate)
     try await setUp(estate, boss)
     #expect(
@@ -96,6 +99,7 @@ import Testing
     // The forms whose kind this is about are really seen asking.
     for route in [
       "/console/operator/people/{id}/end", "/console/me/sessions/{session}/end",
+      "/console/me/sessions/end-others",
       "/console/accounts/{account}/invitations/{id}/withdraw",
       "/console/apps/{app}/pushes/{msg_id}/recall", "/console/apps/{app}/settings/seal",
     ] { #expect(asking.contains(route), "\(route)") }

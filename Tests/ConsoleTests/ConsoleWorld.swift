@@ -42,6 +42,9 @@ final class Outbox: Sendable {
 /// Nodes that the home knows.
 final class KnownNodes: Sendable {
   let nodes = Mutex<[ConsoleNode]>([])
+  let database = Mutex(
+    ConsoleDatabase(
+      name: "SQLite", file: .init(bytes: 812_345_678, freeBytes: 51_200_000_000), isWritten: true))
 }
 
 /// The console over a real router and database, without sockets.
@@ -98,7 +101,10 @@ final class ConsoleWorld: Sendable {
       secrets: PersonSecrets(
         seal: { secret, person, _ in keys.seal(secret, for: context(person)) },
         open: { sealed, person in try? keys.open(sealed, for: context(person)) }),
-      nodes: { [cluster] in cluster.nodes.withLock { $0 } })
+      server: ConsoleServer(
+        version: "1.2.3", startedAt: Timestamp(milliseconds: 1_700_000_000_000), connections: { 54_321 },
+        nodes: { [cluster] in cluster.nodes.withLock { $0 } }),
+      database: { [cluster] in cluster.database.withLock { $0 } })
   }
 
   deinit {

@@ -11,6 +11,38 @@ import Testing
     #expect(!page.contains("<h2>Nodes</h2>"))
   }
 
+  @Test func `Operators see the server and its database`() async throws {
+    let world = try ConsoleWorld()
+    let boss = try await world.owner()
+    func card() async throws -> String {
+      let page = await boss.open("/console/operator").text
+      return String(
+        try #require(page.split(separator: "<h2>Server</h2>").last?.split(separator: "</dl>").first))
+    }
+    let good = try await card()
+    for part in ["1.2.3", "2023-11-1", "54,321", "SQLite", "812 MB", "51.2 GB"] {
+      #expect(good.contains(part), "\(part)")
+    }
+    #expect(!good.contains("class=\"state"))
+    world.cluster.database.withLock {
+      $0 = ConsoleDatabase(
+        name: "SQLite", file: .init(bytes: 10_000_000_000, freeBytes: 1_500_000_000), isWritten: false)
+    }
+    let bad = try await card()
+    #expect(bad.contains("writing fails") && bad.contains("running low"))
+    world.cluster.database.withLock { $0 = ConsoleDatabase(name: "PostgreSQL", file: nil, isWritten: true) }
+    let remote = try await card()
+    #expect(remote.contains("PostgreSQL") && !remote.contains("disk space"))
+  }
+
+  @Test(
+    arguments: [
+      (0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (1049, "1.05 kB"), (9_994_999, "9.99 MB"),
+      (9_995_000, "10.0 MB"), (99_949_999, "99.9 MB"), (99_950_000, "100 MB"), (999_499_999, "999 MB"),
+      (999_500_000, "1.00 GB"), (5_000_000_000_000_000, "5,000 TB"), (-1, "0 B"),
+    ] as [(Int64, String)])
+  func `A size has three digits`(bytes: Int64, text: String) { #expect(Counted.bytes(bytes) == text) }
+
   @Test func `Operators see the nodes of a cluster`() async throws {
     let world = try ConsoleWorld()
     let boss = try await world.owner()

@@ -126,6 +126,20 @@ package struct Sessions: Sendable {
     }
   }
 
+  /// Ends all sessions of a person but one, each with an entry in the audit log.
+  package func endOthers(
+    than kept: Int64, of person: PersonID, noting entry: AuditRow
+  ) async -> Result<Void, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      for session in try transaction.consoleSessions.all(of: person) where session.id != kept {
+        guard try transaction.consoleSessions.end(session.id, of: person) else { continue }
+        var noted = entry
+        noted.target = session.agent
+        try transaction.audit.add(noted)
+      }
+    }
+  }
+
   /// Records that a session is used.
   package func touch(_ session: Int64, at now: Timestamp) {
     store.write { transaction throws(StorageError) in

@@ -19,6 +19,7 @@ enum FlashMessage: String, CaseIterable {
   case draftLost = "draft-lost"
   case plannedOver = "planned-over"
   case plannedCanceled = "planned-canceled"
+  case sessionsEnded = "sessions-ended"
   case segmentDeleted = "segment-deleted"
   case templateDeleted = "template-deleted"
   case recallUnconfirmed = "recall-unconfirmed"
@@ -38,6 +39,7 @@ enum FlashMessage: String, CaseIterable {
     case .retired: Words.retired
     case .resent: Words.sentAgain
     case .removed: Words.removed
+    case .sessionsEnded: Words.otherSessionsEnded
     case .paused: Words.paused
     case .resumed: Words.resumed
     case .invited: Words.invited

@@ -65,7 +65,8 @@ final class NodeHost: HomeHost {
     let new = try attempt { () throws(Failure) in
       let service = try HomeService(
         settings, store, router, loop: settings.loops, metrics: metrics, time: time,
-        obstacle: { [self] in current?.cluster?.obstacle }, nodes: { [self] in consoleNodes })
+        obstacle: { [self] in current?.cluster?.obstacle },
+        server: serverMetrics.console { [self] in consoleNodes })
       try service.start()
       return service
     }

@@ -1,4 +1,5 @@
 import BorealisBase
+import Console
 import Glibc
 import Storage
 
@@ -67,6 +68,17 @@ struct DataFolder {
   /// Whether the database is a file in the folder.
   var holdsDatabase: Bool {
     if case .sqlite = location { true } else { false }
+  }
+
+  /// The size of the file of the database with its log, and the room that its disk has left; nil if there is
+  /// no such file, or the system does not say.
+  var fileSizes: ConsoleDatabase.File? {
+    var (space, facts) = (statvfs(), stat())
+    guard holdsDatabase, statvfs(path, &space) == 0, stat(file, &facts) == 0 else { return nil }
+    let bytes = Int64(facts.st_size)
+    let log = stat(file + "-wal", &facts) == 0 ? Int64(facts.st_size) : 0
+    return ConsoleDatabase.File(
+      bytes: bytes + log, freeBytes: Int64(clamping: UInt64(space.f_bavail) &* UInt64(space.f_frsize)))
   }
 
   /// Makes the folder, for its owner only, unless it is there.

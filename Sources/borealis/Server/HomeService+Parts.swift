@@ -69,7 +69,7 @@ extension HomeService {
 
   static func console(
     _ settings: ServeSettings, _ router: Router, _ store: Store, _ gateway: Gateway,
-    _ mailer: Mailer?, _ time: SystemTime, _ nodes: @escaping ConsoleNodes
+    _ mailer: Mailer?, _ time: SystemTime, _ server: ConsoleServer
   ) -> WebConsole {
     let keyFile = settings.secretKeyFile
     return WebConsole(
@@ -82,7 +82,12 @@ extension HomeService {
           try? keyFile.readOrMake(inUse: keysInUse).seal(secret, for: .oneTimePasswords(of: person))
         },
         open: { sealed, person in try? keyFile.read().open(sealed, for: .oneTimePasswords(of: person)) }),
-      devicePorts: DevicePorts(tls: settings.device?.port, plain: settings.devicePlain?.port), nodes: nodes)
+      devicePorts: DevicePorts(tls: settings.device?.port, plain: settings.devicePlain?.port), server: server,
+      database: { [folder = settings.folder, store] in
+        ConsoleDatabase(
+          name: folder.holdsDatabase ? "SQLite" : "PostgreSQL", file: folder.fileSizes,
+          isWritten: store.failure == nil)
+      })
   }
 
   /// A place for a mail, which goes with the function.

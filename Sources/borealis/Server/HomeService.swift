@@ -74,12 +74,12 @@ final class HomeService: Sendable {
   }
 
   /// Puts the parts together. `obstacle` returns why the process is not ready, nil if it is; `loop` is the
-  /// index of a loop that no other part has; `nodes` returns those of the cluster for the console; `channels`
+  /// index of a loop that no other part has; `server` is what the console says of this process; `channels`
   /// makes more ways to devices than the usual ones.
   init(
     _ settings: ServeSettings, _ store: Store, _ router: Router, loop: Int, metrics: Metrics,
     time: SystemTime,
-    obstacle: @escaping @Sendable () -> String?, nodes: @escaping ConsoleNodes = { [] },
+    obstacle: @escaping @Sendable () -> String?, server: ConsoleServer,
     channels others: (Router, Store) -> [any ServiceChannel] = { _, _ in [] }
   ) throws(Failure) {
     (self.settings, self.store, self.router, self.time) = (settings, store, router, time)
@@ -107,7 +107,7 @@ final class HomeService: Sendable {
     incidents = IncidentWatch(
       store: store, router: router, site: mailer == nil ? nil : settings.mail.site, time: time,
       log: settings.log)
-    console = Self.console(settings, router, store, gateway, mailer, time, nodes)
+    console = Self.console(settings, router, store, gateway, mailer, time, server)
     getui = Self.getui(settings, router, store, gateway, time)
     ServerMetrics.compute(metrics, store: store, router: router)
   }

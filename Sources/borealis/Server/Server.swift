@@ -70,7 +70,7 @@ final class Server: Sendable {
       router.add(channel)
       let service = try HomeService(
         settings, store, router, loop: handles.count, metrics: metrics, time: time,
-        obstacle: { isReady.value ? nil : "draining" }, channels: channels)
+        obstacle: { isReady.value ? nil : "draining" }, server: serverMetrics.console(), channels: channels)
       home = Mutex(service)
       let local = LocalHome(router)
       homes = { _ in local }

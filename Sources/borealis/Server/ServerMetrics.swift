@@ -2,6 +2,7 @@ import BorealisBase
 import BorealisCrypto
 import BorealisNet
 import CLinux
+import Console
 import Core
 import DeviceGateway
 import Glibc
@@ -16,6 +17,7 @@ struct ServerMetrics: Sendable {
   let proxyFailures: Counter
   /// Connections of all kinds.
   var connections: Int { http.openConnections + Int(clamping: deviceConnections.value) }
+  private let startedAt = SystemTime().now()
   private let commits: Counter
   private let committedJobs: Counter
   private let commitSeconds: Histogram
@@ -31,6 +33,13 @@ struct ServerMetrics: Sendable {
     committedJobs = metrics.counter(
       "borealis_committed_jobs_total", "Changes in these transactions; their ratio is the batch size")
     commitSeconds = metrics.histogram("borealis_commit_seconds", "Time of a transaction, its sync included")
+  }
+
+  /// What the console says of this process.
+  func console(nodes: @escaping ConsoleNodes = { [] }) -> ConsoleServer {
+    ConsoleServer(
+      version: Program.version, startedAt: startedAt,
+      connections: { [deviceConnections] in Int(clamping: deviceConnections.value) }, nodes: nodes)
   }
 
   /// The report of the store after each commit.

@@ -10,7 +10,8 @@ struct OperatorPages: Controller {
   let router: Router
   let accounts: Accounts
   let invitations: Invitations
-  let nodes: ConsoleNodes
+  let server: ConsoleServer
+  let database: @Sendable () -> ConsoleDatabase
 
   static let routes: [Route<OperatorPages>] = [
     Route(.operators, "GET", "/console/operator") { await $0.showInstallation($1, nil) },
@@ -43,7 +44,8 @@ struct OperatorPages: Controller {
         <div class="row"><h1>\(call(Words.operatorTitle))</h1>
         <span class="end"><a href="/console/operator/audit">\(call(Words.audit))</a></span></div>
         \(link, { Invitations.linkCard(call, $0) })
-        \(NodeCard(call: call, nodes: nodes()).html)
+        \(ServerCard(call: call, server: server, database: database()).html)
+        \(NodeCard(call: call, nodes: server.nodes()).html)
         <section class="card"><h2>\(call(Words.accounts))</h2><table data-mails><thead><tr><th>\(call(Words.account))</th>
         <th>\(call(Words.plan))</th><th>\(call(Words.apps))</th><th>\(call(Words.devices))</th>
         <th>\(call(Words.members))</th><td></td></tr></thead><tbody>

@@ -13,6 +13,7 @@ struct ProfilePages: Controller {
     Route(.person, "POST", "/console/me/profile") { await $0.changeProfile($1) },
     Route(.person, "POST", "/console/me/password") { await $0.changePassword($1) },
     Route(.person, "POST", "/console/me/sessions/{session}/end") { await $0.endSession($1) },
+    Route(.person, "POST", "/console/me/sessions/end-others") { await $0.endOtherSessions($1) },
   ]
 
   /// What a person's page lists of what the person did.
@@ -39,7 +40,9 @@ struct ProfilePages: Controller {
       \(Self.passwordPart(call))
       \(TOTPPages.card(call, visitor, recoveryCodes: overview.recoveryCodes))
       <section class="card"><h2>\(call(Words.sessions))</h2><ul class="plain">
-      \(overview.sessions, { sessionEntry(call, $0, isThis: $0.id == visitor.session.id) })</ul></section>
+      \(overview.sessions, { sessionEntry(call, $0, isThis: $0.id == visitor.session.id) })</ul>
+      \(if: overview.sessions.count > 1, Forms.sure(
+        call, Words.endOtherSessions, "/console/me/sessions/end-others", Words.endOtherSessionsText))</section>
       <section class="card"><div class="row"><h2>\(call(Words.yourAudit))</h2>
       <span class="end"><a href="/console/me/audit">\(call(Words.allOfIt))</a></span></div>
       \(AuditStory(call: call, apps: overview.entries.apps, isPart: true).html(overview.entries.entries))</section>
@@ -80,7 +83,7 @@ struct ProfilePages: Controller {
   private func sessionEntry(_ call: PageCall, _ session: ConsoleSessionRow, isThis: Bool) -> HTML {
     let mark: HTML = isThis ? "<span class=\"pill\">\(call(Words.thisBrowser))</span>" : .none
     return """
-      <li class="row"><span>\(session.agent)<br><span class="quiet">\(session.address) · \(call.moment(session.seenAt))</span></span> \(mark)
+      <li class="row"><span title="\(session.agent)">\(call(BrowserName.phrase(session.agent)))<br><span class="quiet">\(session.address) · \(call.moment(session.seenAt))</span></span> \(mark)
       <div class="end">\(Forms.sure(call, Words.logOut, "/console/me/sessions/\(session.id)/end", Words.endSessionText))</div></li>
 
       """
@@ -160,5 +163,14 @@ struct ProfilePages: Controller {
     let entry = call.entry("session.end", "", by: visitor)
     let result = await people.sessions.end(id, of: visitor.person.id, noting: entry)
     return await call.answer(result) { call.redirect(to: "/console/me") }
+  }
+
+  private func endOtherSessions(_ call: PageCall) async -> HTTPResponse {
+    guard let visitor = call.visitor else { return call.missing }
+    let entry = call.entry("session.end", "", by: visitor)
+    let result = await people.sessions.endOthers(
+      than: visitor.session.id, of: visitor.person.id, noting: entry)
+    guard case .success = result else { return call.unavailable }
+    return call.redirect(to: "/console/me", notice: .sessionsEnded)
   }
 }

@@ -22,6 +22,20 @@ enum Counted {
     return tenths % 10 == 0 ? "\(tenths / 10)%" : "\(tenths / 10).\(tenths % 10)%"
   }
 
+  /// A size, such as 812 MB: three digits or more, in powers of 1000.
+  static func bytes(_ number: Int64) -> String {
+    var (value, unit) = (Double(max(number, 0)), 0)
+    let units = ["B", "kB", "MB", "GB", "TB"]
+    while value >= 999.5, unit < units.count - 1 { (value, unit) = (value / 1000, unit + 1) }
+    let digits = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
+    let scale = [1, 10, 100][digits]
+    let scaled = Int((value * Double(scale)).rounded())
+    let whole = grouped(scaled / scale)
+    guard digits > 0 else { return "\(whole) \(units[unit])" }
+    let rest = String(scaled % scale)
+    return "\(whole).\(String(repeating: "0", count: digits - rest.count))\(rest) \(units[unit])"
+  }
+
   static func devices(_ number: Int) -> Phrase { counted(number, Words.deviceCountOne, Words.deviceCount) }
 
   static func targets(_ number: Int) -> Phrase { counted(number, Words.targetCountOne, Words.targetCount) }

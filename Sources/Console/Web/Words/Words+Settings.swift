@@ -156,6 +156,12 @@ extension Words {
     "The owner's invitation is queued. The list of accounts shows the email's delivery status.",
     "所有者的邀请邮件正在排队，发送状态见账号列表。")
   static let operatorTitle = Phrase("Installation", "系统管理")
+  static let server = Phrase("Server", "服务器")
+  static let database = Phrase("Database", "数据库")
+  static let databaseFails = Phrase("writing fails", "写入失败")
+  static let databaseSize = Phrase("Size of the database", "数据库大小")
+  static let freeSpace = Phrase("Free disk space", "磁盘可用空间")
+  static let littleSpace = Phrase("running low", "即将不足")
   static let nodes = Phrase("Nodes", "节点")
   static let node = Phrase("Node", "节点")
   static let nodeRole = Phrase("Role", "角色")

@@ -236,6 +236,12 @@ enum Words {
   static let sessions = Phrase("Active sessions", "登录会话")
   static let endSessionText = Phrase(
     "This browser has to log in again.", "该浏览器需要重新登录。")
+  static let endOtherSessions = Phrase("Log out everywhere else", "退出其他所有登录")
+  static let endOtherSessionsText = Phrase(
+    "Ends all sessions but that of this browser.", "结束除当前浏览器以外的所有会话。")
+  static let otherSessionsEnded = Phrase("All other sessions were ended.", "已退出其他所有登录。")
+  static let browserOn = Phrase("{} on {}", "{}（{}）")
+  static let unknownBrowser = Phrase("Unknown browser", "未知浏览器")
   static let thisBrowser = Phrase("this browser", "当前浏览器")
   static let wrongPassword = Phrase("The current password is incorrect.", "当前密码错误。")
   static let passwordChanged = Phrase(
