@@ -119,6 +119,7 @@ extension Gateway {
     DeviceController.self, ScheduleController.self, AdminController.self, CertificateController.self,
     ImageController.self, DeviceKeyController.self, PersonController.self, APIKeyController.self,
     SealingController.self, SegmentController.self, TemplateController.self, TemplatePushController.self,
+    ABTestController.self,
     CallbackController.self,
   ]
 

@@ -67,6 +67,7 @@ package final class Gateway: Sendable {
   /// Uploads through other pages use it too.
   package let certificates = BackgroundWork("borealis.certificates", limit: 32, limitOfEach: 2)
   let schedules: ScheduleRunner
+  let abTests: ABTestRunner
   let limited: Counter
 
   private let table: RouteTable<Route>
@@ -100,6 +101,7 @@ package final class Gateway: Sendable {
     storedValues = metrics.counter(
       "borealis_file_values_stored_total", "Values in the files that were stored.")
     schedules = ScheduleRunner(router: router, rules: limits.rules, metrics: metrics, log: log)
+    abTests = ABTestRunner(router: router, rules: limits.rules, metrics: metrics)
     limited = metrics.counter(
       "borealis_calls_limited_total", "Calls refused because their minute's are used up.")
     var table = RouteTable<Route>()
@@ -110,8 +112,11 @@ package final class Gateway: Sendable {
     self.table = table
   }
 
-  /// Fires due schedules. Call once a second, by one thread at a time.
-  package func tick() { schedules.run() }
+  /// Fires due schedules, and chooses the winners of A/B tests. Call once a second, by one thread at a time.
+  package func tick() {
+    schedules.run()
+    abTests.run()
+  }
 
   /// Counts a push request that an API beside this one has answered.
   package func notePush(isAccepted: Bool) { isAccepted ? accepted.add() : refused.add() }

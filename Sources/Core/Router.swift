@@ -38,6 +38,9 @@ package final class Router: Sendable {
   package let segments: Segments
   /// The templates of apps.
   package let templates: Templates
+  /// The A/B tests of apps, and their runs.
+  package let abTests: ABTests
+  package let abTestRuns: ABTestRuns
   /// Who used the apps.
   package let activity: UserActivity
   /// The push plans of apps.
@@ -106,6 +109,7 @@ package final class Router: Sendable {
     let files = Files(store: store, scope: scope, time: time)
     segments = Segments(store: store, time: time, zone: zone)
     templates = Templates(store: store, time: time)
+    abTests = ABTests(store: store, time: time)
     let registrations = Registrations(
       store: store, options: options, time: time, channels: channels, gateways: gateways,
       writeBehind: writeBehind, log: log)
@@ -158,6 +162,7 @@ package final class Router: Sendable {
     history = PushHistories(store: store)
     reports = PushReports(
       store: store, time: time, log: log, apps: apps, retention: options.retention)
+    abTestRuns = ABTestRuns(store: store, scope: scope, time: time, apps: table, reports: reports)
     diagnostics = Diagnostics(store: store, time: time, channels: channels)
     plans = PushPlans(store: store, time: time)
     testDevices = TestDevices(store: store, time: time)

@@ -179,7 +179,9 @@ final class HomeWorld: Sendable {
     router.tick()
     gateway.tick()
     callbacks.tick()
-    while gateway.schedules.isBusy || callbacks.bulk.isBusy || router.deliveries.fallbacks.isBusy {
+    while gateway.schedules.isBusy || gateway.abTests.isBusy || callbacks.bulk.isBusy
+      || router.deliveries.fallbacks.isBusy
+    {
       await awaitCallback { done in router.registrations.afterChanges { done(()) } }
     }
     try await settle()

@@ -103,7 +103,7 @@ import Testing
     ),
     (
       "POST /v3/push", push(text, to: #"{"abtest":["s"]}"#), "400 1003",
-      ["audience.abtest is not supported", "tag_and"]
+      ["audience.abtest holds 's'", "not the ID of an A/B test"]
     ),
     (
       "POST /v3/push", push(text, to: #"{"file":{"file_id":"f"}}"#), "400 1003",

@@ -37,7 +37,7 @@ import Testing
       try await Self.logged(world) { $0.code = 1002 }.map(Self.line) == [
         "refused POST /v3/push 400 1002 192.0.2.9 0 ×1 Missing parameter: audience: '…' "
           + "or an object with any of tag, tag_and, tag_not, alias, registration_id, segment, "
-          + "live_activity_id"
+          + "abtest, live_activity_id"
       ])
     let found = try await Self.logged(world) { $0.address = "2001:db8::1" }
     #expect(found.map(\.call.route) == ["/v3/devices/status"] && found[0].call.status == 400)

@@ -98,6 +98,22 @@ async def segments(scene: Scene) -> None:
         await scene.push(to("segment", made["id"]), "to nobody")
 
 
+async def ab_tests(scene: Scene) -> None:
+    """A push to an A/B test says one content to some and another to as many; who waits for the winner gets nothing"""
+    phones = [await scene.phone(f"phone{number}").start() for number in range(4)]
+    test = {"name": "n", "share": 50, "after": 60, "audience": "all", "contents": [{"alert": "one"}, {"alert": "two"}]}
+    made = await scene.call(scene.api.request, "POST", "/v1/abtests", test)
+    msg_id = await scene.push(to("abtest", made["id"]), "of the push")
+    runs = (await scene.call(scene.api.request, "GET", f"/v1/abtests/{made['id']}/runs"))["runs"]
+    expect_equal([int(runs[0]["contents"][0]["msg_id"]), runs[0]["rest"]], [msg_id, 2], "the run")
+    await scene.call(scene.api.request, "POST", f"/v1/abtests/{made['id']}/stop")
+    await scene.push(EVERYONE, "end")
+    for phone in phones:
+        await phone.until(lambda phone=phone: "end" in phone.shown, "the end")
+    said = sorted(str(phone.shown) for phone in phones)
+    expect_equal(said, ["['end']", "['end']", "['one', 'end']", "['two', 'end']"], "what each device shows")
+
+
 async def languages(scene: Scene) -> None:
     """Each device gets a push in its language, and what a template says"""
     german, other = await scene.phone("german").start(), await scene.phone("other").start()
@@ -431,6 +447,7 @@ async def restart(scene: Scene) -> None:
 SCENARIOS = [
     audiences,
     segments,
+    ab_tests,
     languages,
     offline,
     duplicates,

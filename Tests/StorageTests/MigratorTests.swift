@@ -21,7 +21,8 @@ import Testing
     for _ in 0..<2 { try Migrator.migrate(database, to: embeddedMigrations, at: .start) }
     #expect(
       try tables(database) == [
-        "account", "activity", "api_key", "api_request", "app", "app_figures", "app_group",
+        "abtest", "abtest_push", "abtest_run", "account", "activity", "api_key", "api_request", "app",
+        "app_figures", "app_group",
         "app_group_member", "audit", "broadcast_count", "browser_key", "callback_app", "callback_attempt",
         "callback_batch", "callback_bulk", "callback_setting", "channel_pending",
         "channel_taken",

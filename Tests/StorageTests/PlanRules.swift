@@ -16,7 +16,7 @@ enum PlanRules {
     "api_key": "made by people, up to a limit",
     "credential": "a few for each app", "credential_notice": "a few for each credential",
     "push_plan": "made by people, up to a limit", "segment": "made by people, up to a limit",
-    "template": "made by people, up to a limit",
+    "template": "made by people, up to a limit", "abtest": "made by people, up to a limit",
     "test_device": "made by people, up to a limit", "steady_push": "up to a limit for each app",
     "content_sealing_key": "made by an operator", "browser_key": "one", "node": "servers",
     "fence": "connections of servers", "commit_mark": "connections of servers",
@@ -56,6 +56,7 @@ enum PlanRules {
       "what is not counted, at the start"
     ),
     ("SELECT id, cid, is_send, next_local, next_at, last_local, last_at FROM schedule", "at the start"),
+    ("SELECT test_id FROM abtest_run WHERE app_id = ?", "a page; a test has one run at a time"),
     ("SELECT coalesce(max(id), 0) FROM (", "the last one of each table, at the start"),
     ("UPDATE invitation SET mail_state = ?1", "at the start"),
     ("SELECT token FROM getui_revoked_token WHERE app_id", "when an app's tokens are first asked for"),

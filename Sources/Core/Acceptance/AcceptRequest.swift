@@ -41,6 +41,11 @@ package struct AcceptRequest: Sendable {
   var sendno: Int64 { push.options.sendno ?? 0 }
   /// The push that this one replaces.
   var overrides: MessageID? { push.options.overrideMessageID }
+  /// How many of the devices that it is for get it when it is accepted: of those of an A/B test not the rest,
+  /// which the winner is charged for.
+  func devicesAtOnce(of devices: Int) -> Int {
+    push.abTest.map { ABTestSplit.participants(of: devices, in: $0.design) } ?? devices
+  }
   /// Minutes over which delivery is paced evenly, 0 for at once.
   var pacingMinutes: Int64 { Int64(push.options.bigPushDuration) }
 }
@@ -98,6 +103,7 @@ extension PushRequest {
     case .file: traits.insert(.file)
     case .filter(let filter):
       if filter.segment != nil { traits.insert(.segment) }
+      if filter.abTest != nil { traits.insert(.abTest) }
       if filter.liveActivityID != nil { traits.insert(.liveActivity) }
       if filter.hasTags { traits.insert(.tags) }
       if !filter.aliases.isEmpty { traits.insert(.aliases) }

@@ -49,8 +49,9 @@ extension Acceptance {
       return
     }
     let now = time.now()
-    store.read { [self] transaction throws(StorageError) in
-      try request.faultWithBroadcasts(in: app, transaction, options, at: now)
+    store.read { [self] transaction throws(StorageError) -> APIError? in
+      if let fault = try request.faultWithBroadcasts(in: app, transaction, options, at: now) { return fault }
+      return try request.push.abTest?.fault(in: app, transaction, devices: count)
     } completion: { result in
       switch result {
       case .failure(let error):
@@ -107,6 +108,7 @@ extension AcceptRequest {
   /// Whether the database may have something against it.
   fileprivate func isLimitedByDatabase(in app: App) -> Bool {
     overrides != nil || push.options.pushPlan != nil || pacingMinutes > 0 || broadcasts(in: app) != nil
+      || push.abTest != nil
   }
 
   /// What the database has against it, the number of the day's broadcasts included, which acceptance counts
@@ -133,6 +135,28 @@ extension AcceptRequest {
     }
     return origin.isReplaced
       ? .invalidValue("options.override_msg_id was overridden before, which can be done once") : nil
+  }
+}
+
+extension ABTestUse {
+  /// Why a push to the test starts no run: it has one, is gone, or has more contents than devices.
+  func fault(
+    in app: App, _ transaction: ReadTransaction, devices: Int
+  ) throws(StorageError) -> APIError? {
+    guard try transaction.abTests.find(id, app: app.id) != nil else {
+      return .invalidValue("audience.abtest holds '\(id)': there is no such A/B test")
+    }
+    if try transaction.abTestRuns.isOpen(test: id, app: app.id) {
+      return .invalidValue(
+        "audience.abtest: the A/B test \(id) runs; it can be sent again when that has ended")
+    }
+    guard devices >= contents.count else {
+      return .noTarget.with(
+        detail:
+          "the A/B test compares \(contents.count) contents, and its audience has fewer devices: \(devices)"
+      )
+    }
+    return nil
   }
 }
 

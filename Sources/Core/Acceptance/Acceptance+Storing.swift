@@ -21,18 +21,62 @@ extension Acceptance {
     if wishes.speed > 0, let fault = request.pace(to: audience.count) {
       return part.state = .refused(fault)
     }
+    if request.overrides != nil { writeBehind.flushEnds() }
+    let now = time.now()
+    guard let test = request.push.abTest else {
+      var push = routed(request, audience, leftOut: part.leftOut, in: app, at: now)
+      push.refusal = refusal
+      part.state = .routed(push)
+      return
+    }
+    switch routed(request, test, audience, leftOut: part.leftOut, in: app, at: now) {
+    case .success(var push):
+      push.refusal = refusal
+      part.state = .routed(push)
+    case .failure(let fault): part.state = .refused(fault)
+    }
+  }
+
+  /// A push with its routes.
+  private func routed(
+    _ asked: AcceptRequest, _ audience: Recipients, leftOut: NumberSet, in app: App, at now: Timestamp
+  ) -> NewPush {
+    var request = asked
     let languages = request.push.fixLanguages(for: audience, in: app.directory)
     var plan = app.directory.plan(
       audience, RouteTerms(request.push, offers: channels.offers(request, in: app)))
     plan.languages = languages
-    if request.overrides != nil { writeBehind.flushEnds() }
-    let seconds = wishes.timeToLive == 0 ? options.onlineOnlySeconds : Int64(wishes.timeToLive)
+    let wish = request.push.options.timeToLive
+    let seconds = wish == 0 ? options.onlineOnlySeconds : Int64(wish)
     // So that the last device has as long as it would have without pacing.
-    var push = NewPush(
-      request: request, audience: audience, leftOut: part.leftOut, plan: plan,
-      expiresIn: seconds + request.pacingMinutes * 60, at: time.now())
-    push.refusal = refusal
-    part.state = .routed(push)
+    return NewPush(
+      request: request, audience: audience, leftOut: leftOut, plan: plan,
+      expiresIn: seconds + request.pacingMinutes * 60, at: now)
+  }
+
+  /// A push to an A/B test, divided among its contents: the push with the first, which starts a run with the
+  /// others.
+  private func routed(
+    _ request: AcceptRequest, _ test: ABTestUse, _ audience: Recipients, leftOut: NumberSet, in app: App,
+    at now: Timestamp
+  ) -> Result<NewPush, APIError> {
+    let split = ABTestSplit(
+      audience, by: test.design, seed: UInt64(bitPattern: now.milliseconds) ^ UInt64(bitPattern: test.id))
+    var pushes: [NewPush] = []
+    for (place, (content, group)) in zip(test.contents, split.groups).enumerated() {
+      var one = request
+      (one.push, one.object) = (content.ofABTest(test.id), content.resolved)
+      if let most = app.plan.maxTimeToLive { one.push.options.limitDefaultTimeToLive(to: most) }
+      if place > 0 {
+        one.note = nil
+        if let fault = fault(one, in: app) { return .failure(fault) }
+      }
+      pushes.append(
+        routed(one, Recipients(group), leftOut: place > 0 ? NumberSet() : leftOut, in: app, at: now))
+    }
+    guard var first = pushes.first else { return .failure(.internalError) }
+    first.start = ABTestStart(test, others: Array(pushes.dropFirst()), rest: split.rest)
+    return .success(first)
   }
 
   /// Stores a part that has its routes, on the writer's thread.
@@ -57,17 +101,19 @@ extension Acceptance {
     // On the writer's thread, so that IDs grow in commit order.
     let id = ids.next()
     try insert(push, id, of: app, in: transaction)
+    try push.start?.store(
+      id, of: app, by: self, request.sender, at: push.now, in: transaction
+    ) { (other, id) throws(StorageError) in try insert(other, id, of: app, in: transaction) }
     if let old = request.overrides {
       push.takersOfOld = try deliveries.withdraw(
         old, of: app, .overridden, at: push.now, by: push.holder, in: transaction)
       try transaction.pushes.markReplaced(old, by: id)
     }
     if var note = request.note {
-      note.target = "\(id.text) (\(push.audienceCount))"
+      note.target = "\(id.text) (\(push.devices))"
       try transaction.audit.add(note)
     }
-    return .accepted(
-      AcceptedPush(id: id, sendno: request.sendno, targets: push.audienceCount), push)
+    return .accepted(AcceptedPush(id: id, sendno: request.sendno, targets: push.devices), push)
   }
 
   /// What a request ends with that makes no push: a repeated one with the first one's answer, or a refusal.
@@ -88,14 +134,18 @@ extension Acceptance {
     guard push.audienceCount > 0 else { return .refused(push.refusal ?? .noTarget) }
     guard !app.isDeleted else { return .refused(.authenticationFailed) }
     // Here alone, where every push comes by, with the audience that it goes to.
-    if let fault = request.fault(app.brakes, devices: push.audienceCount) { return .refused(fault) }
+    if let fault = request.fault(app.brakes, devices: push.devices) { return .refused(fault) }
     if let fault = try request.fault(in: app, transaction.reading, options, at: push.now) {
+      return .refused(fault)
+    }
+    let test = push.start?.test
+    if let fault = try test?.fault(in: app, transaction.reading, devices: push.devices) {
       return .refused(fault)
     }
     if let task = request.getui?.task, try !transaction.getui.isOpen(task, app: app.id, at: push.now) {
       return .refused(.taskEnded)
     }
-    if case .all = request.push.audience, let limit = app.plan.broadcasts {
+    if case .all = test?.design.audience ?? request.push.audience, let limit = app.plan.broadcasts {
       guard try transaction.apps.countBroadcast(app: app.id, day: localDay(push.now), limit: limit) else {
         return .refused(.broadcastLimit)
       }
@@ -151,6 +201,8 @@ extension Acceptance {
       channels.overridden(old, of: app, by: push.plan, takenBy: push.takersOfOld)
     }
     open(accepted.id, push, in: app)
+    guard let start = push.start else { return }
+    for (id, other) in zip(start.ids, start.others) { open(id, other, in: app) }
   }
 
   /// Adds a committed push to the delivery state and starts its delivery. On the writer's thread.

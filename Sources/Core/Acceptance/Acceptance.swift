@@ -161,7 +161,9 @@ package final class Acceptance: Sendable {
     let now = time.monotonic()
     let admission = SpeedAdmission(parts, done: goOn)
     for (index, part) in parts.enumerated() {
-      guard case .resolved(let audience) = part.state, let cost = kind.speed(for: audience) else {
+      guard case .resolved(let audience) = part.state,
+        let cost = kind.speed(for: audience).map(part.request.devicesAtOnce)
+      else {
         admission.decide(index)
         continue
       }
@@ -183,7 +185,7 @@ package final class Acceptance: Sendable {
   /// waited.
   private func settle(_ part: inout AcceptancePart) {
     var cost = 0
-    if case .resolved(let audience) = part.state { cost = audience.count }
+    if case .resolved(let audience) = part.state { cost = part.request.devicesAtOnce(of: audience.count) }
     let (paid, app) = (part.paid, part.app)
     if cost < paid { giveBack(paid - cost, to: app) }
     if cost > paid { charge(cost - paid, app) }
@@ -237,7 +239,7 @@ package final class Acceptance: Sendable {
             drop(routed)
             continue
           }
-          if kind.isPaidAfterwards { charge(accepted.targets, part.app) }
+          if kind.isPaidAfterwards { charge(part.request.devicesAtOnce(of: accepted.targets), part.app) }
           deliver(accepted, push, in: part.app)
         }
         reply(answer)

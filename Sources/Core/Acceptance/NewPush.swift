@@ -11,6 +11,8 @@ struct NewPush: Sendable {
   var takersOfOld: Set<ChannelID> = []
   /// Members of the audience.
   let audienceCount: Int
+  /// The run of an A/B test that it starts with the first content; nil for any other push.
+  var start: ABTestStart?
   /// Why it is not sent, if the audience has no member.
   var refusal: APIError?
   /// Which way it goes to whom.
@@ -91,6 +93,9 @@ struct NewPush: Sendable {
       targets: plan.later.reduce(into: NumberSet()) { $0.formUnion($1.targets.numbers) },
       dueAt: now.adding(seconds: seconds), seconds: seconds)
   }
+
+  /// How many devices the push is for, with all contents of an A/B test and the winner.
+  var devices: Int { audienceCount + (start?.devices ?? 0) }
 
   /// What is stored of channels that bring it later.
   func fallbacks(_ id: MessageID, app: AppID) -> [FallbackRow] {

@@ -7,7 +7,8 @@ extension RegistrationTable {
 
   /// The registrations that meet all conditions now, on the given platforms.
   func resolve(_ filter: AudienceFilter, platforms: PlatformSet) -> Recipients {
-    guard !filter.isEmpty else { return .few([]) }
+    // Whom a test chose is stored with its pushes.
+    guard !filter.isEmpty, filter.abTest == nil else { return .few([]) }
     if let slot = filter.heldToken {
       var holders = members(holding: slot)
       holders.formIntersection(members(platforms: platforms))

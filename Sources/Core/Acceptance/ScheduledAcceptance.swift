@@ -96,10 +96,10 @@ extension Acceptance {
 
   /// Seconds after its time at which an occurrence is still on time, however short its push lives: the look
   /// for what is due comes once a second, and many may be due at once.
-  private static let punctual: Int64 = 5
+  static let punctual: Int64 = 5
 
-  /// Why nothing is pushed for an occurrence that was missed.
-  fileprivate static let tooLate = APIError.timeout.saying(
+  /// Why nothing is pushed for an occurrence, or a winner, that was missed.
+  static let tooLate = APIError.timeout.saying(
     "Missed: the server was not running or could not store anything, or its clock jumped over the time")
 
   /// Whether an occurrence may still be pushed, and its part.

@@ -132,7 +132,7 @@ package struct Approvals: Sendable {
       app: app.id, uuid: uuid, cid: sent.cid, name: sent.name,
       trigger: ScheduleTrigger.single(occurrence.local).stored, push: sent.push.json, createdAt: now,
       next: occurrence, last: occurrence)
-    (row.segment, row.template) = (sent.push.segment, sent.push.template)
+    row.name(sent.push)
     row.approval = ScheduleApproval(author: sent.author, isSend: true)
     row.id = try transaction.schedules.insert(row)
     return row

@@ -45,7 +45,9 @@ package final class App: Sendable {
   private let access: Mutex<Access>
   private let keyRing: Mutex<APIKeyRing>
   /// What pushes may say by a name.
-  let templates = TemplateTable()
+  let templates = NamedTable<Template>()
+  /// A/B tests that pushes may name.
+  let abTests = NamedTable<ABTest>()
   /// Its calls that the log of requests has not stored.
   let requests = PendingRequests()
   private let deleted = Atomic<Bool>(false)

@@ -107,6 +107,7 @@ struct Loading {
         app.directory.defineTag(tag.name, number: tag.number)
       }
       app.templates.load(try transaction.templates.list(app: app.id))
+      app.abTests.load(try transaction.abTests.list(app: app.id))
       for value in try transaction.facts.values(app: app.id) { app.directory.define(value) }
       app.directory.reserve(try transaction.registrations.count(app: app.id))
       try transaction.registrations.deliveryRows(app: app.id) { app.directory.insert(RegistrationEntry($0)) }

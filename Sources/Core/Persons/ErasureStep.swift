@@ -24,6 +24,8 @@ enum ErasureStep: UInt8 {
 enum ErasureChange: Sendable {
   /// The push of a schedule; nil if the schedule has nobody left.
   case schedule(Int64, [UInt8]?)
+  /// An A/B test; nil if it has nobody left.
+  case abTest(Int64, [UInt8]?)
   /// Lines of a piece of a file, and how many are gone.
   case piece(Int64, [UInt8], Int)
   /// Events of a callback, and how many are left.
@@ -32,6 +34,7 @@ enum ErasureChange: Sendable {
   func make(in transaction: WriteTransaction, app: AppID) throws(StorageError) {
     switch self {
     case .schedule(let id, let push): try transaction.erasures.setSchedulePush(push, of: id, app: app)
+    case .abTest(let id, let body): try transaction.erasures.setABTest(body, of: id, app: app)
     case .piece(let place, let lines, let gone):
       try transaction.erasures.setPiece(lines, at: place, app: app, without: gone)
     case .callback(let id, let body, let left):

@@ -220,8 +220,21 @@ package final class Erasures: Sendable {
         guard !changes.isEmpty || next.step != work.step else { return step(next) }
         write(work, next: next) { transaction throws(StorageError) in
           for change in changes { try change.make(in: transaction, app: app) }
+        } committed: { [self] in
+          if changes.contains(where: { if case .abTest = $0 { true } else { false } }) {
+            relearnTests(of: work.app)
+          }
         }
       }
+    }
+  }
+
+  /// Takes over what is stored of an app's A/B tests, on the writer's thread, as after any other change.
+  private func relearnTests(of app: App) {
+    store.write(of: app.id) { transaction throws(StorageError) in
+      try transaction.abTests.list(app: app.id)
+    } completion: { result in
+      if case .success(let rows) = result { app.abTests.load(rows) }
     }
   }
 
@@ -312,18 +325,32 @@ package final class Erasures: Sendable {
     return tags.filter { !known.contains($0.key) }.map(\.value)
   }
 
-  /// Tags stay in schedules: whoever gets one later is meant as well.
+  /// Tags stay in schedules and A/B tests: whoever gets one later is meant as well.
   private static func schedules(_ work: Work, in transaction: ReadTransaction) throws(StorageError) -> Found {
     let page = try transaction.erasures.schedules(app: work.app.id, after: work.position, limit: Self.rows)
     let sought = try SoughtNames(work.row, in: transaction)
-    let changes = page.compactMap { row -> ErasureChange? in
+    var changes = page.compactMap { row -> ErasureChange? in
       switch sought.removed(from: row.text, of: row.createdAt) {
       case .unchanged: nil
       case .changed(let push): .schedule(row.id, push)
       case .nobodyLeft: .schedule(row.id, nil)
       }
     }
+    if work.position == 0 { changes += try abTests(work, sought, in: transaction) }
     return (changes, page.count < Self.rows ? nil : page.last?.id)
+  }
+
+  /// An app has few tests. Their audiences are like those of push objects.
+  private static func abTests(
+    _ work: Work, _ sought: SoughtNames, in transaction: ReadTransaction
+  ) throws(StorageError) -> [ErasureChange] {
+    try transaction.abTests.list(app: work.app.id).compactMap { row in
+      switch sought.removed(from: row.body, of: row.changedAt) {
+      case .unchanged: nil
+      case .changed(let body): .abTest(row.id, body)
+      case .nobodyLeft: .abTest(row.id, nil)
+      }
+    }
   }
 
   private static func files(_ work: Work, in transaction: ReadTransaction) throws(StorageError) -> Found {

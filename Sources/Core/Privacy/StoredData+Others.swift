@@ -30,11 +30,11 @@ extension StoredData {
       .columns("callback_app", "app_id"), .columns("getui_access", "app_id secret changed_at"),
       .columns("getui_revoked_token", "app_id token expires_at"), until: "they are removed, or the app is"),
     StoredDatum(
-      "times of schedules, segments, templates, and what names and orders requests",
+      "times of schedules, segments, templates, A/B tests, and what names and orders requests",
       for: "to send once and in time",
       in: .columns(
         "schedule",
-        "id app_id uuid cid enabled trigger_json created_at next_local next_at last_local last_at segment template author approval decided_by decided_at is_send"
+        "id app_id uuid cid enabled trigger_json created_at next_local next_at last_local last_at segment template abtest author approval decided_by decided_at is_send"
       ),
       .columns("cid", "id app_id cid msg_id sendno created_at digest"),
       .columns("group_push", "group_msgid group_id sendno cid created_at"),
@@ -44,6 +44,11 @@ extension StoredData {
       .columns("steady_push", "msg_id app_id minutes ends_at"),
       .columns("segment", "id app_id name condition created_at changed_at"),
       .columns("template", "id app_id name body created_at changed_at"),
+      .columns("abtest", "id app_id name body segment created_at changed_at"),
+      .columns(
+        "abtest_run",
+        "id test_id app_id body rest rest_count sender_kind sender_number started_at look look_at state winner ended_at message"
+      ), .columns("abtest_push", "run_id place msg_id delivered tapped"),
       .columns("push_plan", "app_id name description push_count created_at last_used_at"), until: asLong),
     StoredDatum(
       "counts", for: "reports and limits",

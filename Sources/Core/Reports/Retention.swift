@@ -55,13 +55,16 @@ final class Retention: Sendable {
         limit: limit, in: rows)
       let groups = try transaction.appGroups.sweepPushes(below: sweep.pushesBelow, limit: limit, in: rows)
       let gone = try transaction.registrations.sweepGone(before: sweep.goneBefore, limit: limit, in: rows)
+      let tests = try transaction.abTestRuns.sweep(before: sweep.goneBefore, limit: limit, in: rows)
       try transaction.pacedPushes.sweep(endedBy: now, in: rows)
       try transaction.getui.sweep(
         endedBefore: sweep.goneBefore, pushesBelow: sweep.pushesBelow, limit: limit, in: rows)
       let hasOldActivity = try activity.sweep(at: now, limit: limit, of: rows, in: transaction)
       let keys = try transaction.deviceKeys.sweep(
         before: now.adding(seconds: -DeviceKeys.lifetime), limit: limit, in: rows)
-      return (pushes, hasOldActivity || [cids, schedules, groups, gone, keys].contains { $0 >= limit })
+      return (
+        pushes, hasOldActivity || [cids, schedules, groups, gone, keys, tests].contains { $0 >= limit }
+      )
     } completion: { [self] result in
       guard case .success(let (pushes, hasMore)) = result else {
         return isSweeping.store(false, ordering: .relaxed)

@@ -1,14 +1,18 @@
 import BorealisBase
 import Model
 import Storage
+import Synchronization
 
-/// Something that an app keeps under a name, for its pushes and schedules to use: a segment, a template.
+/// Something that an app keeps under a name, for its pushes and schedules to use: a segment, a template, an
+/// A/B test.
 protocol NamedThing: Sendable {
   /// How it is stored.
   associatedtype Row: Sendable, Equatable
   /// Why it was not kept.
   associatedtype Failure: NamedThingFailure
 
+  /// Its number, by which pushes name it.
+  var id: Int64 { get }
   /// Nil if what is stored cannot be read.
   init?(_ row: Row)
 }
@@ -21,10 +25,29 @@ protocol NamedThingFailure: Error {
   static var nameTaken: Self { get }
   /// The app has as many as it may.
   static var full: Self { get }
-  /// These schedules will still use it: names of some, and how many there are.
-  static func inUse(names: [String], count: Int) -> Self
+  /// It is in use: some of what uses it, and how many there are.
+  static func inUse(_ uses: [NamedUse], count: Int) -> Self
   /// The database failed.
   static func storage(_ error: StorageError) -> Self
+}
+
+/// Such things of an app in memory, where push objects that name one are read.
+final class NamedTable<Thing: NamedThing>: Sendable {
+  private let things = Mutex<[Int64: Thing]>([:])
+
+  func find(_ id: Int64) -> Thing? { things.withLock { $0[id] } }
+
+  var all: [Thing] { things.withLock { Array($0.values) } }
+
+  func set(_ thing: Thing) { things.withLock { $0[thing.id] = thing } }
+
+  func remove(_ id: Int64) { things.withLock { $0[id] = nil } }
+
+  /// Takes over what is stored.
+  func load(_ rows: [Thing.Row]) {
+    let all = Dictionary(rows.compactMap { Thing($0) }.map { ($0.id, $0) }) { $1 }
+    things.withLock { $0 = all }
+  }
 }
 
 /// The names of such things.
@@ -35,6 +58,14 @@ package enum ThingName {
   /// Whether something may have a name.
   package static func isValid(_ text: String) -> Bool {
     (1...longest).contains(text.utf8.count) && text.isPlainLine
+  }
+
+  /// Takes the member `name` out of an object that an API got. 1003 if that is no name.
+  package static func take(from object: inout JSONObject) throws(APIError) -> String {
+    guard let name = object.remove("name")?.string, isValid(name) else {
+      throw .invalidValue("name must be a string of 1 to \(longest) bytes without control characters")
+    }
+    return name
   }
 }
 
@@ -82,21 +113,45 @@ extension Store {
       case .failure(let error): reply(.failure(.storage(error)))
       case .success(.deleted): reply(.success(()))
       case .success(.unknown): reply(.failure(.unknown(id)))
-      case .success(.inUse(let names, let count)): reply(.failure(.inUse(names: names, count: count)))
+      case .success(.inUse(let uses, let count)): reply(.failure(.inUse(uses, count: count)))
       }
     }
   }
 }
 
+extension [NamedUse] {
+  /// Some of `count` uses, for a sentence.
+  func text(count: Int) -> String {
+    let named = map { use in
+      switch use {
+      case .schedule(let name): "the schedule '\(name)'"
+      case .abTest(let name): "the A/B test '\(name)'"
+      case .run: "its run"
+      }
+    }
+    return named.joined(separator: ", ") + (count > self.count ? " and \(count - self.count) more" : "")
+  }
+}
+
+extension ScheduleRow {
+  /// Notes what its push names, so that it cannot be deleted meanwhile.
+  mutating func name(_ push: ScheduledPush) {
+    (segment, template, abTest) = (push.segment, push.template, push.abTest)
+  }
+}
+
 extension ScheduledPush {
-  /// Says which segment or template it names that the app does not have; nil if the app has them. Those that
-  /// it has cannot be deleted before the schedule is over.
+  /// Says which segment, template or A/B test it names that the app does not have; nil if the app has them.
+  /// Those that it has cannot be deleted before the schedule is over.
   func missingThing(in app: AppID, _ transaction: WriteTransaction) throws(StorageError) -> String? {
     if let segment, try transaction.segments.find(segment, app: app) == nil {
       return "audience.segment: the app has no segment \(segment)"
     }
     if let template, try transaction.templates.find(template, app: app) == nil {
       return "template.id: the app has no template \(template)"
+    }
+    if let abTest, try transaction.abTests.find(abTest, app: app) == nil {
+      return "audience.abtest: the app has no A/B test \(abTest)"
     }
     return nil
   }

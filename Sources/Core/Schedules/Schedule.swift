@@ -42,6 +42,12 @@ package struct Schedule: Sendable {
     if let id = row.template, let template = try transaction.templates.find(id, app: row.app) {
       bytes += template.body
     }
+    if let id = row.abTest, let test = try transaction.abTests.find(id, app: row.app) {
+      bytes += test.body
+      if let id = test.segment, let segment = try transaction.segments.find(id, app: row.app) {
+        bytes += segment.condition
+      }
+    }
     return Hex.encode(Array(SHA256.digest(bytes).prefix(16)))
   }
 

@@ -62,7 +62,7 @@ package struct Schedules: Sendable {
         app: app.id, uuid: uuid, cid: request.cid, name: request.name, trigger: request.trigger.stored,
         push: request.push.json, createdAt: now, next: zone.occurrence(first),
         last: zone.occurrence(request.trigger.last ?? first))
-      (row.segment, row.template) = (request.push.segment, request.push.template)
+      row.name(request.push)
       row.approval.author = author?.person
       row.id = try transaction.schedules.insert(row)
       if let author {
@@ -109,7 +109,7 @@ package struct Schedules: Sendable {
       new.approval = approval
       if let push = update.push {
         if let missing = try push.missingThing(in: app.id, transaction) { return Self.lacks(missing) }
-        (new.segment, new.template) = (push.segment, push.template)
+        new.name(push)
       }
       new.name = update.name ?? row.name
       new.isEnabled = update.isEnabled ?? (row.isEnabled || approval.state != row.approval.state)
@@ -229,13 +229,6 @@ package struct Schedules: Sendable {
   }
 
   // MARK: Helpers
-
-  /// Names of some of `count` schedules, for a sentence.
-  static func named(_ names: [String], count: Int) -> String {
-    let others = count - names.count
-    let text = names.map { "'\($0)'" }.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
-    return "\(count == 1 ? "schedule" : "schedules") \(text)"
-  }
 
   /// Why an app's plan does not allow a push, or the facts do not that it asks for.
   func planFault(_ push: ScheduledPush, _ app: App) -> APIError? {

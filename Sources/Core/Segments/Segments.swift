@@ -34,8 +34,8 @@ package enum SegmentFailure: NamedThingFailure {
   case nameTaken
   /// The app has as many as it may.
   case full
-  /// These schedules will still push to it: names of some, and how many there are.
-  case inUse(names: [String], count: Int)
+  /// It is in use: some of what uses it, and how many there are.
+  case inUse([NamedUse], count: Int)
   /// The condition names a push that is not kept: nobody would have received it, and everybody would not.
   case pushNotKept(MessageID)
   /// The condition needs facts that the app does not ask its devices for: nobody would have one.
@@ -49,8 +49,8 @@ package enum SegmentFailure: NamedThingFailure {
     case .unknown(let id): .invalidValue("The app has no segment \(id)")
     case .nameTaken: .invalidValue("name is used by another segment")
     case .full: .overLimit("The app has \(Segments.most) segments, and may not have more")
-    case .inUse(let names, let count):
-      .invalidValue("The segment is in use by the \(Schedules.named(names, count: count))")
+    case .inUse(let uses, let count):
+      .invalidValue("The segment is in use by \(uses.text(count: count))")
     case .pushNotKept(let id): .invalidValue("The condition names push \(id.rawValue), which is not kept")
     case .factsNotWanted(let facts):
       .notPermitted(
@@ -130,7 +130,7 @@ package struct Segments: Sendable {
     }
   }
 
-  /// Deletes a segment that no schedule will push to any more.
+  /// Deletes a segment that no schedule will push to any more and no A/B test is for.
   package func delete(
     _ id: Int64, of app: App, noting entry: @escaping @Sendable (Segment) -> AuditRow? = { _ in nil },
     reply: @escaping Reply<Void>

@@ -1,7 +1,6 @@
 import BorealisBase
 import Model
 import Storage
-import Synchronization
 
 /// A template: what pushes say that name it, under a name.
 package struct Template: NamedThing, Equatable {
@@ -35,8 +34,8 @@ package enum TemplateFailure: NamedThingFailure {
   case nameTaken
   /// The app has as many as it may.
   case full
-  /// These schedules will still push with it: names of some, and how many there are.
-  case inUse(names: [String], count: Int)
+  /// It is in use: some of what uses it, and how many there are.
+  case inUse([NamedUse], count: Int)
   /// The database failed.
   case storage(StorageError)
 
@@ -46,29 +45,10 @@ package enum TemplateFailure: NamedThingFailure {
     case .unknown(let id): .invalidValue("The app has no template \(id)")
     case .nameTaken: .invalidValue("name is used by another template")
     case .full: .overLimit("The app has \(Templates.most) templates, and may not have more")
-    case .inUse(let names, let count):
-      .invalidValue("The template is in use by the \(Schedules.named(names, count: count))")
+    case .inUse(let uses, let count):
+      .invalidValue("The template is in use by \(uses.text(count: count))")
     case .storage(let error): error.apiError
     }
-  }
-}
-
-/// The templates of an app in memory, where push objects that name one are read.
-final class TemplateTable: Sendable {
-  private let templates = Mutex<[Int64: Template]>([:])
-
-  func find(_ id: Int64) -> Template? { templates.withLock { $0[id] } }
-
-  var all: [Template] { templates.withLock { Array($0.values) } }
-
-  func set(_ template: Template) { templates.withLock { $0[template.id] = template } }
-
-  func remove(_ id: Int64) { templates.withLock { $0[id] = nil } }
-
-  /// Takes over what is stored.
-  func load(_ rows: [TemplateRow]) {
-    let all = Dictionary(rows.compactMap { Template($0) }.map { ($0.id, $0) }) { $1 }
-    templates.withLock { $0 = all }
   }
 }
 
@@ -76,10 +56,11 @@ extension App {
   /// What a template of it says; nil if it has none of the number.
   package func template(_ id: Int64) -> PushTemplate? { templates.find(id)?.content }
 
-  /// Rules of push objects as they are for the app: what its plan allows, and its templates.
+  /// Rules of push objects as they are for the app: what its plan allows, its templates and its A/B tests.
   package func pushRules(_ common: PushRules) -> PushRules {
     var rules = common.limited(to: plan.maxTimeToLive)
     rules.template = { [self] in template($0) }
+    rules.abTest = { [self] in abTests.find($0)?.design }
     return rules
   }
 }

@@ -51,13 +51,17 @@ package struct AudienceFilter: Equatable, Sendable {
   package var registrationIDs: [String]
   /// Devices of the segment with this number; nil for no condition. Only the database knows what it means.
   package var segment: Int64?
+  /// Devices of the A/B test with this number; nil for no condition. Cannot be combined. Reading a push
+  /// object replaces it with the audience of the test; only what is kept of pushes has it.
+  package var abTest: Int64?
   /// The devices with a Live Activity of this name; nil for no condition. Cannot be combined.
   package var liveActivityID: String?
 
   /// Makes a filter; an empty list is no condition.
   package init(
     tags: [String] = [], tagsAnd: [String] = [], tagsNot: [String] = [], aliases: [String] = [],
-    registrationIDs: [String] = [], segment: Int64? = nil, liveActivityID: String? = nil
+    registrationIDs: [String] = [], segment: Int64? = nil, abTest: Int64? = nil,
+    liveActivityID: String? = nil
   ) {
     self.tags = tags
     self.tagsAnd = tagsAnd
@@ -65,6 +69,7 @@ package struct AudienceFilter: Equatable, Sendable {
     self.aliases = aliases
     self.registrationIDs = registrationIDs
     self.segment = segment
+    self.abTest = abTest
     self.liveActivityID = liveActivityID
   }
 
@@ -73,7 +78,8 @@ package struct AudienceFilter: Equatable, Sendable {
 
   /// Whether there is no condition at all; the parser never returns such a filter.
   package var isEmpty: Bool {
-    !hasTags && aliases.isEmpty && registrationIDs.isEmpty && segment == nil && liveActivityID == nil
+    !hasTags && aliases.isEmpty && registrationIDs.isEmpty && segment == nil && abTest == nil
+      && liveActivityID == nil
   }
 }
 
@@ -96,6 +102,7 @@ extension Audience {
     let filter = AudienceFilter(
       tags: names("tag"), tagsAnd: names("tag_and"), tagsNot: names("tag_not"), aliases: names("alias"),
       registrationIDs: names("registration_id"), segment: names("segment").first.flatMap { Int64($0) },
+      abTest: names("abtest").first.flatMap { Int64($0) },
       liveActivityID: audience["live_activity_id"]?.string)
     let named: Audience
     if audience == "all" {

@@ -8,7 +8,8 @@ extension Audience {
   /// Most values in `alias` and `registration_id`.
   package static let maximumDevices = 1000
 
-  private static let members = "tag, tag_and, tag_not, alias, registration_id, segment, live_activity_id"
+  private static let members =
+    "tag, tag_and, tag_not, alias, registration_id, segment, abtest, live_activity_id"
   private static let rule = "'all' or an object with any of \(members)"
 
   /// Reads the member `audience` of a push object: `"all"` or an object of arrays. Empty arrays count as
@@ -29,7 +30,8 @@ extension Audience {
     guard kind != .file else { throw fields.missing("file") }
     for member in fields.present where !member.value.asksForNothing {
       switch member.key {
-      case "tag", "tag_and", "tag_not", "alias", "registration_id", "segment", "live_activity_id": continue
+      case "tag", "tag_and", "tag_not", "alias", "registration_id", "segment", "abtest", "live_activity_id":
+        continue
       // Passing over a condition would reach people that the sender wanted to leave out.
       default: throw fields.invalid(String(member.key.prefix(64)), "is not supported; known are \(members)")
       }
@@ -52,6 +54,7 @@ extension Audience {
       }
       filter.segment = segment
     }
+    filter.abTest = try abTest(fields)
     filter.liveActivityID = try liveActivity(fields)
     guard !filter.isEmpty else { throw push.missing("audience", rule) }
     return .filter(filter)
@@ -68,6 +71,22 @@ extension Audience {
     return .file(id)
   }
 
+  /// The number of an A/B test, which has an audience of its own.
+  private static func abTest(_ fields: Fields) throws(APIError) -> Int64? {
+    guard let text = try fields.texts("abtest", maximum: 1)?.first else { return nil }
+    guard let test = Int64(text) else {
+      throw fields.invalid("abtest", "holds '\(text.prefix(40))', which is not the ID of an A/B test")
+    }
+    try alone("abtest", in: fields)
+    return test
+  }
+
+  private static func alone(_ key: String, in fields: Fields) throws(APIError) {
+    guard fields.present.allSatisfy({ $0.key == key || $0.value.asksForNothing }) else {
+      throw fields.invalid(key, "does not go with other conditions")
+    }
+  }
+
   /// A Live Activity by the name that devices reported with its token.
   private static func liveActivity(_ fields: Fields) throws(APIError) -> String? {
     guard fields.wish("live_activity_id") != nil, let name = try fields.string("live_activity_id") else {
@@ -77,9 +96,7 @@ extension Audience {
       throw fields.invalid(
         "live_activity_id", "must have 1 to \(APNsTokenSlot.maximumName) bytes and no control characters")
     }
-    guard fields.present.allSatisfy({ $0.key == "live_activity_id" || $0.value.asksForNothing }) else {
-      throw fields.invalid("live_activity_id", "does not go with other conditions")
-    }
+    try alone("live_activity_id", in: fields)
     return name
   }
 }
@@ -110,6 +127,7 @@ extension Audience {
         ("tag", filter.tags), ("tag_and", filter.tagsAnd), ("tag_not", filter.tagsNot),
         ("alias", filter.aliases), ("registration_id", filter.registrationIDs),
         ("segment", filter.segment.map { [String($0)] } ?? []),
+        ("abtest", filter.abTest.map { [String($0)] } ?? []),
       ] where !names.isEmpty {
         writer.key(key)
         writer.beginArray()

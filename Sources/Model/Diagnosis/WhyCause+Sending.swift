@@ -82,6 +82,11 @@ extension WhyCause {
     "not_in_segment", .changeAudience,
     "The device was not in the segment when the push was accepted.",
     "推送受理时，设备不在该用户分群中。")
+  /// The push is one content of an A/B test, or the winner, and went to other devices.
+  package static let notInABTest = WhyCause(
+    "not_in_abtest", .nothing,
+    "The push is one content of an A/B test, or the winner, and went to other devices.",
+    "该推送是 A/B 测试的一个内容版本或胜出版本，发送给了其他设备。")
   /// The push is for test devices only.
   package static let notTestDevice = WhyCause(
     "not_test_device", .addTestDevice,
@@ -127,7 +132,8 @@ extension WhyCause {
     .registrationUnknown, .registrationReplaced, .registrationDeleted, .registeredLater, .notRegistered,
     .otherPlatform, .nothingForPlatform, .aliasBoundLater, .aliasNotBound, .aliasFull, .tagBoundLater,
     .tagNotBound, .tagRemoved, .tagExcluded,
-    .notNamed, .notInSegment, .notTestDevice, .blocked, .leftOut, .noLiveActivity, .audienceUnknown,
+    .notNamed, .notInSegment, .notInABTest, .notTestDevice, .blocked, .leftOut, .noLiveActivity,
+    .audienceUnknown,
     .recalled, .overridden,
     .stillSpreading,
   ]

@@ -13,7 +13,7 @@ extension WhyJudge {
     let filter = audience.filter ?? AudienceFilter()
     return liveActivityFault(filter, device) ?? aliasFault(filter, device) ?? tagFault(filter, device)
       ?? exclusion(filter, device) ?? testFault(audience, device) ?? nameFault(audience, filter)
-      ?? segmentFault(filter) ?? presentExclusion(filter, device) ?? unknownAudience
+      ?? segmentFault(filter) ?? abTestFault(filter) ?? presentExclusion(filter, device) ?? unknownAudience
   }
 
   private var unknownAudience: WhyStep { WhyStep(.audience, .unknown, .audienceUnknown) }
@@ -119,6 +119,11 @@ extension WhyJudge {
   private func segmentFault(_ filter: AudienceFilter) -> WhyStep? {
     guard let segment = filter.segment, filter.registrationIDs.isEmpty else { return nil }
     return fault(.notInSegment, String(segment))
+  }
+
+  /// Who gets which content is stored with the pushes of the test alone.
+  private func abTestFault(_ filter: AudienceFilter) -> WhyStep? {
+    filter.abTest.map { fault(.notInABTest, String($0)) }
   }
 
   /// The first names of a list.

@@ -21,8 +21,10 @@ package struct PushRequest: Equatable, Sendable {
   package var ignored: [String] = []
   /// The template that it names; nil for none.
   package private(set) var template: Int64?
-  /// The push object with the texts of that template in its place, JSON in UTF-8.
-  package private(set) var resolved: [UInt8]?
+  /// The push object with the texts of that template, or of the A/B test, JSON in UTF-8.
+  package internal(set) var resolved: [UInt8]?
+  /// The A/B test whose first content it has; nil for none.
+  package var abTest: ABTestUse?
   /// Whether it is a request of Getui's API.
   package private(set) var isGetui = false
 
@@ -57,10 +59,13 @@ package struct PushRequest: Equatable, Sendable {
     }
     var push = Fields(object)
     try push.allow(known)
+    let given = push
     let use = try PushTemplate.resolve(push, rules)
     if let use { push = Fields(use.object, ignored: push.ignored) }
     let platforms = try platforms(push)
-    var request = try parse(push, platforms, try Audience.parse(push, rules: rules, kind: kind), rules)
+    let audience = try Audience.parse(push, rules: rules, kind: kind)
+    if let test = audience.filter?.abTest { return try parse(given, ofTest: test, platforms, rules) }
+    var request = try parse(push, platforms, audience, rules)
     request.template = use?.id
     request.resolved = use.map { JSONWriter.serialize(.object($0.object)) }
     return request
@@ -78,7 +83,7 @@ package struct PushRequest: Equatable, Sendable {
     return try parse(push, platforms, audience, rules)
   }
 
-  private static func parse(
+  static func parse(
     _ push: Fields, _ platforms: PlatformSet, _ named: Audience, _ rules: PushRules
   ) throws(APIError) -> PushRequest {
     var audience = named

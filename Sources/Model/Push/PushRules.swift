@@ -25,6 +25,9 @@ package struct PushRules: Sendable {
   /// Finds the templates that a push may name, by their numbers; nil if it may name none.
   package var template: (@Sendable (Int64) -> PushTemplate?)?
 
+  /// Finds the A/B tests that an audience may name, by their numbers; nil if it may name none.
+  package var abTest: (@Sendable (Int64) -> ABTestDesign?)?
+
   /// Makes rules; what isn't given is as at JPush: no hyphen, 864000 s (10 days), 2000 bytes.
   package init(
     allowHyphen: Bool = false, maximumTimeToLive: Int = 864_000,

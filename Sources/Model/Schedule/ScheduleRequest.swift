@@ -78,10 +78,13 @@ package struct ScheduledPush: Equatable, Sendable {
   package let request: PushRequest
 
   /// The number of the segment that its audience names; nil for none.
-  package var segment: Int64? { request.audience.filter?.segment }
+  package var segment: Int64? { abTest == nil ? request.audience.filter?.segment : nil }
 
   /// The number of the template that it names; nil for none.
   package var template: Int64? { request.template }
+
+  /// The number of the A/B test that is its audience; nil for none.
+  package var abTest: Int64? { request.abTest?.id }
 
   /// Members of the schedule object that have no effect.
   package var ignored: [String] { request.ignored.map { "push." + $0 } }

@@ -83,7 +83,12 @@ enum PurgeStatements {
       SELECT channel, msg_id FROM channel_pending WHERE app_id = ?1 LIMIT ?2)
     """,
     "DELETE FROM schedule WHERE id IN (SELECT id FROM schedule WHERE app_id = ?1 LIMIT ?2)",
+    """
+    DELETE FROM abtest_push WHERE run_id IN (SELECT id FROM abtest_run WHERE app_id = ?1 LIMIT ?2)
+    """,
+    "DELETE FROM abtest_run WHERE id IN (SELECT id FROM abtest_run WHERE app_id = ?1 LIMIT ?2)",
     // Behind the schedules, which refer to them.
+    "DELETE FROM abtest WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM segment WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM template WHERE app_id = ?1 AND ?2 > 0",
     """

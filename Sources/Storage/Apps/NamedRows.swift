@@ -14,8 +14,18 @@ package enum NamedStorage<Row: Sendable & Equatable>: Sendable, Equatable {
 package enum NamedDeletion<Row: Sendable & Equatable>: Sendable, Equatable {
   /// It is gone.
   case deleted(Row)
-  /// These schedules use it: names of some, and how many there are.
-  case inUse(names: [String], count: Int)
+  /// It is in use: some of what uses it, and how many there are.
+  case inUse([NamedUse], count: Int)
   /// The app has none of the number.
   case unknown
+}
+
+/// Something that uses what an app keeps under a name.
+package enum NamedUse: Sendable, Equatable {
+  /// The schedule with a name will still push with it.
+  case schedule(String)
+  /// The A/B test with a name is for it.
+  case abTest(String)
+  /// It is an A/B test, and runs.
+  case run
 }

@@ -34,19 +34,23 @@ extension SegmentRepository {
     try database.first(Self.select, "WHERE id = ? AND app_id = ?", .integer(id), .app(app), map: Self.segment)
   }
 
-  /// The names of the app's schedules that will still push to a segment, at most `limit`, and how many there
-  /// are.
+  /// The app's schedules that will still push to a segment, and its A/B tests for it, at most `limit`, and
+  /// how many there are.
   package func uses(
     of id: Int64, app: AppID, at now: Timestamp, limit: Int
-  ) throws(StorageError) -> (names: [String], count: Int) {
-    let names = try database.all(
+  ) throws(StorageError) -> (some: [NamedUse], count: Int) {
+    var uses: [NamedUse] = try database.all(
       """
       SELECT name FROM schedule
-      WHERE segment = ? AND app_id = ? AND next_local IS NOT NULL AND (enabled = 1 OR last_at > ?)
+      WHERE segment = ? AND app_id = ? AND next_local IS NOT NULL
+        AND (enabled = 1 OR last_at > ? OR approval = 1)
       ORDER BY id
       """, .integer(id), .app(app), .time(now)
-    ) { $0.text() }
-    return (Array(names.prefix(limit)), names.count)
+    ) { .schedule($0.text()) }
+    uses += try database.all(
+      "SELECT name FROM abtest WHERE segment = ? AND app_id = ? ORDER BY id", .integer(id), .app(app)
+    ) { .abTest($0.text()) }
+    return (Array(uses.prefix(limit)), uses.count)
   }
 
   private func isTaken(_ name: String, app: AppID, byOtherThan id: Int64) throws(StorageError) -> Bool {
@@ -93,7 +97,7 @@ extension SegmentRepository<Writing> {
   > {
     guard let row = try find(id, app: app) else { return .unknown }
     let uses = try uses(of: id, app: app, at: now, limit: 5)
-    guard uses.count == 0 else { return .inUse(names: uses.names, count: uses.count) }
+    guard uses.count == 0 else { return .inUse(uses.some, count: uses.count) }
     try database.run(
       "UPDATE schedule SET segment = NULL WHERE segment = ? AND app_id = ?", .integer(id), .app(app))
     try database.run("DELETE FROM segment WHERE id = ? AND app_id = ?", .integer(id), .app(app))

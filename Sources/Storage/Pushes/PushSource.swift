@@ -31,9 +31,13 @@ package struct PushTraits: OptionSet, Sendable, Hashable {
   /// Its audience is named by a segment, whatever else.
   package static let segment = PushTraits(rawValue: 1024)
 
+  /// It is one content of an A/B test, or the winner.
+  package static let abTest = PushTraits(rawValue: 2048)
+
   /// The kinds of audiences.
   package static let audiences: PushTraits = [
     .everybody, .tags, .aliases, .registrations, .file, .liveActivity, .segment,
+    .abTest,
   ]
 }
 

@@ -9,7 +9,8 @@ extension ScheduleRepository {
   private static var selectSchedule: StaticString {
     """
     SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
-      next_at, last_local, last_at, segment, template, author, approval, decided_by, decided_at, is_send FROM schedule
+      next_at, last_local, last_at, segment, template, abtest, author, approval, decided_by, decided_at, is_send
+    FROM schedule
     """
   }
 
@@ -176,6 +177,7 @@ extension ScheduleRepository {
     schedule.isEnabled = row.bool("enabled")
     schedule.segment = row.optionalInteger("segment")
     schedule.template = row.optionalInteger("template")
+    schedule.abTest = row.optionalInteger("abtest")
     schedule.approval = ScheduleApproval(row)
     return schedule
   }
@@ -189,13 +191,14 @@ extension ScheduleRepository<Writing> {
     return try database.insert(
       """
       INSERT INTO schedule (app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
-        next_at, last_local, last_at, segment, template, author, approval, is_send)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+        next_at, last_local, last_at, segment, template, abtest, author, approval, is_send)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
       """, .app(row.app), .text(row.uuid), .optional(row.cid), .text(row.name),
       .integer(row.isEnabled ? 1 : 0),
       .blob(row.trigger), .blob(push), .time(row.createdAt), .optional(row.next?.local.count),
       .optional(row.next?.at.milliseconds), .integer(row.last.local.count), .time(row.last.at),
-      .optional(row.segment), .optional(row.template), .optional(row.approval.author?.rawValue),
+      .optional(row.segment), .optional(row.template), .optional(row.abTest),
+      .optional(row.approval.author?.rawValue),
       .integer(row.approval.state.rawValue), .integer(row.approval.isSend ? 1 : 0))
   }
 
@@ -205,10 +208,10 @@ extension ScheduleRepository<Writing> {
     try database.run(
       """
       UPDATE schedule SET name = ?, enabled = ?, trigger_json = ?, push_json = ?, next_local = ?, next_at = ?,
-        last_local = ?, last_at = ?, segment = ?, template = ?, author = ?, approval = ? WHERE id = ?
+        last_local = ?, last_at = ?, segment = ?, template = ?, abtest = ?, author = ?, approval = ? WHERE id = ?
       """, .text(row.name), .integer(row.isEnabled ? 1 : 0), .blob(row.trigger), .blob(push),
       .optional(row.next?.local.count), .optional(row.next?.at.milliseconds), .integer(row.last.local.count),
-      .time(row.last.at), .optional(row.segment), .optional(row.template),
+      .time(row.last.at), .optional(row.segment), .optional(row.template), .optional(row.abTest),
       .optional(row.approval.author?.rawValue),
       .integer(row.approval.state.rawValue), .integer(row.id))
   }
@@ -258,10 +261,21 @@ extension ScheduleRepository<Writing> {
     return true
   }
 
-  /// Takes back the approval of schedules that push to a segment: it means other devices now.
+  /// Takes back the approval of schedules that push to a segment, or to an A/B test for it: it means other
+  /// devices now.
   package func forgetApprovals(ofSegment segment: Int64) throws(StorageError) {
     try database.run(
       "UPDATE schedule SET approval = 0 WHERE segment = ? AND approval = 2", .integer(segment))
+    try database.run(
+      """
+      UPDATE schedule SET approval = 0
+      WHERE abtest IN (SELECT id FROM abtest WHERE segment = ?) AND approval = 2
+      """, .integer(segment))
+  }
+
+  /// Takes back the approval of schedules that push to an A/B test: it says something else now, or to others.
+  package func forgetApprovals(ofABTest test: Int64) throws(StorageError) {
+    try database.run("UPDATE schedule SET approval = 0 WHERE abtest = ? AND approval = 2", .integer(test))
   }
 
   /// Takes back the approval of schedules that push with a template: it says something else now.

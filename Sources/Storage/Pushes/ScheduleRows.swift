@@ -21,6 +21,8 @@ package struct ScheduleRow: Sendable, Equatable {
   package var segment: Int64?
   /// The template that the push names; nil for none.
   package var template: Int64?
+  /// The A/B test that the push is for; nil for none.
+  package var abTest: Int64?
   /// When it was made.
   package var createdAt: Timestamp
   /// Its next occurrence; nil once all are over.

@@ -313,6 +313,18 @@ extension ErasureRepository<Writing> {
       .blob(try database.stored(push, of: app, .schedule)), .integer(id), .app(app))
   }
 
+  /// Replaces an A/B test; with nil it is deleted, with its runs.
+  package func setABTest(_ body: [UInt8]?, of id: Int64, app: AppID) throws(StorageError) {
+    guard let body else {
+      try database.run(
+        "UPDATE schedule SET abtest = NULL WHERE abtest = ? AND app_id = ?", .integer(id), .app(app))
+      return try database.run("DELETE FROM abtest WHERE id = ? AND app_id = ?", .integer(id), .app(app))
+    }
+    try database.run(
+      "UPDATE abtest SET body = ? WHERE id = ? AND app_id = ?",
+      .blob(try database.stored(body, of: app, .abTest)), .integer(id), .app(app))
+  }
+
   /// Replaces the lines of a piece of a file, of which `count` values are gone.
   package func setPiece(
     _ lines: [UInt8], at place: Int64, app: AppID, without count: Int

@@ -15,6 +15,10 @@ enum ContentColumn: CaseIterable, Sendable {
   case schedule
   /// `template.body`.
   case template
+  /// `abtest.body`.
+  case abTest
+  /// `abtest_run.body`.
+  case abTestRun
   /// `getui_task.body`.
   case task
   /// `push_callback.params`.
@@ -31,6 +35,8 @@ enum ContentColumn: CaseIterable, Sendable {
     case .pushObject: .init(app: app, purpose: "push object")
     case .schedule: .init(app: app, purpose: "schedule")
     case .template: .init(app: app, purpose: "template")
+    case .abTest: .init(app: app, purpose: "A/B test")
+    case .abTestRun: .init(app: app, purpose: "run of an A/B test")
     case .task: .init(app: app, purpose: "stored message")
     case .callbackParams: .init(app: app, purpose: "callback parameters")
     case .callbackBody: .init(app: app, purpose: "callback body")

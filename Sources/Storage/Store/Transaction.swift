@@ -92,6 +92,10 @@ extension Transaction {
   package var facts: FactRepository<Access> { .init(database: database) }
   /// Templates of apps.
   package var templates: TemplateRepository<Access> { .init(database: database) }
+  /// A/B tests of apps.
+  package var abTests: ABTestRepository<Access> { .init(database: database) }
+  /// Runs of A/B tests.
+  package var abTestRuns: ABTestRunRepository<Access> { .init(database: database) }
   /// Segments of apps.
   package var segments: SegmentRepository<Access> { .init(database: database) }
   /// Which home each app has.

@@ -242,6 +242,10 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
       facts(isTarget: false) { $0.push.audience = note { $0.segment = 7 } }, .audience, .notInSegment,
       detail: "7"),
     line(
+      "The device is in another part of the A/B test",
+      facts(isTarget: false) { $0.push.audience = note { $0.abTest = 7 } }, .audience, .notInABTest,
+      detail: "7"),
+    line(
       "Named besides the segment",
       facts(isTarget: false) {
         $0.push.audience = note { ($0.segment, $0.registrationIDs) = (7, ["x"]) }

@@ -83,10 +83,7 @@ struct TemplateController: GatewayController {
     guard let json = call.body() else { return nil }
     do throws(APIError) {
       guard var object = json.object else { throw .invalidValue("The body must be a JSON object") }
-      guard let name = object.remove("name")?.string, ThingName.isValid(name) else {
-        throw .invalidValue(
-          "name must be a string of 1 to \(ThingName.longest) bytes without control characters")
-      }
+      let name = try ThingName.take(from: &object)
       return (name, try PushTemplate.parse(object))
     } catch {
       call.fail(error)

@@ -267,7 +267,7 @@ extension SegmentFailure {
     case .unknown: Words.segmentGone
     case .nameTaken: Words.segmentNameTaken
     case .full: Words.tooManySegments
-    case .inUse(let names, _): Words.segmentInUse.with(names.joined(separator: ", "))
+    case .inUse(let uses, _): Words.segmentInUse.with(uses.names)
     case .pushNotKept(let id): Words.segmentPushGone.with(id.text)
     case .factsNotWanted(let facts):
       facts.facts.first.map { Words.segmentFactOff.with(each: $0.phrase) } ?? Words.unavailable

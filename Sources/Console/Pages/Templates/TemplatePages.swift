@@ -52,12 +52,10 @@ struct TemplatePages: Controller {
   }
 
   private func row(_ call: PageCall, _ app: App, _ template: Template) -> HTML {
-    let texts = template.content.texts
-    let line = [texts.title, texts.alert].compactMap { $0 }.joined(separator: " · ")
     let languages = template.content.languages.map(\.language.text).joined(separator: ", ")
     return """
       <tr><td><a href="\(base(app))/\(template.id)">\(template.name)</a></td>
-      <td>\(line.count > 80 ? "\(line.prefix(79))…" : line)</td><td>\(languages)</td>
+      <td>\(template.content.texts.line)</td><td>\(languages)</td>
       <td><code>\(template.id)</code></td></tr>
 
       """
@@ -287,6 +285,26 @@ struct TemplatePages: Controller {
   }
 }
 
+extension PushTexts {
+  /// What they say, in a line of a list.
+  var line: String {
+    let line = [title, alert].compactMap { $0 }.joined(separator: " · ")
+    return line.count > 80 ? "\(line.prefix(79))…" : line
+  }
+}
+
+extension [NamedUse] {
+  /// The names of what uses something.
+  var names: String {
+    compactMap { use in
+      switch use {
+      case .schedule(let name), .abTest(let name): name
+      case .run: nil
+      }
+    }.joined(separator: ", ")
+  }
+}
+
 extension Template {
   /// As the audit log names it.
   fileprivate var target: String { "\(id) \(name)" }
@@ -299,7 +317,7 @@ extension TemplateFailure {
     case .unknown: Words.templateGone
     case .nameTaken: Words.templateNameTaken
     case .full: Words.tooManyTemplates
-    case .inUse(let names, _): Words.templateInUse.with(names.joined(separator: ", "))
+    case .inUse(let uses, _): Words.templateInUse.with(uses.names)
     case .storage: Words.unavailable
     }
   }

@@ -23,7 +23,8 @@ extension Words {
   static let tooManySegments = Phrase(
     "The app has as many segments as it may have. Delete one first.", "分群数量已达上限，请先删除一个。")
   static let segmentInUse = Phrase(
-    "A scheduled push uses this segment: {}. Cancel or edit it first.", "有定时推送使用该分群：{}。请先取消或修改。")
+    "A scheduled push or an A/B test uses this segment: {}. Cancel or edit it first.",
+    "有定时推送或 A/B 测试使用该分群：{}。请先取消或修改。")
   static let segmentPushGone = Phrase(
     "Push {}, which the condition names, is not kept any more.", "条件中的推送 {} 已不再保留。")
   static let segmentFactOff = Phrase(
