@@ -58,6 +58,7 @@ enum ConsoleRegistry {
     Entry { NamePages(router: $0.router) },
     Entry { SegmentPages(router: $0.router) },
     Entry { TemplatePages(router: $0.router) },
+    Entry { ABTestPages(router: $0.router, gateway: $0.gateway, pushes: $0.pushes) },
     Entry { AliasPages(router: $0.router) },
     Entry { DeviceDeletionPages(router: $0.router) },
     Entry { PersonPages(router: $0.router) },

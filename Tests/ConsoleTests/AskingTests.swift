@@ -2,6 +2,7 @@ import BorealisBase
 import BorealisCrypto
 import Core
 import HTTP
+import Model
 import PushTesting
 import Storage
 import Testing
@@ -58,6 +59,15 @@ import Testing
     #expect(await boss.submit("/console/operator/accounts", owned).status == 200)
     #expect(
       await boss.submit("\(settings)/credentials/apns/\(estate.credential.rawValue)/pause").status == 200)
+    // An A/B test that runs.
+    for _ in 0..<2 { _ = try await estate.world.device(in: estate.app) }
+    let object = #"{"platform":"all","audience":{"abtest":["\#(estate.abTest)"]}}"#
+    let push = try PushRequest.parse(
+      try parseJSON(Array(object.utf8)), rules: estate.app.pushRules(PushRules()))
+    let router = estate.world.router
+    _ = try await awaitCallback {
+      router.acceptance.accept(AcceptRequest(push), for: estate.app, reply: $0)
+    }.get()
     let (person, device, app) = (estate.person, estate.device, estate.app)
     _ = try await estate.world.router.newDevice(
       in: app, platform: .ios, environment: .sandbox, token: [UInt8](repeating: 1, count: 32))

@@ -32,6 +32,7 @@ struct Estate {
   let held: String
   let segment: Int64
   let template: Int64
+  let abTest: Int64
   /// The secret of the invitation's link.
   let token = WebToken.make()
 
@@ -96,6 +97,8 @@ struct Estate {
     self.segment = segment.id
     let (router, texts) = (world.router, try PushTemplate.parse(JSONObject.said("T<1> {name}")))
     template = try await awaitCallback { router.templates.add("T<1>", texts, to: app, reply: $0) }.get().id
+    let design = try ABTestDesign.parse(JSONObject.compared("T<1>"), rules: PushRules())
+    abTest = try await awaitCallback { router.abTests.add("T<1>", design, to: app, reply: $0) }.get().id
   }
 
   private static func planned(_ uuid: String, in app: App, to device: RegistrationID) -> ScheduleRow {
@@ -128,6 +131,7 @@ struct Estate {
       case "{held_id}": held
       case "{segment_id}": String(self.segment)
       case "{template_id}": String(template)
+      case "{abtest_id}": String(abTest)
       case "{rid}": device.text
       case "{person}": String(person.rawValue)
       case "{session}": String(session)
@@ -194,6 +198,16 @@ extension JSONObject {
   fileprivate static func said(_ text: String) -> JSONObject {
     var object = JSONObject()
     object.set("alert", .string(text))
+    return object
+  }
+
+  /// An A/B test of two texts.
+  fileprivate static func compared(_ text: String) -> JSONObject {
+    var object = JSONObject()
+    object.set("contents", [["alert": .string(text)], ["title": .string(text), "alert": "b"]])
+    object.set("share", 20)
+    object.set("after", 3600)
+    object.set("audience", "all")
     return object
   }
 }

@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 from channel_simulator import Simulator
+from console_abtests import use_an_ab_test
 from console_brakes import use_the_brakes
 from console_frame import use_the_frame
 from console_limits import fill_an_alias, visit_as_viewer
@@ -309,6 +310,7 @@ async def scenario(server: Server, folder: pathlib.Path, account: pathlib.Path, 
         await plan_a_push(walk, f"http://{server.http}", key, phone.device.registration_id)
         await use_a_segment(walk, f"http://{server.http}", key)
         await use_a_template(walk, f"http://{server.http}", key)
+        await use_an_ab_test(walk, server, key, folder)
         await go_back(walk, f"http://{server.http}", key, phone.device.registration_id)
         await lose_the_session(walk, f"http://{server.http}", key, PASSWORD)
         await configure(walk, server, key, folder, account)

@@ -22,6 +22,9 @@ enum FlashMessage: String, CaseIterable {
   case sessionsEnded = "sessions-ended"
   case segmentDeleted = "segment-deleted"
   case templateDeleted = "template-deleted"
+  case abTestDeleted = "abtest-deleted"
+  case abTestStopped = "abtest-stopped"
+  case abTestOver = "abtest-over"
   case recallUnconfirmed = "recall-unconfirmed"
   case pushApproved = "push-approved"
   case pushStopped = "push-stopped"
@@ -60,6 +63,9 @@ enum FlashMessage: String, CaseIterable {
     case .plannedCanceled: Words.plannedCanceled
     case .segmentDeleted: Words.segmentDeleted
     case .templateDeleted: Words.templateDeleted
+    case .abTestDeleted: Words.abTestDeleted
+    case .abTestStopped: Words.abTestStopped
+    case .abTestOver: Words.abTestOver
     case .recallUnconfirmed: Words.recallUnconfirmed
     case .pushApproved: Words.wasApprovedNow
     case .pushStopped: Words.wasStoppedNow
@@ -74,7 +80,7 @@ enum FlashMessage: String, CaseIterable {
   /// Whether the message reports a problem.
   var isBad: Bool {
     switch self {
-    case .again, .older, .callbacksPrivate, .unsent, .draftLost, .plannedOver, .aliasChanged,
+    case .again, .older, .callbacksPrivate, .unsent, .draftLost, .plannedOver, .abTestOver, .aliasChanged,
       .recallUnconfirmed, .waitingOver, .ownApproval, .changedSince, .approvalAlone:
       true
     default: false

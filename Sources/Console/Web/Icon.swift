@@ -6,6 +6,8 @@ enum Icon: String, Sendable {
   case waiting = "M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM6.8 10.2l2.2 2.2 4.2-4.4"
   case history = "M3.5 7.5A7 7 0 1 1 3 10M3 3.5v4h4M10 6v4.2l2.8 1.8"
   case templates = "M5 2.5h7l3 3v12H5zM12 2.5v3h3M7.5 9h5M7.5 12h5M7.5 15h3"
+  case abTests =
+    "M10 3v14M2.5 15 5.5 5l3 10M3.6 12h3.8M12.5 5v10M12.5 5h2.2a2.4 2.4 0 0 1 0 4.8h-2.2h2.6a2.6 2.6 0 0 1 0 5.2h-2.6"
   case devices = "M6 2.5h8v15H6zM9 14.8h2"
   case segments =
     "M8 4.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM12 4.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11z"

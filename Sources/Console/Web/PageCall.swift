@@ -45,6 +45,8 @@ struct PageCall: Sendable {
   private(set) var siblings: [AppEntry] = []
   /// The app's segments, for pages that name some.
   private(set) var segments: [Segment] = []
+  /// The app's A/B tests, for the same pages.
+  private(set) var abTests: [ABTest] = []
 
   init(
     request: HTTPRequest, at now: Timestamp, target: HTTPTarget, peer address: IPAddress?, isSecure: Bool
@@ -74,11 +76,12 @@ struct PageCall: Sendable {
     return call
   }
 
-  /// The call with the names of the app's segments; without them if they cannot be read.
+  /// The call with the names of the app's segments and A/B tests; without those that cannot be read.
   func namingSegments(_ router: Router) async -> PageCall {
     guard let app else { return self }
     var call = self
     call.segments = (try? await awaitCallback { router.segments.list(of: app, reply: $0) }.get()) ?? []
+    call.abTests = router.abTests.list(of: app)
     return call
   }
 

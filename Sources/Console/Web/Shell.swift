@@ -7,7 +7,8 @@ import Storage
 extension Layout {
   /// The pages of an app, in the order of the sidebar.
   enum Tab: CaseIterable, Sendable {
-    case overview, push, planned, waiting, history, templates, devices, segments, virtual, charts, settings
+    case overview, push, planned, waiting, history, templates, abTests, devices, segments, virtual, charts
+    case settings
 
     fileprivate var link: Link {
       switch self {
@@ -17,6 +18,7 @@ extension Layout {
       case .waiting: Link(Words.waitingPushes, "/waiting", .waiting)
       case .history: Link(Words.history, "/pushes", .history)
       case .templates: Link(Words.templates, "/templates", .templates)
+      case .abTests: Link(Words.abTests, "/abtests", .abTests)
       case .devices: Link(Words.devices, "/devices", .devices, beginsGroup: true)
       case .segments: Link(Words.segments, "/segments", .segments)
       case .virtual: Link(Words.virtualDevice, "/virtual", .screen)

@@ -8,18 +8,20 @@ struct AudienceText: Sendable, Equatable {
   private let audience: Audience
   /// The app's segments, for their names.
   private let segments: [Segment]
+  /// Its A/B tests, for the same.
+  private let tests: [ABTest]
 
   /// Characters of a line of a list.
   private static let lineLength = 40
 
-  init(_ audience: Audience, _ segments: [Segment]) {
-    (self.audience, self.segments) = (audience, segments)
+  init(_ audience: Audience, _ segments: [Segment], _ tests: [ABTest] = []) {
+    (self.audience, self.segments, self.tests) = (audience, segments, tests)
   }
 
   /// Reads a push object that was accepted once; nil if it says nothing about an audience.
-  init?(object bytes: [UInt8]?, _ segments: [Segment]) {
+  init?(object bytes: [UInt8]?, _ segments: [Segment], _ tests: [ABTest] = []) {
     guard let audience = bytes.flatMap({ Audience(recorded: $0) }) else { return nil }
-    self.init(audience, segments)
+    self.init(audience, segments, tests)
   }
 
   // MARK: In words
@@ -46,13 +48,13 @@ struct AudienceText: Sendable, Equatable {
 
   /// The audience of a push in a list: by name, or for older pushes by kind.
   static func text(_ push: PushSummary, _ call: PageCall) -> String {
-    AudienceText(object: push.object, call.segments)?.full(call.language)
+    AudienceText(object: push.object, call.segments, call.abTests)?.full(call.language)
       ?? PushNames.audiences(push.traits, call)
   }
 
   /// The number of its devices, and its audience.
   static func cell(_ push: PushSummary, _ call: PageCall) -> HTML {
-    let known = AudienceText(object: push.object, call.segments)
+    let known = AudienceText(object: push.object, call.segments, call.abTests)
     let line = known?.line(call.language) ?? PushNames.audiences(push.traits, call)
     return """
       <span title="\(known?.full(call.language) ?? line)">\(line)</span>
@@ -81,6 +83,7 @@ extension AudienceText {
         filter.segment.map { id in
           Words.toSegment.with(segments.first { $0.id == id }?.name ?? String(id))
         },
+        filter.abTest.map { id in Words.toABTest.with(tests.first { $0.id == id }?.name ?? String(id)) },
         filter.liveActivityID.map { Words.toActivity.with($0) },
       ].compactMap { $0 }
     }

@@ -65,7 +65,7 @@ struct HistoryForm: Sendable, Equatable {
     ("everybody", Words.everybody, .everybody), ("tag", Words.tag, .tags),
     ("alias", Words.alias, .aliases), ("registration", Words.oneDevice, .registrations),
     ("segment", Words.segment, .segment), ("file", Words.audienceFile, .file),
-    ("live_activity", Words.liveActivity, .liveActivity),
+    ("live_activity", Words.liveActivity, .liveActivity), ("abtest", Words.abTest, .abTest),
   ]
 
   static let senders: [(value: String, phrase: Phrase, kind: PushSender.Kind, isBatch: Bool?)] = [

@@ -35,10 +35,19 @@ struct PushOutline: Sendable {
 
   private var rows: [(Phrase, String)] {
     var rows: [(Phrase, String)] = [(Words.kind, PushNames.kinds(request.traits, call))]
-    if !excerpt.title.isEmpty { rows.append((Words.title, excerpt.title)) }
-    if !excerpt.text.isEmpty { rows.append((Words.text, excerpt.text)) }
+    if let test = request.abTest {
+      let name = call.abTests.first { $0.id == test.id }?.name ?? String(test.id)
+      rows.append((Words.abTest, name))
+      for (place, texts) in test.design.texts.enumerated() {
+        rows.append((ABTestWords.content(place), texts.line))
+      }
+    } else {
+      if !excerpt.title.isEmpty { rows.append((Words.title, excerpt.title)) }
+      if !excerpt.text.isEmpty { rows.append((Words.text, excerpt.text)) }
+    }
     if excerpt.isEncrypted { rows.append((Words.text, call(Words.encrypted))) }
-    rows.append((Words.audience, AudienceText(request.audience, call.segments).full(call.language)))
+    rows.append(
+      (Words.audience, AudienceText(request.audience, call.segments, call.abTests).full(call.language)))
     rows.append((Words.platforms, platforms))
     rows += besides
     rows += previews.map { (Words.by($0.channel), call($0.phrase(in: zone))) }

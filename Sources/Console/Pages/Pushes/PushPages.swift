@@ -122,7 +122,8 @@ struct PushPages: Controller {
       let words = [size, KnownNames(form, in: app).phrase]
       // Three fields make one condition, which is easily mistaken.
       let sentence =
-        form.audience == .tag ? [AudienceText(request.audience, call.segments).full(call.language)] : []
+        form.audience == .tag
+        ? [AudienceText(request.audience, call.segments, call.abTests).full(call.language)] : []
       text = (sentence + words.compactMap { $0.map { call($0) } }).joined(separator: " · ")
     }
     return call.show(text: text)

@@ -60,7 +60,7 @@ struct ResultPages: Controller {
     let (source, id) = (push.source, push.row.id.text)
     let words = [
       PushNames.kinds(source.traits, call),
-      AudienceText(object: source.object, call.segments)?.full(call.language)
+      AudienceText(object: source.object, call.segments, call.abTests)?.full(call.language)
         ?? PushNames.audiences(source.traits, call),
       PushNames.sender(source.sender, push.senderName, source.traits, call),
     ].filter { !$0.isEmpty }

@@ -24,7 +24,9 @@ struct ScheduledPart: Sendable {
   }
 
   /// For whom it is, in a line.
-  var audience: String { AudienceText(object: schedule.push, call.segments)?.line(call.language) ?? "" }
+  var audience: String {
+    AudienceText(object: schedule.push, call.segments, call.abTests)?.line(call.language) ?? ""
+  }
 
   /// The push with its size now and its preview.
   func content() async -> HTML {

@@ -85,6 +85,7 @@ struct SearchPages: Controller {
     for template in router.templates.list(of: app) {
       add(Words.templateFound, template.name, "templates/\(template.id)")
     }
+    for test in router.abTests.list(of: app) { add(Words.abTest, test.name, "abtests/\(test.id)") }
     for schedule in schedules.schedules { add(Words.planned, schedule.name, "planned/\(schedule.id)") }
     return found
   }

@@ -10,6 +10,10 @@ enum AuditWords {
   static var actions: [String] { phrases.keys.sorted() }
 
   private static let phrases: [String: Phrase] = [
+    "abtest.change": Phrase("changed an A/B test", "修改 A/B 测试"),
+    "abtest.create": Phrase("created an A/B test", "新建 A/B 测试"),
+    "abtest.delete": Phrase("deleted an A/B test", "删除 A/B 测试"),
+    "abtest.stop": Phrase("stopped an A/B test", "停止 A/B 测试"),
     "account.create": Phrase("created the account", "创建账号"),
     "account.disable": Phrase("suspended the account", "停用账号"),
     "account.enable": Phrase("reactivated the account", "启用账号"),
