@@ -100,7 +100,7 @@ final class ScheduleRunner: Sendable {
     case .fired: fired.add()
     case .missed: missed.add()
     case .failed: failed.add()
-    case .held, .stale, .postponed: break
+    case .held, .nobodyYet, .stale, .postponed: break
     }
   }
 }

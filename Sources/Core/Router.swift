@@ -120,8 +120,9 @@ package final class Router: Sendable {
     let approvals = Approvals(
       store: store, scope: scope, time: time, zone: zone, mailSite: options.mailSite)
     self.approvals = approvals
+    let clocks = ScheduleClocks(server: zone, zones: options.deviceZones)
     let schedules = Schedules(
-      store: store, scope: scope, time: time, zone: zone, limit: options.schedulesPerApp, apps: table,
+      store: store, scope: scope, time: time, clocks: clocks, limit: options.schedulesPerApp, apps: table,
       ids: ids, approvals: approvals, log: log)
     let fallbacks = Fallbacks(
       store: store, scope: scope, time: time, ids: ids, apps: table, channels: channels,
@@ -135,8 +136,8 @@ package final class Router: Sendable {
       deliveries: deliveries, imports: imports)
     acceptance = Acceptance(
       store: store, options: options, time: time, log: log, ids: ids, channels: channels, files: files,
-      segments: segments, approvals: approvals, deliveries: deliveries, callbacks: callbacks,
-      writeBehind: writeBehind,
+      segments: segments, approvals: approvals, clocks: clocks, deliveries: deliveries,
+      callbacks: callbacks, writeBehind: writeBehind,
       statistics: statistics,
       pushRateLimiter: pushRateLimiter)
     loading = Loading(

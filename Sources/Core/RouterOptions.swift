@@ -43,6 +43,8 @@ package struct RouterOptions: Sendable {
   package var requestLog = RequestLog.Extent.all
   /// The zone that times in the API's requests and answers are in (JPush: UTC+8).
   package var zone: any Zone = FixedZone.china
+  /// The zones that devices may be in; nil for those of the system.
+  package var deviceZones: TimeZones?
 
   /// The defaults.
   package init() {}

@@ -21,14 +21,26 @@ import Testing
     (timing.at, timing.time) = (fields["at"] ?? "", fields["time"] ?? "")
     (timing.from, timing.through) = (fields["from"] ?? "", fields["through"] ?? "")
     timing.monthDays = fields["month_days"] ?? ""
+    timing.clocks = fields["clocks"] == "device" ? .device : .server
     return timing
   }
 
   /// 2023-11-14 22:13:20 UTC.
   private static let now = Timestamp(milliseconds: 1_700_000_000_000)
 
+  private static let clocks = ScheduleClocks(
+    server: FixedZone(secondsEast: 0), zones: TimeZones(["W": FixedZone(secondsEast: -12 * 3600)]))
+
   @Test(arguments: [
     (["when": "once", "at": "2023-11-15T08:00"], "once, 2023-11-15 08:00:00"),
+    (
+      ["when": "once", "at": "2023-11-14T20:00", "clocks": "device"],
+      "once, 2023-11-14 20:00:00, each device's own time"
+    ),
+    (
+      ["when": "repeating", "time": "08:00", "clocks": "device"],
+      "every day at 08:00:00, from 2023-11-14 to 2024-11-13, each device's own time"
+    ),
     (["when": "once", "at": "2023-11-15T08:00:30"], "once, 2023-11-15 08:00:30"),
     (
       ["when": "repeating", "time": "08:00"],
@@ -48,15 +60,17 @@ import Testing
   ])
   func `Times become a trigger, and a trigger times`(fields: [String: String], words: String) throws {
     let timing = Self.timing(fields)
-    let trigger = try #require(try timing.trigger(at: Self.now, in: FixedZone(secondsEast: 0)))
+    let trigger = try #require(try timing.trigger(at: Self.now, by: Self.clocks))
     #expect(TriggerText.phrase(trigger).english == words)
     let form = try #require(PushTiming(trigger))
-    #expect(try form.trigger(at: Self.now, in: FixedZone(secondsEast: 0)) == trigger)
+    #expect(try form.trigger(at: Self.now, by: Self.clocks) == trigger)
   }
 
   @Test(arguments: [
     (["when": "once"], "at"), (["when": "once", "at": "tomorrow"], "at"),
-    (["when": "once", "at": "2023-11-14T22:13"], "at"), (["when": "once", "at": "2025-01-01T08:00"], "at"),
+    (["when": "once", "at": "2023-11-14T22:13"], "at"),
+    (["when": "once", "at": "2023-11-14T10:13", "clocks": "device"], "at"),
+    (["when": "once", "at": "2025-01-01T08:00"], "at"),
     (["when": "repeating"], "time"),
     (["when": "repeating", "time": "08:00", "from": "2023-11-01", "through": "2023-11-14"], "time"),
     (["when": "repeating", "time": "08:00", "from": "1 May"], "from"),
@@ -68,7 +82,7 @@ import Testing
   ])
   func `Each time that cannot be is named by its field`(fields: [String: String], field: String) throws {
     let error = #expect(throws: FieldProblem.self) {
-      try Self.timing(fields).trigger(at: Self.now, in: FixedZone(secondsEast: 0))
+      try Self.timing(fields).trigger(at: Self.now, by: Self.clocks)
     }
     #expect(error?.field == field)
   }
@@ -234,6 +248,29 @@ import Testing
       "scheduled a push", "changed a scheduled push", "paused a scheduled push", "resumed a scheduled push",
       "canceled a scheduled push",
     ] { #expect(log.contains(words), "\(words)") }
+  }
+
+  @Test func `A push goes at each device's own time`() async throws {
+    let scene = try await Scene()
+    let form = await scene.browser.open("\(scene.base)/push")
+    #expect(!form.text.contains("Each device's own time"), "the app does not ask for time zones")
+    let (router, app) = (scene.world.router, scene.app)
+    let wanted = DeviceFactSet(.timeZone)
+    _ = await awaitCallback { router.apps.setFacts(wanted, of: app, noting: .test, done: $0) }
+    #expect(await scene.browser.open("\(scene.base)/push").text.contains("Each device&#39;s own time"))
+    let made = await scene.plan(scene.fields(["clocks": "device"]))
+    #expect(made.status == 200 && made.text.contains("each device&#39;s own time"))
+    let schedule = try #require(try await scene.schedules().first)
+    #expect(schedule.trigger.clocks == .device)
+    let local = scene.tomorrow.replacing("T", with: " ") + ":00"
+    #expect(made.text.contains("<li>\(local)</li>"), "what clocks show, in whichever zone it is next")
+    let list = await scene.browser.open("\(scene.base)/planned")
+    #expect(list.text.contains("<td class=\"when\">\(local)</td>"))
+    let path = "\(scene.base)/planned/\(schedule.id)"
+    // The choice stays in the form, also after the app has stopped asking.
+    _ = await awaitCallback { router.apps.setFacts([], of: app, noting: .test, done: $0) }
+    let edited = await scene.browser.open("\(path)/edit")
+    #expect(edited.text.contains(/name="clocks" value="device"[^>]* checked/))
   }
 
   @Test func `A push that was sent is edited and sent as another`() async throws {

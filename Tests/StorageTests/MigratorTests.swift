@@ -36,7 +36,8 @@ import Testing
         "newcomers", "node",
         "outcome",
         "password_reset", "pending", "person", "plan", "push", "push_callback", "push_plan", "push_sender",
-        "receipt", "recovery_code", "registration", "schedule", "schedule_run", "schema_migration", "segment",
+        "receipt", "recovery_code", "registration", "schedule", "schedule_run",
+        "schedule_turn", "schema_migration", "segment",
         "sqlite_sequence", "statistics", "steady_push", "tag", "template", "test_device", "token_proof",
       ])
     #expect(try database.first("PRAGMA user_version") { $0.integer() } == Int64(embeddedMigrations.count))

@@ -123,6 +123,42 @@ import Testing
     #expect(found.0 == 3 && found.1 == ["one", "off"] && found.2 == ["two"] && found.3 == nil)
   }
 
+  /// Whose turn has come is kept for each occurrence until it is over, and goes with its schedule.
+  @Test func `Occurrences on their way are kept`() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    @Sendable func local(_ count: Int64) -> LocalTime { LocalTime(count: count) }
+    try await store.change { transaction throws(StorageError) in
+      let schedules = transaction.schedules
+      var row = Self.row("a", app: app, next: 10)
+      row.followsDevices = true
+      let (id, other) = (
+        try schedules.insert(row), try schedules.insert(Self.row("b", app: app, next: 10))
+      )
+      #expect(try schedules.find(app: app, uuid: "a")?.followsDevices == true)
+      var named: [Int64] = []
+      try schedules.occurrences(in: .all) { id, _, _, _, _ in named.append(id) }
+      #expect(named == [other], "its moments do not follow from the server's zone")
+      #expect(try schedules.turn(of: id, at: local(5)) == nil)
+      for (schedule, count) in [(id, 5), (id, 6), (id, 7), (other, 5)] as [(Int64, Int64)] {
+        try schedules.setTurn(
+          ScheduleTurnRow(schedule: schedule, occurrence: local(count), passed: [UInt8(count)]))
+      }
+      let changed = ScheduleTurnRow(
+        schedule: id, occurrence: local(6), skippedUntil: Self.time(9), passed: [1, 2])
+      try schedules.setTurn(changed)
+      #expect(try schedules.turn(of: id, at: local(6)) == changed)
+      try schedules.endTurns(of: id, through: local(6))
+      #expect(try schedules.turn(of: id, at: local(5)) == nil)
+      #expect(try schedules.turn(of: id, at: local(7))?.passed == [7])
+      #expect(try schedules.turn(of: other, at: local(5))?.passed == [5])
+      #expect(try schedules.delete(app: app, uuid: "a"))
+      #expect(try schedules.turn(of: id, at: local(7)) == nil)
+    }
+    #expect(try Store.check(folder.store()).problems.isEmpty)
+  }
+
   /// Runs go with their schedule, old ones before it; a schedule that has yet to deal with something stays.
   @Test func whatIsOldGoes() async throws {
     let store = try Store.testing(folder)
@@ -148,7 +184,7 @@ import Testing
         runsBelow: MessageID(4), overBefore: Self.time(50), limit: 10, in: .all)
       return (
         last, gone, try transaction.schedules.runs(of: late.id), try transaction.schedules.runs(of: over.id),
-        try transaction.schedules.hasFired(schedule: late.id, at: LocalTime(count: 4)),
+        try transaction.schedules.hasRun(schedule: late.id, at: LocalTime(count: 4)),
         try transaction.schedules.find(app: app, uuid: "over") == nil
       )
     }

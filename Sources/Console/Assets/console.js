@@ -335,7 +335,9 @@ function pushForm(form) {
       part.hidden = !part.dataset.shownFor.split(" ").includes(audience);
     }
     for (const [name, data] of [["when", "shownWhen"], ["unit", "shownUnit"]]) {
-      for (const part of form.querySelectorAll(`[data-shown-${name}]`)) part.hidden = part.dataset[data] !== form.elements[name].value;
+      for (const part of form.querySelectorAll(`[data-shown-${name}]`)) {
+        part.hidden = !part.dataset[data].split(" ").includes(form.elements[name].value);
+      }
     }
   }
 

@@ -21,8 +21,18 @@ package struct AcceptRequest: Sendable {
   package var author: PersonID?
   /// Whether a second person has approved it: it may go to however many devices.
   package var isApproved = false
+  /// Whose turn it is, for a schedule that follows the clocks of devices; nil if everybody gets it now.
+  var turn: Turn?
   /// The only channel to a service that may bring it; nil for all that fit. For tests of a channel.
   package var channel: ChannelID?
+
+  /// A push that reaches its audience zone by zone.
+  struct Turn: Sendable {
+    /// Those whose turn it is.
+    let devices: NumberSet
+    /// Whether nobody had a push before in this occurrence. The following ones count as one with it.
+    let isFirst: Bool
+  }
 
   /// Makes a request.
   package init(
@@ -85,6 +95,7 @@ extension AcceptRequest {
   var source: PushSource {
     var traits = push.traits
     if isBatch { traits.insert(.batch) }
+    if turn != nil { traits.insert(.zone) }
     return PushSource(
       sender: sender, traits: traits, object: object.flatMap { $0.count > Self.keptObject ? nil : $0 })
   }

@@ -92,7 +92,7 @@ extension AcceptRequest {
     if let plan = push.options.pushPlan, try !transaction.pushPlans.contains(app: app.id, name: plan) {
       return .invalidValue("options.business_operation_code is unknown: the app has no such push plan")
     }
-    if pacingMinutes > 0,
+    if pacingMinutes > 0, turn?.isFirst != false,
       try transaction.pacedPushes.count(app: app.id, at: now) >= Self.maximumPacedPushes
     {
       return .overLimit("\(Self.maximumPacedPushes) pushes with options.big_push_duration are under way")

@@ -23,15 +23,15 @@ extension Acceptance {
     }
     if request.overrides != nil { writeBehind.flushEnds() }
     let now = time.now()
-    guard let test = request.push.abTest else {
-      var push = routed(request, audience, leftOut: part.leftOut, in: app, at: now)
-      push.refusal = refusal
-      part.state = .routed(push)
-      return
+    let result: Result<NewPush, APIError>
+    if let test = request.push.abTest {
+      result = routed(request, test, audience, leftOut: part.leftOut, in: app, at: now)
+    } else {
+      result = .success(routed(request, audience, leftOut: part.leftOut, in: app, at: now))
     }
-    switch routed(request, test, audience, leftOut: part.leftOut, in: app, at: now) {
+    switch result {
     case .success(var push):
-      push.refusal = refusal
+      (push.refusal, push.reach) = (refusal, max(part.reach, audience.count))
       part.state = .routed(push)
     case .failure(let fault): part.state = .refused(fault)
     }
@@ -134,7 +134,8 @@ extension Acceptance {
     guard push.audienceCount > 0 else { return .refused(push.refusal ?? .noTarget) }
     guard !app.isDeleted else { return .refused(.authenticationFailed) }
     // Here alone, where every push comes by, with the audience that it goes to.
-    if let fault = request.fault(app.brakes, devices: push.devices) { return .refused(fault) }
+    let devices = max(push.devices, push.reach)
+    if let fault = request.fault(app.brakes, devices: devices) { return .refused(fault) }
     if let fault = try request.fault(in: app, transaction.reading, options, at: push.now) {
       return .refused(fault)
     }
@@ -145,7 +146,9 @@ extension Acceptance {
     if let task = request.getui?.task, try !transaction.getui.isOpen(task, app: app.id, at: push.now) {
       return .refused(.taskEnded)
     }
-    if case .all = test?.design.audience ?? request.push.audience, let limit = app.plan.broadcasts {
+    if case .all = test?.design.audience ?? request.push.audience, let limit = app.plan.broadcasts,
+      request.turn?.isFirst != false
+    {
       guard try transaction.apps.countBroadcast(app: app.id, day: localDay(push.now), limit: limit) else {
         return .refused(.broadcastLimit)
       }

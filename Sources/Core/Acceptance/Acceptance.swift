@@ -22,6 +22,7 @@ package final class Acceptance: Sendable {
   let files: Files
   let segments: Segments
   let approvals: Approvals
+  let clocks: ScheduleClocks
   let deliveries: Deliveries
   let callbacks: CallbackApps
   let writeBehind: WriteBehind
@@ -31,7 +32,7 @@ package final class Acceptance: Sendable {
   init(
     store: Store, options: RouterOptions, time: any TimeSource, log: Log, ids: MessageIDs,
     channels: PluggedChannels, files: Files, segments: Segments, approvals: Approvals,
-    deliveries: Deliveries, callbacks: CallbackApps,
+    clocks: ScheduleClocks, deliveries: Deliveries, callbacks: CallbackApps,
     writeBehind: WriteBehind, statistics: Statistics, pushRateLimiter: PushRateLimiter
   ) {
     self.store = store
@@ -43,6 +44,7 @@ package final class Acceptance: Sendable {
     self.files = files
     self.segments = segments
     self.approvals = approvals
+    self.clocks = clocks
     self.deliveries = deliveries
     self.callbacks = callbacks
     self.writeBehind = writeBehind
@@ -99,19 +101,18 @@ package final class Acceptance: Sendable {
     done(.success(parts))
   }
 
-  /// The members of an audience that may get a push and are not excluded; and those that are left out since
-  /// their devices show no notifications.
-  func admissible(
-    _ audience: Recipients, _ request: AcceptRequest, in app: App
-  ) -> (recipients: Recipients, leftOut: NumberSet) {
+  /// The members of an audience that may get a push and are not excluded.
+  func admissible(_ audience: Recipients, _ request: AcceptRequest, in app: App) -> Admitted {
     var recipients = app.admissible(audience, at: time.now())
     let options = request.push.options
     if !options.activity.isEmpty {
       recipients = app.directory.those(of: recipients, meeting: options.activity, at: time.now())
     }
-    guard options.skipsNotificationsOff else { return (recipients, NumberSet()) }
+    let all = request.turn == nil ? 0 : recipients.count
+    if let turn = request.turn { recipients = recipients.intersection(turn.devices) }
+    guard options.skipsNotificationsOff else { return Admitted(recipients: recipients, all: all) }
     let leftOut = app.directory.notificationsOff(among: recipients)
-    return (recipients.subtracting(leftOut), leftOut)
+    return Admitted(recipients: recipients.subtracting(leftOut), leftOut: leftOut, all: all)
   }
 
   /// The audience of a push that had to wait is resolved when it is accepted, which is now.

@@ -3,6 +3,16 @@ import Model
 import Storage
 import Synchronization
 
+/// Who gets a push of those that its audience names.
+struct Admitted: Sendable {
+  let recipients: Recipients
+  /// Those who are left out since their devices show no notifications.
+  var leftOut = NumberSet()
+  /// How many have their turn now or at another time, for a schedule that follows the clocks of devices; 0
+  /// for other pushes.
+  let all: Int
+}
+
 /// The part of one app in acceptance.
 struct AcceptancePart: Sendable {
   /// How far it has come.
@@ -21,12 +31,14 @@ struct AcceptancePart: Sendable {
   }
 
   let app: App
-  let request: AcceptRequest
+  var request: AcceptRequest
   /// Whose files an audience may name: the app's, or its group's.
   let fileOwner: AppKey
   var state = State.asked
   /// Members of its audience that it leaves out, since their devices show no notifications.
   var leftOut = NumberSet()
+  /// How many have their turn now or at another time; 0 if all get it now.
+  var reach = 0
   /// For how many devices the app's plan has given speed.
   var paid = 0
 
@@ -37,8 +49,8 @@ struct AcceptancePart: Sendable {
   }
 
   /// Fixes who gets it.
-  mutating func fix(_ audience: (recipients: Recipients, leftOut: NumberSet)) {
-    (state, leftOut) = (.resolved(audience.recipients), audience.leftOut)
+  mutating func fix(_ audience: Admitted) {
+    (state, leftOut, reach) = (.resolved(audience.recipients), audience.leftOut, audience.all)
   }
 
   /// Why it is not sent.

@@ -13,6 +13,8 @@ struct NewPush: Sendable {
   let audienceCount: Int
   /// The run of an A/B test that it starts with the first content; nil for any other push.
   var start: ABTestStart?
+  /// Members of the audience with those whose turn is at another time.
+  var reach = 0
   /// Why it is not sent, if the audience has no member.
   var refusal: APIError?
   /// Which way it goes to whom.

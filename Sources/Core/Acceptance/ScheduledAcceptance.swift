@@ -11,6 +11,16 @@ private struct ScheduledAcceptance: AcceptanceKind {
   let now: Timestamp
   /// Why nothing is pushed at all; there is no part then.
   let refusal: APIError?
+  /// The way around the earth; nil if the server's clocks count.
+  let way: Way?
+
+  /// How an occurrence goes on that follows the clocks of devices.
+  struct Way: Sendable {
+    /// Whether clocks everywhere have shown its time.
+    let isLast: Bool
+    /// Whose turn has come; nil if all turns up to now are skipped.
+    let passed: NumberSet?
+  }
 
   var isNamed: Bool { false }
   var keepsRefusals: Bool { true }
@@ -36,11 +46,15 @@ private struct ScheduledAcceptance: AcceptanceKind {
       try acceptance.approvals.ask(for: row, of: app, at: now, in: transaction)
       return .success(.held)
     }
+    if try isUnremarkable(parts, in: transaction) {
+      try goOn(row, transaction)
+      return .success(.nobodyYet)
+    }
     let id = parts.first?.accepted?.id ?? acceptance.ids.next()
     var run = ScheduleRunRow(id: id, schedule: row.id, occurrence: due.occurrence.local, at: now)
     var end = FiringEnd.fired(id)
     if parts.first?.accepted == nil {
-      let error = refusal ?? parts.first?.refusal ?? .internalError
+      let error = reason(parts)
       (run.code, run.message) = (error.code, error.message)
       run.needsRetry = error.httpStatus >= 500
       end = error == Acceptance.tooLate ? .missed : .failed(error)
@@ -53,8 +67,45 @@ private struct ScheduledAcceptance: AcceptanceKind {
       }
     }
     try transaction.schedules.insertRun(run)
-    try transaction.schedules.advance(row.id, to: next)
+    try goOn(row, transaction)
     return .success(end)
+  }
+
+  private func reason(_ parts: [AcceptancePart]) -> APIError {
+    refusal ?? parts.first?.refusal ?? .internalError
+  }
+
+  /// Whether nothing has to be said of this part of the way: nobody is here, as in most zones, or the same
+  /// has been said of another zone.
+  private func isUnremarkable(
+    _ parts: [AcceptancePart], in transaction: WriteTransaction
+  ) throws(StorageError) -> Bool {
+    guard let way, parts.first?.accepted == nil else { return false }
+    let (code, local) = (reason(parts).code, due.occurrence.local)
+    if try transaction.schedules.hasRun(schedule: due.schedule.row.id, at: local, code: code) { return true }
+    guard code == APIError.noTarget.code else { return false }
+    guard way.isLast else { return true }
+    return try transaction.schedules.hasRun(schedule: due.schedule.row.id, at: local)
+  }
+
+  /// Moves the schedule on, and notes whose turn has come.
+  private func goOn(_ row: ScheduleRow, _ transaction: WriteTransaction) throws(StorageError) {
+    try transaction.schedules.advance(row.id, to: next)
+    guard let way else { return }
+    if way.isLast {
+      return try transaction.schedules.endTurns(of: row.id, through: due.occurrence.local)
+    }
+    var turn =
+      due.turn
+      ?? ScheduleTurnRow(schedule: row.id, occurrence: due.occurrence.local, passed: NumberSet().serialized())
+    if let passed = way.passed?.serialized() {
+      // Most moments are nobody's.
+      guard passed != turn.passed || turn.skippedUntil != nil else { return }
+      (turn.passed, turn.skippedUntil) = (passed, nil)
+    } else {
+      turn.skippedUntil = due.occurrence.at
+    }
+    try transaction.schedules.setTurn(turn)
   }
 
   func note(_ failure: StorageError, in log: Log) {
@@ -77,8 +128,19 @@ extension Acceptance {
     case .failure(let error): refusal = error
     case .success(let part): parts = [part]
     }
-    let next = due.schedule.trigger.next(after: due.occurrence.local).map { options.zone.occurrence($0) }
-    let kind = ScheduledAcceptance(due: due, next: next, now: now, refusal: refusal)
+    var way: ScheduledAcceptance.Way?
+    if due.schedule.trigger.clocks == .device {
+      let isLast = clocks.isLast(due.occurrence)
+      let turn = due.app?.directory.turn(at: due.occurrence, after: due.turn, by: clocks)
+      way = ScheduledAcceptance.Way(isLast: isLast, passed: turn?.passed)
+      if let turn, !parts.isEmpty {
+        parts[0].request.turn = AcceptRequest.Turn(devices: turn.due, isFirst: !due.hasFired)
+      }
+      // Why nobody was meant at all is looked for at the end.
+      if turn?.due.isEmpty == true, !isLast || due.hasFired { (refusal, parts) = (.noTarget, []) }
+    }
+    let next = clocks.next(of: due.schedule.trigger, after: due.occurrence)
+    let kind = ScheduledAcceptance(due: due, next: next, now: now, refusal: refusal, way: way)
     run(kind, parts) { [log] result in
       // What the database could not read or store is retried.
       guard case .success(let end) = result else { return done(.postponed) }
@@ -130,7 +192,7 @@ extension FiringEnd {
     switch self {
     case .failed(let error): error
     case .missed: Acceptance.tooLate
-    case .fired, .held, .stale, .postponed: nil
+    case .fired, .held, .nobodyYet, .stale, .postponed: nil
     }
   }
 }

@@ -34,7 +34,7 @@ extension StoredData {
       for: "to send once and in time",
       in: .columns(
         "schedule",
-        "id app_id uuid cid enabled trigger_json created_at next_local next_at last_local last_at segment template abtest author approval decided_by decided_at is_send"
+        "id app_id uuid cid enabled trigger_json created_at next_local next_at last_local last_at segment template abtest author approval decided_by decided_at is_send follows_devices"
       ),
       .columns("cid", "id app_id cid msg_id sendno created_at digest"),
       .columns("group_push", "group_msgid group_id sendno cid created_at"),

@@ -121,6 +121,7 @@ extension StoredData {
         "getui_task",
         "id app_id request_id group_name created_at expires_at stopped_at schedule_id body digest"),
       .columns("schedule_run", "msg_id schedule_id occurrence at code message need_retry"),
+      .columns("schedule_turn", "schedule_id occurrence skipped_until passed"),
       until: "31 days after its last time, or the person is erased and nobody else would get it"),
     StoredDatum(
       "uploaded file of aliases or registration IDs", for: "to send to those in it",

@@ -56,6 +56,15 @@ package struct Diagnostics: Sendable {
     }
   }
 
+  /// Whether a push is for some time zones and does not name other devices.
+  private static func isForZone(
+    _ source: PushSource, _ audience: Audience?, _ number: RegistrationNumber, _ app: App
+  ) -> Bool {
+    guard source.traits.contains(.zone) else { return false }
+    let named = audience?.filter?.registrationIDs ?? []
+    return named.isEmpty || app.directory.identity(number).map { named.contains($0.id.text) } ?? false
+  }
+
   /// The facts about a push and a device. On a reader's thread.
   func facts(
     of id: MessageID, _ device: DeviceInQuestion, _ app: App, _ transaction: ReadTransaction,
@@ -64,7 +73,8 @@ package struct Diagnostics: Sendable {
     guard let rows = try transaction.deliveries.targets(of: id), rows.push.app == app.id,
       let targets = PushTargets(rows, at: now)
     else { return nil }
-    let audience = try transaction.pushes.object(of: id).flatMap { Audience(recorded: $0) }
+    let source = try transaction.pushes.source(of: id)?.source
+    let audience = source?.object.flatMap { Audience(recorded: $0) }
     let content = PushContent(decoding: rows.push.content)
     var push = WhyFacts.Push(rows.push, content, audience)
     if let withdrawal = rows.withdrawal {
@@ -79,6 +89,7 @@ package struct Diagnostics: Sendable {
       facts.gone = WhyFacts.Gone(at: gone.at, successor: gone.successor, platform: gone.platform)
     }
     guard let number = device.number else { return facts }
+    facts.push.isForZone = source.map { Self.isForZone($0, audience, number, app) } ?? false
     let minutes = try transaction.pacedPushes.minutes(of: id)
     facts.push.releaseAt = PacingWindow(rows.push, minutes: minutes)?.moment(of: number)
     facts.add(targets, rows, of: number)

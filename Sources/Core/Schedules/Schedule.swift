@@ -26,6 +26,8 @@ package struct Schedule: Sendable {
   package var isEnabled: Bool { row.isEnabled }
   /// When it fires next, if it is enabled; nil once all its occurrences are over.
   package var next: Timestamp? { row.next?.at }
+  /// What the clocks show then.
+  package var nextLocal: LocalTime? { row.next?.local }
   /// Whether a request of Getui's API made it, by whose rules its push is read.
   package var isGetui: Bool { row.cid.map { GetuiOrigin.isName($0) } ?? false }
   /// The push object, as JSON.
@@ -86,6 +88,10 @@ package struct DueSchedule: Sendable {
   package let app: App?
   /// What was to happen when.
   let occurrence: ScheduleRow.Occurrence
+  /// How far it has come around the earth, if the clocks of devices count; nil if it begins.
+  var turn: ScheduleTurnRow?
+  /// Whether it has made a push before, elsewhere.
+  var hasFired = false
 }
 
 /// A page of the occurrences that have come.
@@ -108,6 +114,8 @@ package enum FiringEnd: Sendable, Equatable {
   case held
   /// It was too late; this is recorded in the schedule's list.
   case missed
+  /// Nobody is meant whose clocks show the time now; it goes on elsewhere.
+  case nobodyYet
   /// The schedule was changed or handled in the meantime; nothing was done.
   case stale
   /// Nothing could be stored now; it is to be tried again.

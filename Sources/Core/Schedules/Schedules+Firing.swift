@@ -12,9 +12,10 @@ extension Schedules {
   ) {
     let now = time.now()
     store.read { [rows = scope.rows] transaction throws(StorageError) in
-      try transaction.schedules.due(at: now, after: place, limit: limit, in: rows)
+      let page = try transaction.schedules.due(at: now, after: place, limit: limit, in: rows)
+      return (page, try Self.turns(of: page.rows, transaction))
     } completion: { result in
-      guard case .success(let page) = result else {
+      guard case .success(let (page, turns)) = result else {
         found(.failure(.unavailable))
         return
       }
@@ -31,12 +32,29 @@ extension Schedules {
         // It has just left.
         guard app != nil || scope.isSettled(row.app) else { continue }
         let own = app.flatMap { $0.isDisabled ? nil : $0 }
-        due.append(DueSchedule(schedule: schedule, app: own, occurrence: occurrence))
+        var one = DueSchedule(schedule: schedule, app: own, occurrence: occurrence)
+        if let turn = turns[row.id] { (one.turn, one.hasFired) = turn }
+        due.append(one)
       }
       end(unreadable, at: now) { [due] in
         found(.success(DueOccurrences(due: due, unopened: page.unopened, end: page.end)))
       }
     }
+  }
+
+  /// How far the occurrences of schedules that follow the clocks of devices have come, by schedule.
+  private static func turns(
+    of rows: [ScheduleRow], _ transaction: ReadTransaction
+  ) throws(StorageError) -> [Int64: (ScheduleTurnRow?, hasFired: Bool)] {
+    var turns: [Int64: (ScheduleTurnRow?, hasFired: Bool)] = [:]
+    for row in rows where row.followsDevices {
+      guard let local = row.next?.local else { continue }
+      turns[row.id] = (
+        try transaction.schedules.turn(of: row.id, at: local),
+        try transaction.schedules.hasRun(schedule: row.id, at: local)
+      )
+    }
+    return turns
   }
 
   /// Schedules whose trigger no rule of today's can read never fire again: else they would be the first that
@@ -68,8 +86,8 @@ extension Schedules {
   // MARK: Start
 
   /// Schedules store local times; their moments may have changed with the server's zone or its rules. Those
-  /// of Getui's API, and pushes that people sent, are for moments, whose local times may have. Blocks; call
-  /// before anything is served.
+  /// that follow the clocks of devices find their next moment as it is then. Those of Getui's API, and pushes
+  /// that people sent, are for moments, whose local times may have. Blocks; call before anything is served.
   func recomputeMoments(in rows: AppRows) throws(StorageError) {
     let changed = try Store.wait { (done: @escaping @Sendable (Result<[Times], StorageError>) -> Void) in
       store.read(
@@ -78,14 +96,15 @@ extension Schedules {
           try transaction.schedules.occurrences(in: rows) { id, cid, isSend, next, last in
             if isSend || cid.map({ GetuiOrigin.isName($0) }) == true {
               guard let next else { return }
-              let local = zone.local(next.at)
+              let local = clocks.server.local(next.at)
               let moved = ScheduleRow.Occurrence(local: local, at: next.at)
               guard moved != next else { return }
               changed.append(
                 Times(schedule: id, next: moved, last: moved, trigger: ScheduleTrigger.single(local).stored))
             } else {
               let times = Times(
-                schedule: id, next: next.map { zone.occurrence($0.local) }, last: zone.occurrence(last.local),
+                schedule: id, next: next.map { clocks.server.occurrence($0.local) },
+                last: clocks.server.occurrence(last.local),
                 trigger: nil)
               if times.next != next || times.last != last { changed.append(times) }
             }

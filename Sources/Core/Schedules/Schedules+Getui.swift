@@ -45,7 +45,7 @@ extension Schedules {
         return .failure(.invalidValue("settings.schedule_time must be within the next 7 days"))
       }
       let occurrence = ScheduleRow.Occurrence(
-        local: zone.local(task.moment), at: Timestamp(milliseconds: task.moment.seconds * 1000))
+        local: clocks.server.local(task.moment), at: Timestamp(milliseconds: task.moment.seconds * 1000))
       guard try transaction.schedules.validCount(app: app.id, at: now) < limit else {
         return .failure(.overLimit("The app has \(limit) schedules, and may not have more"))
       }

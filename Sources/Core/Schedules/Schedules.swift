@@ -10,7 +10,7 @@ package struct Schedules: Sendable {
   let store: Store
   let scope: HomeScope
   let time: any TimeSource
-  let zone: any Zone
+  package let clocks: ScheduleClocks
   /// The most schedules of an app that are not over.
   let limit: Int
   let apps: AppTable
@@ -40,7 +40,7 @@ package struct Schedules: Sendable {
     reply: @escaping Reply<Schedule>
   ) {
     let (now, brakes) = (time.now(), app.brakes)
-    if let fault = planFault(request.push, app) {
+    if let fault = planFault(request.push, app) ?? Self.fault(request.trigger, request.push.request, app) {
       reply(.failure(fault))
       return
     }
@@ -54,17 +54,19 @@ package struct Schedules: Sendable {
           .scheduleInvalid("The app has \(limit) schedules, and may not have more"))
       }
       if let missing = try request.push.missingThing(in: app.id, transaction) { return Self.lacks(missing) }
-      let first: LocalTime
-      do throws(APIError) { first = try request.trigger.first(from: now, in: zone) } catch {
+      let first: ScheduleRow.Occurrence
+      do throws(APIError) { first = try clocks.first(of: request.trigger, from: now) } catch {
         return .failure(error)
       }
       var row = ScheduleRow(
         app: app.id, uuid: uuid, cid: request.cid, name: request.name, trigger: request.trigger.stored,
-        push: request.push.json, createdAt: now, next: zone.occurrence(first),
-        last: zone.occurrence(request.trigger.last ?? first))
+        push: request.push.json, createdAt: now, next: first,
+        last: clocks.last(of: request.trigger, first: first))
+      row.followsDevices = request.trigger.clocks == .device
       row.name(request.push)
       row.approval.author = author?.person
       row.id = try transaction.schedules.insert(row)
+      try skipTurns(request.trigger, of: row.id, at: now, transaction)
       if let author {
         try transaction.audit.add(author.entry("schedule.create"))
         if brakes.needsApproval(devices: author.devices) { try ask(for: &row, of: app, author, transaction) }
@@ -118,22 +120,17 @@ package struct Schedules: Sendable {
       guard trigger.isSameKind(as: old.trigger) else {
         return .failure(.scheduleInvalid("trigger must stay single or periodical, as it is"))
       }
+      if update.trigger != nil || update.push != nil {
+        let push = update.push?.request ?? (try? old.request(by: PushRules()))
+        if let fault = Self.fault(trigger, push, app) { return .failure(fault) }
+      }
       // What was to happen while it was disabled is not made up for. A trigger that stays as it is leaves an
       // occurrence alone that has come just now, and the moment of a request of Getui's API that is still to
       // come: clocks may show its time twice.
       let isAgain = new.isEnabled && !row.isEnabled
       let keepsMoment = old.isGetui && row.next.map { $0.at > now } == true
       if trigger != old.trigger || isAgain && !keepsMoment {
-        let first: LocalTime
-        do throws(APIError) { first = try trigger.first(from: now, in: zone) } catch {
-          return .failure(error)
-        }
-        guard let next = try notFired(first, of: trigger, row.id, in: transaction) else {
-          return .failure(.scheduleInvalid("trigger has no time that the schedule has not fired at"))
-        }
-        new.trigger = trigger.stored
-        new.next = zone.occurrence(next)
-        new.last = zone.occurrence(trigger.last ?? next)
+        if let fault = try setTimes(of: &new, to: trigger, at: now, transaction) { return .failure(fault) }
       }
       try transaction.schedules.update(new)
       if let entry = author?.entry("schedule.change") ?? entry { try transaction.audit.add(entry) }
@@ -144,6 +141,21 @@ package struct Schedules: Sendable {
       try noteMissed(row, new, at: now, transaction)
       return .success(new)
     }
+  }
+
+  /// Has a schedule fire at the times of a trigger from now on; says why if none is left.
+  private func setTimes(
+    of row: inout ScheduleRow, to trigger: ScheduleTrigger, at now: Timestamp, _ transaction: WriteTransaction
+  ) throws(StorageError) -> APIError? {
+    let first: ScheduleRow.Occurrence
+    do throws(APIError) { first = try clocks.first(of: trigger, from: now) } catch { return error }
+    guard let next = try notFired(first, of: trigger, row.id, in: transaction) else {
+      return .scheduleInvalid("trigger has no time that the schedule has not fired at")
+    }
+    (row.trigger, row.followsDevices) = (trigger.stored, trigger.clocks == .device)
+    (row.next, row.last) = (next, clocks.last(of: trigger, first: next))
+    try skipTurns(trigger, of: row.id, at: now, transaction)
+    return nil
   }
 
   /// Records that an occurrence which had come and was not fired yet never will be.
@@ -169,13 +181,30 @@ package struct Schedules: Sendable {
   /// The first occurrence, not before one, at which a schedule has not fired: the clock may have been set
   /// back.
   private func notFired(
-    _ first: LocalTime, of trigger: ScheduleTrigger, _ id: Int64, in transaction: WriteTransaction
-  ) throws(StorageError) -> LocalTime? {
-    var next: LocalTime? = first
-    while let time = next, try transaction.schedules.hasFired(schedule: id, at: time) {
-      next = trigger.next(after: time)
+    _ first: ScheduleRow.Occurrence, of trigger: ScheduleTrigger, _ id: Int64,
+    in transaction: WriteTransaction
+  ) throws(StorageError) -> ScheduleRow.Occurrence? {
+    var next: ScheduleRow.Occurrence? = first
+    while let one = next, try transaction.schedules.hasRun(schedule: id, at: one.local) {
+      // By the clocks of devices it may have fired for some of them only.
+      if try transaction.schedules.turn(of: id, at: one.local) != nil { break }
+      next = clocks.next(of: trigger, after: one)
     }
     return next
+  }
+
+  /// What the clocks of devices have shown before a schedule was made, changed or enabled is not made up for.
+  private func skipTurns(
+    _ trigger: ScheduleTrigger, of id: Int64, at now: Timestamp, _ transaction: WriteTransaction
+  ) throws(StorageError) {
+    guard trigger.clocks == .device else { return }
+    for local in clocks.underWay(of: trigger, at: now) {
+      var row =
+        try transaction.schedules.turn(of: id, at: local)
+        ?? ScheduleTurnRow(schedule: id, occurrence: local, passed: NumberSet().serialized())
+      row.skippedUntil = max(row.skippedUntil ?? now, now)
+      try transaction.schedules.setTurn(row)
+    }
   }
 
   /// Deletes a schedule. 8104 if the app has none of the name.
@@ -235,6 +264,20 @@ package struct Schedules: Sendable {
     (app.plan.fault(push.request.options) ?? app.facts.fault(push.request)).map {
       .scheduleInvalid("push: \($0.message)")
     }
+  }
+
+  /// Why a push cannot go by the clocks of devices.
+  private static func fault(_ trigger: ScheduleTrigger, _ push: PushRequest?, _ app: App) -> APIError? {
+    guard trigger.clocks == .device else { return nil }
+    guard app.facts.contains(.timeZone) else {
+      return .scheduleInvalid(
+        "trigger: the zone device needs the fact time_zone, which the app does not ask its devices for: "
+          + "select it in the app's settings, or with PUT /v1/facts/wanted")
+    }
+    guard push?.options.overrideMessageID == nil else {
+      return .scheduleInvalid("push: options.override_msg_id does not go with the zone device")
+    }
+    return nil
   }
 
   /// The answer to a push that names what the app does not have.

@@ -87,6 +87,11 @@ extension WhyCause {
     "not_in_abtest", .nothing,
     "The push is one content of an A/B test, or the winner, and went to other devices.",
     "该推送是 A/B 测试的一个内容版本或胜出版本，发送给了其他设备。")
+  /// The push is one of several, each for a time zone.
+  package static let otherZone = WhyCause(
+    "other_zone", .lookAtSchedule,
+    "The push was for devices in other time zones: its schedule makes a push for each zone.",
+    "推送发给其他时区的设备：该定时推送按时区分别发送。")
   /// The push is for test devices only.
   package static let notTestDevice = WhyCause(
     "not_test_device", .addTestDevice,
@@ -132,7 +137,7 @@ extension WhyCause {
     .registrationUnknown, .registrationReplaced, .registrationDeleted, .registeredLater, .notRegistered,
     .otherPlatform, .nothingForPlatform, .aliasBoundLater, .aliasNotBound, .aliasFull, .tagBoundLater,
     .tagNotBound, .tagRemoved, .tagExcluded,
-    .notNamed, .notInSegment, .notInABTest, .notTestDevice, .blocked, .leftOut, .noLiveActivity,
+    .notNamed, .notInSegment, .notInABTest, .otherZone, .notTestDevice, .blocked, .leftOut, .noLiveActivity,
     .audienceUnknown,
     .recalled, .overridden,
     .stillSpreading,

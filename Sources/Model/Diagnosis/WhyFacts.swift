@@ -59,6 +59,9 @@ package struct WhyFacts: Equatable, Sendable {
     package var isOnlineOnly = false
     /// Its audience, as the sender named it; nil if it was not recorded.
     package var audience: Audience?
+    /// Whether it is for some time zones, of a schedule that makes a push for each, and does not name other
+    /// devices than this one.
+    package var isForZone = false
     /// When it was the device's turn, of a push that is spread over some time.
     package var releaseAt: Timestamp?
     /// When it was recalled, and which push replaced it; nil if it was not.

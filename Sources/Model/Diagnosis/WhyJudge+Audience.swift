@@ -12,8 +12,9 @@ extension WhyJudge {
     guard device.registeredAt <= push.createdAt else { return notApplicable(.audience) }
     let filter = audience.filter ?? AudienceFilter()
     return liveActivityFault(filter, device) ?? aliasFault(filter, device) ?? tagFault(filter, device)
-      ?? exclusion(filter, device) ?? testFault(audience, device) ?? nameFault(audience, filter)
-      ?? segmentFault(filter) ?? abTestFault(filter) ?? presentExclusion(filter, device) ?? unknownAudience
+      ?? exclusion(filter, device) ?? testFault(audience, device) ?? zoneFault(audience, filter)
+      ?? nameFault(audience, filter) ?? segmentFault(filter) ?? abTestFault(filter)
+      ?? presentExclusion(filter, device) ?? unknownAudience
   }
 
   private var unknownAudience: WhyStep { WhyStep(.audience, .unknown, .audienceUnknown) }
@@ -107,6 +108,12 @@ extension WhyJudge {
 
   private func testFault(_ audience: Audience, _ device: WhyFacts.Device) -> WhyStep? {
     audience.isForTestDevices && !device.isTestDevice ? fault(.notTestDevice) : nil
+  }
+
+  /// What remains if all other conditions held, as far as it is recorded who meets them.
+  private func zoneFault(_ audience: Audience, _ filter: AudienceFilter) -> WhyStep? {
+    guard push.isForZone else { return nil }
+    return audience.file == nil && filter.segment == nil ? fault(.otherZone) : unknownAudience
   }
 
   private func nameFault(_ audience: Audience, _ filter: AudienceFilter) -> WhyStep? {

@@ -46,6 +46,11 @@ extension WhyRemedy {
     "change_audience",
     "Check the audience of the push, and send again.",
     "检查推送的目标人群后重新发送。")
+  /// Look for the push of the device's zone.
+  package static let lookAtSchedule = WhyRemedy(
+    "look_at_schedule",
+    "Look at the other pushes of the schedule. A device gets the one of the time zone that it has reported, or of the server's.",
+    "查看该定时推送的其他推送；设备收到的是其上报时区的那一条，未上报时按服务器时区。")
   /// Add it to the test devices, or send without `test_model`.
   package static let addTestDevice = WhyRemedy(
     "add_test_device",
@@ -177,7 +182,8 @@ extension WhyRemedy {
 
   /// All that are no channel's own.
   package static let general: [WhyRemedy] = [
-    .refreshRegistration, .addressPlatform, .bindFirst, .freeAlias, .changeAudience, .addTestDevice, .unblock,
+    .refreshRegistration, .addressPlatform, .bindFirst, .freeAlias, .changeAudience, .lookAtSchedule,
+    .addTestDevice, .unblock,
     .startLiveActivity, .sendAgain, .wait, .uploadCredential, .mendCredential, .verifyCredential,
     .registerToken,
     .awaitReinstall, .shorten, .lookUpChannelReason, .extendLifetime, .changeStrategy, .keepAlive, .openApp,

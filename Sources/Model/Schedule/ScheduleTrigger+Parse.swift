@@ -6,12 +6,24 @@ extension ScheduleTrigger {
     try trigger.allow(["single", "periodical"])
     switch (try trigger.fields("single"), try trigger.fields("periodical")) {
     case (let single?, nil):
-      try single.allow(["time"])
-      return .single(try time(single, "time"))
-    case (nil, let periodical?): return .periodical(try SchedulePeriod.parse(periodical))
+      try single.allow(["time", zoneKey])
+      return .single(try time(single, "time"), by: try clocks(single))
+    case (nil, let periodical?):
+      return .periodical(try SchedulePeriod.parse(periodical), by: try clocks(periodical))
     case (nil, nil): throw .scheduleInvalid("Missing parameter: trigger needs single or periodical")
     case (_?, _?): throw .scheduleInvalid("trigger must have one of single and periodical")
     }
+  }
+
+  /// The member that says whose clocks count, which JPush does not have.
+  static let zoneKey = "zone"
+
+  private static func clocks(_ fields: Fields) throws(APIError) -> Clocks {
+    guard let text = try fields.string(zoneKey) else { return .server }
+    guard let clocks = Clocks(rawValue: text) else {
+      throw fields.invalid(zoneKey, "must be server or device")
+    }
+    return clocks
   }
 
   static func time(_ fields: Fields, _ key: String) throws(APIError) -> LocalTime {
@@ -22,7 +34,9 @@ extension ScheduleTrigger {
 }
 
 extension SchedulePeriod {
-  private static let keys: Set<String> = ["start", "end", "time", "time_unit", "frequency", "point"]
+  private static let keys: Set<String> = [
+    "start", "end", "time", "time_unit", "frequency", "point", ScheduleTrigger.zoneKey,
+  ]
 
   /// Reads the member `trigger.periodical`.
   static func parse(_ fields: Fields) throws(APIError) -> SchedulePeriod {

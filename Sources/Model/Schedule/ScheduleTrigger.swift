@@ -1,23 +1,49 @@
 import BorealisBase
 
 /// When a schedule fires: once, or again and again (JPush REST v3, `trigger` of the schedule API).
-/// Occurrences are times on the clocks of the server's zone, so that 8 o'clock stays 8 o'clock when the
-/// clocks are changed.
-package enum ScheduleTrigger: Equatable, Sendable {
+/// Occurrences are times on clocks that people read, so that 8 o'clock stays 8 o'clock when the clocks are
+/// changed.
+package struct ScheduleTrigger: Equatable, Sendable {
+  /// What the clocks show when it fires.
+  package enum Times: Equatable, Sendable {
+    /// Once.
+    case single(LocalTime)
+    /// On days that repeat.
+    case periodical(SchedulePeriod)
+  }
+
+  /// Whose clocks count. The raw values are those of the member `zone`.
+  package enum Clocks: String, CaseIterable, Sendable {
+    /// Those of the server's zone: all devices at the same moment.
+    case server
+    /// Those of each device, in whatever zone it is: each device at a moment of its own.
+    case device
+  }
+
+  /// What the clocks show when it fires.
+  package let times: Times
+  /// Whose clocks count.
+  package let clocks: Clocks
+
   /// Once.
-  case single(LocalTime)
+  package static func single(_ time: LocalTime, by clocks: Clocks = .server) -> ScheduleTrigger {
+    ScheduleTrigger(times: .single(time), clocks: clocks)
+  }
+
   /// On days that repeat.
-  case periodical(SchedulePeriod)
+  package static func periodical(_ period: SchedulePeriod, by clocks: Clocks = .server) -> ScheduleTrigger {
+    ScheduleTrigger(times: .periodical(period), clocks: clocks)
+  }
 
   /// The first occurrence later than a time, or the first of all; nil if there is none.
   package func next(after time: LocalTime?) -> LocalTime? {
-    switch self {
+    switch times {
     case .single(let only): time.map { only > $0 } ?? true ? only : nil
     case .periodical(let period): period.next(after: time)
     }
   }
 
-  /// The first occurrence that is still to come at a moment; nil if there is none.
+  /// The first occurrence that is still to come at a moment, by the clocks of one zone; nil if there is none.
   package func next(after moment: Timestamp, in zone: any Zone) -> LocalTime? {
     var found = next(after: zone.local(moment))
     // When clocks are set back, a repeated local time is over already.
@@ -27,23 +53,27 @@ package enum ScheduleTrigger: Equatable, Sendable {
 
   /// The last occurrence; nil if there is none at all.
   package var last: LocalTime? {
-    switch self {
+    switch times {
     case .single(let only): only
     case .periodical(let period): period.last
     }
   }
 
-  /// The first occurrence of a trigger that is set now. Throws 8100 if all have passed, or if a single one is
-  /// more than a year away.
+  /// The first occurrence of a trigger that is set now, by the clocks of one zone. Throws as `checked`.
   package func first(from now: Timestamp, in zone: any Zone) throws(APIError) -> LocalTime {
-    guard let first = next(after: now, in: zone) else {
-      switch self {
+    try checked(next(after: now, in: zone), on: zone.local(now).date)
+  }
+
+  /// What was found as the first occurrence of a trigger that is set on a day. Throws 8100 if all have
+  /// passed, or if a single one is more than a year away.
+  package func checked(_ first: LocalTime?, on today: LocalDate) throws(APIError) -> LocalTime {
+    guard let first else {
+      switch times {
       case .single: throw .scheduleInvalid("trigger.single.time must be in the future")
       case .periodical: throw .scheduleInvalid("trigger.periodical has no time in the future before its end")
       }
     }
-    let latest = zone.local(now).date.adding(days: SchedulePeriod.longestSpan)
-    if case .single = self, first.date > latest {
+    if case .single = times, first.date > today.adding(days: SchedulePeriod.longestSpan) {
       throw .scheduleInvalid("trigger.single.time must be at most one year ahead")
     }
     return first
@@ -51,7 +81,7 @@ package enum ScheduleTrigger: Equatable, Sendable {
 
   /// Whether two triggers are of the same kind; a schedule keeps its kind.
   package func isSameKind(as other: ScheduleTrigger) -> Bool {
-    switch (self, other) {
+    switch (times, other.times) {
     case (.single, .single), (.periodical, .periodical): true
     default: false
     }
@@ -63,18 +93,25 @@ extension ScheduleTrigger {
 
   /// The member `trigger` as the API shows it.
   package var json: JSONValue {
-    switch self {
-    case .single(let time): return ["single": ["time": .string(time.text)]]
+    var object = JSONObject()
+    let name: String
+    switch times {
+    case .single(let time):
+      name = "single"
+      object.set("time", .string(time.text))
     case .periodical(let period):
-      var object = JSONObject()
+      name = "periodical"
       object.set("start", .string(period.start.text))
       object.set("end", .string(period.end.text))
       object.set("time", .string(LocalTime.timeText(period.secondOfDay)))
       object.set("time_unit", .string(period.days.unit))
       object.set("frequency", .number(JSONNumber(period.frequency)))
       if let points = period.days.points { object.set("point", .array(points.map { .string($0) })) }
-      return ["periodical": .object(object)]
     }
+    if clocks != .server { object.set(Self.zoneKey, .string(clocks.rawValue)) }
+    var json = JSONObject()
+    json.set(name, .object(object))
+    return .object(json)
   }
 
   /// Reads what `json` has written; nil for anything that the API would refuse.

@@ -33,6 +33,8 @@ package struct PushTraits: OptionSet, Sendable, Hashable {
 
   /// It is one content of an A/B test, or the winner.
   package static let abTest = PushTraits(rawValue: 2048)
+  /// It is for some zones of a schedule that follows the clocks of devices.
+  package static let zone = PushTraits(rawValue: 4096)
 
   /// The kinds of audiences.
   package static let audiences: PushTraits = [

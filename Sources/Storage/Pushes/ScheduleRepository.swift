@@ -9,8 +9,8 @@ extension ScheduleRepository {
   private static var selectSchedule: StaticString {
     """
     SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
-      next_at, last_local, last_at, segment, template, abtest, author, approval, decided_by, decided_at, is_send
-    FROM schedule
+      next_at, last_local, last_at, segment, template, abtest, author, approval, decided_by, decided_at, is_send,
+      follows_devices FROM schedule
     """
   }
 
@@ -94,8 +94,8 @@ extension ScheduleRepository {
     return page
   }
 
-  /// Calls `body` with the number, the request's name and the occurrences of each schedule, and whether it is
-  /// a push that a person sent.
+  /// Calls `body` with the number, the request's name and the occurrences of each schedule that does not
+  /// follow the clocks of devices, and whether it is a push that a person sent.
   package func occurrences(
     in rows: AppRows,
     each body: (
@@ -106,7 +106,7 @@ extension ScheduleRepository {
     let statement = try database.statement(
       """
       SELECT id, cid, is_send, next_local, next_at, last_local, last_at FROM schedule
-      WHERE {own schedule.app_id}
+      WHERE follows_devices = 0 AND {own schedule.app_id}
       """, in: rows)
     try statement.each([]) { row in
       guard let last = row.occurrence("last_local", "last_at") else { return }
@@ -179,6 +179,7 @@ extension ScheduleRepository {
     schedule.template = row.optionalInteger("template")
     schedule.abTest = row.optionalInteger("abtest")
     schedule.approval = ScheduleApproval(row)
+    schedule.followsDevices = row.bool("follows_devices")
     return schedule
   }
 }
@@ -191,15 +192,16 @@ extension ScheduleRepository<Writing> {
     return try database.insert(
       """
       INSERT INTO schedule (app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
-        next_at, last_local, last_at, segment, template, abtest, author, approval, is_send)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+        next_at, last_local, last_at, segment, template, abtest, author, approval, is_send, follows_devices)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
       """, .app(row.app), .text(row.uuid), .optional(row.cid), .text(row.name),
       .integer(row.isEnabled ? 1 : 0),
       .blob(row.trigger), .blob(push), .time(row.createdAt), .optional(row.next?.local.count),
       .optional(row.next?.at.milliseconds), .integer(row.last.local.count), .time(row.last.at),
       .optional(row.segment), .optional(row.template), .optional(row.abTest),
       .optional(row.approval.author?.rawValue),
-      .integer(row.approval.state.rawValue), .integer(row.approval.isSend ? 1 : 0))
+      .integer(row.approval.state.rawValue), .integer(row.approval.isSend ? 1 : 0),
+      .integer(row.followsDevices ? 1 : 0))
   }
 
   /// Replaces what may change of a schedule: all but its names, its app and who decided about it.
@@ -208,12 +210,13 @@ extension ScheduleRepository<Writing> {
     try database.run(
       """
       UPDATE schedule SET name = ?, enabled = ?, trigger_json = ?, push_json = ?, next_local = ?, next_at = ?,
-        last_local = ?, last_at = ?, segment = ?, template = ?, abtest = ?, author = ?, approval = ? WHERE id = ?
+        last_local = ?, last_at = ?, segment = ?, template = ?, abtest = ?, author = ?, approval = ?, follows_devices = ?
+      WHERE id = ?
       """, .text(row.name), .integer(row.isEnabled ? 1 : 0), .blob(row.trigger), .blob(push),
       .optional(row.next?.local.count), .optional(row.next?.at.milliseconds), .integer(row.last.local.count),
       .time(row.last.at), .optional(row.segment), .optional(row.template), .optional(row.abTest),
       .optional(row.approval.author?.rawValue),
-      .integer(row.approval.state.rawValue), .integer(row.id))
+      .integer(row.approval.state.rawValue), .integer(row.followsDevices ? 1 : 0), .integer(row.id))
   }
 
   /// Has a schedule wait for approval instead of firing.
@@ -342,14 +345,6 @@ extension ScheduleRepository<Writing> {
           AND {own schedule.app_id} ORDER BY last_at LIMIT ?)
       """, in: rows, .time(time), .integer(limit))
     return runs + database.changes
-  }
-
-  /// Whether a push was made for an occurrence of a schedule.
-  package func hasFired(schedule id: Int64, at occurrence: LocalTime) throws(StorageError) -> Bool {
-    try database.first(
-      "SELECT 1 FROM schedule_run WHERE schedule_id = ? AND occurrence = ? AND code = 0", .integer(id),
-      .integer(occurrence.count)
-    ) { _ in true } ?? false
   }
 }
 

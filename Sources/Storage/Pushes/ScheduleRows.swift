@@ -13,6 +13,8 @@ package struct ScheduleRow: Sendable, Equatable {
   package var name: String
   /// Whether it fires.
   package var isEnabled = true
+  /// Whether the clocks of each device count, not the server's.
+  package var followsDevices = false
   /// When it fires, as the API's JSON.
   package var trigger: [UInt8]
   /// What it pushes, as the API's JSON.
@@ -32,7 +34,7 @@ package struct ScheduleRow: Sendable, Equatable {
   /// Who made it, and whether a second person has to approve it.
   package var approval = ScheduleApproval()
 
-  /// A local time in the server's zone, and its moment.
+  /// A local time in the server's zone and its moment, or in the zones whose turn is next.
   package struct Occurrence: Sendable, Equatable {
     /// What the clocks show.
     package var local: LocalTime
@@ -135,6 +137,27 @@ package struct ScheduleRunRow: Sendable, Equatable {
     self.code = code
     self.message = message
     self.needsRetry = needsRetry
+  }
+}
+
+/// An occurrence of a schedule that follows the clocks of devices, on its way around the earth.
+package struct ScheduleTurnRow: Sendable, Equatable {
+  /// Row number of the schedule.
+  package var schedule: Int64
+  /// The occurrence, as the clocks show it.
+  package var occurrence: LocalTime
+  /// Those who are not in `passed` and whose turn was up to this moment have passed as well; nil for nobody.
+  package var skippedUntil: Timestamp?
+  /// Whose turn has come, in the router's encoding.
+  package var passed: [UInt8]
+
+  package init(
+    schedule: Int64, occurrence: LocalTime, skippedUntil: Timestamp? = nil, passed: [UInt8]
+  ) {
+    self.schedule = schedule
+    self.occurrence = occurrence
+    self.skippedUntil = skippedUntil
+    self.passed = passed
   }
 }
 

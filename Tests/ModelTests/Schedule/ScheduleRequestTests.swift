@@ -124,7 +124,11 @@ import Testing
     (#"{"single":{}}"#, "Missing parameter: trigger.single.time"),
     (#"{"single":{"time":"2030-1-1 8:00:00"}}"#, "trigger.single.time must be YYYY-MM-DD HH:MM:SS"),
     (#"{"single":{"time":1893456000}}"#, "trigger.single.time must be a string"),
-    (#"{"single":{"time":"2030-01-01 08:00:00","zone":"UTC"}}"#, "trigger.single.zone is not supported"),
+    (
+      #"{"single":{"time":"2030-01-01 08:00:00","zone":"UTC"}}"#,
+      "trigger.single.zone must be server or device"
+    ),
+    (#"{"single":{"time":"2030-01-01 08:00:00","area":"UTC"}}"#, "trigger.single.area is not supported"),
     (#"{"intelligent":{"a":1}}"#, "trigger.intelligent is not supported"),
     (
       #"{"single":{"time":"2030-01-01 08:00:00"},"periodical":{"start":"x"}}"#,

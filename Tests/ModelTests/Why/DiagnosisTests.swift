@@ -251,6 +251,14 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
         $0.push.audience = note { ($0.segment, $0.registrationIDs) = (7, ["x"]) }
       }, .audience, verdict: .unknown, .audienceUnknown, .unknown),
     line(
+      "In another zone",
+      facts(isTarget: false) { ($0.push.audience, $0.push.isForZone) = (.all, true) }, .audience, .otherZone),
+    line(
+      "In another zone, or not in the segment",
+      facts(isTarget: false) {
+        ($0.push.audience, $0.push.isForZone) = (note { $0.segment = 7 }, true)
+      }, .audience, verdict: .unknown, .audienceUnknown, .unknown),
+    line(
       "Devices for tests", facts(isTarget: false) { $0.push.audience = .testDevices(of: .all) },
       .audience, .notTestDevice),
     line(

@@ -79,7 +79,7 @@ struct PlannedPages: Controller {
 
   private func row(_ call: PageCall, _ app: App, _ schedule: Schedule) -> HTML {
     let part = part(call, app, schedule)
-    let next: HTML = schedule.isEnabled ? schedule.next.map { call.moment($0) } ?? "–" : "–"
+    let next: HTML = schedule.isEnabled ? self.next(of: schedule, call) ?? "–" : "–"
     return """
       <tr><td class="when">\(next)</td>
       <td><a href="/console/apps/\(app.key.text)/planned/\(schedule.id)">\(part.line)</a>
@@ -89,6 +89,14 @@ struct PlannedPages: Controller {
       <td>\(state(of: schedule, call))</td></tr>
 
       """
+  }
+
+  /// When it goes next: by the clocks of devices what they show then.
+  private func next(of schedule: Schedule, _ call: PageCall) -> HTML? {
+    switch schedule.trigger.clocks {
+    case .server: schedule.next.map { call.moment($0) }
+    case .device: schedule.nextLocal.map { "\($0.text)" }
+    }
   }
 
   private func state(of schedule: Schedule, _ call: PageCall) -> HTML {
@@ -130,7 +138,7 @@ struct PlannedPages: Controller {
         <span>\(call(TriggerText.phrase(schedule.trigger)))</span><span>\(state(of: schedule, call))</span></p>
         \(times(call, schedule))
         \(content)
-        <section class="card"><h2>\(call(Words.pastRuns))</h2>\(table(call, app, runs))</section>
+        <section class="card"><h2>\(call(Words.pastRuns))</h2>\(table(call, app, runs, schedule))</section>
         """))
   }
 
@@ -154,8 +162,8 @@ struct PlannedPages: Controller {
 
   /// When it goes next.
   private func times(_ call: PageCall, _ schedule: Schedule) -> HTML {
-    guard schedule.isEnabled, let next = schedule.next else { return .none }
-    var times = [router.zone.local(next)]
+    guard schedule.isEnabled, let next = schedule.nextLocal else { return .none }
+    var times = [next]
     while times.count < Self.shownTimes, let last = times.last, let more = schedule.trigger.next(after: last)
     {
       times.append(more)
@@ -166,21 +174,27 @@ struct PlannedPages: Controller {
       """
   }
 
-  private func table(_ call: PageCall, _ app: App, _ runs: [ScheduleRunRow]) -> HTML {
+  private func table(_ call: PageCall, _ app: App, _ runs: [ScheduleRunRow], _ schedule: Schedule) -> HTML {
+    let isByDevice = schedule.trigger.clocks == .device
     guard !runs.isEmpty else { return "<p class=\"quiet\">\(call(Words.noRuns))</p>" }
     return """
       <table><thead><tr><th>\(call(Words.sentAt))</th><th>\(call(Words.state))</th></tr></thead><tbody>
-      \(runs.suffix(Self.shownRuns).reversed(), { row(call, app, $0) })
+      \(runs.suffix(Self.shownRuns).reversed(), { row(call, app, $0, isByDevice: isByDevice) })
       </tbody></table>
       """
   }
 
-  private func row(_ call: PageCall, _ app: App, _ run: ScheduleRunRow) -> HTML {
+  private func row(_ call: PageCall, _ app: App, _ run: ScheduleRunRow, isByDevice: Bool) -> HTML {
     let end: HTML =
       run.code == 0
       ? "<a href=\"/console/apps/\(app.key.text)/pushes/\(run.id.text)\">\(call(Words.toPush))</a>"
       : "\(call.state(.failed, Words.runFailed)) <span class=\"quiet\">\(call(run.fault))</span>"
-    return "<tr><td class=\"when\">\(call.moment(run.at))</td><td>\(end)</td></tr>\n"
+    // Each time has one run for each zone.
+    let time = isByDevice ? call(Words.ofTime.with(run.occurrence.text)) : ""
+    return """
+      <tr><td class="when">\(call.moment(run.at)) <span class="quiet">\(time)</span></td><td>\(end)</td></tr>
+
+      """
   }
 
   // MARK: Changes

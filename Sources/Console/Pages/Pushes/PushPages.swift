@@ -152,7 +152,7 @@ struct PushPages: Controller {
       }
       do throws(FieldProblem) {
         // How many have gone by then nobody knows yet.
-        if try form.timing.trigger(at: call.now, in: router.zone) == nil {
+        if try form.timing.trigger(at: call.now, by: router.schedules.clocks) == nil {
           let used = await countBroadcasts(before: request, call, app)
           draft.problem = draft.problem ?? broadcastsOver(used, call, app)
         }

@@ -3,13 +3,15 @@ import Core
 import HTTP
 import Model
 
-/// When a push of the form goes: at once, at a time, or again and again. Times are by the server's clock, as
-/// in the schedule API.
+/// When a push of the form goes: at once, at a time, or again and again. Times are by the server's clock or
+/// by those of devices, as in the schedule API.
 struct PushTiming: Sendable, Equatable {
   enum Mode: String, CaseIterable, Sendable { case now, once, repeating }
   enum Unit: String, CaseIterable, Sendable { case day, week, month }
 
   var mode = Mode.now
+  /// Whose clocks show the time.
+  var clocks = ScheduleTrigger.Clocks.server
   /// A day and a time, as browsers write them (HTML, "local date and time").
   var at = ""
   var unit = Unit.day
@@ -26,6 +28,7 @@ struct PushTiming: Sendable, Equatable {
 
   init(_ call: PageCall) {
     mode = Mode(rawValue: call.field("when")) ?? .now
+    clocks = ScheduleTrigger.Clocks(rawValue: call.field("clocks")) ?? .server
     at = call.field("at")
     unit = Unit(rawValue: call.field("unit")) ?? .day
     weekdays = Set((0..<7).filter { call.form?["weekday_\($0)"] != nil })
@@ -37,7 +40,8 @@ struct PushTiming: Sendable, Equatable {
 
   /// The form of a trigger; nil for one that the form has no fields for.
   init?(_ trigger: ScheduleTrigger) {
-    switch trigger {
+    clocks = trigger.clocks
+    switch trigger.times {
     case .single(let time):
       mode = .once
       at = Self.minute(time.text).replacing(" ", with: "T")
@@ -71,10 +75,10 @@ struct PushTiming: Sendable, Equatable {
 
   /// The trigger that fires at these times; nil for a push that goes at once. Throws what is wrong with a
   /// field, also that no time is left.
-  func trigger(at now: Timestamp, in zone: any Zone) throws(FieldProblem) -> ScheduleTrigger? {
-    guard let trigger = try trigger(today: zone.local(now).date) else { return nil }
+  func trigger(at now: Timestamp, by clocks: ScheduleClocks) throws(FieldProblem) -> ScheduleTrigger? {
+    guard let trigger = try trigger(today: clocks.server.local(now).date) else { return nil }
     let field = mode == .once ? "at" : "time"
-    do throws(APIError) { _ = try trigger.first(from: now, in: zone) } catch {
+    do throws(APIError) { _ = try clocks.first(of: trigger, from: now) } catch {
       throw FieldProblem(mode == .once ? Words.timeOver : Words.timesOver, at: field)
     }
     return trigger
@@ -89,7 +93,7 @@ struct PushTiming: Sendable, Equatable {
       guard parts.count == 2, let time = LocalTime("\(parts[0]) \(Self.whole(parts[1]))") else {
         throw FieldProblem(Words.timeMissing, at: "at")
       }
-      return .single(time)
+      return .single(time, by: clocks)
     case .repeating:
       guard let second = LocalTime.secondOfDay(Self.whole(time)) else {
         throw FieldProblem(Words.timeOfDayMissing, at: "time")
@@ -102,7 +106,7 @@ struct PushTiming: Sendable, Equatable {
       return .periodical(
         SchedulePeriod(
           start: LocalTime(date: start, secondOfDay: 0), end: LocalTime(date: end, secondOfDay: 86_399),
-          secondOfDay: second, days: try days(), frequency: 1))
+          secondOfDay: second, days: try days(), frequency: 1), by: clocks)
     }
   }
 
@@ -135,20 +139,24 @@ struct PushTiming: Sendable, Equatable {
 enum PushTimingFields {
   /// `kept` is the mode that the schedule which is edited has: it keeps its kind.
   static func html(_ call: PageCall, _ timing: PushTiming, kept: PushTiming.Mode?) -> HTML {
-    let zone = ZoneText.name(call.zone, at: call.now)
+    let zone = call(Words.serverTime.with(ZoneText.name(call.zone, at: call.now)))
+    // Whoever has a choice reads it there.
+    let hasChoice = call.app?.facts.contains(.timeZone) == true || timing.clocks == .device
+    let hint = hasChoice ? nil : zone
     let modes = PushTiming.Mode.allCases.filter { kept == nil || kept == $0 }
     return """
       <fieldset data-when><legend>\(call(Words.sendingTime))</legend>
       \(modes, { Forms.box("radio", "when", value: $0.rawValue, call($0.phrase), isChosen: $0 == timing.mode) })
+      \(if: hasChoice, clocks(call, timing, zone))
       <div data-shown-when="once">
       \(Forms.field(call(Words.atTime), "at", type: "datetime-local", value: timing.at, isRequired: false,
-        hint: call(Words.serverTime.with(zone))))
+        hint: hint))
       </div>
       <div data-shown-when="repeating">
       <div class="halves">
       <div>\(Forms.choice(call(Words.repeats), "unit", PushTiming.Unit.allCases.map { ($0.rawValue, call($0.phrase)) }, chosen: timing.unit.rawValue))</div>
       <div>\(Forms.field(call(Words.timeOfDay), "time", type: "time", value: timing.time, isRequired: false,
-        hint: call(Words.serverTime.with(zone))))</div>
+        hint: hint))</div>
       </div>
       <div data-shown-unit="week">\(0..<7, { weekday($0, call, timing) })</div>
       <div data-shown-unit="month">
@@ -163,6 +171,17 @@ enum PushTimingFields {
       </div>
       </div>
       </fieldset>
+      """
+  }
+
+  /// Whose clocks show the times.
+  private static func clocks(_ call: PageCall, _ timing: PushTiming, _ server: String) -> HTML {
+    let choices = [(ScheduleTrigger.Clocks.server, server), (.device, call(Words.ownTime))]
+    return """
+      <div data-shown-when="once repeating">
+      \(choices, { Forms.box("radio", "clocks", value: $0.0.rawValue, $0.1, isChosen: $0.0 == timing.clocks) })
+      <p class="hint">\(call(Words.ownTimeHint))</p>
+      </div>
       """
   }
 
@@ -201,7 +220,12 @@ enum TriggerText {
   ]
 
   static func phrase(_ trigger: ScheduleTrigger) -> Phrase {
-    switch trigger {
+    let times = times(trigger)
+    return trigger.clocks == .device ? Words.inOwnTime.with(each: times) : times
+  }
+
+  private static func times(_ trigger: ScheduleTrigger) -> Phrase {
+    switch trigger.times {
     case .single(let time): return Words.onceAt.with(time.text)
     case .periodical(let period):
       let days: Phrase

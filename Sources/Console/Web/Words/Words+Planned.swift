@@ -4,8 +4,8 @@ import BorealisBase
 extension Words {
   static let planned = Phrase("Scheduled", "定时推送")
   static let plannedText = Phrase(
-    "Pushes that go later, once or repeatedly, whether made here or with the schedule API. Times are in the server's time zone ({}).",
-    "稍后发送或重复发送的推送，包括在控制台和通过定时 API 创建的。时间以服务器时区（{}）为准。")
+    "Pushes that go later, once or repeatedly, whether made here or with the schedule API. Times are in the server's time zone ({}), unless it says each device's own time.",
+    "稍后发送或重复发送的推送，包括在控制台和通过定时 API 创建的。除注明按设备当地时间的以外，时间以服务器时区（{}）为准。")
   static let nothingPlanned = Phrase("Nothing is scheduled.", "暂无定时推送。")
   static let nextTime = Phrase("Next", "下次发送")
   static let nextTimes = Phrase("Next times", "接下来的发送时间")
@@ -51,6 +51,12 @@ extension Words {
   static let againAndAgain = Phrase("Repeatedly", "重复发送")
   static let atTime = Phrase("Date and time", "日期和时间")
   static let serverTime = Phrase("Server time, {}", "服务器时间，{}")
+  static let ownTime = Phrase("Each device's own time", "各设备的当地时间")
+  static let ownTimeHint = Phrase(
+    "By the time zone that a device has reported; by server time if it has reported none. Where the time has passed already, the push is not sent.",
+    "以设备上报的时区为准；未上报时区的设备按服务器时间。当地时间已过的不再发送。")
+  static let inOwnTime = Phrase("{}, each device's own time", "{}，按各设备的当地时间")
+  static let ofTime = Phrase("for {}", "对应 {}")
   static let repeats = Phrase("Repeats", "重复")
   static let timeOfDay = Phrase("Time", "时间")
   static let monthDays = Phrase("Days of the month", "每月几日")
