@@ -1,4 +1,5 @@
 import BorealisBase
+import BorealisProtocol
 import Glibc
 import PushTesting
 import Testing
@@ -67,6 +68,59 @@ import Testing
     #expect(clock.text(in: 0) >= time)
     #expect(arrival.content["message"]?["msg_content"]?.string == time)
     #expect(try messages(of: id, server, app) == [arrival.id])
+  }
+
+  /// Two devices whose clocks show the same time an hour apart, of which one comes in some seconds, and a
+  /// server that is killed at that moment: the one gets it once, and the other waits for its clocks.
+  @Test func `A schedule comes when the device's own clocks show the time`() throws {
+    var server = try server()
+    let app = try server.makeApp()
+    let wanted = try server.call("PUT", "/v1/facts/wanted", as: app, body: ["wanted": ["time_zone"]])
+    #expect(wanted.status == 200, "\(wanted.body)")
+    let identities = try ["Asia/Kathmandu", "Asia/Karachi"].map { zone in
+      let identity = try TestDevice.register(server.device, app: app.key, install: zone)
+      let body: JSONValue = [
+        "app_key": .string(app.key), "registration_id": .string(identity.id.text),
+        "secret": .string(Hex.encode(identity.secret.bytes)), "facts": ["time_zone": .string(zone)],
+      ]
+      let call = try server.call("POST", "/v1/facts", body: body)
+      #expect(call.status == 200, "\(call.body)")
+      return identity
+    }
+    // Nepal is 5:45 ahead of UTC all the year, Pakistan 5:00.
+    let clock = Clock(offset: 20_700)
+    let time = clock.text(in: 5)
+    let made = try server.call(
+      "POST", "/v3/schedules", as: app,
+      body: [
+        "name": "own_time", "enabled": true,
+        "trigger": ["single": ["time": .string(time), "zone": "device"]],
+        "push": ["platform": "all", "audience": "all", "message": ["msg_content": .string(time)]],
+      ])
+    #expect(made.status == 200, "\(made.body)")
+    let id = try #require(made.document?["schedule_id"]?.string)
+    while clock.text(in: 0) < time { usleep(50_000) }
+    for _ in 0..<4 {
+      usleep(.random(in: 0...400_000))
+      server.program.signal(SIGKILL)
+      _ = try server.program.end()
+      server = try self.server()
+    }
+    #expect(try RunningProgram.eventually { try messages(of: id, server, app).count == 1 })
+    let pushed = try messages(of: id, server, app)
+    let nepal = try TestDevice.login(server.device, app: app.key, identities[0])
+    let arrival = try Self.arrival(nepal)
+    #expect(arrival.id == pushed.first && clock.text(in: 0) >= time)
+    #expect(arrival.content["message"]?["msg_content"]?.string == time)
+    // A push made behind it is the first that the other gets.
+    let last = try #require(server.push("last", to: identities[1], as: app).document?["msg_id"]?.string)
+    let pakistan = try TestDevice.login(server.device, app: app.key, identities[1])
+    #expect(try Self.arrival(pakistan).id == last)
+  }
+
+  /// The next push, behind what the server says of facts.
+  private static func arrival(_ device: TestDevice) throws -> TestDevice.Arrival {
+    while true { if case .push(let arrival) = try device.event() { return arrival } }
   }
 
   /// Some schedules are due in each of some seconds, and the server is killed around these moments: nothing

@@ -20,7 +20,7 @@ from console_frame import use_the_frame
 from console_limits import fill_an_alias, visit_as_viewer
 from console_returning import go_back, lose_the_session, recover, send_too_much
 from console_segments import use_a_segment
-from console_sending import fill_in_a_push, plan_a_push, take_back
+from console_sending import fill_in_a_push, plan_a_push, plan_in_own_time, take_back
 from console_settings import configure, configure_in_chinese
 from console_templates import use_a_template
 from console_virtual import two_tabs, virtual_device
@@ -308,6 +308,7 @@ async def scenario(server: Server, folder: pathlib.Path, account: pathlib.Path, 
         await fill_in_a_push(walk, f"http://{server.http}", key, phone.device.registration_id)
         await take_back(walk, f"http://{server.http}", key)
         await plan_a_push(walk, f"http://{server.http}", key, phone.device.registration_id)
+        await plan_in_own_time(walk, f"http://{server.http}", key)
         await use_a_segment(walk, f"http://{server.http}", key)
         await use_a_template(walk, f"http://{server.http}", key)
         await use_an_ab_test(walk, server, key, folder)

@@ -122,3 +122,42 @@ async def plan_a_push(walk: Any, address: str, key: str, device: str) -> None:
     await page.locator("summary", has_text="Cancel").click()
     await page.get_by_role("button", name="Cancel this push").click()
     await page.get_by_text("Nothing is scheduled.").wait_for()
+
+
+async def plan_in_own_time(walk: Any, address: str, key: str) -> None:
+    """An app that asks for time zones can have a push go at each device's own time."""
+    page = walk.page
+    await page.goto(f"{address}/console/apps/{key}/push")
+    expect_equal(await page.get_by_role("radio", name="Each device's own time").count(), 0, "choices without the fact")
+    await choose_time_zone(page, f"{address}/console/apps/{key}", True)
+    await page.goto(f"{address}/console/apps/{key}/push")
+    own = page.get_by_role("radio", name="Each device's own time")
+    expect(not await own.is_visible(), "no choice of clocks for a push that goes now")
+    await page.get_by_role("radio", name="Everyone", exact=True).check()
+    await page.get_by_label("Text", exact=True).fill("Good morning")
+    await page.get_by_role("radio", name="At a time").check()
+    await own.check()
+    day = (datetime.datetime.now() + datetime.timedelta(days=2)).strftime("%Y-%m-%d")
+    await page.get_by_label("Date and time").fill(f"{day}T09:00")
+    await walk.look("push-own-time")
+    await page.get_by_role("button", name="Next").click()
+    await page.get_by_text(f"once, {day} 09:00:00, each device's own time").wait_for()
+    await walk.look("confirm-own-time")
+    await page.get_by_role("button", name="Schedule", exact=True).click()
+    await page.get_by_role("heading", name="Good morning").wait_for()
+    await page.get_by_role("listitem").filter(has_text=f"{day} 09:00:00").wait_for()
+    await walk.look("planned-own-time")
+    await page.get_by_role("link", name="Scheduled", exact=True).click()
+    await page.locator("tr", has_text="each device's own time").wait_for()
+    await page.get_by_role("link", name="Good morning").click()
+    await page.locator("summary", has_text="Cancel").click()
+    await page.get_by_role("button", name="Cancel this push").click()
+    await page.get_by_text("Nothing is scheduled.").wait_for()
+    await choose_time_zone(page, f"{address}/console/apps/{key}", False)
+
+
+async def choose_time_zone(page: Any, app: str, wanted: bool) -> None:
+    await page.goto(f"{app}/settings/facts")
+    await page.get_by_role("checkbox", name="Time zone").set_checked(wanted)
+    await page.get_by_role("button", name="Save").click()
+    await page.get_by_text("Saved.").wait_for()
