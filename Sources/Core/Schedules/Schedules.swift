@@ -40,7 +40,10 @@ package struct Schedules: Sendable {
     reply: @escaping Reply<Schedule>
   ) {
     let (now, brakes) = (time.now(), app.brakes)
-    if let fault = planFault(request.push, app) ?? Self.fault(request.trigger, request.push.request, app) {
+    let fault =
+      planFault(request.push, app)
+      ?? Self.fault(request.trigger, request.push.request, test: request.push.abTest, app)
+    if let fault {
       reply(.failure(fault))
       return
     }
@@ -122,7 +125,7 @@ package struct Schedules: Sendable {
       }
       if update.trigger != nil || update.push != nil {
         let push = update.push?.request ?? (try? old.request(by: PushRules()))
-        if let fault = Self.fault(trigger, push, app) { return .failure(fault) }
+        if let fault = Self.fault(trigger, push, test: new.abTest, app) { return .failure(fault) }
       }
       // What was to happen while it was disabled is not made up for. A trigger that stays as it is leaves an
       // occurrence alone that has come just now, and the moment of a request of Getui's API that is still to
@@ -267,7 +270,9 @@ package struct Schedules: Sendable {
   }
 
   /// Why a push cannot go by the clocks of devices.
-  private static func fault(_ trigger: ScheduleTrigger, _ push: PushRequest?, _ app: App) -> APIError? {
+  private static func fault(
+    _ trigger: ScheduleTrigger, _ push: PushRequest?, test: Int64?, _ app: App
+  ) -> APIError? {
     guard trigger.clocks == .device else { return nil }
     guard app.facts.contains(.timeZone) else {
       return .scheduleInvalid(
@@ -276,6 +281,10 @@ package struct Schedules: Sendable {
     }
     guard push?.options.overrideMessageID == nil else {
       return .scheduleInvalid("push: options.override_msg_id does not go with the zone device")
+    }
+    // A test has one run at a time, with one audience.
+    guard test == nil else {
+      return .scheduleInvalid("push: audience.abtest does not go with the zone device")
     }
     return nil
   }

@@ -9,8 +9,8 @@ extension ScheduleRepository {
   private static var selectSchedule: StaticString {
     """
     SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
-      next_at, last_local, last_at, segment, template, abtest, author, approval, decided_by, decided_at, is_send,
-      follows_devices FROM schedule
+      next_at, last_local, last_at, segment, template, abtest, author, approval, decided_by, decided_at,
+      is_send, follows_devices FROM schedule
     """
   }
 
@@ -210,7 +210,8 @@ extension ScheduleRepository<Writing> {
     try database.run(
       """
       UPDATE schedule SET name = ?, enabled = ?, trigger_json = ?, push_json = ?, next_local = ?, next_at = ?,
-        last_local = ?, last_at = ?, segment = ?, template = ?, abtest = ?, author = ?, approval = ?, follows_devices = ?
+        last_local = ?, last_at = ?, segment = ?, template = ?, abtest = ?, author = ?, approval = ?,
+        follows_devices = ?
       WHERE id = ?
       """, .text(row.name), .integer(row.isEnabled ? 1 : 0), .blob(row.trigger), .blob(push),
       .optional(row.next?.local.count), .optional(row.next?.at.milliseconds), .integer(row.last.local.count),
