@@ -105,6 +105,24 @@ import Testing
     #expect(answer.json?["error"]?["message"]?.string?.contains(name) == true, "\(answer)")
   }
 
+  @Test func `A/B tests have one audience`() async throws {
+    let world = try await GatewayWorld()
+    await Self.want(#""time_zone""#, world)
+    let contents = #""contents":[{"alert":"a"},{"alert":"b"}]"#
+    let body = #"{"name":"n",\#(contents),"share":50,"after":60,"audience":"all"}"#
+    let test = try #require(await world.call("POST", "/v1/abtests", body).json?["id"]?.string)
+    let push = #"{"platform":"all","audience":{"abtest":["\#(test)"]},"notification":{"alert":"-"}}"#
+    let trigger = Self.single("2026-09-23 09:00:00")
+    let answer = await world.call("POST", "/v3/schedules", GatewayWorld.schedule(trigger, push: push))
+    #expect(answer.outcome == "400 8100")
+    #expect(answer.json?["error"]?["message"]?.string?.contains("audience.abtest") == true, "\(answer)")
+    // A schedule that names one cannot come to follow the devices.
+    let zone = #"{"single":{"time":"2026-09-23 09:00:00"}}"#
+    let id = await world.makeSchedule(zone, push: push)
+    let update = await world.call("PUT", "/v3/schedules/\(id)", #"{"trigger":\#(trigger)}"#)
+    #expect(update.outcome == "400 8100")
+  }
+
   @Test func `The app has to ask for the fact`() async throws {
     let world = try await GatewayWorld()
     let body = GatewayWorld.schedule(Self.single("2026-09-23 09:00:00"))
