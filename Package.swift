@@ -243,7 +243,7 @@ if isForApple {
       "BorealisBase", in: "Base",
       exclude: [
         "Addresses", "Linux", "Logging", "Settings", "Text/Phrase.swift", "Threads", "Time/LocalTime.swift",
-        "Time/Zone.swift",
+        "Time/Zone.swift", "Time/ZoneFile.swift",
       ]),
     module("BorealisProtocol", in: "DeviceProtocol", ["BorealisBase"]),
     module(
