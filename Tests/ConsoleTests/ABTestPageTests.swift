@@ -90,7 +90,7 @@ import Testing
     let made = await sender.submit(base, fields)
     #expect(made.text.contains("Nice &lt;one&gt;") && made.text.contains("good {x}"))
     #expect(
-      made.text.contains("20 % of the audience take part; the winner is chosen after 1 minute, or earlier"))
+      made.text.contains("20% of the audience takes part; the winner is chosen after 1 minute, or earlier"))
     let test = try #require(world.router.abTests.list(of: app).first)
     let path = "\(base)/\(test.id)"
     let list = await viewer.open(base).text

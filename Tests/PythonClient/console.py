@@ -215,8 +215,9 @@ async def study_results(walk: Walk, phone: Phone) -> None:
 async def search_for_anything(walk: Walk, address: str, key: str, device: str) -> None:
     """Ctrl+K and a name lead to the thing itself, or to a list; on a phone there is a link in place of the field."""
     page = walk.page
-    await page.goto(f"{address}/console/apps/{key}/search?q=n")
+    await page.goto(f"{address}/console/search?q=e")
     await page.get_by_role("heading", name="Search").wait_for()
+    await page.get_by_role("link", name="Northern Lights").wait_for()
     await walk.look("search")
     await page.goto(f"{address}/console/apps/{key}/pushes")
     await page.set_viewport_size({"width": 375, "height": 900})

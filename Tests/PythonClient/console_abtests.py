@@ -25,7 +25,7 @@ async def use_an_ab_test(walk: Any, server: Server, key: str, folder: pathlib.Pa
     await page.get_by_label("Text B").fill("Look what became cheaper")
     await page.get_by_label("Choose the winner earlier").select_option("95")
     await page.get_by_role("button", name="Save").click()
-    await page.get_by_text("or earlier with 95 % confidence").wait_for()
+    await page.get_by_text("or earlier with 95% confidence").wait_for()
     await walk.look("abtest")
     await page.get_by_role("link", name="Send", exact=True).last.click()
     await page.get_by_text("Look what became cheaper").first.wait_for()

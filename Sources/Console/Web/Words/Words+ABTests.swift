@@ -49,7 +49,7 @@ extension Words {
   static let abTestMinutesHint = Phrase("1 to 10080, which is seven days.", "1 至 10080（7 天）。")
   static let abTestEarlier = Phrase("Choose the winner earlier", "提前选出胜出版本")
   static let abTestNotEarlier = Phrase("No", "否")
-  static let abTestConfidence = Phrase("With {} % confidence", "置信度达到 {}% 时")
+  static let abTestConfidence = Phrase("With {}% confidence", "置信度达到 {}% 时")
   static let abTestEarlierHint = Phrase(
     "The figures are looked at ten times, with a two-proportion z-test that accounts for all looks and comparisons.",
     "期间共检查十次数据，采用双比例 z 检验，并已对多次检查和多重比较进行校正。")
@@ -68,9 +68,9 @@ extension Words {
   // MARK: Results
 
   static let abTestPlan = Phrase(
-    "{} % of the audience take part; the winner is chosen after {}.", "{}% 的人群参与测试，{}后选出胜出版本。")
+    "{}% of the audience takes part; the winner is chosen after {}.", "{}% 的人群参与测试，{}后选出胜出版本。")
   static let abTestPlanEarlier = Phrase(
-    "{} % of the audience take part; the winner is chosen after {}, or earlier with {} % confidence.",
+    "{}% of the audience takes part; the winner is chosen after {}, or earlier with {}% confidence.",
     "{}% 的人群参与测试，{}后或置信度达到 {}% 时选出胜出版本。")
   static let minutesOne = Phrase("{} minute", "{} 分钟")
   static let minutesSeveral = Phrase("{} minutes", "{} 分钟")
@@ -127,6 +127,6 @@ enum ABTestWords {
   /// A part of 1 in percent, with one digit behind the point.
   static func percent(_ part: Double) -> String {
     let tenths = Int((part * 1000).rounded())
-    return "\(tenths / 10).\(tenths % 10) %"
+    return "\(tenths / 10).\(tenths % 10)%"
   }
 }
