@@ -1,4 +1,5 @@
 import BorealisBase
+import Core
 import HTTP
 import Model
 
@@ -72,6 +73,43 @@ extension GatewayCall {
       var writer = JSONWriter()
       body(value, &writer)
       answer(200, writer.bytes)
+    }
+  }
+
+  /// Answers with an empty object for a success, or with the error.
+  func finish(_ result: Result<Void, APIError>) {
+    switch result {
+    case .failure(let error): fail(error)
+    case .success: answerEmpty()
+    }
+  }
+}
+
+/// What calls say of things that an app keeps under names.
+extension GatewayCall {
+  /// The number in the path of such a thing; answers the request itself if it is not a number.
+  func number(of kind: String) -> Int64? {
+    let text = captures["\(kind)_id"] ?? ""
+    guard let id = Int64(text) else {
+      fail(.invalidValue("The app has no \(kind) '\(text.prefix(40))'"))
+      return nil
+    }
+    return id
+  }
+
+  /// The name in the body, and what `parse` makes of the rest; answers the request itself when they are
+  /// invalid.
+  func named<Content>(
+    _ parse: (JSONObject) throws(APIError) -> Content
+  ) -> (name: String, Content)? {
+    guard let json = body() else { return nil }
+    do throws(APIError) {
+      guard var object = json.object else { throw .invalidValue("The body must be a JSON object") }
+      let name = try ThingName.take(from: &object)
+      return (name, try parse(object))
+    } catch {
+      fail(error)
+      return nil
     }
   }
 }

@@ -41,7 +41,7 @@ package enum ABTestFailure: NamedThingFailure {
   /// The database failed.
   case storage(StorageError)
 
-  /// What a caller of the push API is told.
+  /// The error for callers of the push API.
   package var apiError: APIError {
     switch self {
     case .unknown(let id): .invalidValue("The app has no A/B test \(id)")
@@ -70,7 +70,7 @@ package struct ABTests: Sendable {
 
   /// An app's tests, by name.
   package func list(of app: App) -> [ABTest] {
-    app.abTests.all.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    app.abTests.all
   }
 
   /// A test of an app.
@@ -108,15 +108,10 @@ package struct ABTests: Sendable {
     reply: @escaping Reply<Void>
   ) {
     let now = time.now()
-    store.remove(
-      id, of: app.id, noting: entry,
-      reply: { result in
-        if case .success = result { app.abTests.remove(id) }
-        reply(result)
-      },
-      { transaction throws(StorageError) in
-        try transaction.abTests.delete(id, app: app.id, at: now)
-      })
+    store.remove(id, of: app.id, in: app.abTests, noting: entry, reply: reply) {
+      transaction throws(StorageError) in
+      try transaction.abTests.delete(id, app: app.id, at: now)
+    }
   }
 
   private func write(
@@ -126,12 +121,7 @@ package struct ABTests: Sendable {
   ) {
     expectSegment(of: design, app) { fault in
       if let fault { return reply(.failure(fault)) }
-      store.keep(
-        id, of: app.id, noting: entry,
-        reply: { (result: Result<ABTest, ABTestFailure>) in
-          if case .success(let test) = result { app.abTests.set(test) }
-          reply(result)
-        }, body)
+      store.keep(id, of: app.id, in: app.abTests, noting: entry, reply: reply, body)
     }
   }
 

@@ -13,6 +13,8 @@ protocol NamedThing: Sendable {
 
   /// Its number, by which pushes name it.
   var id: Int64 { get }
+  /// What people call it.
+  var name: String { get }
   /// Nil if what is stored cannot be read.
   init?(_ row: Row)
 }
@@ -37,7 +39,10 @@ final class NamedTable<Thing: NamedThing>: Sendable {
 
   func find(_ id: Int64) -> Thing? { things.withLock { $0[id] } }
 
-  var all: [Thing] { things.withLock { Array($0.values) } }
+  /// All, by name.
+  var all: [Thing] {
+    things.withLock { Array($0.values) }.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+  }
 
   func set(_ thing: Thing) { things.withLock { $0[thing.id] = thing } }
 
@@ -60,7 +65,7 @@ package enum ThingName {
     (1...longest).contains(text.utf8.count) && text.isPlainLine
   }
 
-  /// Takes the member `name` out of an object that an API got. 1003 if that is no name.
+  /// Takes the member `name` out of an object that an API got. 1003 if it is not a valid name.
   package static func take(from object: inout JSONObject) throws(APIError) -> String {
     guard let name = object.remove("name")?.string, isValid(name) else {
       throw .invalidValue("name must be a string of 1 to \(longest) bytes without control characters")
@@ -71,24 +76,26 @@ package enum ThingName {
 
 extension Store {
   /// Stores something under a name, with the entry in the audit log that `entry` makes of it, and gives it as
-  /// it is stored.
+  /// it is stored. `table` has those in memory, if they are there.
   func keep<Thing: NamedThing>(
-    _ id: Int64, of app: AppID, noting entry: @escaping @Sendable (Thing) -> AuditRow?,
+    _ id: Int64, of app: AppID, in table: NamedTable<Thing>? = nil,
+    noting entry: @escaping @Sendable (Thing) -> AuditRow?,
     reply: @escaping @Sendable (Result<Thing, Thing.Failure>) -> Void,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> NamedStorage<Thing.Row>
   ) {
     write(of: app) { transaction throws(StorageError) in
       let storage = try body(transaction)
-      if case .stored(let row) = storage, let entry = Thing(row).flatMap(entry) {
-        try transaction.audit.add(entry)
-      }
+      if case .stored(let row) = storage { try transaction.note(row, entry) }
       return storage
     } completion: { result in
       switch result {
       case .failure(let error): reply(.failure(.storage(error)))
       case .success(.stored(let row)):
-        let unreadable = Thing.Failure.storage(StorageError(.corrupt, "what was stored cannot be read"))
-        reply(Thing(row).map { .success($0) } ?? .failure(unreadable))
+        guard let thing = Thing(row) else {
+          return reply(.failure(.storage(StorageError(.corrupt, "what was stored cannot be read"))))
+        }
+        table?.set(thing)
+        reply(.success(thing))
       case .success(.nameTaken): reply(.failure(.nameTaken))
       case .success(.full): reply(.failure(.full))
       case .success(.unknown): reply(.failure(.unknown(id)))
@@ -98,24 +105,34 @@ extension Store {
 
   /// Deletes something that was kept under a name, with an entry in the audit log.
   func remove<Thing: NamedThing>(
-    _ id: Int64, of app: AppID, noting entry: @escaping @Sendable (Thing) -> AuditRow?,
+    _ id: Int64, of app: AppID, in table: NamedTable<Thing>? = nil,
+    noting entry: @escaping @Sendable (Thing) -> AuditRow?,
     reply: @escaping @Sendable (Result<Void, Thing.Failure>) -> Void,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> NamedDeletion<Thing.Row>
   ) {
     write(of: app) { transaction throws(StorageError) in
       let deletion = try body(transaction)
-      if case .deleted(let row) = deletion, let entry = Thing(row).flatMap(entry) {
-        try transaction.audit.add(entry)
-      }
+      if case .deleted(let row) = deletion { try transaction.note(row, entry) }
       return deletion
     } completion: { result in
       switch result {
       case .failure(let error): reply(.failure(.storage(error)))
-      case .success(.deleted): reply(.success(()))
+      case .success(.deleted):
+        table?.remove(id)
+        reply(.success(()))
       case .success(.unknown): reply(.failure(.unknown(id)))
       case .success(.inUse(let uses, let count)): reply(.failure(.inUse(uses, count: count)))
       }
     }
+  }
+}
+
+extension WriteTransaction {
+  /// Adds the entry in the audit log, if there is to be one.
+  fileprivate func note<Thing: NamedThing>(
+    _ row: Thing.Row, _ entry: (Thing) -> AuditRow?
+  ) throws(StorageError) {
+    if let entry = Thing(row).flatMap(entry) { try audit.add(entry) }
   }
 }
 

@@ -43,7 +43,7 @@ package enum SegmentFailure: NamedThingFailure {
   /// The database failed.
   case storage(StorageError)
 
-  /// What a caller of the push API is told.
+  /// The error for callers of the push API.
   package var apiError: APIError {
     switch self {
     case .unknown(let id): .invalidValue("The app has no segment \(id)")

@@ -39,7 +39,7 @@ package enum TemplateFailure: NamedThingFailure {
   /// The database failed.
   case storage(StorageError)
 
-  /// What a caller of the push API is told.
+  /// The error for callers of the push API.
   package var apiError: APIError {
     switch self {
     case .unknown(let id): .invalidValue("The app has no template \(id)")
@@ -79,7 +79,7 @@ package struct Templates: Sendable {
 
   /// An app's templates, by name.
   package func list(of app: App) -> [Template] {
-    app.templates.all.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    app.templates.all
   }
 
   /// A template of an app.
@@ -92,7 +92,8 @@ package struct Templates: Sendable {
     reply: @escaping Reply<Template>
   ) {
     let now = time.now()
-    write(0, of: app, entry, reply) { transaction throws(StorageError) in
+    store.keep(0, of: app.id, in: app.templates, noting: entry, reply: reply) {
+      transaction throws(StorageError) in
       try transaction.templates.add(
         app: app.id, name: name, body: JSONWriter.serialize(.object(content.json)), limit: Self.most, at: now)
     }
@@ -106,7 +107,8 @@ package struct Templates: Sendable {
     reply: @escaping Reply<Template>
   ) {
     let now = time.now()
-    write(id, of: app, entry, reply) { transaction throws(StorageError) in
+    store.keep(id, of: app.id, in: app.templates, noting: entry, reply: reply) {
+      transaction throws(StorageError) in
       let stored = try transaction.templates.change(
         id, app: app.id, name: name, body: JSONWriter.serialize(.object(content.json)), at: now)
       if case .stored = stored { try transaction.schedules.forgetApprovals(ofTemplate: id) }
@@ -120,27 +122,9 @@ package struct Templates: Sendable {
     reply: @escaping Reply<Void>
   ) {
     let now = time.now()
-    store.remove(
-      id, of: app.id, noting: entry,
-      reply: { result in
-        if case .success = result { app.templates.remove(id) }
-        reply(result)
-      },
-      { transaction throws(StorageError) in
-        try transaction.templates.delete(id, app: app.id, at: now)
-      })
-  }
-
-  private func write(
-    _ id: Int64, of app: App, _ entry: @escaping @Sendable (Template) -> AuditRow?,
-    _ reply: @escaping Reply<Template>,
-    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> NamedStorage<TemplateRow>
-  ) {
-    store.keep(
-      id, of: app.id, noting: entry,
-      reply: { result in
-        if case .success(let template) = result { app.templates.set(template) }
-        reply(result)
-      }, body)
+    store.remove(id, of: app.id, in: app.templates, noting: entry, reply: reply) {
+      transaction throws(StorageError) in
+      try transaction.templates.delete(id, app: app.id, at: now)
+    }
   }
 }

@@ -50,7 +50,7 @@ struct ABTestController: GatewayController {
 
   private func delete(_ call: GatewayCall) {
     guard let (app, test) = test(call) else { return }
-    router.abTests.delete(test.id, of: app) { Self.finish(call, $0) }
+    router.abTests.delete(test.id, of: app) { call.finish($0.mapError(\.apiError)) }
   }
 
   /// `GET /v1/abtests/{abtest_id}/runs`: the latest runs and how their contents do.
@@ -76,17 +76,10 @@ struct ABTestController: GatewayController {
   /// `POST /v1/abtests/{abtest_id}/stop`: nobody gets a winner.
   private func stop(_ call: GatewayCall) {
     guard let (app, test) = test(call) else { return }
-    router.abTestRuns.stop(test.id, of: app) { Self.finish(call, $0) }
+    router.abTestRuns.stop(test.id, of: app) { call.finish($0.mapError(\.apiError)) }
   }
 
   // MARK: Helpers
-
-  private static func finish(_ call: GatewayCall, _ result: Result<Void, ABTestFailure>) {
-    switch result {
-    case .failure(let error): call.fail(error.apiError)
-    case .success: call.answerEmpty()
-    }
-  }
 
   private func answer(_ call: GatewayCall, _ result: Result<ABTest, ABTestFailure>) {
     switch result {
@@ -95,7 +88,7 @@ struct ABTestController: GatewayController {
     }
   }
 
-  /// The test in the path; answers the request itself if the app has none such.
+  /// The test in the path; answers the request itself if there is none.
   private func test(_ call: GatewayCall) -> (App, ABTest)? {
     guard let app = call.app else { return nil }
     let text = call.captures["abtest_id"] ?? ""
@@ -108,14 +101,8 @@ struct ABTestController: GatewayController {
 
   /// Name and design in the body; answers the request itself when they are invalid.
   private func content(_ call: GatewayCall, _ app: App) -> (name: String, ABTestDesign)? {
-    guard let json = call.body() else { return nil }
-    do throws(APIError) {
-      guard var object = json.object else { throw .invalidValue("The body must be a JSON object") }
-      let name = try ThingName.take(from: &object)
-      return (name, try ABTestDesign.parse(object, rules: gateway.pushRules(of: app)))
-    } catch {
-      call.fail(error)
-      return nil
+    call.named { object throws(APIError) in
+      try ABTestDesign.parse(object, rules: gateway.pushRules(of: app))
     }
   }
 

@@ -76,12 +76,7 @@ struct SegmentController: GatewayController {
 
   private func delete(_ call: GatewayCall) {
     guard let app = call.app, let id = id(call) else { return }
-    router.segments.delete(id, of: app) { result in
-      switch result {
-      case .failure(let error): call.fail(error.apiError)
-      case .success: call.answerEmpty()
-      }
-    }
+    router.segments.delete(id, of: app) { call.finish($0.mapError(\.apiError)) }
   }
 
   // MARK: Helpers
@@ -96,12 +91,7 @@ struct SegmentController: GatewayController {
 
   /// The segment in the path; answers the request itself if it is not a number.
   private func id(_ call: GatewayCall) -> Int64? {
-    let text = call.captures["segment_id"] ?? ""
-    guard let id = Int64(text) else {
-      call.fail(.invalidValue("The app has no segment '\(text.prefix(40))'"))
-      return nil
-    }
-    return id
+    call.number(of: "segment")
   }
 
   /// Name and condition in the body; answers the request itself when they are invalid.

@@ -50,12 +50,7 @@ struct TemplateController: GatewayController {
 
   private func delete(_ call: GatewayCall) {
     guard let app = call.app, let id = id(call) else { return }
-    router.templates.delete(id, of: app) { result in
-      switch result {
-      case .failure(let error): call.fail(error.apiError)
-      case .success: call.answerEmpty()
-      }
-    }
+    router.templates.delete(id, of: app) { call.finish($0.mapError(\.apiError)) }
   }
 
   // MARK: Helpers
@@ -70,25 +65,12 @@ struct TemplateController: GatewayController {
 
   /// The template in the path; answers the request itself if it is not a number.
   private func id(_ call: GatewayCall) -> Int64? {
-    let text = call.captures["template_id"] ?? ""
-    guard let id = Int64(text) else {
-      call.fail(.invalidValue("The app has no template '\(text.prefix(40))'"))
-      return nil
-    }
-    return id
+    call.number(of: "template")
   }
 
   /// Name and texts in the body; answers the request itself when they are invalid.
   private func content(_ call: GatewayCall) -> (name: String, PushTemplate)? {
-    guard let json = call.body() else { return nil }
-    do throws(APIError) {
-      guard var object = json.object else { throw .invalidValue("The body must be a JSON object") }
-      let name = try ThingName.take(from: &object)
-      return (name, try PushTemplate.parse(object))
-    } catch {
-      call.fail(error)
-      return nil
-    }
+    call.named { object throws(APIError) in try PushTemplate.parse(object) }
   }
 
   private static func write(_ template: Template, _ zone: any Zone, to writer: inout JSONWriter) {
