@@ -1,5 +1,6 @@
 import BorealisBase
 import HTTP
+import PushTesting
 import Storage
 import Testing
 
@@ -43,12 +44,26 @@ import Testing
     let second = Browser(world)
     _ = await second.submit(
       "/console/login", ["email": "pat@example.com", "password": ConsoleWorld.password])
+    // More than the page lists.
+    try await world.store.change { transaction throws(StorageError) in
+      guard let pat = try transaction.people.find(email: "pat@example.com") else { return }
+      for number in 0..<120 as Range<UInt8> {
+        try transaction.consoleSessions.add(
+          tokenHash: [UInt8](repeating: number, count: 32), of: pat.id, address: "", agent: "old",
+          at: Timestamp(milliseconds: 0))
+      }
+    }
     #expect(await second.open("/console/me").text.contains("Log out everywhere else"))
     #expect(await first.call("GET", "/console/me").status == 200)
     let ended = await second.submit("/console/me/sessions/end-others")
     #expect(ended.text.contains("All other sessions were ended."))
     #expect(!ended.text.contains("Log out everywhere else"))
     #expect(await first.call("GET", "/console/me").status == 303)
+    let left = try await world.store.look { transaction throws(StorageError) -> Int in
+      guard let pat = try transaction.people.find(email: "pat@example.com") else { return 0 }
+      return try transaction.consoleSessions.all(of: pat.id).count
+    }
+    #expect(left == 1)
     #expect(await second.call("GET", "/console/me").status == 200)
   }
 }

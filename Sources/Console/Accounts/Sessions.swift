@@ -131,11 +131,19 @@ package struct Sessions: Sendable {
     than kept: Int64, of person: PersonID, noting entry: AuditRow
   ) async -> Result<Void, StorageError> {
     await store.write { transaction throws(StorageError) in
-      for session in try transaction.consoleSessions.all(of: person) where session.id != kept {
-        guard try transaction.consoleSessions.end(session.id, of: person) else { continue }
-        var noted = entry
-        noted.target = session.agent
-        try transaction.audit.add(noted)
+      func others() throws(StorageError) -> [ConsoleSessionRow] {
+        try transaction.consoleSessions.all(of: person).filter { $0.id != kept }
+      }
+      // Only so many are read at a time.
+      var rest = try others()
+      while !rest.isEmpty {
+        for session in rest {
+          _ = try transaction.consoleSessions.end(session.id, of: person)
+          var noted = entry
+          noted.target = session.agent
+          try transaction.audit.add(noted)
+        }
+        rest = try others()
       }
     }
   }
