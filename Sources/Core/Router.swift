@@ -143,7 +143,7 @@ package final class Router: Sendable {
     loading = Loading(
       store: store, scope: scope, time: time, log: log, apps: table, imports: imports, callbacks: callbacks,
       channels: channels, ids: ids, statistics: statistics, writeBehind: writeBehind, contents: contents,
-      schedules: schedules, fallbacks: fallbacks)
+      schedules: schedules, zone: zone, fallbacks: fallbacks)
     let requestLog = RequestLog(
       store: store, scope: scope, extent: options.requestLog, time: time, apps: table)
     self.requestLog = requestLog

@@ -74,6 +74,25 @@ import Testing
     #expect(app.plan.name == "free" && changed.contains("600"))
   }
 
+  @Test func `Notifications of a day are limited by class`() async throws {
+    let world = try ConsoleWorld()
+    let account = try await world.account("some")
+    let app = try await world.app(of: account)
+    let admin = try await world.member(.admin, of: account, name: "ada")
+    let path = "/console/apps/\(app.key.text)/settings/limits"
+    _ = await admin.open(path)
+    for (normal, marketing) in [("", "1"), ("-1", "1"), ("3", "101"), ("3", "x")] {
+      let answer = await admin.submit("\(path)/caps", ["normal": normal, "marketing": marketing])
+      #expect(answer.status == 422 && answer.text.contains("from 0 to 100"), "\(normal) \(marketing)")
+    }
+    #expect(app.caps == CapsRow())
+    let saved = await admin.submit("\(path)/caps", ["normal": "3", "marketing": "1"])
+    #expect(saved.status == 200 && app.caps == CapsRow(normal: 3, marketing: 1))
+    #expect(saved.text.contains(/name="normal" type="number" value="3"/))
+    let audit = await admin.open("/console/accounts/\(account.rawValue)/audit").text
+    #expect(audit.contains("changed how many notifications a device gets in a day"))
+  }
+
   @Test func `Callbacks are set up, the secret is shown once, and they are turned off`() async throws {
     let world = try ConsoleWorld()
     let account = try await world.account("some")

@@ -242,7 +242,7 @@ async def rest(walk: Any, address: str, key: str) -> None:
     await walk.look("callbacks")
     await page.get_by_role("link", name="Plan and limits").click()
     await page.get_by_label("Networks, one per line").fill("127.0.0.0/8\n::1/128")
-    await page.get_by_role("button", name="Save").click()
+    await page.locator("form", has=page.locator("#networks")).get_by_role("button", name="Save").click()
     await page.get_by_text("Saved.").wait_for()
     await walk.look("limits")
     await page.goto(f"{address}/console/accounts/1/groups")

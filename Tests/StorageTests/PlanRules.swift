@@ -55,6 +55,10 @@ enum PlanRules {
       "SELECT msg_id, created_at, target_count FROM push INDEXED BY push_app",
       "what is not counted, at the start"
     ),
+    (
+      "SELECT traits, target, targets, unreached FROM push",
+      "the pushes of the day, loading an app with limits"
+    ),
     ("SELECT id, cid, is_send, next_local, next_at, last_local, last_at FROM schedule", "at the start"),
     ("SELECT test_id FROM abtest_run WHERE app_id = ?", "a page; a test has one run at a time"),
     ("SELECT coalesce(max(id), 0) FROM (", "the last one of each table, at the start"),

@@ -31,17 +31,19 @@ extension Acceptance {
     }
     switch result {
     case .success(var push):
-      (push.refusal, push.reach) = (refusal, max(part.reach, audience.count))
+      push.refusal = refusal ?? push.counted?.refusal
+      push.reach = max(part.reach, audience.count)
       part.state = .routed(push)
     case .failure(let fault): part.state = .refused(fault)
     }
   }
 
-  /// A push with its routes.
+  /// A push with its routes, counted for those who get it.
   private func routed(
-    _ asked: AcceptRequest, _ audience: Recipients, leftOut: NumberSet, in app: App, at now: Timestamp
+    _ asked: AcceptRequest, _ matching: Recipients, leftOut: NumberSet, in app: App, at now: Timestamp
   ) -> NewPush {
-    var request = asked
+    var (request, audience) = (asked, matching)
+    let counted = count(&audience, for: request, in: app, at: now)
     let languages = request.push.fixLanguages(for: audience, in: app.directory)
     var plan = app.directory.plan(
       audience, RouteTerms(request.push, offers: channels.offers(request, in: app)))
@@ -50,7 +52,7 @@ extension Acceptance {
     let seconds = wish == 0 ? options.onlineOnlySeconds : Int64(wish)
     // So that the last device has as long as it would have without pacing.
     return NewPush(
-      request: request, audience: audience, leftOut: leftOut, plan: plan,
+      request: request, audience: audience, leftOut: leftOut, counted: counted, plan: plan,
       expiresIn: seconds + request.pacingMinutes * 60, at: now)
   }
 
@@ -62,8 +64,8 @@ extension Acceptance {
   ) -> Result<NewPush, APIError> {
     let split = ABTestSplit(
       audience, by: test.design, seed: UInt64(bitPattern: now.milliseconds) ^ UInt64(bitPattern: test.id))
-    var pushes: [NewPush] = []
-    for (place, (content, group)) in zip(test.contents, split.groups).enumerated() {
+    var requests: [AcceptRequest] = []
+    for (place, content) in test.contents.enumerated() {
       var one = request
       (one.push, one.object) = (content.ofABTest(test.id), content.resolved)
       if let most = app.plan.maxTimeToLive { one.push.options.limitDefaultTimeToLive(to: most) }
@@ -71,12 +73,28 @@ extension Acceptance {
         one.note = nil
         if let fault = fault(one, in: app) { return .failure(fault) }
       }
-      pushes.append(
-        routed(one, Recipients(group), leftOut: place > 0 ? NumberSet() : leftOut, in: app, at: now))
+      requests.append(one)
+    }
+    // Only now, when nothing refuses a content any more: routing counts.
+    let pushes = zip(requests, split.groups).enumerated().map { place, one in
+      routed(one.0, Recipients(one.1), leftOut: place > 0 ? NumberSet() : leftOut, in: app, at: now)
     }
     guard var first = pushes.first else { return .failure(.internalError) }
     first.start = ABTestStart(test, others: Array(pushes.dropFirst()), rest: split.rest)
     return .success(first)
+  }
+
+  /// Counts a notification of a limited class for its audience, and leaves out those that had as many today
+  /// as they may.
+  private func count(
+    _ audience: inout Recipients, for request: AcceptRequest, in app: App, at now: Timestamp
+  ) -> CountedAudience? {
+    guard let pushClass = request.push.limitedClass, let limit = app.caps[pushClass] else { return nil }
+    let (all, day) = (audience.numbers, localDay(now))
+    let capped = app.counts.add(all, pushClass, limit: limit, on: day)
+    if !capped.isEmpty { audience = audience.subtracting(capped) }
+    return CountedAudience(
+      pushClass: pushClass, numbers: all.subtracting(capped), capped: capped, limit: limit, day: day)
   }
 
   /// Stores a part that has its routes, on the writer's thread.
@@ -131,7 +149,7 @@ extension Acceptance {
     {
       return .refused(.requestRepeated)
     }
-    guard push.audienceCount > 0 else { return .refused(push.refusal ?? .noTarget) }
+    guard push.recipients > 0 else { return .refused(push.refusal ?? .noTarget) }
     guard !app.isDeleted else { return .refused(.authenticationFailed) }
     // Here alone, where every push comes by, with the audience that it goes to.
     let devices = max(push.devices, push.reach)

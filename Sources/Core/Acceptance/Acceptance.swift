@@ -251,7 +251,11 @@ package final class Acceptance: Sendable {
   /// Lets go of what a part holds that was not stored.
   private func drop(_ part: AcceptancePart) {
     if part.paid > 0 { giveBack(part.paid, to: part.app) }
-    guard case .routed(let push) = part.state, let old = part.request.overrides else { return }
+    guard case .routed(let push) = part.state else { return }
+    for counted in push.contents.compactMap(\.counted) {
+      part.app.counts.remove(counted.numbers, counted.pushClass, on: counted.day)
+    }
+    guard let old = part.request.overrides else { return }
     channels.resume(old, of: part.app, by: push.holder)
   }
 }

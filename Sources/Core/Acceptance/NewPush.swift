@@ -15,6 +15,8 @@ struct NewPush: Sendable {
   var start: ABTestStart?
   /// Members of the audience with those whose turn is at another time.
   var reach = 0
+  /// What was counted for its audience, and is given back if it is not stored; nil if nothing is limited.
+  let counted: CountedAudience?
   /// Why it is not sent, if the audience has no member.
   var refusal: APIError?
   /// Which way it goes to whom.
@@ -35,7 +37,7 @@ struct NewPush: Sendable {
   private let later: [LegTargetsRow]
   private let single: RegistrationNumber?
   private let iosBytes: [UInt8]?
-  private let unreachedBytes, leftOutBytes: [UInt8]?
+  private let unreachedBytes, leftOutBytes, cappedBytes: [UInt8]?
   /// When each device gets it, nil for at once.
   let pacing: PacingWindow?
   /// What is kept for looking back.
@@ -43,16 +45,20 @@ struct NewPush: Sendable {
 
   /// Encodes what the database keeps, so that the writer's thread need not.
   init(
-    request: AcceptRequest, audience: Recipients, leftOut: NumberSet, plan: RoutePlan,
-    expiresIn seconds: Int64, at now: Timestamp
+    request: AcceptRequest, audience: Recipients, leftOut: NumberSet, counted: CountedAudience?,
+    plan: RoutePlan, expiresIn seconds: Int64, at now: Timestamp
   ) {
     self.request = request
     leftOutBytes = leftOut.isEmpty ? nil : leftOut.serialized()
+    self.counted = counted
+    cappedBytes = counted.flatMap { $0.capped.isEmpty ? nil : $0.capped.serialized() }
     audienceCount = audience.count
     self.plan = plan
     self.now = now
     expires = now.adding(seconds: seconds)
-    source = request.source
+    var source = request.source
+    if let counted { source.traits.insert(counted.pushClass == .marketing ? .countsAsMarketing : .counts) }
+    self.source = source
     content = request.push.content
     content.overrides = request.overrides
     contentBytes = content.encode()
@@ -95,6 +101,12 @@ struct NewPush: Sendable {
       targets: plan.later.reduce(into: NumberSet()) { $0.formUnion($1.targets.numbers) },
       dueAt: now.adding(seconds: seconds), seconds: seconds)
   }
+
+  /// Every content of it: itself, and the others of an A/B test.
+  var contents: [NewPush] { [self] + (start?.others ?? []) }
+
+  /// Devices that get one of its contents now.
+  var recipients: Int { contents.reduce(0) { $0 + $1.audienceCount } }
 
   /// How many devices the push is for, with all contents of an A/B test and the winner.
   var devices: Int { audienceCount + (start?.devices ?? 0) }
@@ -144,12 +156,14 @@ struct NewPush: Sendable {
   /// What is stored of it.
   func row(_ id: MessageID, app: AppID) -> PushRow {
     let legs = plan.vendors.map { LegTargetsRow(leg: $0.leg, targets: $0.targets.numbers.serialized()) }
-    return PushRow(
+    var row = PushRow(
       id: id, app: app, createdAt: now, expiresAt: expires, sendno: request.sendno,
       platforms: request.push.namedPlatforms, target: single, targets: targetBytes, ownTargets: ownBytes,
       legs: legs, iosTargets: iosBytes,
       unreached: unreachedBytes, leftOut: leftOutBytes, isOnlineOnly: request.push.options.timeToLive == 0,
       targetCount: UInt32(clamping: audienceCount), strategy: request.push.options.strategy.number,
       overrides: request.overrides, content: contentBytes, languages: languageBytes)
+    row.capped = cappedBytes
+    return row
   }
 }

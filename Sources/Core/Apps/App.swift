@@ -28,6 +28,7 @@ package final class App: Sendable {
     var importsFrom: Timestamp
     var facts: DeviceFactSet
     var brakes: BrakesRow
+    var caps: CapsRow
 
     init(_ row: AppRow) {
       name = row.name
@@ -39,6 +40,7 @@ package final class App: Sendable {
       importsFrom = row.importsFrom
       facts = row.facts
       brakes = row.brakes
+      caps = row.caps
     }
   }
 
@@ -48,6 +50,8 @@ package final class App: Sendable {
   let templates = NamedTable<Template>()
   /// A/B tests that pushes may name.
   let abTests = NamedTable<ABTest>()
+  /// How many notifications its devices were to get today.
+  let counts = DayCounts()
   /// Its calls that the log of requests has not stored.
   let requests = PendingRequests()
   private let deleted = Atomic<Bool>(false)
@@ -168,6 +172,9 @@ package final class App: Sendable {
 
   /// What keeps a person from pushing to many devices alone.
   package var brakes: BrakesRow { access.withLock { $0.brakes } }
+
+  /// How many notifications a device gets in a day.
+  package var caps: CapsRow { access.withLock { $0.caps } }
 
   /// The facts of devices that it asks for.
   package var facts: DeviceFactSet { access.withLock { $0.facts } }

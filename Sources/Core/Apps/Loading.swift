@@ -17,6 +17,7 @@ struct Loading {
   let writeBehind: WriteBehind
   let contents: ContentCache
   let schedules: Schedules
+  let zone: any Zone
   let fallbacks: Fallbacks
 
   /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
@@ -112,6 +113,21 @@ struct Loading {
       app.directory.reserve(try transaction.registrations.count(app: app.id))
       try transaction.registrations.deliveryRows(app: app.id) { app.directory.insert(RegistrationEntry($0)) }
       try transaction.tokens.others(app: app.id) { app.directory.setToken($0) }
+      try count(app, transaction)
+    }
+  }
+
+  /// Counts the notifications of the day for those that they were for.
+  private func count(_ app: App, _ transaction: ReadTransaction) throws(StorageError) {
+    guard app.caps != CapsRow() else { return }
+    let today = zone.local(time.now()).date
+    let midnight = zone.moment(of: LocalTime(date: today, secondOfDay: 0))
+    try transaction.pushes.counted(app: app.id, from: MessageID(firstAt: midnight)) { push in
+      var numbers = push.target.map { NumberSet([$0]) } ?? NumberSet()
+      for bytes in [push.targets, push.unreached] {
+        if let more = bytes.flatMap({ NumberSet(serialized: $0) }) { numbers.formUnion(more) }
+      }
+      app.counts.load(numbers, push.isMarketing ? .marketing : .normal, on: today.dayNumber)
     }
   }
 

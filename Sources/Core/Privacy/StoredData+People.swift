@@ -97,7 +97,7 @@ extension StoredData {
       for: "to deliver it, and the history",
       in: .columns(
         "push",
-        "msg_id app_id created_at expires_at sendno platforms target targets target_count strategy overrides content replaced_by own_targets ios_targets unreached online_only traits object left_out languages"
+        "msg_id app_id created_at expires_at sendno platforms target targets target_count strategy overrides content replaced_by own_targets ios_targets unreached online_only traits object left_out languages capped"
       ),
       until: "`--keep-pushes` is over, or the person is erased and nobody else got it"),
     StoredDatum(

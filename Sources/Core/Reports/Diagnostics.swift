@@ -284,6 +284,7 @@ extension WhyFacts {
   fileprivate mutating func add(_ targets: PushTargets, _ rows: TargetRows, of number: RegistrationNumber) {
     isTarget = targets.all.contains(number)
     isLeftOut = rows.push.leftOut.flatMap { NumberSet(serialized: $0) }?.contains(number) ?? false
+    isCapped = rows.push.capped.flatMap { NumberSet(serialized: $0) }?.contains(number) ?? false
     isUnreached = isTarget && !targets.own.contains(number) && !targets.meantForVendors.contains(number)
     let isOnly = rows.push.target == number
     // The moment of an end is that of a single device only if the push was for it alone.

@@ -13,6 +13,8 @@ package struct PushReport: Sendable {
   package let audience: Int
   /// How many it left out since they show no notifications.
   package let leftOut: Int
+  /// How many had as many notifications on that day as they may.
+  package let capped: Int
   /// The push in a word.
   package let status: PushStatus
   /// When it ended so; nil as long as it is open, or if that is not known.
@@ -40,6 +42,7 @@ package struct PushReport: Sendable {
     strategy = Strategy(number: push.strategy) ?? .jpush
     audience = Int(push.targetCount)
     leftOut = push.leftOut.flatMap { NumberSet(serialized: $0)?.count } ?? 0
+    capped = push.capped.flatMap { NumberSet(serialized: $0)?.count } ?? 0
     withdrawal = rows.withdrawal
     let stored = rows.outcome.flatMap { $0.status == .open ? nil : $0 }
     status = PushStatus(targets, withdrawal, stored?.status, isAlive: now < expiresAt)

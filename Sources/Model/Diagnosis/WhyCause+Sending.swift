@@ -107,6 +107,11 @@ extension WhyCause {
     "left_out", .checkPermission,
     "The push left out devices that show no notifications: this one had reported that they are off, or that its user has opted out.",
     "推送过滤了不展示通知的设备：此设备曾上报通知权限已关闭，或用户已拒收推送。")
+  /// The device had as many notifications on that day as it may.
+  package static let capped = WhyCause(
+    "capped", .raiseCap,
+    "The device had as many notifications of this class on that day as the app allows.",
+    "该设备当日收到的此类通知已达应用设置的上限。")
   /// The device has no token for the Live Activity.
   package static let noLiveActivity = WhyCause(
     "no_live_activity", .startLiveActivity,
@@ -137,7 +142,8 @@ extension WhyCause {
     .registrationUnknown, .registrationReplaced, .registrationDeleted, .registeredLater, .notRegistered,
     .otherPlatform, .nothingForPlatform, .aliasBoundLater, .aliasNotBound, .aliasFull, .tagBoundLater,
     .tagNotBound, .tagRemoved, .tagExcluded,
-    .notNamed, .notInSegment, .notInABTest, .otherZone, .notTestDevice, .blocked, .leftOut, .noLiveActivity,
+    .notNamed, .notInSegment, .notInABTest, .otherZone, .notTestDevice, .blocked, .leftOut, .capped,
+    .noLiveActivity,
     .audienceUnknown,
     .recalled, .overridden,
     .stillSpreading,

@@ -13,6 +13,8 @@ package struct WhyFacts: Equatable, Sendable {
   package var isTarget: Bool
   /// Whether the push left it out since it showed no notifications, by what it had reported.
   package var isLeftOut = false
+  /// Whether the push left it out since it had as many notifications on that day as it may.
+  package var isCapped = false
   /// Whether it is there, but no channel could reach it.
   package var isUnreached = false
   /// The way over the direct connection.

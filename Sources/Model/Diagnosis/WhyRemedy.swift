@@ -61,6 +61,11 @@ extension WhyRemedy {
     "unblock",
     "Remove the device from the black list, then send again.",
     "将设备移出黑名单后重新发送。")
+  /// Send less, or allow more.
+  package static let raiseCap = WhyRemedy(
+    "raise_cap",
+    "Send fewer notifications in a day, raise the limit under Settings, or state with `classification` 1 that it is a system notification.",
+    "减少每日通知条数、在设置中调高上限，或用 classification 1 声明为系统消息。")
   /// Have the app report the token of the Live Activity.
   package static let startLiveActivity = WhyRemedy(
     "start_live_activity",
@@ -183,7 +188,7 @@ extension WhyRemedy {
   /// All that are no channel's own.
   package static let general: [WhyRemedy] = [
     .refreshRegistration, .addressPlatform, .bindFirst, .freeAlias, .changeAudience, .lookAtSchedule,
-    .addTestDevice, .unblock,
+    .addTestDevice, .unblock, .raiseCap,
     .startLiveActivity, .sendAgain, .wait, .uploadCredential, .mendCredential, .verifyCredential,
     .registerToken,
     .awaitReinstall, .shorten, .lookUpChannelReason, .extendLifetime, .changeStrategy, .keepAlive, .openApp,

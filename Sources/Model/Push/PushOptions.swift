@@ -34,6 +34,8 @@ package struct PushOptions: Equatable, Sendable {
   /// Seconds that a device which is online has for its acknowledgement before the channel of its vendor
   /// brings the notification, an extension of JPush's options; nil for any time.
   package var fallbackAfter: Int?
+  /// What the sender says that it is: 0 marketing, 1 a system notification; nil if it does not say.
+  package var classification: Int64?
   /// What the sender wishes of single channels.
   package var wishes: ChannelWishes
   /// Contents that only devices read, an extension of JPush's options.
@@ -157,6 +159,7 @@ extension PushOptions {
       }
       options.apnsPriority = UInt8(number)
     }
+    options.classification = try fields.integer("classification", in: 0...1)
     options.wishes = try ChannelWishes(fields, rules: rules)
     if let strategy = try strategy(fields) {
       options.strategy = strategy

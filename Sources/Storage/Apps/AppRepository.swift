@@ -83,7 +83,7 @@ extension AppRepository {
       facts: DeviceFactSet(rawValue: row.integer("facts", as: UInt16.self)),
       hasErasedFacts: !row.isNull("erased_facts_from"),
       plan: PlanRow(row, name: "plan"))
-    app.brakes = BrakesRow(row)
+    (app.brakes, app.caps) = (BrakesRow(row), CapsRow(row))
     return app
   }
 

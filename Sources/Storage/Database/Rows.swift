@@ -35,6 +35,8 @@ package struct AppRow: Sendable, Equatable {
   package var plan: PlanRow
   /// What keeps a person from pushing to many devices alone.
   package var brakes = BrakesRow()
+  /// How many notifications a device gets in a day.
+  package var caps = CapsRow()
   /// Its API keys that are not revoked, by number.
   package var keys: [APIKeyRow] = []
 
@@ -201,6 +203,8 @@ package struct PushRow: Sendable, Equatable {
   /// Those that it left out since they show no notifications, in the router's encoding; nil for nobody. They
   /// are not members of its audience.
   package var leftOut: [UInt8]?
+  /// Members of its audience that had as many notifications as they may, the same way; nil for none.
+  package var capped: [UInt8]?
   /// Whether it is only for those who are online when it is accepted.
   package var isOnlineOnly: Bool
   /// How many members its audience has.
@@ -367,6 +371,7 @@ extension PushRow {
       strategy: row.integer("strategy", as: UInt8.self),
       overrides: row.optionalInteger("overrides").map { MessageID(UInt64(truncatingIfNeeded: $0)) },
       content: row.blob("content"), languages: row.optionalBlob("languages"))
+    capped = row.optionalBlob("capped")
   }
 
   /// The same with what it says opened, if that was sealed.

@@ -212,7 +212,7 @@ extension DeliveryRepository {
       SELECT push.msg_id, push.app_id, push.created_at, push.expires_at, push.sendno, push.platforms, push.target,
         push.targets, push.target_count, push.strategy, push.overrides,
         CASE WHEN push.target IS NULL THEN push.content ELSE {bytes} END AS content, push.own_targets,
-        NULL AS ios_targets, NULL AS unreached, NULL AS left_out, push.online_only, push.languages,
+        NULL AS ios_targets, NULL AS unreached, NULL AS left_out, NULL AS capped, push.online_only, push.languages,
         delivered.targets AS delivered
       FROM pending JOIN push ON push.msg_id = pending.msg_id
         LEFT JOIN delivered ON delivered.msg_id = pending.msg_id

@@ -25,13 +25,13 @@ extension PushRepository<Writing> {
     try database.runLater(
       """
       INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets,
-        own_targets, ios_targets, unreached, left_out, online_only, target_count, strategy,
+        own_targets, ios_targets, unreached, left_out, capped, online_only, target_count, strategy,
         overrides, content, languages, traits, object)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .message(push.id), .app(push.app), .time(push.createdAt), .time(push.expiresAt),
       .integer(push.sendno), .integer(push.platforms.rawValue), .optional(push.target?.rawValue),
       .optional(push.targets), .optional(push.ownTargets), .optional(push.iosTargets),
-      .optional(push.unreached), .optional(push.leftOut),
+      .optional(push.unreached), .optional(push.leftOut), .optional(push.capped),
       .integer(push.isOnlineOnly ? 1 : 0), .integer(push.targetCount), .integer(push.strategy),
       .optional(push.overrides?.rawValue), .blob(content), .optional(languages),
       .integer(source.traits.rawValue), .optional(object))

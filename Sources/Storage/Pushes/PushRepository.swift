@@ -280,7 +280,7 @@ extension PushRepository {
     let found = try database.first(
       """
       SELECT msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets, target_count, strategy,
-        overrides, content, own_targets, ios_targets, unreached, left_out, online_only, languages
+        overrides, content, own_targets, ios_targets, unreached, left_out, capped, online_only, languages
       FROM push WHERE msg_id = ?
       """, .message(id), map: PushRow.init)
     return try found.map { (push) throws(StorageError) in try push.opened(in: database) }

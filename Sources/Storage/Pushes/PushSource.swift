@@ -36,6 +36,11 @@ package struct PushTraits: OptionSet, Sendable, Hashable {
   /// It is for some zones of a schedule that follows the clocks of devices.
   package static let zone = PushTraits(rawValue: 4096)
 
+  /// It counts among the notifications that its devices get on that day: as one of which the sender does not
+  /// say what it is, or as marketing.
+  package static let counts = PushTraits(rawValue: 8192)
+  package static let countsAsMarketing = PushTraits(rawValue: 16384)
+
   /// The kinds of audiences.
   package static let audiences: PushTraits = [
     .everybody, .tags, .aliases, .registrations, .file, .liveActivity, .segment,

@@ -274,6 +274,9 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
         $0.isLeftOut = true
       }, .audience, .leftOut),
     line(
+      "Had as many as it may",
+      facts(isTarget: false) { ($0.push.audience, $0.isCapped) = (.all, true) }, .audience, .capped),
+    line(
       "On the black list only since",
       facts(isTarget: false) {
         $0.push.audience = .file("7")

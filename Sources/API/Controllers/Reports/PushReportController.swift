@@ -96,6 +96,7 @@ extension PushReport {
     writer.value(Int64(strategy.standard.rawValue))
     write(counts, to: &writer)
     if leftOut > 0 { write([("left_out", leftOut)], to: &writer) }
+    if capped > 0 { write([("capped", capped)], to: &writer) }
     writer.key("failures")
     write(object: targets.failed.mapValues(\.count), to: &writer)
     writer.key("connection")

@@ -76,6 +76,7 @@ struct SettingsPages: Controller {
       await $0.changeNetworks($1)
     },
     Route(.app(.admin), "POST", "/console/apps/{app}/settings/limits/plan") { await $0.changePlan($1) },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/limits/caps") { await $0.changeCaps($1) },
   ]
 
   // MARK: Name, secrets, end
@@ -161,8 +162,7 @@ struct SettingsPages: Controller {
 
   // MARK: Plan and limits
 
-  private func showLimits(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) async -> HTTPResponse
-  {
+  func showLimits(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) async -> HTTPResponse {
     guard let app = call.app else { return call.missing }
     let day = router.zone.local(call.now).date.dayNumber
     let result = await router.apps.limits(of: app, on: day)
@@ -170,6 +170,7 @@ struct SettingsPages: Controller {
     let (plans, broadcasts) = (limits.plans, limits.broadcasts)
     let content: HTML = """
       \(planCard(call, app, row, plans, broadcasts))
+      \(capsCard(call, app))
       \(networksCard(call, app, row))
       """
     return call.show(SettingsPart.limits.layout(call, notice, content), status: status)

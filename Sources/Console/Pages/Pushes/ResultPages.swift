@@ -113,8 +113,8 @@ struct ResultPages: Controller {
   }
 
   private func leftOut(_ call: PageCall, _ report: PushReport) -> HTML {
-    guard report.leftOut > 0 else { return .none }
-    return "\n<p class=\"quiet\">\(call(Words.leftOut.with(Counted.grouped(report.leftOut))))</p>"
+    let lines = [(Words.leftOut, report.leftOut), (Words.capped, report.capped)].filter { $0.1 > 0 }
+    return "\(lines, { "\n<p class=\"quiet\">\(call($0.0.with(Counted.grouped($0.1))))</p>" })"
   }
 
   private func buttons(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> HTML {

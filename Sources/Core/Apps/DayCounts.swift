@@ -1,0 +1,129 @@
+import BorealisBase
+import Model
+import Storage
+import Synchronization
+
+extension CapsRow {
+  /// The highest number that may be set.
+  package static let highest = 100
+
+  /// For the audit log.
+  package var text: String { "normal \(normal), marketing \(marketing)" }
+
+  /// How many of a class a device gets in a day; nil for any number.
+  package subscript(pushClass: PushClass) -> Int? {
+    let limit =
+      switch pushClass {
+      case .normal: normal
+      case .marketing: marketing
+      }
+    return limit > 0 ? limit : nil
+  }
+}
+
+/// How many notifications of each limited class each device of an app was to get on this day, by the clocks
+/// of the server: a byte for each registration and class, up to two bytes a registration, and none for an app
+/// without limits. After a restart they are read from the pushes of the day.
+final class DayCounts: Sendable {
+  private struct State: Sendable {
+    /// Days since 1970-01-01.
+    var day: Int64 = .min
+    var columns: [PushClass: ChunkedArray<UInt8>] = [:]
+
+    mutating func begin(_ day: Int64) {
+      // A clock that is set back goes on with what was counted.
+      guard day > self.day else { return }
+      (self.day, columns) = (day, [:])
+    }
+
+    mutating func increase(_ number: RegistrationNumber, _ pushClass: PushClass, below limit: Int) -> Bool {
+      columns[pushClass, default: ChunkedArray(blank: 0)].reach(number.rawValue)
+      guard let count = columns[pushClass]?[number.rawValue], Int(count) < limit else { return false }
+      columns[pushClass]?[number.rawValue] += 1
+      return true
+    }
+  }
+
+  private let state = Mutex(State())
+
+  /// Registrations that are counted before others have their turn.
+  private static let slice = 4096
+
+  /// Counts a push for those of some registrations that may still get one on a day; those that may not are
+  /// the answer.
+  func add(_ numbers: NumberSet, _ pushClass: PushClass, limit: Int, on day: Int64) -> NumberSet {
+    var capped: [RegistrationNumber] = []
+    walk(numbers) { state, number in
+      state.begin(day)
+      if !state.increase(number, pushClass, below: limit) { capped.append(number) }
+    }
+    return NumberSet(capped)
+  }
+
+  /// Removes a push that was counted and not stored.
+  func remove(_ numbers: NumberSet, _ pushClass: PushClass, on day: Int64) {
+    walk(numbers) { state, number in
+      guard state.day == day, let column = state.columns[pushClass], Int(number.rawValue) < column.count,
+        column[number.rawValue] > 0
+      else { return }
+      state.columns[pushClass]?[number.rawValue] -= 1
+    }
+  }
+
+  /// Counts a push of a day again, after a restart.
+  func load(_ numbers: NumberSet, _ pushClass: PushClass, on day: Int64) {
+    walk(numbers) { state, number in
+      state.begin(day)
+      _ = state.increase(number, pushClass, below: Int(UInt8.max))
+    }
+  }
+
+  private func walk(_ numbers: NumberSet, _ body: (inout State, RegistrationNumber) -> Void) {
+    var start: RegistrationNumber? = RegistrationNumber(0)
+    while let from = start {
+      let members = numbers.members(from: from, limit: Self.slice)
+      state.withLock { state in for number in members { body(&state, number) } }
+      start = members.count < Self.slice ? nil : members.last.map { RegistrationNumber($0.rawValue + 1) }
+    }
+  }
+}
+
+/// For whom a push was counted, and for whom not.
+struct CountedAudience: Sendable {
+  let pushClass: PushClass
+  let numbers: NumberSet
+  /// Those that had as many as they may.
+  let capped: NumberSet
+  let limit: Int
+  let day: Int64
+
+  /// Why the push is not sent if nobody is left.
+  var refusal: APIError? {
+    guard !capped.isEmpty else { return nil }
+    let (devices, notifications) = (
+      capped.count == 1 ? "1 device" : "\(capped.count) devices",
+      limit == 1 ? "1 notification" : "\(limit) notifications"
+    )
+    return .noTarget.with(
+      detail:
+        "\(devices) would match, but had \(notifications) of the class \(pushClass.rawValue) today, as many "
+        + "as the app allows")
+  }
+}
+
+extension Apps {
+  /// Sets how many notifications of each class an app sends to a device in a day.
+  package func setCaps(
+    _ caps: CapsRow, of app: App, noting entry: AuditRow,
+    done: @escaping @Sendable (Result<Void, AppFailure>) -> Void
+  ) {
+    change(
+      app,
+      { transaction throws(StorageError) in
+        let before = try transaction.apps.find(app.id)?.caps
+        guard try transaction.apps.setCaps(app: app.id, caps) else { return false }
+        if before != caps { try transaction.audit.add(entry) }
+        return true
+      }, done: done)
+  }
+}

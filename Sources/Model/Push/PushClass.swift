@@ -1,0 +1,20 @@
+/// The class of a notification, of which a device gets a limited number in a day. What the sender says is a
+/// system notification (`classification` 1) has none, and neither has a push without a notification.
+package enum PushClass: String, CaseIterable, Sendable {
+  /// The sender does not say what it is.
+  case normal
+  /// The sender says that it is marketing (`classification` 0).
+  case marketing
+}
+
+extension PushRequest {
+  /// The class whose number for a device is limited; nil for none.
+  package var limitedClass: PushClass? {
+    guard content.parts.contains(.notification) else { return nil }
+    switch options.classification {
+    case nil: return .normal
+    case 0: return .marketing
+    default: return nil
+    }
+  }
+}
