@@ -2,7 +2,7 @@
 SWIFT ?= swift
 PACKAGES := libsqlite3-dev libpq-dev libssl-dev libroaring-dev libnghttp2-dev libcurl4-openssl-dev libqrencode-dev libnats-dev zlib1g-dev nghttp2-server openssl python3-venv tzdata
 JAVA_PACKAGES := openjdk-17-jdk-headless
-TEST_PACKAGES := $(JAVA_PACKAGES) chromium firefox-esr fonts-noto-cjk junit5 libseccomp2 nats-server postgresql systemd
+TEST_PACKAGES := $(JAVA_PACKAGES) chromium firefox-esr fonts-noto-cjk gnutls-bin junit5 libseccomp2 nats-server postgresql systemd
 # All symbols are bound at the start, and their table is read-only from then on.
 HARDENED := -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 .PHONY: run test test-quick test-blackbox test-slow test-build deps plan build android lint fuzz sanitize sanitize-quick

@@ -226,7 +226,7 @@ if isFuzzing {
       name: "Fuzz",
       dependencies: [
         "BorealisBase", "BorealisProtocol", "BorealisCrypto", "BorealisNet", "HTTP", "Model", "Channels",
-        "Cluster",
+        "Cluster", "COpenSSL",
       ],
       path: "Tests/Fuzz", exclude: ["run", "corpus", "dictionaries"], swiftSettings: strict + coverage))
 }

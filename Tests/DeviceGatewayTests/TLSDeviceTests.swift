@@ -16,21 +16,23 @@ import Testing
     let server: TLSContext
     let client: TLSContext
 
-    init() throws {
+    init(releasesSessions: Bool = true) throws {
       let made = try SelfSignedCertificate.make(
         commonName: "localhost", dnsNames: ["localhost"], ipAddresses: [], days: 2)
       for (name, text) in [("cert.pem", made.certificatePEM), ("key.pem", made.keyPEM)] {
         try TemporaryFolder.write(text, to: folder.file(name))
       }
       server = try TLSContext.server(
-        certificatePath: folder.file("cert.pem"), keyPath: folder.file("key.pem"))
+        certificatePath: folder.file("cert.pem"), keyPath: folder.file("key.pem"),
+        releasesSessions: releasesSessions)
       client = try TLSContext.client(caFile: folder.file("cert.pem"))
     }
   }
 
-  @Test func pushesTravelOverTLSAndSessionsAreResumed() throws {
+  @Test(arguments: [false, true])
+  func pushesTravelOverTLSAndSessionsAreResumed(isReleased: Bool) throws {
     signal(SIGPIPE, SIG_IGN)
-    let certificate = try Certificate()
+    let certificate = try Certificate(releasesSessions: isReleased)
     let server = try TestServer(tls: certificate.server)
     let (device, identity) = try server.device(tls: certificate.client)
     let text = String(repeating: "x", count: 40_000)

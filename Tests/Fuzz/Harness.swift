@@ -25,6 +25,7 @@ let harnesses: [String: @Sendable ([UInt8]) -> Void] = [
   "Schedule": fuzzSchedule,
   "ServerFrames": fuzzServerFrames,
   "Settings": fuzzSettings,
+  "TLSRecords": fuzzTLSRecords,
   "Topics": fuzzTopics,
   "WebSocket": fuzzWebSocket,
 ]

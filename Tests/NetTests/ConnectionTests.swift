@@ -154,11 +154,12 @@ import Testing
 
   // MARK: TLS
 
-  @Test(arguments: 0..<10) func `TLS over a kernel with moods carries the same bytes`(seed: UInt64) throws {
+  @Test(arguments: 0..<10, [false, true])
+  func `TLS over a kernel with moods carries the same bytes`(seed: UInt64, isReleased: Bool) throws {
     var random = SeededRandom(seed: seed)
     let files = try TLSTestFiles()
     let (here, there) = FakeSocket.pair()
-    var server = try Rig(here, tls: files.server())
+    var server = try Rig(here, tls: files.server(releasesSessions: isReleased))
     var client = try Rig(there)
     client.connection = Connection(connecting: there.descriptor)
     try client.connection.secure(with: .client(caFile: files.certificate), peerName: "localhost")
@@ -169,6 +170,7 @@ import Testing
       _ = server.connection.proceed()
     }
     #expect(client.connection.stage == .open && server.connection.stage == .open)
+    #expect(server.connection.tls?.isReleased == isReleased)
 
     var (expected, got): ([UInt8], [UInt8]) = ([], [])
     for number in 0..<200 {
@@ -198,9 +200,11 @@ import Testing
   }
 
   /// Both ends of a connection on which TLS was agreed on.
-  private static func agreed(_ here: FakeSocket, _ there: FakeSocket) throws -> (server: Rig, client: Rig) {
+  private static func agreed(
+    _ here: FakeSocket, _ there: FakeSocket, isReleased: Bool
+  ) throws -> (server: Rig, client: Rig) {
     let files = try TLSTestFiles()
-    var server = try Rig(here, tls: files.server())
+    var server = try Rig(here, tls: files.server(releasesSessions: isReleased))
     var client = try Rig(there)
     client.connection = Connection(connecting: there.descriptor)
     try client.connection.secure(with: .client(caFile: files.certificate), peerName: "localhost")
@@ -211,10 +215,11 @@ import Testing
     return (server, client)
   }
 
-  /// OpenSSL holds a record of what it was given last: what it is given next must not be less.
-  @Test func `A piece that grows while TLS waits breaks nothing`() throws {
+  /// TLS holds a record of what it was given last: what it is given next must not be less.
+  @Test(arguments: [false, true])
+  func `A piece that grows while TLS waits breaks nothing`(isReleased: Bool) throws {
     let (here, there) = FakeSocket.pair()
-    var (server, client) = try Self.agreed(here, there)
+    var (server, client) = try Self.agreed(here, there, isReleased: isReleased)
     server.connection.append(SharedFrame([1]))
     server.connection.append { $0 += [UInt8](repeating: 2, count: 10_000) }
     here.script(sends: [.upTo(0)])
@@ -226,9 +231,10 @@ import Testing
     #expect(count == 100_001)
   }
 
-  @Test func `What comes with the end is told before it`() throws {
+  @Test(arguments: [false, true])
+  func `What comes with the end is told before it`(isReleased: Bool) throws {
     let (here, there) = FakeSocket.pair()
-    var (server, client) = try Self.agreed(here, there)
+    var (server, client) = try Self.agreed(here, there, isReleased: isReleased)
     // A full record, the goodbye and the end are all there at the first look.
     let bytes = [UInt8](repeating: 9, count: 16 << 10)
     #expect(server.connection.send(SharedFrame(bytes)) == .done)

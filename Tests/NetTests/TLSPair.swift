@@ -18,8 +18,9 @@ final class TLSTestFiles: Sendable {
     try TemporaryFolder.write(made.keyPEM, to: key)
   }
 
-  func server() throws -> TLSContext {
-    try TLSContext.server(certificatePath: certificate, keyPath: key)
+  /// With `releasesSessions` as the device port has it.
+  func server(releasesSessions: Bool = false) throws -> TLSContext {
+    try TLSContext.server(certificatePath: certificate, keyPath: key, releasesSessions: releasesSessions)
   }
 }
 

@@ -194,6 +194,11 @@ int cl_own_addresses(uint8_t *bytes, int capacity) {
   return count;
 }
 
+size_t cl_heap_bytes(void) {
+  struct mallinfo2 heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
 int cl_accept(int listener) {
   int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (fd < 0) return -errno;

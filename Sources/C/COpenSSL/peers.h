@@ -3,6 +3,7 @@
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 // What a peer may make TLS do before anybody knows who it is, beyond what OpenSSL bounds itself: the groups and signatures that
@@ -35,6 +36,12 @@ static inline int co_limit_peers(SSL_CTX *context) {
                                    "RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512") == 1;
 }
 
+/// The secrets of a server's session with TLS 1.3 that protect application data (RFC 8446 section 7.1): the client's, then its own.
+struct co_secrets {
+  uint8_t secret[2][EVP_MAX_MD_SIZE];
+  uint8_t size[2];
+};
+
 /// A socket under a TLS session, and what its peer has done so far.
 struct co_peer {
   SSL *ssl;
@@ -48,6 +55,10 @@ struct co_peer {
   uint8_t is_watched, has_changed_cipher;
   /// It did too much, and gets nothing more.
   uint8_t is_refused;
+  /// Records that were sent behind the end of the handshake's own keys.
+  uint32_t written;
+  /// NULL if nobody will ask for them.
+  struct co_secrets *secrets;
 };
 
 /// Takes bytes of handshake messages: 0 if one is too large.
@@ -131,7 +142,9 @@ static inline long co_peer_control(BIO *bio, int command, long number, void *poi
 }
 
 static inline int co_peer_free(BIO *bio) {
-  OPENSSL_free(BIO_get_data(bio));
+  struct co_peer *peer = (struct co_peer *)BIO_get_data(bio);
+  if (peer != NULL) OPENSSL_clear_free(peer->secrets, sizeof *peer->secrets);
+  OPENSSL_free(peer);
   return 1;
 }
 
@@ -152,21 +165,53 @@ static inline BIO_METHOD *co_peer_method(void) {
   return none;
 }
 
-/// Counts changes of keys, which OpenSSL takes without an end.
+/// Counts changes of keys, which OpenSSL takes without an end, and the records that were sent behind the last message of the
+/// handshake: OpenSSL reports a record when it makes it, and a message when all its records are made.
 static inline void co_peer_message(int writes, int version, int kind, const void *bytes, size_t count, SSL *ssl,
                                    void *context) {
   (void)version, (void)context;
-  if (writes || kind != SSL3_RT_HANDSHAKE || count == 0 || *(const uint8_t *)bytes != SSL3_MT_KEY_UPDATE) return;
   struct co_peer *peer = (struct co_peer *)BIO_get_data(SSL_get_rbio(ssl));
-  if (peer != NULL && ++peer->key_updates >= CO_KEY_UPDATES) peer->is_refused = 1;
+  if (peer == NULL || count == 0) return;
+  if (writes && kind == SSL3_RT_HEADER) peer->written++;
+  if (kind != SSL3_RT_HANDSHAKE) return;
+  uint8_t message = *(const uint8_t *)bytes;
+  if (writes && message == SSL3_MT_FINISHED) peer->written = 0;
+  if (!writes && message == SSL3_MT_KEY_UPDATE && ++peer->key_updates >= CO_KEY_UPDATES) peer->is_refused = 1;
 }
 
+static inline int co_hex_digit(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  digit |= 0x20;
+  return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/// Keeps the two secrets of application data, of what OpenSSL writes into a key log: a name, the client's random, the secret.
+static inline void co_peer_secret(const SSL *ssl, const char *line) {
+  static const char *const names[2] = {"CLIENT_TRAFFIC_SECRET_0 ", "SERVER_TRAFFIC_SECRET_0 "};
+  struct co_peer *peer = (struct co_peer *)BIO_get_data(SSL_get_rbio(ssl));
+  if (peer == NULL || peer->secrets == NULL) return;
+  for (int side = 0; side < 2; side++) {
+    size_t name = strlen(names[side]), size = 0;
+    if (strncmp(line, names[side], name) != 0) continue;
+    const char *at = strchr(line + name, ' ');
+    if (at == NULL) return;
+    for (at++; co_hex_digit(at[0]) >= 0 && co_hex_digit(at[1]) >= 0 && size < EVP_MAX_MD_SIZE; at += 2)
+      peer->secrets->secret[side][size++] = (uint8_t)(co_hex_digit(at[0]) << 4 | co_hex_digit(at[1]));
+    peer->secrets->size[side] = (uint8_t)size;
+  }
+}
+
+/// Has the sessions of a context keep the secrets that `co_take_records` gives; each asks for it by `co_set_socket`.
+static inline void co_keep_secrets(SSL_CTX *context) { SSL_CTX_set_keylog_callback(context, co_peer_secret); }
+
 /// Puts a session on a connected socket, which stays the caller's. 0 on failure.
-static inline int co_set_socket(SSL *ssl, int fd, int is_server) {
+static inline int co_set_socket(SSL *ssl, int fd, int is_server, int keeps_secrets) {
   BIO_METHOD *method = co_peer_method();
   BIO *bio = method == NULL ? NULL : BIO_new(method);
   struct co_peer *peer = bio == NULL ? NULL : (struct co_peer *)OPENSSL_zalloc(sizeof *peer);
-  if (peer == NULL) {
+  if (peer != NULL && keeps_secrets) peer->secrets = (struct co_secrets *)OPENSSL_zalloc(sizeof *peer->secrets);
+  if (peer == NULL || (keeps_secrets && peer->secrets == NULL)) {
+    OPENSSL_free(peer);
     BIO_free(bio);
     return 0;
   }

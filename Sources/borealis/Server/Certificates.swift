@@ -8,6 +8,7 @@ import Synchronization
 final class Certificates: Sendable {
   private struct State: Sendable {
     let context: TLSContext
+    let deviceContext: TLSContext
     let info: CertificateInfo
   }
 
@@ -15,10 +16,12 @@ final class Certificates: Sendable {
   let keyPath: String
   /// Whether this process has made it.
   let isNew: Bool
+  private let releasesSessions: Bool
   private let state: Mutex<State>
 
   /// Reads the operator's files, or those in the data folder, which are made if both are missing.
   init(_ settings: ServeSettings) throws(Failure) {
+    releasesSessions = settings.releasesSessions
     if let files = settings.tlsFiles {
       (certificatePath, keyPath) = files
       isNew = false
@@ -35,28 +38,35 @@ final class Certificates: Sendable {
       isNew = !missing.isEmpty
       if isNew { try Self.make(in: folder, certificatePath, keyPath, names: settings.tlsNames) }
     }
-    state = Mutex(try Self.read(certificatePath, keyPath))
+    state = Mutex(try Self.read(certificatePath, keyPath, releasesSessions))
   }
 
-  /// What new connections use.
+  /// What new HTTP connections use.
   var context: TLSContext { state.withLock { $0.context } }
+
+  /// What new connections of devices use.
+  var deviceContext: TLSContext { state.withLock { $0.deviceContext } }
 
   /// Subject, end and fingerprint.
   var info: CertificateInfo { state.withLock { $0.info } }
 
   /// Reads the files again, for new connections.
   func reload() throws(Failure) {
-    let new = try Self.read(certificatePath, keyPath)
+    let new = try Self.read(certificatePath, keyPath, releasesSessions)
     state.withLock { $0 = new }
   }
 
-  private static func read(_ certificate: String, _ key: String) throws(Failure) -> State {
+  private static func read(
+    _ certificate: String, _ key: String, _ releasesSessions: Bool
+  ) throws(Failure) -> State {
     do throws(TLSError) {
       let context = try TLSContext.server(certificatePath: certificate, keyPath: key)
+      let deviceContext = try TLSContext.server(
+        certificatePath: certificate, keyPath: key, releasesSessions: releasesSessions)
       guard let info = try? CertificateInfo(pem: SmallFiles.read(certificate) ?? "") else {
         throw .invalid(path: certificate, reason: "no certificate")
       }
-      return State(context: context, info: info)
+      return State(context: context, deviceContext: deviceContext, info: info)
     } catch {
       throw .failed(error.description)
     }

@@ -105,8 +105,8 @@ final class LoopServices: LoopDriver {
       // Asked each time, because a certificate may be renewed.
       if let socket = sockets.device {
         try loop.listen(socket) { descriptor in
-          guard let entrance else { return devices.accept(descriptor, tls: certificates.context) }
-          entrance.accept(descriptor) { devices.accept($0, tls: certificates.context, from: $1) }
+          guard let entrance else { return devices.accept(descriptor, tls: certificates.deviceContext) }
+          entrance.accept(descriptor) { devices.accept($0, tls: certificates.deviceContext, from: $1) }
         }
       }
       if let socket = sockets.httpTLS {

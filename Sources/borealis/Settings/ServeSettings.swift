@@ -16,6 +16,8 @@ struct ServeSettings {
   let tlsFiles: (certificate: String, key: String)?
   /// Names and addresses for a certificate that is made.
   let tlsNames: [String]
+  /// Whether devices' connections with TLS 1.3 go on without OpenSSL behind their handshake.
+  let releasesSessions: Bool
   let secretKeyFile: SecretKeyFile
   let log: Log
   let loops: Int
@@ -84,6 +86,7 @@ struct ServeSettings {
     guard device != nil || devicePlain != nil else { throw .usage("give --device or --device-plain") }
     cluster = try ClusterSettings(settings, isOnPostgres: !folder.holdsDatabase)
     (tlsFiles, tlsNames) = try Self.tls(settings, isUsed: device != nil || httpTLS != nil)
+    releasesSessions = settings.text("tls-records") != "openssl"
     log = Log(
       level: LogLevel.allCases.first { $0.name == settings.text("log-level") } ?? .info,
       format: settings.text("log-format") == "json" ? .json : .text)

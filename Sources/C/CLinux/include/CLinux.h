@@ -43,6 +43,9 @@ int cl_eventfd_signal(int fd);
 /// Binds a non-blocking socket to an address without listening; the rest as `cl_listen`.
 int cl_bind(const char *host, uint16_t port, int reuse_port);
 
+/// Bytes that malloc has given out, of this process.
+size_t cl_heap_bytes(void);
+
 /// Opens a non-blocking listening socket; `port` 0 lets the kernel choose. With `reuse_port` several
 /// sockets may share the address and the kernel spreads connections over them.
 int cl_listen(const char *host, uint16_t port, int backlog, int reuse_port);

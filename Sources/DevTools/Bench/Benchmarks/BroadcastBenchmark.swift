@@ -18,6 +18,8 @@ enum BroadcastBenchmark {
 
   static let alone = Shape(name: "next when all have the last", publishers: 1)
   static let eight = Shape(name: "eight publishers", publishers: 8)
+  /// The server with devices over TLS, among the peers.
+  private static let overTLS = "TLS"
   private static let aloneAtOnce = Shape(
     name: "next when all have the last, acknowledged at once", publishers: 1, acknowledgesAtOnce: true)
   private static let eightAtOnce = Shape(
@@ -43,6 +45,21 @@ enum BroadcastBenchmark {
       }
       try system.check()
     }
+    if !environment.options.onlyPeers {
+      let system = BorealisSystem(
+        try BorealisServer(environment), name: overTLS, receivers: receivers, senders: 8, tls: try TLSClient()
+      )
+      let client = try LoadClient()
+      try system.connect(0..<receivers, client)
+      try system.connectSender(client)
+      client.rest(seconds: 0.5)
+      for shape in [alone, eight] {
+        try measure(system, client, receivers, shape, environment.options.seconds, report)
+      }
+      try system.check()
+      system.stop()
+    }
+    report.goal("one at a time, plain to TLS <= 1.25", alone.rate, over: overTLS, atMost: 1.25)
     report.goal("one at a time, ratio to the floor >= 0.9", alone.rate, over: "floor", atLeast: 0.9)
     report.goal("one at a time, ratio to mosquitto >= 3", alone.rate, over: "mosquitto", atLeast: 3)
     report.goal("one at a time, a million <= 10 s", aloneAtOnce.processorTime, atMost: 10)

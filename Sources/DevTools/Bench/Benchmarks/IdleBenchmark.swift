@@ -24,7 +24,7 @@ enum IdleBenchmark {
       report.add(memoryTLS, system.name, bytes, "B")
       system.stop()
     }
-    report.goal("idle TLS connection <= 15 KB", memoryTLS, atMost: 15 * 1024)
+    report.goal("idle TLS connection <= 1 KB", memoryTLS, atMost: 1024)
     report.goal("idle plain connection <= 512 B", memory, atMost: 512)
     report.goal("\(receivers) idle devices < 1 % of a core", "\(processor) (\(receivers))", atMost: 1)
   }
