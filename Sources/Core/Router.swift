@@ -36,6 +36,8 @@ package final class Router: Sendable {
   package let files: Files
   /// The segments of apps.
   package let segments: Segments
+  /// Lists of devices.
+  package let deviceLists: DeviceLists
   /// The templates of apps.
   package let templates: Templates
   /// The A/B tests of apps, and their runs.
@@ -108,6 +110,7 @@ package final class Router: Sendable {
       gateways: gateways, callbacks: callbacks, purge: purge)
     let files = Files(store: store, scope: scope, time: time)
     segments = Segments(store: store, time: time, zone: zone)
+    deviceLists = DeviceLists(store: store, segments: segments, channels: channels)
     templates = Templates(store: store, time: time)
     abTests = ABTests(store: store, time: time)
     let registrations = Registrations(

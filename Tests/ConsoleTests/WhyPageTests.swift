@@ -135,16 +135,58 @@ import Testing
     let devices = "\(scene.base)/devices"
     let single = await scene.viewer.call("GET", "\(devices)?q=\(scene.devices[0].text)")
     #expect(single.headers["location"] == "\(devices)/\(scene.devices[0].text)")
+    // The last one that was connected is first.
     let first = await scene.viewer.open("\(devices)?q=red").text
-    #expect(first.contains("Devices with this tag: 52") && first.contains(scene.devices[49].text))
-    #expect(!first.contains(scene.devices[50].text))
-    let next = try #require(first.firstRange(of: "name=\"from\" value=\""))
-    let from = first[next.upperBound...].prefix { $0 != "\"" }
-    let second = await scene.viewer.open("\(devices)?q=red&from=\(from)").text
-    #expect(second.contains(scene.devices[51].text) && !second.contains("name=\"from\""))
+    #expect(first.contains("<h2>52 devices</h2>") && first.contains(scene.devices[2].text))
+    #expect(!first.contains(scene.devices[1].text))
+    let next = try #require(first.firstRange(of: "href=\"?q=red&amp;after="))
+    let after = first[next.upperBound...].prefix { $0 != "\"" }
+    let second = await scene.viewer.open("\(devices)?q=red&after=\(after)").text
+    #expect(second.contains(scene.devices[0].text) && !second.contains("rel=\"next\""))
     #expect(await scene.viewer.open("\(devices)?q=nothing").text.contains("No device has this"))
     #expect(await scene.viewer.open("\(devices)/0123456789abcdef012").status == 404)
     #expect(await scene.viewer.open("\(devices)/x").status == 404)
+  }
+
+  @Test func `The list shows devices by platform, connection, token and segment`() async throws {
+    let scene = try await Self.scene(0)
+    let (router, devices) = (scene.world.router, "\(scene.base)/devices")
+    #expect(await scene.viewer.open(devices).text.contains("No device has registered yet."))
+    func register(_ platform: Platform, _ environment: APNsEnvironment? = nil) async throws -> RegistrationID
+    {
+      let token = environment.map { PushToken($0, [UInt8](repeating: 0xab, count: 31) + [$0.rawValue]) }
+      return try await awaitCallback { done in
+        router.registrations.register(
+          in: scene.app, platform: platform, fingerprint: [], tokens: token.map { [$0] } ?? [],
+          appVersion: "2.1", reply: done)
+      }.get().id
+    }
+    let android = try await register(.android)
+    let (sold, tried) = (try await register(.ios, .production), try await register(.ios, .sandbox))
+    try await Self.change(
+      DeviceChange(tags: .set(["a", "b", "c", "d"]), alias: .set("ivan")), of: tried, in: scene)
+    func listed(_ query: String) async -> [RegistrationID] {
+      let page = await scene.viewer.open("\(devices)?\(query)").text
+      return [android, sold, tried].filter { page.contains("/devices/\($0.text)\"") }
+    }
+    #expect(await listed("") == [android, sold, tried])
+    #expect(await listed("platform=ios") == [sold, tried])
+    #expect(await listed("token=apns") == [sold, tried])
+    #expect(await listed("platform=ios&token=apns:sandbox") == [tried])
+    #expect(await listed("connection=online").isEmpty)
+    #expect(await listed("connection=offline&platform=android") == [android])
+    #expect(await listed("platform=x&token=y&connection=z") == [android, sold, tried])
+    let segment = try await awaitCallback {
+      router.segments.add("a", .tag("a"), to: scene.app, reply: $0)
+    }.get()
+    #expect(await listed("segment=\(segment.id)") == [tried])
+    #expect(await scene.viewer.open("\(devices)?segment=99").text.contains("no longer exists"))
+    let row = await scene.viewer.open("\(devices)?token=apns:sandbox").text.part(
+      from: "<tbody>", to: "</tbody>")
+    for text in ["ivan", "iOS", "2.1", "a, b, c", "+1", "(Sandbox)"] {
+      #expect(row.contains(text), "\(text)")
+    }
+    #expect(!row.contains("abab") && !row.contains("/push?"), "neither a token nor what a viewer may not do")
   }
 
   @Test func `A device's page shows what is known, and links to why`() async throws {

@@ -233,9 +233,34 @@ async def search_for_anything(walk: Walk, address: str, key: str, device: str) -
     await page.wait_for_url(f"{address}/console/apps/{key}/devices/{device}")
 
 
+async def list_devices(walk: Walk, address: str, key: str, device: str) -> None:
+    """The list of devices, those that match a filter, and what is shown if none does."""
+    page = walk.page
+    await page.goto(f"{address}/console/apps/{key}/devices")
+    row = page.locator("table.devices tbody tr", has_text=device)
+    await row.get_by_text("online").wait_for()
+    await walk.look("devices")
+    await page.set_viewport_size({"width": 375, "height": 900})
+    await walk.look("devices-phone")
+    await page.set_viewport_size({"width": 1440, "height": 900})
+    await page.get_by_label("Connection").select_option("offline")
+    await page.get_by_role("button", name="Find").click()
+    await page.wait_for_url("**connection=offline**")
+    expect_equal(await row.count(), 0, "connected devices among the others")
+    await page.get_by_label("Connection").select_option("online")
+    await page.get_by_label("Token").select_option("apns:sandbox")
+    await page.get_by_role("button", name="Find").click()
+    await page.get_by_text("No device matches.").wait_for()
+    await walk.look("devices-none")
+    await page.get_by_role("link", name="Show all").click()
+    await row.get_by_role("link", name="Send a push").click()
+    await page.wait_for_url(f"**/push?registration_id={device}")
+
+
 async def ask_why(walk: Walk, phone: Phone, address: str, key: str) -> None:
     """From a device to the reason for which one of its pushes arrived, or did not; and back, with the keyboard."""
     page, device = walk.page, phone.device.registration_id
+    await list_devices(walk, address, key, device)
     await search_for_anything(walk, address, key, device)
     await page.get_by_role("link", name="Why didn't it arrive?").first.click()
     await page.get_by_text("It was delivered to the device.").wait_for()

@@ -79,11 +79,8 @@ final class DayCounts: Sendable {
   }
 
   private func walk(_ numbers: NumberSet, _ body: (inout State, RegistrationNumber) -> Void) {
-    var start: RegistrationNumber? = RegistrationNumber(0)
-    while let from = start {
-      let members = numbers.members(from: from, limit: Self.slice)
+    numbers.forEachSlice(of: Self.slice) { members in
       state.withLock { state in for number in members { body(&state, number) } }
-      start = members.count < Self.slice ? nil : members.last.map { RegistrationNumber($0.rawValue + 1) }
     }
   }
 }

@@ -217,6 +217,17 @@ package struct NumberSet: Sendable {
     if storage != nil { roaring_bitmap_run_optimize(uniquely()) }
   }
 
+  /// Calls `body` with the members in ascending order, at most `count` of them at a time.
+  package func forEachSlice(of count: Int, _ body: ([RegistrationNumber]) -> Void) {
+    var start: RegistrationNumber? = RegistrationNumber(0)
+    while let from = start {
+      let slice = members(from: from, limit: count)
+      body(slice)
+      start =
+        slice.count < count ? nil : slice.last.flatMap { $0.rawValue < .max ? .init($0.rawValue + 1) : nil }
+    }
+  }
+
   /// The smallest members from `start` on, at most `limit`, in ascending order.
   package func members(from start: RegistrationNumber = .init(0), limit: Int = .max) -> [RegistrationNumber] {
     guard let storage else { return single.map { $0 >= start && limit > 0 ? [$0] : [] } ?? [] }

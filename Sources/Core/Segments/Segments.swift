@@ -155,13 +155,20 @@ package struct Segments: Sendable {
     rest.segment = nil
     let others: Audience = rest.isEmpty ? .all : .filter(rest)
     read(of: app, found) { transaction throws(StorageError) in
-      guard let segment = try transaction.segments.find(id, app: app.id).flatMap({ Segment($0) }) else {
-        return .failure(.unknown(id))
-      }
-      return try members(segment.condition, in: app, transaction).map {
+      try members(of: id, in: app, transaction).map {
         app.directory.resolve(others, platforms: platforms)?.intersection($0) ?? .few([])
       }
     }
+  }
+
+  /// The devices in a segment of an app now. On a reader's thread.
+  func members(
+    of id: Int64, in app: App, _ transaction: ReadTransaction
+  ) throws(StorageError) -> Result<NumberSet, SegmentFailure> {
+    guard let segment = try transaction.segments.find(id, app: app.id).flatMap({ Segment($0) }) else {
+      return .failure(.unknown(id))
+    }
+    return try members(segment.condition, in: app, transaction)
   }
 
   private func members(

@@ -21,7 +21,7 @@ struct DevicePage: Sendable {
     return Layout(
       id, tab: .devices,
       """
-      \(DeviceForm.html(call, ""))
+      \(DeviceFilterForm.searchField(call))
       <div class="row"><h1><code>\(id)</code></h1>\(call.copyButton(id))<span class="end">\(send)</span></div>
       <p class="standing"><span class="state \(file.status.isOnline ? "done" : "over")">\(status)</span></p>
       <div class="halves">

@@ -13,32 +13,55 @@ struct DevicePages: Controller {
     Route(.app(.viewer), "GET", "/console/apps/{app}/devices/{rid}") { await $0.showDevice($1) },
   ]
 
-  /// Devices on a page of those that have a tag.
-  private static let listedDevices = 50
+  /// Devices on a page.
+  private static let listed = 50
 
   private func showDevices(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app else { return call.missing }
-    let query = call.target["q"] ?? ""
-    guard !query.isEmpty else { return call.show(devicesPage(call, query, .none)) }
-    let start = call.target["from"].flatMap { UInt32($0) } ?? 0
+    let call = await call.namingSegments(router)
+    let form = DeviceFilterForm(call.target)
+    var filter = form.filter(router.channels.infos)
+    guard !form.text.isEmpty else { return await showList(call, app, form, filter) }
     let result = await awaitCallback {
-      router.diagnostics.search(
-        query, in: app, from: RegistrationNumber(start), limit: Self.listedDevices, found: $0)
+      router.diagnostics.search(form.text, in: app, limit: 1, found: $0)
     }
     guard case .success(let search) = result else { return call.unavailable }
     if search.count == 1, let id = search.numbers.first.flatMap({ app.directory.identity($0)?.id }) {
       return call.redirect(to: "/console/apps/\(app.key.text)/devices/\(id.text)")
     }
-    return call.show(devicesPage(call, query, found(call, app, query, search)))
+    switch search.kind {
+    case .alias?: filter.alias = form.text
+    case .tag?: filter.tag = form.text
+    // Of one device, which no longer exists.
+    case .registrationID?, .token?, nil:
+      let content = search.gone.map { goneCard(call, app, $0) }
+      return call.show(
+        devicesPage(call, form, content ?? "<p class=\"quiet\">\(call(Words.noSuchDevice))</p>"))
+    }
+    return await showList(call, app, form, filter)
   }
 
-  private func devicesPage(_ call: PageCall, _ query: String, _ content: HTML) -> Layout {
+  private func showList(
+    _ call: PageCall, _ app: App, _ form: DeviceFilterForm, _ filter: DeviceFilter
+  ) async -> HTTPResponse {
+    switch await router.deviceLists.list(filter, of: app, after: form.after, limit: Self.listed) {
+    case .success(let list):
+      let table = DeviceTable(call: call, app: app, channels: router.channels.infos)
+      return call.show(devicesPage(call, form, table.html(list, form)))
+    case .failure(.storage): return call.unavailable
+    case .failure(let failure):
+      return call.show(
+        devicesPage(call, form, "<p class=\"notice bad\" role=\"alert\">\(call(failure.phrase))</p>"))
+    }
+  }
+
+  private func devicesPage(_ call: PageCall, _ form: DeviceFilterForm, _ content: HTML) -> Layout {
     Layout(
       call(Words.devices), tab: .devices,
       """
       <div class="row titled"><h1>\(call(Words.devices))</h1><span class="end">
       <a class="button plain" href="/console/apps/\(call.app?.key.text ?? "")/tags">\(call(Words.tags))</a></span></div>
-      \(DeviceForm.html(call, query))
+      \(form.html(call, router.channels.infos))
       \(content)
       \(personsLink(call))
       """)
@@ -48,34 +71,6 @@ struct DevicePages: Controller {
   private func personsLink(_ call: PageCall) -> HTML {
     guard let app = call.app, call.role ?? .viewer >= .admin else { return .none }
     return "<p><a href=\"/console/apps/\(app.key.text)/persons\">\(call(Words.persons))</a></p>"
-  }
-
-  private func found(_ call: PageCall, _ app: App, _ query: String, _ search: DeviceSearch) -> HTML {
-    if let gone = search.gone { return goneCard(call, app, gone) }
-    guard search.kind != nil else { return "<p class=\"quiet\">\(call(Words.noSuchDevice))</p>" }
-    let title = search.kind == .tag ? Words.devicesFound : Words.devicesWithAlias
-    return """
-      <section class="card"><h2>\(call(title.with(Counted.grouped(search.count))))</h2>
-      <ul class="apps">\(search.numbers, { entry(call, app, $0) })</ul>
-      \(search.next, { nextForm(call, query, $0) })</section>
-      """
-  }
-
-  private func nextForm(_ call: PageCall, _ query: String, _ next: RegistrationNumber) -> HTML {
-    """
-    <form method="get"><input type="hidden" name="q" value="\(query)">
-    <input type="hidden" name="from" value="\(next.rawValue)"><button class="plain">\(call(Words.more))</button></form>
-    """
-  }
-
-  private func entry(_ call: PageCall, _ app: App, _ number: RegistrationNumber) -> HTML {
-    guard let identity = app.directory.identity(number) else { return .none }
-    let isOnline = app.directory.presence(number)?.isOnline == true
-    return """
-      <li><a href="/console/apps/\(app.key.text)/devices/\(identity.id.text)"><code>\(identity.id.text)</code>
-      <span><span class="quiet">\(identity.platform.label)</span> \(isOnline ? call.state(.done, Words.online) : call.state(.over, Words.offline))</span></a></li>
-
-      """
   }
 
   private func goneCard(_ call: PageCall, _ app: App, _ gone: GoneRegistration) -> HTML {
@@ -114,19 +109,6 @@ struct DevicePages: Controller {
     guard case .success(let search) = result, let gone = search.gone else {
       return call.missing
     }
-    return call.show(devicesPage(call, id.text, goneCard(call, app, gone)))
-  }
-}
-
-/// The search field.
-enum DeviceForm {
-  static func html(_ call: PageCall, _ query: String) -> HTML {
-    """
-    <form class="card row" method="get" action="/console/apps/\(call.app?.key.text ?? "")/devices">
-    <label for="q">\(call(Words.findAnyDevice))</label>
-    <input id="q" name="q" type="search" value="\(query)">
-    <button>\(call(Words.find))</button>
-    </form>
-    """
+    return call.show(devicesPage(call, DeviceFilterForm(text: id.text), goneCard(call, app, gone)))
   }
 }

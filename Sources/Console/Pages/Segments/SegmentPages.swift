@@ -262,7 +262,7 @@ extension Segment {
 
 extension SegmentFailure {
   /// In words of the console.
-  fileprivate var phrase: Phrase {
+  var phrase: Phrase {
     switch self {
     case .unknown: Words.segmentGone
     case .nameTaken: Words.segmentNameTaken

@@ -27,8 +27,12 @@ extension Words {
     "This registration was deleted, on request or because its device was not seen for long.",
     "该注册已被删除（主动删除，或设备长期未连接）。")
   static let deviceSuccessor = Phrase("Current registration of the device:", "设备现在的注册：")
-  static let devicesFound = Phrase("Devices with this tag: {}", "带有该标签的设备：{} 台")
-  static let devicesWithAlias = Phrase("Devices with this alias: {}", "绑定该别名的设备：{} 台")
+  static let noDevices = Phrase("No device has registered yet.", "还没有设备注册。")
+  static let noDeviceMatches = Phrase("No device matches.", "没有符合条件的设备。")
+  static let sendTo = Phrase("Send", "发送")
+  static let neverSeen = Phrase("never", "从未")
+  /// A channel and one of its services.
+  static let tokenOfService = Phrase("{} ({})", "{}（{}）")
   static let more = Phrase("More", "更多")
   static let onlineSince = Phrase("online since", "在线，自")
   static let offlineSince = Phrase("offline since", "离线，自")

@@ -37,28 +37,25 @@ package struct DeviceSearch: Sendable {
   package let numbers: [RegistrationNumber]
   /// How many there are.
   package let count: Int
-  /// The first one that is left out; nil if none is.
-  package let next: RegistrationNumber?
   /// The registration that the text names, if it was replaced.
   package let gone: GoneRegistration?
 
   init(
     _ kind: Kind? = nil, _ numbers: [RegistrationNumber] = [], count: Int? = nil,
-    next: RegistrationNumber? = nil, gone: GoneRegistration? = nil
+    gone: GoneRegistration? = nil
   ) {
     self.kind = kind
     self.numbers = numbers
     self.count = count ?? numbers.count
-    self.next = next
     self.gone = gone
   }
 }
 
 extension Diagnostics {
   /// Devices of an app with this registration ID, alias, push token or tag, the first of these that fits. Of
-  /// a tag at most `limit` from a number on. `found` may be called on this thread or on a reader's.
+  /// a tag at most `limit`. `found` may be called on this thread or on a reader's.
   package func search(
-    _ text: String, in app: App, from start: RegistrationNumber = RegistrationNumber(0), limit: Int,
+    _ text: String, in app: App, limit: Int,
     found: @escaping @Sendable (Result<DeviceSearch, DeviceFailure>) -> Void
   ) {
     let id = RegistrationID(text)
@@ -71,7 +68,7 @@ extension Diagnostics {
       found(.success(DeviceSearch(.alias, byAlias)))
       return
     }
-    let tagged = Self.devices(tag: text, in: app, from: start, limit: limit)
+    let tagged = Self.devices(tag: text, in: app, limit: limit)
     let tokens = tokens(text)
     guard id != nil || !tokens.isEmpty else {
       found(.success(tagged))
@@ -117,14 +114,10 @@ extension Diagnostics {
     }
   }
 
-  private static func devices(
-    tag: String, in app: App, from start: RegistrationNumber, limit: Int
-  ) -> DeviceSearch {
+  private static func devices(tag: String, in app: App, limit: Int) -> DeviceSearch {
     let members = app.directory.resolve(AudienceFilter(tags: [tag])).numbers
     guard !members.isEmpty else { return DeviceSearch() }
-    let page = members.members(from: start, limit: limit + 1)
-    return DeviceSearch(
-      .tag, Array(page.prefix(limit)), count: members.count, next: page.count > limit ? page.last : nil)
+    return DeviceSearch(.tag, members.members(limit: limit), count: members.count)
   }
 
   /// What a text may be as a token of a channel. No service's have been shorter than this for years.
