@@ -101,7 +101,8 @@ package struct FCM: Vendor {
       return .impossible("the key cannot sign")
     }
     return .ask(
-      HTTPPost(url: endpoints.tokens, body: assertion, contentType: "application/x-www-form-urlencoded"))
+      OutgoingRequest(
+        url: endpoints.tokens, body: assertion, contentType: "application/x-www-form-urlencoded"))
   }
 
   /// Renders the notification for Android.
@@ -123,12 +124,12 @@ package struct FCM: Vendor {
   }
 
   /// A message that is only checked, to a token that no device has.
-  package func probe(_ credential: ServiceAccount, access: AccessToken) -> HTTPPost? {
+  package func probe(_ credential: ServiceAccount, access: AccessToken) -> OutgoingRequest? {
     post(Array(#"{"validate_only":true,"message":{"token":"borealis"}}"#.utf8), credential, access)
   }
 
-  private func post(_ body: [UInt8], _ credential: ServiceAccount, _ access: AccessToken) -> HTTPPost {
-    HTTPPost(
+  private func post(_ body: [UInt8], _ credential: ServiceAccount, _ access: AccessToken) -> OutgoingRequest {
+    OutgoingRequest(
       url: "\(endpoints.messages)/v1/projects/\(credential.project)/messages:send",
       fields: ["Authorization: Bearer \(access.value)"], body: body)
   }

@@ -137,7 +137,7 @@ package struct Harmony: Vendor {
   }
 
   /// A notification to a token that no device has: the version has no way to have one checked only.
-  package func probe(_ credential: HarmonyAccount, access: AccessToken) -> HTTPPost? {
+  package func probe(_ credential: HarmonyAccount, access: AccessToken) -> OutgoingRequest? {
     let payload: JSONValue = [
       "notification": [
         "category": "MARKETING", "title": "borealis", "body": "borealis", "clickAction": ["actionType": 0],
@@ -152,7 +152,7 @@ package struct Harmony: Vendor {
   /// Takes notifications from the drawer, if the app's client ID is known.
   package func request(
     _ recall: VendorRecall, with credential: HarmonyAccount, access: AccessToken
-  ) -> HTTPPost? {
+  ) -> OutgoingRequest? {
     guard !credential.client.isEmpty, let kind = HarmonyContent.kind(of: recall.content),
       kind == .alert || kind == .extension
     else { return nil }
@@ -166,8 +166,8 @@ package struct Harmony: Vendor {
 
   private func post(
     _ body: [UInt8], _ kind: HarmonyContent.Kind, _ credential: HarmonyAccount, _ access: AccessToken
-  ) -> HTTPPost {
-    HTTPPost(
+  ) -> OutgoingRequest {
+    OutgoingRequest(
       url: "\(endpoints.messages)/v3/\(credential.project)/messages:send",
       fields: ["Authorization: Bearer \(access.value)", "push-type: \(kind.rawValue)"], body: body)
   }
@@ -178,10 +178,10 @@ enum PushKitRecall {
   static func post(
     _ recall: VendorRecall, of shown: AndroidNotification?, client: String, to address: String,
     _ fields: [String], _ access: AccessToken
-  ) -> HTTPPost? {
+  ) -> OutgoingRequest? {
     guard let number = shown?.notifyID else { return nil }
     let tokens = recall.tokens.map { JSONValue.string(String(decoding: $0, as: UTF8.self)) }
-    return HTTPPost(
+    return OutgoingRequest(
       url: "\(address)/v1/\(client)/messages:revoke",
       fields: ["Authorization: Bearer \(access.value)"] + fields,
       body: JSONWriter.serialize(["notifyId": .number(JSONNumber(number)), "token": .array(tokens)]))

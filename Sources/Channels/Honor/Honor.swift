@@ -77,7 +77,7 @@ package struct Honor: MakerVendor {
   /// Asks for a token with the secret.
   package func authorize(_ credential: VendorFields, at now: Timestamp) -> AccessRequest {
     .ask(
-      HTTPPost(
+      OutgoingRequest(
         url: endpoints.tokens,
         body: VendorFields.form([
           ("grant_type", "client_credentials"), ("client_id", credential["client_id"]),
@@ -111,8 +111,8 @@ package struct Honor: MakerVendor {
     .post(post(content.body(to: target, within: .honor), credential, access))
   }
 
-  private func post(_ body: [UInt8], _ credential: VendorFields, _ access: AccessToken) -> HTTPPost {
-    HTTPPost(
+  private func post(_ body: [UInt8], _ credential: VendorFields, _ access: AccessToken) -> OutgoingRequest {
+    OutgoingRequest(
       url: "\(endpoints.messages)/api/v1/\(credential["app_id"])/sendMessage",
       fields: ["Authorization: Bearer \(access.value)", "timestamp: \(time.now().milliseconds)"], body: body)
   }

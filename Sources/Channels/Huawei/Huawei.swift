@@ -91,7 +91,7 @@ package struct Huawei: MakerVendor {
   /// Asks for a token with the secret.
   package func authorize(_ credential: VendorFields, at now: Timestamp) -> AccessRequest {
     .ask(
-      HTTPPost(
+      OutgoingRequest(
         url: endpoints.tokens,
         body: VendorFields.form([
           ("grant_type", "client_credentials"), ("client_id", credential["app_id"]),
@@ -130,7 +130,7 @@ package struct Huawei: MakerVendor {
   }
 
   /// A message that is only checked, to a token that no device has.
-  package func probe(_ credential: VendorFields, access: AccessToken) -> HTTPPost? {
+  package func probe(_ credential: VendorFields, access: AccessToken) -> OutgoingRequest? {
     post(
       Array(
         #"{"validate_only":true,"message":{"data":"{}","android":{"ttl":"1s"},"token":["borealis"]}}"#.utf8),
@@ -140,7 +140,7 @@ package struct Huawei: MakerVendor {
   /// Takes notifications from the drawer.
   package func request(
     _ recall: VendorRecall, with credential: VendorFields, access: AccessToken
-  ) -> HTTPPost? {
+  ) -> OutgoingRequest? {
     PushKitRecall.post(
       recall, of: AndroidNotification(recall, for: .huawei), client: credential["app_id"],
       to: endpoints.messages, [], access)
@@ -149,10 +149,10 @@ package struct Huawei: MakerVendor {
   /// Push Kit's codes say.
   package func endsRecall(_ answer: HTTPAnswer) -> Bool { PushKitAnswer(answer).endsRecall }
 
-  private func post(_ body: [UInt8], _ credential: VendorFields, _ access: AccessToken) -> HTTPPost {
+  private func post(_ body: [UInt8], _ credential: VendorFields, _ access: AccessToken) -> OutgoingRequest {
     let project = credential["project_id"]
     let path = project.isEmpty ? "v1/\(credential["app_id"])" : "v2/\(project)"
-    return HTTPPost(
+    return OutgoingRequest(
       url: "\(endpoints.messages)/\(path)/messages:send", fields: ["Authorization: Bearer \(access.value)"],
       body: body)
   }

@@ -44,7 +44,7 @@ package protocol Vendor: Sendable {
   ) -> VendorRequest
   /// A request that no device gets, whose answer shows whether the service takes the credential; nil if there
   /// is none: then the profile does not say `answersProbes`.
-  func probe(_ credential: Credential, access: AccessToken) -> HTTPPost?
+  func probe(_ credential: Credential, access: AccessToken) -> OutgoingRequest?
   /// What the answer to a request that prepares a push says (`VendorRequest.first`). If it is `accepted`, the
   /// content has what requests for devices need.
   func prepared(_ answer: HTTPAnswer, _ content: Content, with credential: Credential) -> VendorOutcome
@@ -58,7 +58,7 @@ package protocol Vendor: Sendable {
   func meaning(of reason: String) -> Phrase?
 
   /// The request that has shown notifications removed from devices; nil if the credential does not allow it.
-  func request(_ recall: VendorRecall, with credential: Credential, access: AccessToken) -> HTTPPost?
+  func request(_ recall: VendorRecall, with credential: Credential, access: AccessToken) -> OutgoingRequest?
   /// Whether the answer to it is the last word; else the request is repeated for a while.
   func endsRecall(_ answer: HTTPAnswer) -> Bool
 
@@ -80,7 +80,7 @@ extension Vendor {
   /// There is a notification for Android.
   package func carries(_ content: PushContent) -> Bool { content.isForVendors(on: .android) }
   /// There is nothing to ask.
-  package func probe(_ credential: Credential, access: AccessToken) -> HTTPPost? { nil }
+  package func probe(_ credential: Credential, access: AccessToken) -> OutgoingRequest? { nil }
   /// The same as of other requests.
   package func prepared(
     _ answer: HTTPAnswer, _ content: Content, with credential: Credential
@@ -92,7 +92,8 @@ extension Vendor {
   /// The credential is at fault.
   package func refusedAgain(_ reason: String) -> VendorOutcome { .pauseAndTellOperator(reason) }
   /// None.
-  package func request(_ recall: VendorRecall, with credential: Credential, access: AccessToken) -> HTTPPost?
+  package func request(_ recall: VendorRecall, with credential: Credential, access: AccessToken)
+    -> OutgoingRequest?
   {
     nil
   }
@@ -129,7 +130,7 @@ package struct CredentialDescription: Sendable {
 /// How requests get a token of access.
 package enum AccessRequest: Sendable {
   /// The service is asked for one.
-  case ask(HTTPPost)
+  case ask(OutgoingRequest)
   /// Nobody is asked: this one, for so many seconds.
   case granted(String, seconds: Int64)
   /// The credential cannot be used, for this reason.
@@ -139,9 +140,9 @@ package enum AccessRequest: Sendable {
 /// What brings a push to devices.
 package enum VendorRequest: Sendable {
   /// This request.
-  case post(HTTPPost)
+  case post(OutgoingRequest)
   /// This one comes first, once for all devices of the push, and then the vendor is asked again.
-  case first(HTTPPost)
+  case first(OutgoingRequest)
   /// None: what a service would say shows already.
   case ended(VendorOutcome)
 }

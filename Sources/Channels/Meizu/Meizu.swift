@@ -101,7 +101,7 @@ package struct Meizu: MakerVendor {
       ("pushIds", ids),
     ]
     return .post(
-      HTTPPost(
+      OutgoingRequest(
         url: "\(endpoint.address)/garcia/api/server/push/varnished/pushByPushId",
         body: VendorFields.form(fields + [("sign", Self.signature(fields, access.value))]),
         contentType: "application/x-www-form-urlencoded"))

@@ -81,7 +81,7 @@ package struct OPPO: MakerVendor {
     let (key, stamp) = (credential["app_key"], String(now.milliseconds))
     let sign = Hex.encode(SHA256.digest(Array((key + stamp + credential["master_secret"]).utf8)))
     return .ask(
-      HTTPPost(
+      OutgoingRequest(
         url: "\(endpoint.address)/server/v1/auth",
         body: VendorFields.form([("app_key", key), ("timestamp", stamp), ("sign", sign)]),
         contentType: "application/x-www-form-urlencoded"))
@@ -112,7 +112,7 @@ package struct OPPO: MakerVendor {
   ) -> VendorRequest {
     let messages = content.body(to: target, within: .oppo)
     return .post(
-      HTTPPost(
+      OutgoingRequest(
         url: "\(endpoint.address)/server/v1/message/notification/unicast_batch",
         body: VendorFields.form([
           ("auth_token", access.value), ("messages", String(decoding: messages, as: UTF8.self)),

@@ -89,7 +89,7 @@ package struct Vivo: MakerVendor {
     body.set("timestamp", .number(JSONNumber(now.milliseconds)))
     body.set("sign", .string(Hex.encode(digest)))
     return .ask(
-      HTTPPost(url: "\(endpoint.address)/message/auth", body: JSONWriter.serialize(.object(body))))
+      OutgoingRequest(url: "\(endpoint.address)/message/auth", body: JSONWriter.serialize(.object(body))))
   }
 
   /// Renders the notification.
@@ -115,10 +115,10 @@ package struct Vivo: MakerVendor {
   package func request(
     _ content: VivoContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
   ) -> VendorRequest {
-    func post(_ call: String, _ body: JSONObject) -> HTTPPost {
+    func post(_ call: String, _ body: JSONObject) -> OutgoingRequest {
       var body = body
       body.set("appId", Self.appID(credential))
-      return HTTPPost(
+      return OutgoingRequest(
         url: "\(endpoint.address)/message/\(call)", fields: ["authToken: \(access.value)"],
         body: JSONWriter.serialize(.object(body)))
     }

@@ -157,7 +157,7 @@ package struct WebPush: Vendor {
       "TTL: \(target.secondsToLive)", "Content-Encoding: aes128gcm", "Authorization: \(proof)",
     ]
     return .post(
-      HTTPPost(
+      OutgoingRequest(
         url: subscription.address.url, fields: content.fields + fields, body: body,
         contentType: "application/octet-stream"))
   }

@@ -94,12 +94,12 @@ package struct Xiaomi: MakerVendor {
   /// Takes notifications from the drawer, by the number that they have there.
   package func request(
     _ recall: VendorRecall, with credential: VendorFields, access: AccessToken
-  ) -> HTTPPost? {
+  ) -> OutgoingRequest? {
     guard
       let number = AndroidNotification(recall.content, for: .xiaomi, app: "", push: recall.push)?.notifyID
     else { return nil }
     let tokens = recall.tokens.map { String(decoding: $0, as: UTF8.self) }
-    return HTTPPost(
+    return OutgoingRequest(
       url: "\(endpoint.address)/v3/message/regid/revoke", fields: ["Authorization: key=\(access.value)"],
       body: VendorFields.form([
         ("registration_ids", tokens.joined(separator: ",")),
@@ -116,7 +116,7 @@ package struct Xiaomi: MakerVendor {
   ) -> VendorRequest {
     let package = VendorFields.form([("restricted_package_name", credential["package_name"])])
     return .post(
-      HTTPPost(
+      OutgoingRequest(
         url: "\(endpoint.address)/v3/message/regid", fields: ["Authorization: key=\(access.value)"],
         body: content.body(to: target, within: .xiaomi) + [UInt8(ascii: "&")] + package,
         contentType: "application/x-www-form-urlencoded"))

@@ -108,10 +108,10 @@ final class CallbackQueue: Sendable {
         continue
       }
       do throws(CallbackKeys.Failure) {
-        var post = HTTPPost(url: url, fields: [], body: batch.body)
+        var post = OutgoingRequest(url: url, fields: [], body: batch.body)
         if setting?.wantsReceipts(of: batch) == true, let receipts = found.receipts[batch.app] {
           let body = try receipts.body(batch.body, of: batch.app, with: signer.sealingKeys())
-          post = HTTPPost(url: url, fields: [], body: body, contentType: GetuiReceipts.contentType)
+          post = OutgoingRequest(url: url, fields: [], body: body, contentType: GetuiReceipts.contentType)
           guard !body.isEmpty else {
             // The format was chosen after these events.
             note(
@@ -129,7 +129,7 @@ final class CallbackQueue: Sendable {
               isFinal: true)
             continue
           }
-          post = HTTPPost(url: url, fields: [], body: body)
+          post = OutgoingRequest(url: url, fields: [], body: body)
         }
         post.fields = try signer.fields(
           for: post.body, of: setting, delivery: "\(batch.id)", attempt: batch.attempts + 1, at: now)

@@ -97,13 +97,13 @@ extension CallbackService {
     let id = "ping-" + Hex.encode(SystemRandom.bytes(8))
     var signer = CallbackSigner(keys)
     do throws(CallbackKeys.Failure) {
-      var post = HTTPPost(
+      var post = OutgoingRequest(
         url: url, fields: [], body: CallbackEvent.body([CallbackEvent([], id: id, at: now)]))
       if setting.format == .getui, let app = router.apps.loaded(setting.app) {
         let receipts = GetuiReceipts(app: app.key, secret: getuiSecret)
         let body = try receipts.body(
           [GetuiReceipt(ping: id, at: now)], of: setting.app, with: signer.sealingKeys())
-        post = HTTPPost(url: url, fields: [], body: body, contentType: GetuiReceipts.contentType)
+        post = OutgoingRequest(url: url, fields: [], body: body, contentType: GetuiReceipts.contentType)
       }
       post.fields = try signer.fields(for: post.body, of: setting, delivery: id, attempt: 1, at: now)
       transport.send(post) { done(.success(CallbackAnswer($0))) }

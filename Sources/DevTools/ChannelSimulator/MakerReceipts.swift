@@ -14,7 +14,7 @@ struct MakerReceipts {
   static let services = ["huawei", "harmony", "honor", "xiaomi", "oppo", "vivo", "meizu"]
 
   /// What is sent, and how often.
-  let post: HTTPPost
+  let post: OutgoingRequest
   let times: Int
 
   /// Reads an order. `message` gives the latest message that a service took for a token.
@@ -45,7 +45,7 @@ struct MakerReceipts {
     if let secret = order["secret"]?.string {
       fields.append(Self.signature(user: order["user"]?.string ?? "", secret: secret, at: sent))
     }
-    post = HTTPPost(url: url, fields: fields, body: content, contentType: type)
+    post = OutgoingRequest(url: url, fields: fields, body: content, contentType: type)
     times = Int(min(max(order["times"]?.int64 ?? 1, 1), 100))
   }
 

@@ -7,7 +7,7 @@ final class CurlTransport: Sendable {
   typealias Completion = HTTPTransport.Completion
 
   struct Job: Sendable {
-    let post: HTTPPost
+    let request: OutgoingRequest
     /// Nil for a connection of its own.
     let route: ProxyRoute?
     let completion: Completion
@@ -44,11 +44,11 @@ final class CurlTransport: Sendable {
 
   /// Sends a request. `completion` is called on the thread of this object; at once, if the request is not
   /// sent because it is closed or there are too many.
-  func send(_ post: HTTPPost, completion: @escaping Completion) {
-    guard let routes else { return add(Job(post: post, route: nil, completion: completion)) }
-    routes.find(post.url) { [self] found in
+  func send(_ request: OutgoingRequest, completion: @escaping Completion) {
+    guard let routes else { return add(Job(request: request, route: nil, completion: completion)) }
+    routes.find(request.url) { [self] found in
       switch found {
-      case .success(let route): add(Job(post: post, route: route, completion: completion))
+      case .success(let route): add(Job(request: request, route: route, completion: completion))
       case .failure(let refusal):
         if !inbox.run({ completion(refusal.answer) }) { completion(.closed) }
       }
@@ -105,7 +105,7 @@ final class CurlTransport: Sendable {
     }
 
     private func start(_ job: Job, on multi: UnsafeMutableRawPointer) {
-      guard let transfer = HTTPTransfer(job.post, options, job.route, job.completion),
+      guard let transfer = HTTPTransfer(job.request, options, job.route, job.completion),
         curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
       else {
         transport.inbox.release()

@@ -20,7 +20,7 @@ final class HTTPTransfer {
 
   /// Prepares a request; nil if there is no memory.
   init?(
-    _ post: HTTPPost, _ options: HTTPTransport.Options, _ route: ProxyRoute?,
+    _ request: OutgoingRequest, _ options: HTTPTransport.Options, _ route: ProxyRoute?,
     _ completion: @escaping HTTPTransport.Completion
   ) {
     guard let easy = curl_easy_init() else { return nil }
@@ -29,10 +29,10 @@ final class HTTPTransfer {
     self.options = options
     self.route = route
     asked = .allocate(capacity: 1)
-    for field in ["Content-Type: \(post.contentType)", "Expect:"] + post.fields {
+    for field in (request.contentType.map { ["Content-Type: \($0)", "Expect:"] } ?? []) + request.fields {
       fields = curl_slist_append(fields, field) ?? fields
     }
-    guard configure(post) else { return nil }
+    guard configure(request) else { return nil }
   }
 
   deinit {
@@ -42,7 +42,7 @@ final class HTTPTransfer {
     asked.deallocate()
   }
 
-  private func configure(_ post: HTTPPost) -> Bool {
+  private func configure(_ request: OutgoingRequest) -> Bool {
     let this = Unmanaged.passUnretained(self).toOpaque()
     asked.initialize(
       to: cc_guard(
@@ -52,7 +52,7 @@ final class HTTPTransfer {
           return transfer.allows(Array(UnsafeBufferPointer(start: bytes, count: count))) ? 1 : 0
         }, context: this))
     let texts: [(CURLoption, String)] = [
-      (CURLOPT_URL, post.url), (CURLOPT_USERAGENT, "Borealis"),
+      (CURLOPT_URL, request.url), (CURLOPT_USERAGENT, "Borealis"),
       (CURLOPT_PROTOCOLS_STR, options.allowsPlainHTTP ? "http,https" : "https"),
       // None from the environment: they would connect to addresses that the guard never sees.
       (CURLOPT_PROXY, route.map { "http://\($0.proxy.authority)" } ?? ""), (CURLOPT_NOPROXY, ""),
@@ -70,7 +70,7 @@ final class HTTPTransfer {
     return texts.allSatisfy { cc_set_text(easy, $0, $1) == CURLE_OK } && configureTunnel()
       && numbers.allSatisfy { cc_set_number(easy, $0, $1) == CURLE_OK }
       && options.authorities.map { cc_set_text(easy, CURLOPT_CAINFO, $0) == CURLE_OK } ?? true
-      && cc_set_body(easy, post.body, post.body.count) == CURLE_OK
+      && (request.method == .get || cc_set_body(easy, request.body, request.body.count) == CURLE_OK)
       && cc_set_fields(easy, fields) == CURLE_OK && cc_set_guard(easy, asked) == CURLE_OK
       && cc_set_write(
         easy,

@@ -53,11 +53,11 @@ package final class HTTPTransport: Sendable {
 
   /// Sends a request. `completion` is called at once if the request is not sent because the transport is
   /// closed or has too many.
-  package func send(_ post: HTTPPost, completion: @escaping Completion) {
+  package func send(_ request: OutgoingRequest, completion: @escaping Completion) {
     if let streams {
-      streams.send(post, completion: completion)
+      streams.send(request, completion: completion)
     } else {
-      curl.send(post, completion: completion)
+      curl.send(request, completion: completion)
     }
   }
 

@@ -29,7 +29,7 @@ final class StreamServer: HTTP2PoolSource {
   private let fixedCount: Int
   /// What a request has besides path and length, and its encoding: many requests in a row have the same.
   private var lastFields: [String] = []
-  private var lastContentType = ""
+  private var lastContentType: String?
   @exclusivity(unchecked) private var lastEncoded = HTTP2Headers()
   private var lastUse: UInt64
   private var lastFailure: String?
@@ -40,7 +40,6 @@ final class StreamServer: HTTP2PoolSource {
     self.authority = authority
     self.owner = owner
     lastUse = owner.now
-    list.append(":method", text: "POST")
     list.append(":scheme", text: "https")
     list.append(":authority", text: authority.host + (authority.port.map { ":\($0)" } ?? ""))
     fixedCount = list.count
@@ -135,29 +134,31 @@ final class StreamServer: HTTP2PoolSource {
       let tag = free.popLast() ?? flights.count
       if tag == flights.count { flights.append(one) } else { flights[tag] = one }
       fill(one)
-      connection.submit(tag: UInt64(tag), list, body: one.job.post.body)
+      connection.submit(tag: UInt64(tag), list, body: one.job.request.body)
       submitted += 1
     }
     return submitted
   }
 
   private func fill(_ one: Waiting) {
-    let post = one.job.post
-    if post.fields != lastFields || post.contentType != lastContentType || lastEncoded.count == 0 {
-      encode(post)
+    let request = one.job.request
+    if request.fields != lastFields || request.contentType != lastContentType || lastEncoded.count == 0 {
+      encode(request)
     }
     list.truncate(to: fixedCount)
+    list.append(":method", text: request.method.rawValue)
     list.append(":path", one.path.first == UInt8(ascii: "/") ? one.path : [UInt8(ascii: "/")] + one.path)
     list.append(contentsOf: lastEncoded)
-    list.append("content-length", Array(String(post.body.count).utf8), .neverIndexed)
+    guard request.method == .post else { return }
+    list.append("content-length", Array(String(request.body.count).utf8), .neverIndexed)
   }
 
-  private func encode(_ post: HTTPPost) {
-    (lastFields, lastContentType) = (post.fields, post.contentType)
+  private func encode(_ request: OutgoingRequest) {
+    (lastFields, lastContentType) = (request.fields, request.contentType)
     lastEncoded.truncate(to: 0)
     lastEncoded.append("user-agent", text: "Borealis")
-    lastEncoded.append("content-type", text: post.contentType)
-    for field in post.fields {
+    if let type = request.contentType { lastEncoded.append("content-type", text: type) }
+    for field in request.fields {
       let bytes = Array(field.utf8)
       guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { continue }
       let name = bytes[..<colon].map { (65...90).contains($0) ? $0 + 32 : $0 }

@@ -9,7 +9,7 @@ final class StreamTransport: Sendable {
 
   /// A request that waits for its outcome.
   struct Job: Sendable {
-    let post: HTTPPost
+    let request: OutgoingRequest
     let completion: Completion
     let began = SystemTime().monotonic()
     /// How often it was not sent, or refused before it was processed.
@@ -53,18 +53,18 @@ final class StreamTransport: Sendable {
     }
   }
 
-  func send(_ post: HTTPPost, completion: @escaping Completion) {
-    guard post.url.utf8.starts(with: StreamLoop.scheme.utf8) else {
-      return passOn(post, completion)
+  func send(_ request: OutgoingRequest, completion: @escaping Completion) {
+    guard request.url.utf8.starts(with: StreamLoop.scheme.utf8) else {
+      return passOn(request, completion)
     }
-    if let refusal = inbox.add(Job(post: post, completion: completion)) { completion(refusal) }
+    if let refusal = inbox.add(Job(request: request, completion: completion)) { completion(refusal) }
   }
 
   func run(_ work: @escaping @Sendable () -> Void) { _ = inbox.run(work) }
 
   /// Has libcurl send a request; its answer comes on the loop's thread as all others.
-  private func passOn(_ post: HTTPPost, _ completion: @escaping Completion) {
-    curl.send(post) { [self] answer in
+  private func passOn(_ request: OutgoingRequest, _ completion: @escaping Completion) {
+    curl.send(request) { [self] answer in
       if !inbox.run({ completion(answer) }) { completion(answer) }
     }
   }
@@ -85,7 +85,7 @@ final class StreamTransport: Sendable {
   /// Hands a request over that goes to a server without HTTP/2.
   func passOn(_ job: Job) {
     release()
-    passOn(job.post, job.completion)
+    passOn(job.request, job.completion)
   }
 }
 
@@ -140,7 +140,7 @@ final class StreamLoop: LoopDriver {
   }
 
   private func start(_ job: StreamTransport.Job) {
-    let rest = Array(job.post.url.utf8).dropFirst(Self.scheme.utf8.count)
+    let rest = Array(job.request.url.utf8).dropFirst(Self.scheme.utf8.count)
     let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
     guard let server = server(of: rest[..<end]) else { return transport.passOn(job) }
     server.add(job, path: Array(rest[end...]))

@@ -171,7 +171,7 @@ import Testing
     }
     #expect(post.url == "https://push-api.cloud.huawei.com/v3/77/messages:send")
     #expect(post.fields == ["Authorization: Bearer tok", "push-type: 10"])
-    func recall(_ hmos: String, _ account: HarmonyAccount, overrides: MessageID? = nil) -> HTTPPost? {
+    func recall(_ hmos: String, _ account: HarmonyAccount, overrides: MessageID? = nil) -> OutgoingRequest? {
       let variant = ContentVariant(platforms: PlatformSet(.hmos), notification: Array("{\(hmos)}".utf8))
       let recall = VendorRecall(
         push: Self.push, content: PushContent(variants: [variant], overrides: overrides),

@@ -410,7 +410,7 @@ import Testing
   @Test func requests() throws {
     let access = AccessToken("tok", expiresAt: Timestamp(milliseconds: 0))
     let target = VendorTarget(token: Array("t".utf8), push: Self.push, secondsToLive: 60)
-    func huawei(_ more: String) throws -> HTTPPost? {
+    func huawei(_ more: String) throws -> OutgoingRequest? {
       let credential = try #require(
         VendorFields(Array(#"{"app_id":"1001","secret":"s+/="\#(more)}"#.utf8)))
       guard

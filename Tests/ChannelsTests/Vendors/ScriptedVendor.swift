@@ -88,7 +88,7 @@ struct ScriptedVendor: Vendor {
   }
   func credential(_ secret: [UInt8]) -> [UInt8]? { secret }
   func authorize(_ credential: [UInt8], at now: Timestamp) -> AccessRequest {
-    .ask(HTTPPost(url: url, body: []))
+    .ask(OutgoingRequest(url: url, body: []))
   }
   func readToken(_ answer: HTTPAnswer) -> AccessAnswer { .token("t", seconds: 864_000) }
   func refusedAgain(_ reason: String) -> VendorOutcome {
@@ -103,18 +103,18 @@ struct ScriptedVendor: Vendor {
   ) -> VendorRequest {
     if prepares, !content.isPrepared.load(ordering: .sequentiallyConsistent) {
       moments.add(clock.now(), Array("first".utf8))
-      return .first(HTTPPost(url: url, body: []))
+      return .first(OutgoingRequest(url: url, body: []))
     }
     moments.add(clock.now(), Array(target.tokens.joined(separator: [UInt8(ascii: " ")])))
-    return .post(HTTPPost(url: url, body: target.token))
+    return .post(OutgoingRequest(url: url, body: target.token))
   }
-  func probe(_ credential: [UInt8], access: AccessToken) -> HTTPPost? {
-    HTTPPost(url: url, body: [])
+  func probe(_ credential: [UInt8], access: AccessToken) -> OutgoingRequest? {
+    OutgoingRequest(url: url, body: [])
   }
   func endsRecall(_ answer: HTTPAnswer) -> Bool { answer.status == 200 }
-  func request(_ recall: VendorRecall, with credential: [UInt8], access: AccessToken) -> HTTPPost? {
+  func request(_ recall: VendorRecall, with credential: [UInt8], access: AccessToken) -> OutgoingRequest? {
     moments.addRecall(recall.push)
-    return HTTPPost(url: url, body: [])
+    return OutgoingRequest(url: url, body: [])
   }
   func prepared(_ answer: HTTPAnswer, _ content: Content, with credential: [UInt8]) -> VendorOutcome {
     let outcome = interpret(answer)

@@ -18,7 +18,7 @@ import Testing
     let url = server.url()
     let answers = await withTaskGroup(of: HTTPAnswer.self) { group in
       for _ in 0..<together {
-        group.addTask { await transport.send(HTTPPost(url: url, body: [1, 2])) }
+        group.addTask { await transport.send(OutgoingRequest(url: url, body: [1, 2])) }
       }
       return await group.reduce(into: []) { $0.append($1) }
     }
@@ -33,7 +33,7 @@ import Testing
     let transport = try server.client()
     defer { transport.close() }
     let answer = await transport.send(
-      HTTPPost(
+      OutgoingRequest(
         url: server.url("/a/b?c=d"), fields: ["Authorization: Bearer x", "TTL:60"], body: Array("{}".utf8)))
     #expect(answer.status == 404 && answer.body == Array("hello".utf8))
     #expect(answer.wasSent && answer.error == nil && answer.retryAfter == nil)
@@ -44,6 +44,25 @@ import Testing
     #expect(fields["authorization"] == "Bearer x" && fields["ttl"] == "60")
     #expect(fields["content-type"] == "application/json" && fields["content-length"] == "2")
     #expect(fields["user-agent"] == "Borealis")
+  }
+
+  @Test func `GET and POST share a connection`() async throws {
+    let server = try StreamServer { request, connection, _ in
+      connection.answer(request.streamID, HTTP2Answer(status: 200, body: Array(request.method.utf8)))
+    }
+    let transport = try server.client()
+    defer { transport.close() }
+    for request in [
+      OutgoingRequest.get(server.url("/a")), OutgoingRequest(url: server.url("/a"), body: [1]),
+      .get(server.url("/a")),
+    ] {
+      #expect(await transport.send(request).body == Array(request.method.rawValue.utf8))
+    }
+    let requests = server.requests.withLock { $0 }
+    let names = requests.map { Set($0.headers.pairs.map(\.name)) }
+    #expect(names.map { $0.contains("content-type") } == [false, true, false])
+    #expect(names.map { $0.contains("content-length") } == [false, true, false])
+    #expect(server.connections.withLock { $0 } == 1)
   }
 
   @Test(
@@ -60,7 +79,7 @@ import Testing
     }
     let transport = try server.client()
     defer { transport.close() }
-    let seconds = await transport.send(HTTPPost(url: server.url(), body: [])).retryAfter
+    let seconds = await transport.send(OutgoingRequest(url: server.url(), body: [])).retryAfter
     #expect(expected.map { range in seconds.map { range.contains($0) } ?? false } ?? (seconds == nil))
   }
 
@@ -73,7 +92,7 @@ import Testing
     let transport = try server.client { $0.keptBytes = 10 }
     defer { transport.close() }
     for _ in 0..<3 {
-      let answer = await transport.send(HTTPPost(url: server.url(), body: []))
+      let answer = await transport.send(OutgoingRequest(url: server.url(), body: []))
       #expect(answer.status == 200 && answer.isSuccess)
       #expect(answer.body.count == 10)
     }
@@ -91,7 +110,7 @@ import Testing
     }
     let transport = try server.client()
     defer { transport.close() }
-    let answer = await transport.send(HTTPPost(url: server.url(), body: [1]))
+    let answer = await transport.send(OutgoingRequest(url: server.url(), body: [1]))
     #expect(answer.status == status && answer.wasSent == (status != 0))
     #expect((answer.error == nil) == (status != 0))
   }
@@ -107,7 +126,7 @@ import Testing
     }
     let transport = try server.client()
     defer { transport.close() }
-    let answer = await transport.send(HTTPPost(url: server.url(), body: [1]))
+    let answer = await transport.send(OutgoingRequest(url: server.url(), body: [1]))
     #expect(answer.status == 200)
     #expect(server.connections.withLock { $0 } == 2)
   }
@@ -119,11 +138,11 @@ import Testing
     }
     let transport = try server.client { $0.totalMilliseconds = 300 }
     defer { transport.close() }
-    let lost = await transport.send(HTTPPost(url: server.url(), body: []))
+    let lost = await transport.send(OutgoingRequest(url: server.url(), body: []))
     #expect(lost.status == 0 && lost.error != nil && lost.wasSent)
-    let late = await transport.send(HTTPPost(url: server.url(), body: []))
+    let late = await transport.send(OutgoingRequest(url: server.url(), body: []))
     #expect(late.status == 0 && late.error != nil && late.wasSent)
-    let nowhere = await transport.send(HTTPPost(url: "https://localhost:1/", body: []))
+    let nowhere = await transport.send(OutgoingRequest(url: "https://localhost:1/", body: []))
     #expect(nowhere.status == 0 && nowhere.error?.contains("refused") == true && !nowhere.wasSent)
   }
 
@@ -131,10 +150,10 @@ import Testing
     let (server, other) = (try StreamServer(), try StreamServer())
     let transport = try other.client()
     defer { transport.close() }
-    let answer = await transport.send(HTTPPost(url: server.url(), body: []))
+    let answer = await transport.send(OutgoingRequest(url: server.url(), body: []))
     #expect(answer.error?.contains("certificate") == true && !answer.wasSent)
     // The name counts as well.
-    let named = await transport.send(HTTPPost(url: "https://127.0.0.2:\(other.port)/", body: []))
+    let named = await transport.send(OutgoingRequest(url: "https://127.0.0.2:\(other.port)/", body: []))
     #expect(named.error != nil && !named.wasSent)
     #expect(server.requests.withLock { $0.isEmpty } && other.requests.withLock { $0.isEmpty })
   }
@@ -143,7 +162,7 @@ import Testing
     let server = try StreamServer()
     let transport = try server.client { $0.allows = { _ in false } }
     defer { transport.close() }
-    let answer = await transport.send(HTTPPost(url: "https://127.0.0.1:\(server.port)/", body: []))
+    let answer = await transport.send(OutgoingRequest(url: "https://127.0.0.1:\(server.port)/", body: []))
     #expect(answer.error == "the address is not allowed" && !answer.wasSent)
     #expect(answer.refused == IPAddress("127.0.0.1"))
     #expect(server.connections.withLock { $0 } == 0)
@@ -155,7 +174,7 @@ import Testing
     let transport = try server.client()
     defer { transport.close() }
     for number in 1...3 {
-      let answer = await transport.send(HTTPPost(url: server.url(), body: [1]))
+      let answer = await transport.send(OutgoingRequest(url: server.url(), body: [1]))
       #expect(answer.status == 201 && answer.error == nil)
       #expect(server.oldRequests.withLock { $0 } == number)
     }
@@ -167,7 +186,7 @@ import Testing
     let transport = try server.client { $0.mostRequests = 4 }
     let url = server.url()
     let answers = await withTaskGroup(of: HTTPAnswer.self) { group in
-      for _ in 0..<8 { group.addTask { await transport.send(HTTPPost(url: url, body: [])) } }
+      for _ in 0..<8 { group.addTask { await transport.send(OutgoingRequest(url: url, body: [])) } }
       var answers: [HTTPAnswer] = []
       for await answer in group {
         answers.append(answer)
@@ -179,7 +198,7 @@ import Testing
     #expect(answers.count == 8)
     #expect(answers.filter(\.isClosed).count == 4)
     #expect(answers.filter { $0.error == "too many requests are under way" }.count == 4)
-    let late = await transport.send(HTTPPost(url: url, body: []))
+    let late = await transport.send(OutgoingRequest(url: url, body: []))
     #expect(late.isClosed)
   }
 }

@@ -31,7 +31,9 @@ import Testing
     let proxy = try proxy(tunnels, credentials: "name:secret")
     let transport = try server.client { $0.proxy = proxy }
     defer { transport.close() }
-    for _ in 0..<3 { #expect(await transport.send(HTTPPost(url: server.url(), body: [1])).status == 201) }
+    for _ in 0..<3 {
+      #expect(await transport.send(OutgoingRequest(url: server.url(), body: [1])).status == 201)
+    }
     #expect(tunnels.requests.count == 1)
     let request = try #require(tunnels.requests.first)
     #expect(request.hasPrefix("CONNECT localhost:\(server.port) HTTP/1.1\r\n"))
@@ -50,14 +52,15 @@ import Testing
       $0.allows = { $0.isV4 }
     }
     defer { transport.close() }
-    #expect(await transport.send(HTTPPost(url: server.url(), body: [1])).status == 201)
+    #expect(await transport.send(OutgoingRequest(url: server.url(), body: [1])).status == 201)
     #expect(tunnels.requests.first?.hasPrefix("CONNECT 127.0.0.1:\(server.port) ") == true)
     let guarded = try server.client {
       $0.proxy = proxy
       $0.allows = { _ in false }
     }
     defer { guarded.close() }
-    #expect(await guarded.send(HTTPPost(url: server.url(), body: [1])).error == "the address is not allowed")
+    #expect(
+      await guarded.send(OutgoingRequest(url: server.url(), body: [1])).error == "the address is not allowed")
     #expect(tunnels.requests.count == 1)
   }
 
@@ -68,11 +71,11 @@ import Testing
     let server = try StreamServer()
     let transport = try server.client { $0.proxy = proxy }
     defer { transport.close() }
-    let answer = await transport.send(HTTPPost(url: server.url(), body: [1]))
+    let answer = await transport.send(OutgoingRequest(url: server.url(), body: [1]))
     #expect(answer.error?.hasSuffix("the proxy answered 407") == true && !answer.wasSent)
     let curl = try curl { $0.proxy = proxy }
     defer { curl.close() }
-    let other = await curl.send(HTTPPost(url: "http://192.0.2.1/", body: [1]))
+    let other = await curl.send(OutgoingRequest(url: "http://192.0.2.1/", body: [1]))
     #expect(other.error == "the proxy answered 407" && other.status == 0 && !other.wasSent)
   }
 
@@ -89,7 +92,7 @@ import Testing
         if isGuarded { $0.allows = { $0.isV4 } }
       }
       defer { transport.close() }
-      #expect(await transport.send(HTTPPost(url: url, body: [1])).status == 200)
+      #expect(await transport.send(OutgoingRequest(url: url, body: [1])).status == 200)
       let request = try #require(tunnels.requests.last)
       #expect(request.hasPrefix("CONNECT \(target):\(server.port) HTTP/1."))
       #expect(request.contains("\r\nProxy-Authorization: Basic bmFtZTpzZWNyZXQ=\r\n"))
@@ -102,7 +105,7 @@ import Testing
       $0.allows = { _ in false }
     }
     defer { guarded.close() }
-    let answer = await guarded.send(HTTPPost(url: url, body: [1]))
+    let answer = await guarded.send(OutgoingRequest(url: url, body: [1]))
     #expect(answer.error == "the address is not allowed" && answer.refused != nil && !answer.wasSent)
     #expect(tunnels.requests.count == 2)
   }
@@ -115,7 +118,8 @@ import Testing
     let proxy = try proxy(tunnels, exceptions: ["127.0.0.0/8"])
     let transport = try curl { $0.proxy = proxy }
     defer { transport.close() }
-    #expect(await transport.send(HTTPPost(url: "http://127.0.0.1:\(server.port)/", body: [1])).status == 200)
+    #expect(
+      await transport.send(OutgoingRequest(url: "http://127.0.0.1:\(server.port)/", body: [1])).status == 200)
     #expect(tunnels.requests.isEmpty)
   }
 }

@@ -21,7 +21,7 @@ import Testing
     let transport = try transport()
     defer { transport.close() }
     let answer = await transport.send(
-      HTTPPost(url: server.url, fields: ["Authorization: Bearer x"], body: Array("{}".utf8)))
+      OutgoingRequest(url: server.url, fields: ["Authorization: Bearer x"], body: Array("{}".utf8)))
     #expect(answer.status == 404)
     #expect(answer.body == Array("hello".utf8))
     #expect(answer.wasSent && answer.error == nil && answer.retryAfter == nil)
@@ -33,13 +33,28 @@ import Testing
     #expect(request.body == Array("{}".utf8))
   }
 
+  @Test func `GET has no body and no content type`() async throws {
+    let server = try TestReceiver { _ in
+      .answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+    }
+    defer { server.close() }
+    let transport = try transport()
+    defer { transport.close() }
+    let answer = await transport.send(.get(server.url, fields: ["Accept: application/json"]))
+    #expect(answer.isSuccess && answer.body == Array("{}".utf8))
+    let request = try #require(server.requests.first)
+    #expect(request.line == "GET /hook HTTP/1.1" && request.body.isEmpty)
+    #expect(request.fields["accept"] == "application/json")
+    #expect(request.fields["content-type"] == nil && request.fields["content-length"] == nil)
+  }
+
   @Test(arguments: [(429, Int64(7)), (503, 7), (200, nil), (404, nil)])
   func retryAfter(status: Int, expected: Int64?) async throws {
     let server = try TestReceiver { _ in .status(status, "Retry-After: 7\r\n") }
     defer { server.close() }
     let transport = try transport()
     defer { transport.close() }
-    #expect(await transport.send(HTTPPost(url: server.url, body: [])).retryAfter == expected)
+    #expect(await transport.send(OutgoingRequest(url: server.url, body: [])).retryAfter == expected)
   }
 
   /// A body without end costs a bounded amount, and its status counts.
@@ -51,7 +66,7 @@ import Testing
     defer { server.close() }
     let transport = try transport { $0.keptBytes = 10 }
     defer { transport.close() }
-    let answer = await transport.send(HTTPPost(url: server.url, body: []))
+    let answer = await transport.send(OutgoingRequest(url: server.url, body: []))
     #expect(answer.status == 200 && answer.isSuccess)
     #expect(answer.body.count == 10)
   }
@@ -62,15 +77,15 @@ import Testing
     defer { transport.close() }
     let closed = try TestReceiver()
     closed.close()
-    let unsent = await transport.send(HTTPPost(url: closed.url, body: []))
+    let unsent = await transport.send(OutgoingRequest(url: closed.url, body: []))
     #expect(unsent.status == 0 && unsent.error != nil && !unsent.wasSent)
     let silent = try TestReceiver { _ in .hang }
     defer { silent.close() }
-    let lost = await transport.send(HTTPPost(url: silent.url, body: []))
+    let lost = await transport.send(OutgoingRequest(url: silent.url, body: []))
     #expect(lost.status == 0 && lost.error != nil && lost.wasSent)
     let broken = try TestReceiver { _ in .breakOff }
     defer { broken.close() }
-    let half = await transport.send(HTTPPost(url: broken.url, body: []))
+    let half = await transport.send(OutgoingRequest(url: broken.url, body: []))
     #expect(half.status == 200 && half.error != nil && !half.isSuccess)
   }
 
@@ -79,7 +94,7 @@ import Testing
     defer { server.close() }
     let transport = try transport { $0.allowsPlainHTTP = false }
     defer { transport.close() }
-    let answer = await transport.send(HTTPPost(url: server.url, body: []))
+    let answer = await transport.send(OutgoingRequest(url: server.url, body: []))
     #expect(answer.error != nil && !answer.wasSent)
     #expect(server.requests.isEmpty)
   }
@@ -89,7 +104,7 @@ import Testing
     defer { server.close() }
     let transport = try transport { $0.allows = { _ in false } }
     defer { transport.close() }
-    let answer = await transport.send(HTTPPost(url: server.url, body: []))
+    let answer = await transport.send(OutgoingRequest(url: server.url, body: []))
     #expect(answer.error == "the address is not allowed")
     #expect(answer.refused == IPAddress("127.0.0.1"))
     #expect(server.requests.isEmpty)
@@ -104,7 +119,7 @@ import Testing
     for (allows, isRefused) in [(true, false), (false, true)] {
       let transport = try transport { $0.allows = { $0.isV4 && allows } }
       defer { transport.close() }
-      let answer = await transport.send(HTTPPost(url: "http://localhost:\(port)/", body: []))
+      let answer = await transport.send(OutgoingRequest(url: "http://localhost:\(port)/", body: []))
       #expect((answer.error == "the address is not allowed") == isRefused && answer.error != nil)
       #expect((answer.refused != nil) == isRefused)
     }
@@ -119,7 +134,7 @@ import Testing
     let answers = await withTaskGroup(of: HTTPAnswer.self) { group in
       let sent = Mutex(0)
       for _ in 0..<8 {
-        group.addTask { await transport.send(HTTPPost(url: url, body: [])) }
+        group.addTask { await transport.send(OutgoingRequest(url: url, body: [])) }
       }
       var answers: [HTTPAnswer] = []
       for await answer in group {
@@ -136,13 +151,13 @@ import Testing
     #expect(answers.count == 8)
     #expect(answers.filter(\.isClosed).count == 4)
     #expect(answers.filter { $0.error == "too many requests are under way" }.count == 4)
-    let late = await transport.send(HTTPPost(url: url, body: []))
+    let late = await transport.send(OutgoingRequest(url: url, body: []))
     #expect(late.isClosed)
   }
 }
 
 extension HTTPTransport {
-  func send(_ post: HTTPPost) async -> HTTPAnswer {
+  func send(_ post: OutgoingRequest) async -> HTTPAnswer {
     await awaitCallback { done in send(post) { done($0) } }
   }
 }

@@ -42,7 +42,7 @@ extension VendorDispatcher {
   }
 
   /// Sends the request that prepares a push, and then those of the batches that have come for it meanwhile.
-  func prepare(_ batch: Batch, with request: HTTPPost, _ token: AccessToken, _ queue: ChannelQueue) {
+  func prepare(_ batch: Batch, with request: OutgoingRequest, _ token: AccessToken, _ queue: ChannelQueue) {
     let push = ObjectIdentifier(batch.content)
     let isFirst = preparing.withLock { waiting in
       waiting[push, default: []].append(batch)

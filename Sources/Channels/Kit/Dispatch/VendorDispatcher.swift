@@ -138,7 +138,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
 
   /// Asks for a token of access. A refusal is the verdict; failures are tried again.
   func askForAccess(_ done: @escaping @Sendable (CredentialVerdict) -> Void) {
-    let post: HTTPPost
+    let post: OutgoingRequest
     switch vendor.authorize(credential, at: parts.time.now()) {
     case .ask(let request): post = request
     case .granted(let value, let seconds):
@@ -190,7 +190,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     let target = VendorTarget(
       tokens: tokens, push: batch.push, badge: batch.badge, secondsToLive: max(0, left),
       passing: passing(batch.push, tokens))
-    let post: HTTPPost
+    let post: OutgoingRequest
     switch vendor.request(batch.content, to: target, with: credential, access: token) {
     case .post(let request): post = request
     case .first(let request): return prepare(batch, with: request, token, queue)

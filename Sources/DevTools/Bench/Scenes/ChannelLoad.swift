@@ -88,7 +88,7 @@ enum ChannelLoad {
       let number = next.add(1, ordering: .relaxed).newValue
       var body = Array(String(1_000_000_000 + number).utf8) + rest
       if kind == .sealed { body = (try? key.seal(body)) ?? [] }
-      transport.send(HTTPPost(url: url, fields: fields, body: body)) { [self] answer in
+      transport.send(OutgoingRequest(url: url, fields: fields, body: body)) { [self] answer in
         taken.add(answer.isSuccess ? 1 : 0, ordering: .relaxed)
         others.add(answer.isSuccess ? 0 : 1, ordering: .relaxed)
         if !answer.isClosed { sendNext() }

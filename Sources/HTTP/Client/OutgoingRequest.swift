@@ -1,22 +1,44 @@
 import BorealisBase
 
-/// A POST request to another server.
-package struct HTTPPost: Sendable {
+/// A request to another server.
+package struct OutgoingRequest: Sendable {
+  /// What it asks the server to do.
+  package enum Method: String, Sendable {
+    case get = "GET"
+    case post = "POST"
+  }
+
+  package let method: Method
   /// Where it goes.
   package let url: String
   /// Header fields besides those of every request, as `Name: value`.
   package var fields: [String]
+  /// Empty for GET.
   package let body: [UInt8]
-  /// The content type of the body.
-  package let contentType: String
+  /// The content type of the body; nil for GET.
+  package let contentType: String?
 
+  /// A POST request.
   package init(
     url: String, fields: [String] = [], body: [UInt8], contentType: String = "application/json"
   ) {
+    method = .post
     self.url = url
     self.fields = fields
     self.body = body
     self.contentType = contentType
+  }
+
+  private init(getting url: String, fields: [String]) {
+    method = .get
+    self.url = url
+    self.fields = fields
+    (body, contentType) = ([], nil)
+  }
+
+  /// A GET request.
+  package static func get(_ url: String, fields: [String] = []) -> OutgoingRequest {
+    OutgoingRequest(getting: url, fields: fields)
   }
 }
 
