@@ -2,14 +2,15 @@ extension StoredData {
   /// What is stored of people who use the console, and of developers.
   static let consoleUsers: [StoredDatum] = [
     StoredDatum(
-      "person: name, email address, language, digest of the password, second factor", for: "to log in",
+      "person: name, email address, language, digest of the password, second factor, identity at the company's identity provider",
+      for: "to log in",
       in: .columns(
         "person",
-        "id email name password totp totp_step language is_operator created_at disabled is_proven incident_mail"
+        "id email name password totp totp_step language is_operator created_at disabled is_proven incident_mail oidc_issuer oidc_subject"
       ),
       .columns("recovery_code", "person_id code_hash"), until: "an operator deletes the database"),
     StoredDatum(
-      "roles in accounts", for: "rights", in: .columns("membership", "person_id account_id role"),
+      "roles in accounts", for: "rights", in: .columns("membership", "person_id account_id role from_claim"),
       until: "the person is removed from the account"),
     StoredDatum(
       "invitation by email", for: "to add a person to an account",

@@ -55,6 +55,18 @@ extension MemberRepository {
     }
   }
 
+  /// All roles of a person, also in accounts that are turned off, by account.
+  package func grants(of person: PersonID) throws(StorageError) -> [RoleGrant] {
+    try database.all(
+      "SELECT account_id, role, from_claim FROM membership WHERE person_id = ? ORDER BY account_id",
+      .integer(person.rawValue)
+    ) { row in
+      RoleGrant(
+        account: row.account("account_id"), role: Role(rawValue: row.integer("role")) ?? .viewer,
+        isFromClaim: row.bool("from_claim"))
+    }
+  }
+
   /// The names of the accounts that a person belongs to and that are turned off.
   package func suspendedAccounts(of person: PersonID) throws(StorageError) -> [AccountID: String] {
     let rows = try database.all(
@@ -70,13 +82,15 @@ extension MemberRepository {
   package func all(of account: AccountID) throws(StorageError) -> [MemberRow] {
     try database.all(
       """
-      SELECT person.id, name, email, role, totp IS NOT NULL AS has_totp FROM membership JOIN person ON person.id = person_id
+      SELECT person.id, name, email, role, totp IS NOT NULL AS has_totp, from_claim
+      FROM membership JOIN person ON person.id = person_id
       WHERE account_id = ? AND disabled = 0 ORDER BY name, person.id
       """, .integer(account.rawValue)
     ) { row in
       MemberRow(
         person: PersonID(row.integer("id")), name: row.text("name"), email: row.text("email"),
-        role: Role(rawValue: row.integer("role")) ?? .viewer, hasTOTP: row.bool("has_totp"))
+        role: Role(rawValue: row.integer("role")) ?? .viewer, hasTOTP: row.bool("has_totp"),
+        isFromClaim: row.bool("from_claim"))
     }
   }
 
@@ -92,12 +106,15 @@ extension MemberRepository {
 
 extension MemberRepository<Writing> {
   /// Adds a member, or changes a member's role.
-  package func setRole(of person: PersonID, in account: AccountID, _ role: Role) throws(StorageError) {
+  package func setRole(
+    of person: PersonID, in account: AccountID, _ role: Role, isFromClaim: Bool = false
+  ) throws(StorageError) {
     try database.run(
       """
-      INSERT INTO membership (person_id, account_id, role) VALUES (?, ?, ?)
-      ON CONFLICT (person_id, account_id) DO UPDATE SET role = excluded.role
-      """, .integer(person.rawValue), .integer(account.rawValue), .integer(role.rawValue))
+      INSERT INTO membership (person_id, account_id, role, from_claim) VALUES (?, ?, ?, ?)
+      ON CONFLICT (person_id, account_id) DO UPDATE SET role = excluded.role, from_claim = excluded.from_claim
+      """, .integer(person.rawValue), .integer(account.rawValue), .integer(role.rawValue),
+      .integer(isFromClaim ? 1 : 0))
   }
 
   /// Adds a member, or raises a member's role: an invitation never lowers it.
@@ -105,7 +122,7 @@ extension MemberRepository<Writing> {
     try database.run(
       """
       INSERT INTO membership (person_id, account_id, role) VALUES (?, ?, ?)
-      ON CONFLICT (person_id, account_id) DO UPDATE SET role = excluded.role
+      ON CONFLICT (person_id, account_id) DO UPDATE SET role = excluded.role, from_claim = 0
       WHERE membership.role < excluded.role
       """, .integer(person.rawValue), .integer(account.rawValue), .integer(role.rawValue))
   }

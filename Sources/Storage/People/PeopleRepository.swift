@@ -9,7 +9,7 @@ extension PeopleRepository {
   private static var selectPerson: StaticString {
     """
     SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled,
-      incident_mail FROM person
+      incident_mail, oidc_issuer FROM person
     """
   }
 
@@ -53,6 +53,13 @@ extension PeopleRepository {
       Self.selectPerson, "WHERE id = ?", .integer(id.rawValue), map: Self.person)
   }
 
+  /// The person that an identity provider knows as a subject.
+  package func find(issuer: String, subject: String) throws(StorageError) -> PersonRow? {
+    try database.first(
+      Self.selectPerson, "WHERE oidc_issuer = ? AND oidc_subject = ?", .text(issuer), .text(subject),
+      map: Self.person)
+  }
+
   /// Recovery codes that a person has left.
   package func recoveryCodes(of person: PersonID) throws(StorageError) -> Int {
     try database.first("SELECT count(*) FROM recovery_code WHERE person_id = ?", .integer(person.rawValue)) {
@@ -67,7 +74,8 @@ extension PeopleRepository {
       sealedTOTP: row.optionalBlob("totp"), totpStep: row.integer("totp_step"),
       language: row.text("language"),
       isOperator: row.bool("is_operator"), createdAt: row.time("created_at"),
-      isDisabled: row.bool("disabled"), wantsIncidentMail: row.bool("incident_mail"))
+      isDisabled: row.bool("disabled"), wantsIncidentMail: row.bool("incident_mail"),
+      issuer: row.optionalText("oidc_issuer"))
   }
 }
 
@@ -118,6 +126,20 @@ extension PeopleRepository<Writing> {
     return database.changes > 0
   }
 
+  /// Records what an identity provider knows a person as, in place of what was recorded before. `.constraint`
+  /// if that is another person.
+  package func setIdentity(of person: PersonID, issuer: String, subject: String) throws(StorageError) {
+    try database.run(
+      "UPDATE person SET oidc_issuer = ?, oidc_subject = ? WHERE id = ?", .text(issuer), .text(subject),
+      .integer(person.rawValue))
+  }
+
+  /// Forgets what an identity provider knows a person as.
+  package func removeIdentity(of person: PersonID) throws(StorageError) {
+    try database.run(
+      "UPDATE person SET oidc_issuer = NULL, oidc_subject = NULL WHERE id = ?", .integer(person.rawValue))
+  }
+
   /// Changes a person's name and language.
   package func setProfile(of person: PersonID, name: String, language: String) throws(StorageError) {
     try database.run(
@@ -140,7 +162,7 @@ extension PeopleRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Changes a person's password and ends all sessions but one.
+  /// Changes a person's password, or removes it with an empty text, and ends all sessions but one.
   package func setPassword(of person: PersonID, _ hash: String, keeping session: Int64?) throws(StorageError)
   {
     try database.run("UPDATE person SET password = ? WHERE id = ?", .text(hash), .integer(person.rawValue))

@@ -32,7 +32,7 @@ package struct PersonRow: Sendable, Equatable {
   package var email: String
   /// For other people.
   package var name: String
-  /// The password's hash.
+  /// The password's hash; empty for a person who has none and logs in with the identity provider.
   package var password: String
   /// The sealed secret of one-time passwords; nil if the password is enough.
   package var sealedTOTP: [UInt8]?
@@ -48,6 +48,11 @@ package struct PersonRow: Sendable, Equatable {
   package var isDisabled: Bool
   /// Whether the person gets mail about incidents of the apps that the person administers.
   package var wantsIncidentMail: Bool
+  /// The identity provider that the person has logged in with; nil for none.
+  package var issuer: String?
+
+  /// Whether the person can log in with a password.
+  package var hasPassword: Bool { !password.isEmpty }
 
   /// The name of a person in the audit log: a name alone is ambiguous.
   package var signature: String { "\(name) <\(email)>" }
@@ -59,7 +64,7 @@ package struct NewPerson: Sendable {
   package var email: String
   /// For other people.
   package var name: String
-  /// The password's hash.
+  /// The password's hash; empty for a person who has none.
   package var password: String
   /// `en` or `zh`.
   package var language: String
@@ -88,6 +93,21 @@ package struct MembershipRow: Sendable, Equatable {
   package var role: Role
 }
 
+/// A role that a person has in an account.
+package struct RoleGrant: Sendable, Equatable {
+  /// Where.
+  package var account: AccountID
+  package var role: Role
+  /// Whether a claim of the identity provider gives it; otherwise somebody gave it in the console.
+  package var isFromClaim: Bool
+
+  package init(account: AccountID, role: Role, isFromClaim: Bool) {
+    self.account = account
+    self.role = role
+    self.isFromClaim = isFromClaim
+  }
+}
+
 /// A member of an account, for lists.
 package struct MemberRow: Sendable, Equatable {
   package var person: PersonID
@@ -96,6 +116,8 @@ package struct MemberRow: Sendable, Equatable {
   package var role: Role
   /// Whether one-time passwords are on.
   package var hasTOTP: Bool
+  /// Whether a claim of the identity provider gives the role.
+  package var isFromClaim: Bool
 }
 
 /// An invitation as it is stored.
