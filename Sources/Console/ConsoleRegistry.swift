@@ -16,13 +16,14 @@ struct ConsoleServices: Sendable {
   let devicePorts: DevicePorts
   let invitations: Invitations
   let pushes: PushPages
+  let signOn: SignOn?
 
   fileprivate var accountPages: AccountPages { AccountPages(invitations: invitations) }
   fileprivate var operatorPages: OperatorPages {
     OperatorPages(
       router: router, accounts: accounts, invitations: invitations, server: server, database: database)
   }
-  fileprivate var profilePages: ProfilePages { ProfilePages(people: people) }
+  fileprivate var profilePages: ProfilePages { ProfilePages(people: people, signOn: signOn?.options) }
 }
 
 /// The controllers of the console, the only list of them: its pages, their addresses and the table of routes
@@ -41,7 +42,8 @@ enum ConsoleRegistry {
 
   static let controllers: [Entry] = [
     Entry { _ in AssetPages() },
-    Entry { LoginPages(people: $0.people, members: $0.members, mail: $0.mail) },
+    Entry { LoginPages(people: $0.people, members: $0.members, mail: $0.mail, signOn: $0.signOn) },
+    Entry { SignOnPages(signOn: $0.signOn) },
     Entry { ResetPages(people: $0.people, mail: $0.mail) },
     Entry { HomePages(router: $0.router, accounts: $0.accounts) },
     Entry { SearchPages(router: $0.router, members: $0.members) },

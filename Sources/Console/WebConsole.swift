@@ -18,6 +18,8 @@ package final class WebConsole: Sendable {
   let log: Log
   let drafts: DraftDesk
   private let once = FormNonces()
+  /// Nil if no identity provider is set up.
+  private let signOn: SignOn?
 
   private static let sweepSeconds = 600
 
@@ -25,11 +27,12 @@ package final class WebConsole: Sendable {
   private let loseMail: @Sendable () -> Void
   private let ticks = Atomic<Int>(0)
 
-  /// Makes the console.
+  /// Makes the console. `provider` is the identity provider that people may log in with; the console closes
+  /// it.
   package init(
     router: Router, store: Store, gateway: Gateway, time: any TimeSource, log: Log,
     mail: ConsoleMail = ConsoleMail(site: nil, reserve: nil), secrets: PersonSecrets,
-    devicePorts: DevicePorts = DevicePorts(), server: ConsoleServer,
+    provider: SignOnProvider? = nil, devicePorts: DevicePorts = DevicePorts(), server: ConsoleServer,
     database: @escaping @Sendable () -> ConsoleDatabase
   ) {
     self.router = router
@@ -43,12 +46,14 @@ package final class WebConsole: Sendable {
       profiles: Profiles(store: store), sessions: Sessions(store: store), audit: audit, time: time,
       secrets: secrets, mail: mail)
     (self.people, self.accounts) = (people, accounts)
+    let signOn = provider.map { SignOn(provider: $0, signOns: SignOns(store: store), people: people) }
+    self.signOn = signOn
     drafts = DraftDesk(router: router, people: people)
     let services = ConsoleServices(
       router: router, gateway: gateway, people: people, accounts: accounts, members: members, mail: mail,
       audit: audit, server: server, database: database, devicePorts: devicePorts,
       invitations: Invitations(members: members, mail: mail, time: time, log: log),
-      pushes: PushPages(router: router, gateway: gateway, drafts: drafts))
+      pushes: PushPages(router: router, gateway: gateway, drafts: drafts), signOn: signOn)
     var table = RouteTable<ServedPage>()
     for served in ConsoleRegistry.controllers.flatMap({ $0.make(services).served }) {
       table.add(served.page.method, served.page.pattern, served)
@@ -86,6 +91,12 @@ package final class WebConsole: Sendable {
   package func prepareSetup() async -> String? {
     await people.prepareSetup().map { "/console/setup/\($0)" }
   }
+
+  /// Logs what is wrong with settings that only the database can check.
+  package func checkSettings() async { await signOn?.checkRoles() }
+
+  /// Ends requests to the identity provider.
+  package func close() { signOn?.provider.close() }
 
   /// Work of once a second: now and then it deletes what ended. Called by one thread at a time.
   package func tick() {

@@ -156,20 +156,59 @@ import Testing
     #expect(access(data, F_OK) != 0, "nothing is made before the settings are known to be right")
   }
 
-  @Test(arguments: ["--apns-ca", "--callback-ca", "--vendor-ca", "--smtp-ca"])
+  private static let provider = [
+    "--public-url", "http://127.0.0.1", "--oidc-issuer", "https://login.example.com", "--oidc-client-id", "b",
+  ]
+
+  @Test(arguments: [
+    (["--oidc-client-id", "b"], "--oidc-client-id needs --oidc-issuer"),
+    (["--oidc-trust-email"], "--oidc-trust-email needs --oidc-issuer"),
+    (
+      ["--oidc-issuer", "http://login.example.com"],
+      "--oidc-issuer: \"http://login.example.com\" is not a URL such as https://login.example.com"
+    ),
+    (
+      ["--oidc-issuer", "https://login.example.com"],
+      "--oidc-issuer needs --public-url: the provider sends browsers back there"
+    ),
+    (provider, "--oidc-issuer needs --oidc-client-id and --oidc-client-secret"),
+    (
+      provider + ["--oidc-client-secret", "s", "--oidc-scopes", "email"],
+      "--oidc-scopes: give scopes separated by commas, openid among them"
+    ),
+    (
+      provider + ["--oidc-client-secret", "s", "--oidc-role-claim", "groups"],
+      "--oidc-role-claim and --oidc-roles need each other"
+    ),
+    (
+      provider + [
+        "--oidc-client-secret", "s", "--oidc-role-claim", "groups", "--oidc-roles", "a=sender,b=boss",
+      ],
+      "--oidc-roles: \"b=boss\" is not VALUE=ROLE or VALUE=ROLE@DEVKEY with viewer, sender, admin or owner"
+    ),
+  ])
+  func `Settings of the identity provider belong together`(arguments: [String], message: String) throws {
+    let ending = try RunningProgram.run(
+      ["serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0"] + arguments)
+    #expect(ending.status == 2)
+    #expect(ending.errors == "borealis: \(message)\n")
+  }
+
+  @Test(arguments: ["--apns-ca", "--callback-ca", "--vendor-ca", "--smtp-ca", "--oidc-ca"])
   func `A file without certificates to trust stops the start`(flag: String) throws {
     let text = folder.path + "/text"
     try TemporaryFolder.write("no certificate\n", to: text)
     let mail = [
       "--smtp-url", "smtp://127.0.0.1:1", "--smtp-from", "a@example.com", "--public-url", "http://127.0.0.1",
     ]
+    let provider = Self.provider + ["--oidc-client-secret", "s"]
     for (file, reason) in [
       ("/nonexistent", "cannot read /nonexistent: No such file or directory\n"),
       (text, "\(text) cannot be used for TLS: "),
     ] {
       let ending = try RunningProgram.run(
         ["serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0", flag, file]
-          + (flag == "--smtp-ca" ? mail : []))
+          + (flag == "--smtp-ca" ? mail : flag == "--oidc-ca" ? provider : []))
       #expect(ending.status == 2)
       #expect(ending.errors.hasPrefix("borealis: \(flag): \(reason)"), "\(ending.errors)")
       #expect(access(data, F_OK) != 0, "nothing is made before the settings are known to be right")

@@ -59,12 +59,12 @@ final class ConsoleWorld: Sendable {
   let cluster = KnownNodes()
   private let callbacks: CallbackService?
 
-  /// `sendsMail` sets up mail, as an operator may; with `secretKeys` contents can be encrypted. The router
-  /// has a clock of its own.
+  /// `sendsMail` sets up mail, as an operator may; with `secretKeys` contents can be encrypted; people may
+  /// log in with `provider`. The router has a clock of its own.
   init(
     time: any TimeSource = ManualClock(), routerTime: any TimeSource = SystemTime(),
     limits: GatewayLimits = GatewayLimits(), sendsMail: Bool = false,
-    secretKeys: SecretKeySource = .none
+    secretKeys: SecretKeySource = .none, provider: SignOnProvider? = nil
   ) throws {
     // With one reader what is read behind an answer has its order.
     database = try TestDatabase { location in
@@ -101,6 +101,7 @@ final class ConsoleWorld: Sendable {
       secrets: PersonSecrets(
         seal: { secret, person, _ in keys.seal(secret, for: context(person)) },
         open: { sealed, person in try? keys.open(sealed, for: context(person)) }),
+      provider: provider,
       server: ConsoleServer(
         version: "1.2.3", startedAt: Timestamp(milliseconds: 1_700_000_000_000), connections: { 54_321 },
         nodes: { [cluster] in cluster.nodes.withLock { $0 } }),

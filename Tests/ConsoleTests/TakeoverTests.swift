@@ -129,9 +129,8 @@ import Testing
     let now = ManualClock().now()
     let entry = AuditRow(
       at: now, account: nil, person: checked.id, who: "", action: "test", target: "", address: "")
-    let new = Sessions.New(
-      tokenHash: SHA256.digest([1]), replacing: nil, of: checked, address: "", agent: "", at: now)
-    #expect(try await Sessions(store: world.store).begin(new, .none).get() == .personChanged)
+    let new = Sessions.New(cookie: WebToken.make(), replacing: nil, address: "", agent: "", at: now)
+    #expect(try await Sessions(store: world.store).begin(new, of: checked, .none).get() == .personChanged)
     let profiles = Profiles(store: world.store)
     #expect(try await !profiles.setPassword("third", of: checked, keeping: 1, noting: entry).get())
     let person = try await profiles.setTOTP(nil, step: 0, recoveryCodes: [], of: checked, noting: entry).get()

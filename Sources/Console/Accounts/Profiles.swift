@@ -93,7 +93,8 @@ package struct Profiles: Sendable {
   }
 
   /// Stores a link with which the person with an address can set a password, and then calls `done`. Does
-  /// nothing if no person has the address, or if the person is disabled or has had too many links.
+  /// nothing if no person has the address, or if the person is disabled, has no password, or has had too many
+  /// links.
   package func requestPasswordReset(
     tokenHash: [UInt8], email: String, at now: Timestamp, seconds: Int64, limit: Int,
     done: @escaping @Sendable (PersonRow) -> Void
@@ -101,7 +102,7 @@ package struct Profiles: Sendable {
     store.read { transaction throws(StorageError) in
       try transaction.people.find(email: email)
     } completion: { [store] result in
-      guard case .success(let person?) = result, !person.isDisabled else { return }
+      guard case .success(let person?) = result, !person.isDisabled, person.hasPassword else { return }
       store.write { transaction throws(StorageError) in
         try transaction.people.addPasswordReset(
           tokenHash: tokenHash, of: person.id, at: now, expiresAt: now.adding(seconds: seconds), limit: limit)

@@ -39,30 +39,25 @@ package struct Sessions: Sendable {
     case personChanged
   }
 
-  /// A session that is to begin.
+  /// A session that is to begin, of a person who is known by then.
   package struct New: Sendable {
     let tokenHash: [UInt8]
-    let person: PersonRow
     let address: String
     let agent: String
     let at: Timestamp
     let replacedHash: [UInt8]?
 
-    /// `tokenHash` is the digest of the new cookie, `replacedHash` that of the cookie that the browser has
-    /// now, whose session ends.
-    package init(
-      tokenHash: [UInt8], replacing replacedHash: [UInt8]?, of person: PersonRow, address: String,
-      agent: String, at now: Timestamp
-    ) {
-      self.tokenHash = tokenHash
-      self.replacedHash = replacedHash
-      self.person = person
+    /// `cookie` is the new one; the session of the one that the browser has now ends.
+    init(cookie: String, replacing present: String?, address: String, agent: String, at now: Timestamp) {
+      tokenHash = WebToken.hash(cookie)
+      replacedHash = present.flatMap { WebToken.isPlausible($0) ? WebToken.hash($0) : nil }
       self.address = address
-      self.agent = agent
+      self.agent = String(agent.prefix(200))
       at = now
     }
 
-    func entry(_ action: String, _ target: String) -> AuditRow {
+    /// An entry of the audit log about what the person does with it.
+    func entry(_ action: String, _ target: String, by person: PersonRow) -> AuditRow {
       AuditRow(
         at: at, account: nil, person: person.id, who: person.signature, action: action, target: target,
         address: address)
@@ -87,26 +82,21 @@ package struct Sessions: Sendable {
 
   /// Begins a session, and uses up what was shown for it. Checking a password takes long, so the person may
   /// be another by now.
-  package func begin(_ new: New, _ proof: Proof) async -> Result<Beginning, StorageError> {
+  package func begin(
+    _ new: New, of checked: PersonRow, _ proof: Proof
+  ) async -> Result<Beginning, StorageError> {
     await store.write { transaction throws(StorageError) -> Beginning in
-      guard try transaction.isUnchanged(new.person) else { return .personChanged }
-      let person = new.person.id
+      guard try transaction.isUnchanged(checked) else { return .personChanged }
+      let person = checked.id
       switch proof {
       case .none: break
       case .step(let step): if try !transaction.people.useTOTP(of: person, step: step) { return .proofUsed }
       case .recoveryCode(let hash):
         guard try transaction.people.useRecoveryCode(of: person, hash) else { return .proofUsed }
         let left = try transaction.people.recoveryCodes(of: person)
-        try transaction.audit.add(new.entry("person.recovery.use", "\(left)"))
+        try transaction.audit.add(new.entry("person.recovery.use", "\(left)", by: checked))
       }
-      if let hash = new.replacedHash, let old = try transaction.consoleSessions.find(tokenHash: hash),
-        try transaction.consoleSessions.end(old.id, of: old.person), old.person == person
-      {
-        try transaction.audit.add(new.entry("session.end", old.agent))
-      }
-      try transaction.consoleSessions.add(
-        tokenHash: new.tokenHash, of: person, address: new.address, agent: new.agent, at: new.at)
-      try transaction.audit.add(new.entry("session.begin", ""))
+      try transaction.beginSession(new, of: checked, "session.begin")
       return .begun
     }
   }
@@ -181,6 +171,20 @@ package struct Sessions: Sendable {
 }
 
 extension WriteTransaction {
+  /// Begins a session in place of the one that the browser had, with an entry in the audit log.
+  func beginSession(
+    _ new: Sessions.New, of person: PersonRow, _ action: String
+  ) throws(StorageError) {
+    if let hash = new.replacedHash, let old = try consoleSessions.find(tokenHash: hash),
+      try consoleSessions.end(old.id, of: old.person), old.person == person.id
+    {
+      try audit.add(new.entry("session.end", old.agent, by: person))
+    }
+    try consoleSessions.add(
+      tokenHash: new.tokenHash, of: person.id, address: new.address, agent: new.agent, at: new.at)
+    try audit.add(new.entry(action, "", by: person))
+  }
+
   /// Whether a person still has the password and the authenticator app of a row that was checked, and is not
   /// turned off.
   func isUnchanged(_ checked: PersonRow) throws(StorageError) -> Bool {

@@ -13,6 +13,9 @@ struct BrowserSigner: Sendable {
 
   init(key: [UInt8]) { self.key = key }
 
+  /// A key for something else that outlives a restart and is the same on all nodes.
+  func key(for purpose: String) -> [UInt8] { HMAC.sha256(key: key, Array("key for \(purpose)".utf8)) }
+
   /// For a browser that somebody was let in with.
   func cookie(for email: String) -> String { sign(Hex.encode(SystemRandom.bytes(16)), for: email) }
 

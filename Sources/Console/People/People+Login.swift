@@ -50,7 +50,7 @@ extension People {
     let now = time.now()
     let line = entry.browser == nil ? unknownBrowsers : worker
     let known = await line.result { () -> Bool in
-      guard let person = found, !person.isDisabled else {
+      guard let person = found, !person.isDisabled, person.hasPassword else {
         Password.waste(attempt.password)
         return false
       }
@@ -108,13 +108,11 @@ extension People {
     _ person: PersonRow, _ entry: Entry, keys: [LoginThrottle.Key], _ proof: Sessions.Proof,
     isLast: Bool = false
   ) async -> Result<Admission, Refusal> {
-    let (token, now, address) = (WebToken.make(), time.now(), entry.attempt.address?.text ?? "")
+    let token = WebToken.make()
     let new = Sessions.New(
-      tokenHash: WebToken.hash(token),
-      replacing: entry.attempt.session.flatMap { WebToken.isPlausible($0) ? WebToken.hash($0) : nil },
-      of: person, address: address,
-      agent: String(entry.attempt.agent.prefix(200)), at: now)
-    let result = await sessions.begin(new, proof)
+      cookie: token, replacing: entry.attempt.session, address: entry.attempt.address?.text ?? "",
+      agent: entry.attempt.agent, at: time.now())
+    let result = await sessions.begin(new, of: person, proof)
     switch result {
     case .failure: return unavailable(keys)
     case .success(.proofUsed): return refuseCode(of: person, entry, isLast: isLast)

@@ -15,6 +15,7 @@ struct Refused: Error {
 struct PageCall: Sendable {
   static let sessionCookie = "borealis_session"
   static let browserCookie = "borealis_browser"
+  static let signOnCookie = "borealis_signon"
 
   let request: HTTPRequest
   /// When it came.

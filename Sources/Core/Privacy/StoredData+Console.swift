@@ -47,6 +47,9 @@ extension StoredData {
       for: "to stay logged in; to recognize a browser while others guess passwords",
       in: .browser("borealis_session", "borealis_browser"), until: "the session ends; a year is over"),
     StoredDatum(
+      "a login with the identity provider that is under way", for: "to take its answer in this browser only",
+      in: .browser("borealis_signon"), until: "it ends, or after ten minutes"),
+    StoredDatum(
       "message for the next page, and what was typed into a form", for: "to lose no input",
       in: .browser("borealis_notice", "borealis.form", "borealis.push"),
       until: "the next page shows it, or the tab is closed"),

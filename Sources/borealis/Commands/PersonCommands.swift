@@ -17,7 +17,8 @@ struct PersonListCommand: ServedCommand {
     for person in people {
       Terminal.print([
         "email": .string(person.email), "name": .string(person.name), "operator": .bool(person.isOperator),
-        "totp": .bool(person.sealedTOTP != nil),
+        "totp": .bool(person.sealedTOTP != nil), "password": .bool(person.hasPassword),
+        "issuer": person.issuer.map { .string($0) } ?? .null,
         "created": .string(Log.iso8601(person.createdAt.milliseconds)),
       ])
     }
@@ -30,7 +31,8 @@ struct PersonResetCommand: ServedCommand {
     "Restores console access for a person who lost the password or the authenticator app."
   static let details = """
     Sets a new password for the user with the address EMAIL and prints it as JSON; it is shown only now. The user's
-    authenticator app and recovery codes are turned off, and all browsers are logged out.
+    authenticator app and recovery codes are turned off, and all browsers are logged out. Single sign-on is no longer
+    connected; the next login with it connects the user who has the address there.
     """
   static let operands = ["EMAIL"]
   static let settings = DataFolder.settings
@@ -45,6 +47,7 @@ struct PersonResetCommand: ServedCommand {
       guard let person = try transaction.people.find(email: email) else { return false }
       try transaction.people.setPassword(of: person.id, hash, keeping: nil)
       try transaction.people.setTOTP(of: person.id, sealed: nil, step: 0)
+      try transaction.people.removeIdentity(of: person.id)
       try transaction.audit.add(
         AuditRow(
           at: now, account: nil, person: person.id, who: "borealis person reset", action: "person.reset",

@@ -107,7 +107,7 @@ final class HomeService: Sendable {
     incidents = IncidentWatch(
       store: store, router: router, site: mailer == nil ? nil : settings.mail.site, time: time,
       log: settings.log)
-    console = Self.console(settings, router, store, gateway, mailer, time, server)
+    console = try Self.console(settings, router, store, gateway, mailer, time, server)
     getui = Self.getui(settings, router, store, gateway, time)
     ServerMetrics.compute(metrics, store: store, router: router)
   }
@@ -221,6 +221,7 @@ final class HomeService: Sendable {
     // The mail under way has had all this time.
     mailer?.close(until: max(deadline, time.monotonic() &+ 1_000_000_000))
     callbacks.close()
+    console.close()
     store.close()
     router.unplug()
   }
@@ -232,6 +233,7 @@ final class HomeService: Sendable {
     router.finish { false }
     mailer?.close(until: now)
     callbacks.close()
+    console.close()
     store.close()
     router.unplug()
   }

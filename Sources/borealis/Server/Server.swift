@@ -202,6 +202,7 @@ final class Server: Sendable {
     guard let (name, listeners) = addresses.first(where: { $0.name.hasPrefix("http") }) else { return }
     let origin = settings.mail.site ?? "\(name == "http" ? "http" : "https")://\(listeners.address)"
     Task { [log, console = service.console] in
+      await console.checkSettings()
       if let path = await console.prepareSetup() {
         log.info("set up the console, once", ["url": .text(origin + path)])
       } else {

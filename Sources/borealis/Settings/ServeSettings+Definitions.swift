@@ -5,7 +5,7 @@ extension ServeSettings {
   static let definitions: [SettingDefinition] =
     addresses + tls + ClusterSettings.definitions + apns + Vendors.settings + callbacks
     + OutgoingProxySettings.definitions
-    + MailSettings.definitions + logging + stopping
+    + MailSettings.definitions + SignOnSettings.definitions + logging + stopping
     + limits + time
 
   private static let addresses =

@@ -59,6 +59,8 @@ struct ServeSettings {
   let vendors: Vendors
   let callbacks: CallbackService.Options
   let mail: MailSettings
+  /// Nil if people log in with passwords only.
+  let signOn: SignOnSettings?
   /// Nil for a server that is alone.
   let cluster: ClusterSettings?
 
@@ -110,6 +112,7 @@ struct ServeSettings {
     vendors = try Vendors(settings)
     callbacks = try Self.callbacks(settings, through: proxy)
     mail = try MailSettings(settings)
+    signOn = try SignOnSettings.read(settings, site: mail.site)
     deviceOrigins = try Self.origins(settings, "device-origins", site: mail.site)
     zone = try Self.zone(settings)
     schedules = settings.number("schedules") ?? 0

@@ -52,6 +52,7 @@ struct AccountPages: Controller {
         \(Forms.choice(call(Words.role), id, options, chosen: member.role.word))
         <button class="small">\(call(Words.save))</button></form>
         \(Forms.sure(call, Words.removeMember, path, Words.removeMemberSure.with(member.name), sending: [(id, "none")]))</div>
+        \(if: member.isFromClaim, "<p class=\"quiet\">\(call(Words.roleFromClaim))</p>")
         """
     } else {
       role = HTML(escaping: call(member.role.name))

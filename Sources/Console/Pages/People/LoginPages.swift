@@ -8,6 +8,8 @@ struct LoginPages: Controller {
   let people: People
   let members: Members
   let mail: ConsoleMail
+  /// Nil if no identity provider is set up.
+  let signOn: SignOn?
 
   static let routes: [Route<LoginPages>] = [
     Route(.open, "GET", "/console/setup/{token}") { $0.showSetup($1) },
@@ -124,10 +126,17 @@ struct LoginPages: Controller {
       \(Forms.field(call(Words.password), "password", type: "password", autocomplete: "current-password"))
       \(Self.placeField(call))<button>\(call(Words.logIn))</button>
       </form>
+      \(signOn, { signOnButton(call, $0.options) })
       \(if: mail.isSetUp, "<p><a href=\"/console/reset\">\(call(Words.forgot))</a></p>")
       \(languageLinks(call))
       </section>
       """)
+  }
+
+  private func signOnButton(_ call: PageCall, _ options: SignOnOptions) -> HTML {
+    """
+    <p><a class="button plain" href="\(SignOnPages.address(call, options))">\(call(Words.signOnWith.with(options.name)))</a></p>
+    """
   }
 
   private func logIn(_ call: PageCall) async -> HTTPResponse { await enter(call, email: call.field("email")) }

@@ -7,6 +7,8 @@ import Storage
 /// A person's own affairs.
 struct ProfilePages: Controller {
   let people: People
+  /// Nil if no identity provider is set up.
+  let signOn: SignOnOptions?
 
   static let routes: [Route<ProfilePages>] = [
     Route(.person, "GET", "/console/me") { await $0.showProfile($1, nil) },
@@ -37,8 +39,9 @@ struct ProfilePages: Controller {
       <h1>\(call(Words.yourAccount))</h1>
       \(onward, { "<p><a class=\"button\" href=\"\($0)\">\(call(Words.goOn))</a></p>" })
       \(profilePart(call, visitor))
-      \(Self.passwordPart(call))
-      \(TOTPPages.card(call, visitor, recoveryCodes: overview.recoveryCodes))
+      \(signOnPart(call, visitor.person))
+      \(if: visitor.person.hasPassword, Self.passwordPart(call))
+      \(if: visitor.person.hasPassword, TOTPPages.card(call, visitor, recoveryCodes: overview.recoveryCodes))
       <section class="card"><h2>\(call(Words.sessions))</h2><ul class="plain">
       \(overview.sessions, { sessionEntry(call, $0, isThis: $0.id == visitor.session.id) })</ul>
       \(if: overview.sessions.count > 1, Forms.sure(
@@ -66,6 +69,20 @@ struct ProfilePages: Controller {
       \(incidentMail)
       <button>\(call(Words.save))</button></form>
       """)
+  }
+
+  /// How the person logs in, if not by password alone.
+  private func signOnPart(_ call: PageCall, _ person: PersonRow) -> HTML {
+    let text: Phrase
+    if let issuer = person.issuer {
+      let name = issuer == signOn?.issuer ? signOn?.name ?? issuer : issuer
+      text = (person.hasPassword ? Words.signOnToo : Words.signOnOnly).with(each: Phrase(verbatim: name))
+    } else if let signOn {
+      text = Words.signOnNotYet.with(signOn.name)
+    } else {
+      return .none
+    }
+    return Forms.part(call(Words.signOn), "<p>\(call(text))</p>")
   }
 
   private static func passwordPart(_ call: PageCall) -> HTML {
@@ -116,7 +133,7 @@ struct ProfilePages: Controller {
   }
 
   private func changePassword(_ call: PageCall) async -> HTTPResponse {
-    guard let visitor = call.visitor else { return call.missing }
+    guard let visitor = call.visitor, visitor.person.hasPassword else { return call.missing }
     let new = call.form?["password"] ?? ""
     if let problem = PasswordRule.problem(
       new, email: visitor.person.email, name: visitor.person.name,

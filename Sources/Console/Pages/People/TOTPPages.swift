@@ -74,8 +74,10 @@ struct TOTPPages: Controller {
     }
   }
 
-  /// Shows a new secret, which counts only when a code of it was typed.
+  /// Shows a new secret, which counts only when a code of it was typed. The second factor of a person without
+  /// a password is the identity provider's affair.
   private func newTOTP(_ call: PageCall) -> HTTPResponse {
+    guard call.visitor?.person.hasPassword == true else { return call.missing }
     return call.show(totpPage(call, secret: SystemRandom.bytes(OneTimePassword.secretSize), nil))
   }
 
