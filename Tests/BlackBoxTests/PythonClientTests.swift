@@ -159,6 +159,13 @@ struct PythonClientTests {
   }
 
   @Test(.enabled(if: PythonClient.hasBrowser, "chromium or the Python package playwright is missing"))
+  func `People log in with an identity provider in a browser`() throws {
+    let ending = try PythonClient.run("console_signon.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
+
+  @Test(.enabled(if: PythonClient.hasBrowser, "chromium or the Python package playwright is missing"))
   func `The console works in a browser`() throws {
     let ending = try PythonClient.run("console.py", ["--binary", RunningProgram.path])
     #expect(ending.status == 0, "\(ending.output)\(ending.errors)")

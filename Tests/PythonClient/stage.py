@@ -113,6 +113,10 @@ class Server:
         self.http, self.plain, self.tls = fixed_address(), fixed_address(), fixed_address()
         self.certificate = ""
 
+    def add(self, *arguments: str) -> None:
+        """Adds settings for the next start."""
+        self._arguments += arguments
+
     async def create_app(self, name: str) -> tuple[str, str]:
         """Makes an app and returns its key and its master secret."""
         # Before its first start a server has no database.
