@@ -105,6 +105,11 @@ package struct FCM: Vendor {
         url: endpoints.tokens, body: assertion, contentType: "application/x-www-form-urlencoded"))
   }
 
+  /// Silent if the sender wants neither a sound of the push's own nor the default one.
+  package func tone(of content: PushContent) -> PushTone {
+    AndroidNotification(content, for: .fcm, app: "")?.hasSound == false ? .silent(.noSound) : .loud
+  }
+
   /// Renders the notification for Android.
   package func render(_ push: ChannelPush) -> FCMContent? {
     let replaces = push.push.content.overrides

@@ -121,8 +121,15 @@ package struct Harmony: Vendor {
       guard let content = HarmonyContent(fitted), let category = content.category else { return nil }
       return ChannelPreview(
         category == "MARKETING" ? .marketing : .service, words: [category], cuts: shown.cuts(to: fitted),
-        refusal: content.refusal)
+        refusal: content.refusal,
+        isByDefault: shown.classification != 0 && shown.android["category"]?.string != "MARKETING")
     }
+  }
+
+  /// A card is refreshed without a word.
+  package func tone(of content: PushContent) -> PushTone {
+    if HarmonyContent.kind(of: content) == .card { return .silent(.wakesApp) }
+    return preview(content, app: "")?.tone ?? .loud
   }
 
   private static func fitted(_ shown: AndroidNotification) -> AndroidNotification {

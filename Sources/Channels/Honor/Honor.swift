@@ -100,7 +100,8 @@ package struct Honor: MakerVendor {
       let importance = Self.importance(shown)
       return ChannelPreview(
         importance == "LOW" ? .marketing : .service, words: [importance] + shown.badgeWords,
-        cuts: shown.cuts(to: fitted), refusal: Self.content(fitted).refusal)
+        cuts: shown.cuts(to: fitted), refusal: Self.content(fitted).refusal,
+        isByDefault: shown.classification == nil && shown.wishes["importance"]?.string == nil)
     }
   }
 

@@ -118,7 +118,8 @@ package struct Huawei: MakerVendor {
       return ChannelPreview(
         isMarketing ? .marketing : .service,
         words: [category, importance].compactMap { $0 } + shown.badgeWords,
-        cuts: shown.cuts(to: fitted), refusal: Self.content(fitted).refusal)
+        cuts: shown.cuts(to: fitted), refusal: Self.content(fitted).refusal,
+        isByDefault: shown.classification == nil && !Self.namesClass(shown), isMuted: !shown.hasSound)
     }
   }
 
@@ -177,10 +178,20 @@ package struct Huawei: MakerVendor {
     }
   }
 
+  /// The sender's category; nil for none that Huawei knows.
+  private static func category(_ shown: AndroidNotification) -> String? {
+    let named = shown.wishes["category"]?.string ?? shown.android["category"]?.string
+    return named.flatMap { MakerRules.huawei.categories.contains($0) ? $0 : nil }
+  }
+
+  /// Whether the sender says by category or importance of which class it is.
+  private static func namesClass(_ shown: AndroidNotification) -> Bool {
+    category(shown) != nil || shown.wishes["importance"]?.string != nil
+  }
+
   /// The class of a push: marketing, unless the sender names another.
   private static func classes(_ shown: AndroidNotification) -> (category: String?, importance: String) {
-    let named = shown.wishes["category"]?.string ?? shown.android["category"]?.string
-    let category = named.flatMap { MakerRules.huawei.categories.contains($0) ? $0 : nil }
+    let category = category(shown)
     let importance = shown.wishes["importance"]?.string
     switch shown.classification {
     case 0: return ("MARKETING", "LOW")
@@ -213,8 +224,7 @@ package struct Huawei: MakerVendor {
     if let sound = shown.text("sound") {
       object.set("sound", .string(sound))
     } else {
-      let wished = shown.wishes["default_sound"].flatMap { Fields.flag($0) }
-      object.set("default_sound", .bool(wished ?? shown.alerts(1)))
+      object.set("default_sound", .bool(shown.hasDefaultSound))
     }
     object.set("use_default_vibrate", .bool(shown.alerts(2)))
     object.set("use_default_light", .bool(shown.alerts(4)))

@@ -167,6 +167,11 @@ struct AndroidNotification {
   /// JPush's numbers: 1 sound, 2 vibration, 4 light; all of them by default.
   func alerts(_ bit: Int64) -> Bool { (android["alert_type"]?.int64 ?? -1) & bit != 0 }
 
+  /// Whether it has the default sound, unless it has one of its own.
+  var hasDefaultSound: Bool { wishes["default_sound"].flatMap { Fields.flag($0) } ?? alerts(1) }
+  /// Whether it makes any sound.
+  var hasSound: Bool { text("sound") != nil || hasDefaultSound }
+
   /// Whether it is shown while the app is on the screen.
   var isShownInForeground: Bool {
     android["display_foreground"].flatMap { Fields.flag($0) ?? ($0 != "0") } ?? true

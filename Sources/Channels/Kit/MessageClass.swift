@@ -14,6 +14,8 @@ struct MessageClass: Equatable {
   let isService: Bool
   /// The category that the sender names; nil if it names none, or one of the other class.
   let category: String?
+  /// Whether the sender says of which class it is.
+  let isNamed: Bool
 
   /// Marketing, unless the sender says otherwise: the push's classification has the last word.
   init(_ shown: AndroidNotification) {
@@ -21,5 +23,6 @@ struct MessageClass: Equatable {
     isService = shown.classification.map { $0 == 1 } ?? named.map(Self.service.contains) ?? false
     let fitting = isService ? Self.service : Self.marketing
     category = named.flatMap { fitting.contains($0) ? $0 : nil }
+    isNamed = shown.classification != nil || category != nil
   }
 }

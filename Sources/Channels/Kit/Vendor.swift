@@ -64,6 +64,8 @@ package protocol Vendor: Sendable {
 
   /// What the service would get of a push, for its sender to see; nil if there is nothing to say.
   func preview(_ content: PushContent, app: String) -> ChannelPreview?
+  /// How devices announce what it brings of a push.
+  func tone(of content: PushContent) -> PushTone
   /// What an answer says of the app's quota for the day, as `total` and `used`; nil if it says nothing.
   func quota(in answer: HTTPAnswer) -> (total: Int64, used: Int64)?
 
@@ -101,6 +103,8 @@ extension Vendor {
   package func endsRecall(_ answer: HTTPAnswer) -> Bool { true }
   /// There is nothing to say.
   package func preview(_ content: PushContent, app: String) -> ChannelPreview? { nil }
+  /// As its preview says; with a sound if there is none.
+  package func tone(of content: PushContent) -> PushTone { preview(content, app: "")?.tone ?? .loud }
   /// It says nothing.
   package func quota(in answer: HTTPAnswer) -> (total: Int64, used: Int64)? { nil }
   /// It signs nothing.

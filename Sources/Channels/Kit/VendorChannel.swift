@@ -272,6 +272,9 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
     return preview
   }
 
+  /// As devices of the vendor announce it.
+  package func tone(of content: PushContent, on leg: DeliveryLeg) -> PushTone { vendor.tone(of: content) }
+
   /// The latest that its service has said.
   package func quota(of app: App) -> ChannelQuota? {
     dispatchers(of: app.id).compactMap(\.quota).max { $0.knownAt < $1.knownAt }

@@ -85,7 +85,8 @@ package struct Meizu: MakerVendor {
       return ChannelPreview(
         kind == 1 ? .service : .marketing, words: ["noticeMsgType \(kind)"],
         cuts: shown.cuts(title: title, body: text, or: "mzpns_content_forshort"),
-        refusal: Self.content(shown).refusal)
+        refusal: Self.content(shown).refusal, isByDefault: shown.classification == nil,
+        isMuted: !shown.alerts(1))
     }
   }
 

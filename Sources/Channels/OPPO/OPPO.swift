@@ -102,7 +102,9 @@ package struct OPPO: MakerVendor {
         isDecided ? (known.category != nil && known.isService ? .service : .marketing) : nil,
         words: [known.category, channel.map { "channel_id \($0)" }].compactMap { $0 },
         cuts: shown.cuts(title: title, body: text, or: "big_text", "oppns_content_forshort"),
-        refusal: Self.content(shown).refusal)
+        refusal: Self.content(shown).refusal,
+        // A service message without a category is marketing for OPPO.
+        isByDefault: known.isService ? known.category == nil : !known.isNamed)
     }
   }
 

@@ -106,7 +106,7 @@ package struct Vivo: MakerVendor {
         known.isService ? .service : .marketing,
         words: ["classification \(known.isService ? 1 : 0)", known.category].compactMap { $0 },
         cuts: shown.cuts(title: title, body: text, or: "vpns_content_forshort"),
-        refusal: VivoContent(shown).refusal)
+        refusal: VivoContent(shown).refusal, isByDefault: !known.isNamed, isMuted: !shown.alerts(1))
     }
   }
 

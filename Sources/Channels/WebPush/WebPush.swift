@@ -131,6 +131,11 @@ package struct WebPush: Vendor {
   /// Nobody is asked for one.
   package func readToken(_ answer: HTTPAnswer) -> AccessAnswer { .later("not asked for", seconds: nil) }
 
+  /// Silent if the page's worker asks the browser for that.
+  package func tone(of content: PushContent) -> PushTone {
+    content.vendorNotification(on: .android)?["alert_type"]?.int64 == 0 ? .silent(.noSound) : .loud
+  }
+
   /// Renders the notification.
   package func render(_ push: ChannelPush) -> WebPushContent? {
     let content = push.push.content

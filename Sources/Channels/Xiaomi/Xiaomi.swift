@@ -87,7 +87,8 @@ package struct Xiaomi: MakerVendor {
       }
       return ChannelPreview(
         channel.messageClass, words: words, cuts: shown.cuts(title: title, body: text),
-        refusal: Self.content(shown).refusal, notes: channel.notes(shown))
+        refusal: Self.content(shown).refusal, notes: channel.notes(shown),
+        isByDefault: shown.classification != 0, isMuted: !shown.hasSound)
     }
   }
 

@@ -86,6 +86,8 @@ package protocol ChannelFacts {
   /// What its service would get of a push of an app that has a credential for it, and that lives for so long;
   /// nil if it has nothing to say of it. Any thread.
   func preview(of content: PushContent, in app: App, secondsToLive: Int) -> ChannelPreview?
+  /// How devices announce what a leg of it brings of a push. Any thread.
+  func tone(of content: PushContent, on leg: DeliveryLeg) -> PushTone
   /// What its service has said of an app's quota today; nil if nothing. On any thread.
   func quota(of app: App) -> ChannelQuota?
   /// What a word with which its service refused a push means, in a sentence; nil for one that it does not
@@ -145,6 +147,8 @@ extension ServiceChannel {
   ) throws(StorageError) -> WhyFacts.Credential { .notNeeded }
   /// It never rests.
   package func rest(of app: App, for service: ServiceID, _ content: PushContent?) -> WhyFacts.Rest? { nil }
+  /// With a sound.
+  package func tone(of content: PushContent, on leg: DeliveryLeg) -> PushTone { .loud }
   /// It says nothing before.
   package func preview(of content: PushContent, in app: App, secondsToLive: Int) -> ChannelPreview? { nil }
   /// Nothing is known.

@@ -40,6 +40,10 @@ package struct ChannelPreview: Sendable, Equatable {
 
   /// Its class; nil where that follows from what the app has registered with the service.
   package var messageClass: MessageClass?
+  /// Whether that is marketing because the sender names no class.
+  package let isByDefault: Bool
+  /// Whether the sender wants no sound, of a service that is told so.
+  package let isMuted: Bool
   /// What the service is told of the class, in its own words.
   package var words: [String]
   /// The texts that are cut.
@@ -51,9 +55,11 @@ package struct ChannelPreview: Sendable, Equatable {
 
   package init(
     _ messageClass: MessageClass?, words: [String] = [], cuts: [Cut] = [], refusal: String? = nil,
-    notes: [Note] = []
+    notes: [Note] = [], isByDefault: Bool = false, isMuted: Bool = false
   ) {
     self.messageClass = messageClass
+    self.isByDefault = isByDefault && messageClass == .marketing
+    self.isMuted = isMuted
     self.words = words
     self.cuts = cuts
     self.refusal = refusal

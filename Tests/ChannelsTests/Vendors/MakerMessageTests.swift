@@ -31,13 +31,15 @@ import Testing
   @Test func previews() throws {
     let text = #""alert":"Hi""#
     let huawei: [(String, ChannelPreview)] = [
-      ("", ChannelPreview(.marketing, words: ["MARKETING", "LOW"])),
+      ("", ChannelPreview(.marketing, words: ["MARKETING", "LOW"], isByDefault: true)),
       (#""classification":1"#, ChannelPreview(.service, words: ["NORMAL"])),
       (#""category":"IM""#, ChannelPreview(.service, words: ["IM", "NORMAL"])),
       (#""category":"IM","importance":"LOW""#, ChannelPreview(.marketing, words: ["IM", "LOW"])),
     ]
     for (wishes, expected) in huawei { #expect(try preview(Huawei(), text, wishes) == expected) }
-    #expect(try preview(Honor(time: SystemTime()), text, "") == ChannelPreview(.marketing, words: ["LOW"]))
+    #expect(
+      try preview(Honor(time: SystemTime()), text, "")
+        == ChannelPreview(.marketing, words: ["LOW"], isByDefault: true))
     for vendor in [Huawei(), Honor(time: SystemTime())] as [any MakerVendor] {
       let number = text + #","badge_add_num":1"#
       #expect(try preview(vendor, number, "")?.words.last == "no badge without badge_class")
@@ -51,7 +53,7 @@ import Testing
       try preview(Honor(time: SystemTime()), text, #""classification":1"#)
         == ChannelPreview(.service, words: ["NORMAL"]))
     let long = #""alert":"\#(String(repeating: "界", count: 128))""#
-    #expect(try preview(Xiaomi(), text, "") == ChannelPreview(.marketing))
+    #expect(try preview(Xiaomi(), text, "") == ChannelPreview(.marketing, isByDefault: true))
     #expect(
       try preview(Xiaomi(), long + #","channel_id":"7""#, #""classification":0"#)
         == ChannelPreview(
@@ -71,6 +73,43 @@ import Testing
     #expect(Huawei().preview(PushContent(variants: []), app: "Shop") == nil)
   }
 
+  /// Whether devices make a sound.
+  @Test func tones() throws {
+    func tone(_ vendor: some Vendor, _ android: String = "", _ wishes: String = "") throws -> PushTone {
+      let platforms = vendor.info.platforms
+      let text = #""alert":"Hi""# + (android.isEmpty ? "" : "," + android)
+      return vendor.tone(
+        of: PushContent(
+          variants: [ContentVariant(platforms: platforms, notification: Array("{\(text)}".utf8))],
+          forChannels: wishes.isEmpty
+            ? [] : [ChannelContent(vendor.info.id, for: platforms, Array("{\(wishes)}".utf8))]))
+    }
+    let service = #""classification":1"#
+    for vendor in [Huawei(), Honor(), Xiaomi(), OPPO(), Vivo(), Meizu(), Harmony()] as [any Vendor] {
+      #expect(try tone(vendor) == .silent(.classMissing), "\(vendor.info.name)")
+      #expect(try tone(vendor, "", #""classification":0"#) == .silent(.marketingClass), "\(vendor.info.name)")
+    }
+    for vendor in [Huawei(), Honor(), Vivo(), Meizu()] as [any Vendor] {
+      #expect(try tone(vendor, "", service) == .loud, "\(vendor.info.name)")
+    }
+    for vendor in [Huawei(), Vivo(), Meizu()] as [any Vendor] {
+      #expect(try tone(vendor, #""alert_type":2"#, service) == .silent(.noSound), "\(vendor.info.name)")
+    }
+    #expect(try tone(Huawei(), #""alert_type":2,"sound":"bell""#, service) == .loud)
+    #expect(try tone(OPPO(), "", service) == .silent(.classMissing), "OPPO takes it for marketing")
+    #expect(try tone(OPPO(), "", #""category":"IM""#) == .loud)
+    #expect(try tone(Harmony(), #""category":"IM""#) == .loud)
+    #expect(try tone(Harmony(), #""push_type":1"#) == .silent(.wakesApp))
+    for vendor in [Xiaomi(), OPPO()] as [any Vendor] {
+      #expect(try tone(vendor, #""channel_id":"7""#) == .registered, "\(vendor.info.name)")
+    }
+    #expect(try tone(Xiaomi(), "", #""channel_id":"7","mi_template_id":"M1""#) == .loud)
+    #expect(try tone(FCM()) == .loud)
+    #expect(try tone(FCM(), #""alert_type":6"#) == .silent(.noSound))
+    #expect(try tone(WebPush()) == .loud)
+    #expect(try tone(WebPush(), #""alert_type":0"#) == .silent(.noSound))
+  }
+
   /// The same of the makers that have categories, and of Meizu.
   @Test func previewsOfCategories() throws {
     let text = #""alert":"Hi""#
@@ -83,7 +122,8 @@ import Testing
     try expect(
       OPPO(),
       [
-        ("", "", ChannelPreview(.marketing)), ("", #""classification":1"#, ChannelPreview(.marketing)),
+        ("", "", ChannelPreview(.marketing, isByDefault: true)),
+        ("", #""classification":1"#, ChannelPreview(.marketing, isByDefault: true)),
         ("", #""category":"ORDER""#, ChannelPreview(.service, words: ["ORDER"])),
         ("", #""category":"NEWS""#, ChannelPreview(.marketing, words: ["NEWS"])),
         ("", #""category":"ORDER","classification":0"#, ChannelPreview(.marketing)),
@@ -96,20 +136,20 @@ import Testing
     try expect(
       Vivo(),
       [
-        ("", "", ChannelPreview(.marketing, words: ["classification 0"])),
+        ("", "", ChannelPreview(.marketing, words: ["classification 0"], isByDefault: true)),
         ("", #""classification":1"#, ChannelPreview(.service, words: ["classification 1"])),
         ("", #""category":"ORDER""#, ChannelPreview(.service, words: ["classification 1", "ORDER"])),
       ])
     try expect(
       Meizu(),
       [
-        ("", "", ChannelPreview(.marketing, words: ["noticeMsgType 0"])),
+        ("", "", ChannelPreview(.marketing, words: ["noticeMsgType 0"], isByDefault: true)),
         ("", #""classification":1"#, ChannelPreview(.service, words: ["noticeMsgType 1"])),
       ])
     try expect(
       Harmony(),
       [
-        ("", "", ChannelPreview(.marketing, words: ["MARKETING"])),
+        ("", "", ChannelPreview(.marketing, words: ["MARKETING"], isByDefault: true)),
         (#""category":"WORK""#, "", ChannelPreview(.service, words: ["WORK"])),
         (#""category":"WORK""#, #""classification":0"#, ChannelPreview(.marketing, words: ["MARKETING"])),
       ])

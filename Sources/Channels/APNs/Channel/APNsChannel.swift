@@ -244,6 +244,11 @@ package final class APNsChannel: QueuedChannel {
     return content.apnsOffers(strategy, known ?? services(of: app.id))
   }
 
+  /// As iPhones announce the notification of a leg.
+  package func tone(of content: PushContent, on leg: DeliveryLeg) -> PushTone {
+    content.apple.first { $0.slot.kind.leg == leg }?.tone ?? .loud
+  }
+
   /// The queue of an app.
   package func queue(of app: App) -> ChannelQueue {
     let (queue, isNew) = parts.queues.queue(of: app, parts)

@@ -76,6 +76,17 @@ package struct APNsNotification: Equatable, Sendable {
     payload.render(messageID: messageID, badge: badge, into: &buffer)
   }
 
+  /// How iPhones announce it, by the payload that they get.
+  var tone: PushTone {
+    guard type != .voip else { return .loud }
+    var bytes: [UInt8] = []
+    render(messageID: MessageID(0), badge: 0, into: &bytes)
+    let aps = (try? parseJSON(bytes))?["aps"]
+    if type == .background { return .silent(.wakesApp) }
+    let hasSound = aps?["sound"] != nil || aps?["alert"]?["sound"] != nil
+    return hasSound && aps?["interruption-level"]?.string != "passive" ? .loud : .silent(.noSound)
+  }
+
   /// `apns-collapse-id`, 1 to 64 bytes; nil if the header is left out, because calls and Live Activities
   /// replace by other means.
   package func collapseID(of id: MessageID) -> [UInt8]? {
