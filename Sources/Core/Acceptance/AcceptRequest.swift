@@ -80,6 +80,13 @@ extension AcceptRequest {
   }
 }
 
+extension AcceptRequest {
+  /// The class of the push, and how many of it a device of an app gets in a day; nil for any number.
+  func cap(in app: App) -> (pushClass: PushClass, limit: Int)? {
+    push.limitedClass.flatMap { pushClass in app.caps[pushClass].map { (pushClass, $0) } }
+  }
+}
+
 extension AcceptedPush {
   /// What the first request with a `cid` was answered.
   init(_ first: CIDRow) {

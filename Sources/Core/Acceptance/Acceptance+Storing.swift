@@ -8,9 +8,8 @@ extension Acceptance {
   /// Divides the audience of a part by routes. 1011 when no device matches and there is nothing else to do.
   func route(_ part: inout AcceptancePart) {
     guard case .resolved(let audience) = part.state else { return }
-    let (app, limits) = (part.app, part.app.plan)
-    var request = part.request
-    if let most = limits.maxTimeToLive { request.push.options.limitDefaultTimeToLive(to: most) }
+    let app = part.app
+    var request = part.request.limited(by: app.plan)
     let wishes = request.push.options
     let refusal = audience.isEmpty ? EmptyAudience(request.push, in: app).error : nil
     // What the first request with its name was answered is known to the database.
@@ -45,8 +44,7 @@ extension Acceptance {
     var (request, audience) = (asked, matching)
     let counted = count(&audience, for: request, in: app, at: now)
     let languages = request.push.fixLanguages(for: audience, in: app.directory)
-    var plan = app.directory.plan(
-      audience, RouteTerms(request.push, offers: channels.offers(request, in: app)))
+    var plan = plan(request, to: audience, in: app)
     plan.languages = languages
     let wish = request.push.options.timeToLive
     let seconds = wish == 0 ? options.onlineOnlySeconds : Int64(wish)
@@ -68,7 +66,7 @@ extension Acceptance {
     for (place, content) in test.contents.enumerated() {
       var one = request
       (one.push, one.object) = (content.ofABTest(test.id), content.resolved)
-      if let most = app.plan.maxTimeToLive { one.push.options.limitDefaultTimeToLive(to: most) }
+      one = one.limited(by: app.plan)
       if place > 0 {
         one.note = nil
         if let fault = fault(one, in: app) { return .failure(fault) }
@@ -89,7 +87,7 @@ extension Acceptance {
   private func count(
     _ audience: inout Recipients, for request: AcceptRequest, in app: App, at now: Timestamp
   ) -> CountedAudience? {
-    guard let pushClass = request.push.limitedClass, let limit = app.caps[pushClass] else { return nil }
+    guard let (pushClass, limit) = request.cap(in: app) else { return nil }
     let (all, day) = (audience.numbers, localDay(now))
     let capped = app.counts.add(all, pushClass, limit: limit, on: day)
     if !capped.isEmpty { audience = audience.subtracting(capped) }
@@ -211,7 +209,7 @@ extension Acceptance {
   }
 
   /// Days since 1970-01-01 by the clocks of the server's zone: at JPush, of China.
-  private func localDay(_ time: Timestamp) -> Int64 { options.zone.local(time).date.dayNumber }
+  func localDay(_ time: Timestamp) -> Int64 { options.zone.local(time).date.dayNumber }
 
   // MARK: Delivering
 

@@ -22,8 +22,7 @@ package struct PushReach: Sendable {
     let directory = app.directory
     let members = directory.those(of: Set(numbers).sorted(), on: request.push.platforms)
     let audience = acceptance.admissible(Recipients(members), request, in: app).recipients
-    let offers = acceptance.channels.offers(request, in: app)
-    let plan = directory.plan(audience, RouteTerms(request.push, offers: offers))
+    let plan = acceptance.plan(request, to: audience, in: app)
     let own = plan.own.numbers
     connected = NumberSet(directory.reachable(among: own.members()))
     reached = plan.vendors.reduce(into: own) { $0.formUnion($1.targets.numbers) }

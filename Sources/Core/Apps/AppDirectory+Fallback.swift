@@ -10,8 +10,11 @@ extension AppDirectory {
   }
 
   /// Who has a token that a channel's leg could go to.
-  func members(of offer: ChannelOffer) -> NumberSet {
-    state.withLock { $0.table.members(holding: offer.slot, for: offer.services) }
+  func members(of offer: ChannelOffer) -> NumberSet { members(holding: offer.slot, for: offer.services) }
+
+  /// Who has a token for one of some services.
+  func members(holding slot: TokenSlot, for services: ServiceSet) -> NumberSet {
+    state.withLock { $0.table.members(holding: slot, for: services) }
   }
 
   /// Whether a push waits for anybody over our connection besides some registrations, or somebody has

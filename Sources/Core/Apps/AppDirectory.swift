@@ -221,6 +221,9 @@ package final class AppDirectory: Sendable {
     state.withLock { $0.table.awaited.contains(number) }
   }
 
+  /// All imported registrations for which no device has come.
+  var awaited: NumberSet { state.withLock { $0.table.awaited } }
+
   /// Those of some registrations whose devices have registered here.
   func withoutAwaited(_ numbers: [RegistrationNumber]) -> [RegistrationNumber] {
     state.withLock { state in numbers.filter { !state.table.awaited.contains($0) } }

@@ -36,9 +36,15 @@ final class DayCounts: Sendable {
       (self.day, columns) = (day, [:])
     }
 
+    /// Whether a registration has had as many as it may.
+    func isFull(_ number: RegistrationNumber, _ pushClass: PushClass, limit: Int) -> Bool {
+      guard let column = columns[pushClass], Int(number.rawValue) < column.count else { return false }
+      return Int(column[number.rawValue]) >= limit
+    }
+
     mutating func increase(_ number: RegistrationNumber, _ pushClass: PushClass, below limit: Int) -> Bool {
       columns[pushClass, default: ChunkedArray(blank: 0)].reach(number.rawValue)
-      guard let count = columns[pushClass]?[number.rawValue], Int(count) < limit else { return false }
+      guard !isFull(number, pushClass, limit: limit) else { return false }
       columns[pushClass]?[number.rawValue] += 1
       return true
     }
@@ -56,6 +62,16 @@ final class DayCounts: Sendable {
     walk(numbers) { state, number in
       state.begin(day)
       if !state.increase(number, pushClass, below: limit) { capped.append(number) }
+    }
+    return NumberSet(capped)
+  }
+
+  /// Those of some registrations that may not get a push on a day. Nothing is counted.
+  func full(_ numbers: NumberSet, _ pushClass: PushClass, limit: Int, on day: Int64) -> NumberSet {
+    var capped: [RegistrationNumber] = []
+    walk(numbers) { state, number in
+      state.begin(day)
+      if state.isFull(number, pushClass, limit: limit) { capped.append(number) }
     }
     return NumberSet(capped)
   }

@@ -111,7 +111,7 @@ package struct Diagnostics: Sendable {
     let tokens = try transaction.tokens.all(app: app.id, of: number)
     let way = try way(
       meant ?? later?.channel, content, platform, facts.push.strategy, tokens, app, transaction, at: now)
-    if facts.way == nil { facts.way = way.map { WhyFacts.ChannelWay($0.info) } }
+    if facts.way == nil { facts.way = way.map { WhyFacts.ChannelWay($0.channel.info) } }
     guard case .there = device else { return facts }
     facts.device = try self.device(
       number, app, transaction, audience: audience, token: tokens.first { $0.token.slot == way?.slot })
@@ -119,34 +119,12 @@ package struct Diagnostics: Sendable {
       number, hasToken: tokens.contains { !$0.token.bytes.isEmpty } && !facts.isUnreached,
       at: facts.push.createdAt)
     guard let way else { return facts }
-    facts.way?.credential = try way.channel.credential(
-      of: app, for: facts.device?.token ?? .none, in: transaction, at: now)
-    describe(way, of: app, content, in: &facts)
+    let service = facts.device?.token ?? .none
+    try facts.way?.describe(way.channel, of: app, for: service, content, in: transaction, at: now)
     return facts
   }
 
-  /// Adds how a channel does now.
-  private func describe(_ way: Way, of app: App, _ content: PushContent?, in facts: inout WhyFacts) {
-    let service = facts.device?.token ?? .none
-    facts.way?.rest = way.channel.rest(of: app, for: service, content)
-    let name = way.info.service(service)?.name ?? ""
-    let status = way.channel.status(of: app).first {
-      $0.hasCredential && (service == .none || $0.service == name)
-    }
-    if case .unreachable(let since, let reason)? = status?.health {
-      facts.way?.unreachable = WhyFacts.Unreachable(since: since, reason: reason)
-    }
-  }
-
   // MARK: The channel
-
-  /// The way of a push by a vendor's channel.
-  private struct Way {
-    let channel: any ServiceChannel
-    let info: ChannelInfo
-    /// The token that it goes to.
-    let slot: TokenSlot?
-  }
 
   /// The channel that a push goes by to a device besides the direct connection, or could go by: the one that
   /// it was meant for, else one for which the device has or had a token, else one that the app has a
@@ -154,24 +132,17 @@ package struct Diagnostics: Sendable {
   private func way(
     _ meant: ChannelID?, _ content: PushContent?, _ platform: Platform, _ strategy: Strategy,
     _ tokens: [TokenHistory], _ app: App, _ transaction: ReadTransaction, at now: Timestamp
-  ) throws(StorageError) -> Way? {
-    func way(_ plugged: Plugged<any ServiceChannel>) -> Way {
-      Way(
-        channel: plugged.channel, info: plugged.channel.info,
-        slot: content.flatMap { plugged.channel.slot(for: $0) })
+  ) throws(StorageError) -> PluggedChannels.Way? {
+    if let meant {
+      return channels.serviceChannel(meant).map { PluggedChannels.Way($0, for: content) }
     }
-    if let meant { return channels.services.first { $0.id == meant }.map(way) }
-    let ways = channels.services.map(way).filter { way in
-      let own = content?.strategy(of: way.info.id, else: strategy) ?? strategy
-      return way.slot != nil && way.info.platforms.contains(platform)
-        && Routing.mayUseVendor(own, on: platform)
-    }
+    let ways = channels.ways(for: content, strategy, on: platform)
     if let known = ways.first(where: { way in tokens.contains { $0.token.slot == way.slot } }) {
       return known
     }
     for way in ways {
       let credential = try way.channel.credential(of: app, for: .none, in: transaction, at: now)
-      if credential != .missing, credential != .notNeeded { return way }
+      if credential.isPresent { return way }
     }
     return ways.count == 1 ? ways.first : nil
   }

@@ -12,6 +12,8 @@ package struct ServiceID: RawRepresentable, Hashable, Sendable {
 
   /// No service: nobody named one, or there is no token.
   package static let none = ServiceID(rawValue: 0)
+  /// All that a channel may have.
+  package static let all = (1...8).map { ServiceID(rawValue: $0) }
   /// The service of a channel that has only one, and the one that is meant if nobody names another.
   package static let only = ServiceID(rawValue: 1)
 }

@@ -220,6 +220,18 @@ extension WhyJudge {
 }
 
 extension WhyFacts.ChannelWay {
+  /// Why the channel's service gets nothing for now, as far as is known: the credential, or the service
+  /// itself. Nil if nothing is in the way.
+  package var obstacle: WhyCause? {
+    switch credential {
+    case .missing: .noCredential
+    case .expired: .credentialExpired
+    case .stopped: .credentialStopped
+    case .notNeeded, .unknown, .ready:
+      unreachable != nil ? channel.words.unreachable : rest != nil ? .channelResting : nil
+    }
+  }
+
   /// What the reason of the service itself means; nil if it has not refused the push.
   private var refusal: ChannelReason? {
     guard case .refused(let reason) = state, !ChannelEnd.ours.contains(reason) else { return nil }
