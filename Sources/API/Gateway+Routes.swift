@@ -110,7 +110,8 @@ extension Gateway {
   static let routes: [Route] = controllers.flatMap { $0.routes }
 
   private static let controllers: [any GatewayController.Type] = [
-    HealthController.self, PushController.self, BatchPushController.self, FileController.self,
+    HealthController.self, PushController.self, ForecastController.self, BatchPushController.self,
+    FileController.self,
     AppGroupPushController.self, PushPlanController.self, TestDeviceController.self,
     PushReportController.self,
     WhyController.self, MessageReportController.self, UserReportController.self, DeviceReceiptController.self,

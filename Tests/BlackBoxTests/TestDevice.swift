@@ -54,19 +54,23 @@ final class TestDevice {
   }
 
   /// Connects and logs in.
-  static func login(_ address: String, app key: String, _ identity: Identity) throws -> TestDevice {
-    try login(TestSocket(address), app: key, identity)
+  static func login(
+    _ address: String, app key: String, _ identity: Identity, appState: AppState = .foreground
+  ) throws -> TestDevice {
+    try login(TestSocket(address), app: key, identity, appState: appState)
   }
 
   /// Logs in over a connection.
-  static func login(_ socket: any TestLine, app key: String, _ identity: Identity) throws -> TestDevice {
+  static func login(
+    _ socket: any TestLine, app key: String, _ identity: Identity, appState: AppState = .foreground
+  ) throws -> TestDevice {
     guard let key = AppKey(hex: Array(key.utf8)) else { throw Unexpected() }
     let device = try TestDevice(socket)
     try device.send(
       .login(
         LoginRequest(
           appKey: key, registrationID: identity.id, secret: identity.secret, heartbeat: 60,
-          appState: .foreground)))
+          appState: appState)))
     guard case .loginOK = try device.next() else { throw Unexpected() }
     return device
   }

@@ -28,7 +28,8 @@ CHECKS = [
 # parser: these operations have the same object in their bodies.
 PUSH = ["push"]
 ALIKE = [
-    "validatePush", "pushBatchByRegistrationID", "pushBatchByAlias", "pushToFile", "createSchedule", "changeSchedule",
+    "validatePush", "forecastPush", "pushBatchByRegistrationID", "pushBatchByAlias", "pushToFile", "createSchedule",
+    "changeSchedule",
 ]  # fmt: skip
 ALIKE_OF_GROUPS = ["pushToGroup", "pushToGroupFile"]
 # A run for each, so that whoever waits sees that it goes on.

@@ -78,7 +78,7 @@ struct PushController: GatewayController {
     }
   }
 
-  /// What `validate` says beyond JPush's answer.
+  /// What makers' services would get, and what has no effect.
   static func writeExtensions(
     _ previews: [PushPreview], ignored: [String], to writer: inout JSONWriter
   ) {
