@@ -240,6 +240,44 @@ import Testing
     #expect(other.contains("Unknown: 0123456789abcdef012"))
   }
 
+  @Test(arguments: [Language.english, .chinese])
+  func `The question says what becomes of the push, and its page what was said`(language: Language)
+    async throws
+  {
+    let scene = try await Scene()
+    _ = try await scene.world.device(in: scene.app)
+    let number = try #require(scene.app.directory.find(scene.device))
+    try await awaitCallback { done in
+      scene.world.router.registrations.setBlocked(true, [number], in: scene.app) { done($0) }
+    }.get()
+    if language == .chinese {
+      _ = await scene.browser.post("/console/me/language", ["language": "zh", "back": ""])
+    }
+    func heads(_ words: [Phrase]) -> String {
+      words.map { "<th class=\"number\">\($0[language])</th>" }.joined()
+    }
+    let fields = scene.fields(["audience": "everybody", "names": ""])
+    let question = await scene.browser.submit("\(scene.base)/push/confirm", fields).text
+    let said = Words.forecastText.with("1", "2")[language]
+    #expect(question.contains("<h2>\(Words.forecast[language])</h2>") && question.contains(said))
+    #expect(question.contains(heads([Words.forecastDevices, Words.forecastLoud, Words.forecastSilent])))
+    let blocked = Words.forecastReason.with(each: Phrase(verbatim: "1"), WhyCause.blocked.text)
+    #expect(question.contains("<li>\(HTML.escape(blocked[language]))</li>"))
+    let cid = "\(scene.app.key.text)-1"
+    let body = #"{"platform":"all","audience":"all","notification":{"alert":"x"}}"#
+    let sent = await scene.browser.submit("\(scene.base)/push", ["body": body, "cid": cid]).text
+    #expect(sent.contains(heads([Words.forecast, Words.meantFor])))
+    #expect(
+      sent.contains("data-label=\"\(Words.forecast[language])\">1</td>"), "beside the outcome")
+    #expect(sent.contains("<summary>\(Words.forecastAsSent[language])</summary>"))
+    #expect(sent.contains(Words.forecastWas.with("1", "2")[language]))
+    // An app's server was told nothing.
+    let id = try await scene.push(body)
+    let other = await scene.browser.open("\(scene.base)/pushes/\(id.text)").text
+    #expect(!other.contains(Words.forecastAsSent[language]))
+    #expect(!other.contains(heads([Words.forecast, Words.meantFor])))
+  }
+
   @Test func `A push to everybody says so, and not when the day's are used up`() async throws {
     let scene = try await Scene()
     _ = try await scene.world.store.change { transaction throws(StorageError) in

@@ -19,6 +19,8 @@ package struct AcceptRequest: Sendable {
   package var getui: GetuiOrigin?
   /// The person who decided that it goes; nil for the app's server.
   package var author: PersonID?
+  /// What the person was told of it before; nil for nothing.
+  package var forecast: PushForecast?
   /// Whether a second person has approved it: it may go to however many devices.
   package var isApproved = false
   /// Whose turn it is, for a schedule that follows the clocks of devices; nil if everybody gets it now.
@@ -104,7 +106,8 @@ extension AcceptRequest {
     if isBatch { traits.insert(.batch) }
     if turn != nil { traits.insert(.zone) }
     return PushSource(
-      sender: sender, traits: traits, object: object.flatMap { $0.count > Self.keptObject ? nil : $0 })
+      sender: sender, traits: traits, object: object.flatMap { $0.count > Self.keptObject ? nil : $0 },
+      forecast: forecast?.encode())
   }
 }
 

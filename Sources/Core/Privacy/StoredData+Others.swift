@@ -40,7 +40,7 @@ extension StoredData {
       .columns("group_push", "group_msgid group_id sendno cid created_at"),
       .columns("group_push_member", "group_msgid app_key msg_id code status message"),
       .columns("getui_push", "push_id app_id task_id group_name"),
-      .columns("push_sender", "msg_id app_id kind number"),
+      .columns("push_sender", "msg_id app_id kind number forecast"),
       .columns("steady_push", "msg_id app_id minutes ends_at"),
       .columns("segment", "id app_id name condition created_at changed_at"),
       .columns("template", "id app_id name body created_at changed_at"),

@@ -3,11 +3,11 @@ import Model
 
 extension PushRepository<Writing> {
   /// Records who made a push, unless it was the app's server.
-  func insertSender(of id: MessageID, app: AppID, _ sender: PushSender) throws(StorageError) {
-    guard let number = sender.number else { return }
+  private func insertSender(of id: MessageID, app: AppID, _ source: PushSource) throws(StorageError) {
+    guard let number = source.sender.number else { return }
     try database.runLater(
-      "INSERT INTO push_sender (msg_id, app_id, kind, number) VALUES (?, ?, ?, ?)", .message(id), .app(app),
-      .integer(sender.kind.rawValue), .integer(number))
+      "INSERT INTO push_sender (msg_id, app_id, kind, number, forecast) VALUES (?, ?, ?, ?, ?)", .message(id),
+      .app(app), .integer(source.sender.kind.rawValue), .integer(number), .optional(source.forecast))
   }
 
   /// Deletes pushes with all that is known of them.
@@ -36,7 +36,7 @@ extension PushRepository<Writing> {
       .optional(push.overrides?.rawValue), .blob(content), .optional(languages),
       .integer(source.traits.rawValue), .optional(object))
     for row in push.legs { try transaction.channelQueue.setTargets(of: push.id, row) }
-    try insertSender(of: push.id, app: push.app, source.sender)
+    try insertSender(of: push.id, app: push.app, source)
   }
 
   /// Records that a push was replaced by a later one.

@@ -113,7 +113,7 @@ extension PushRepository {
     let found = try database.first(
       """
       SELECT push.app_id, push.traits, push.object, coalesce(push_sender.kind, 0) AS sender_kind,
-        coalesce(push_sender.number, 0) AS sender_number,
+        coalesce(push_sender.number, 0) AS sender_number, push_sender.forecast,
         CASE push_sender.kind WHEN 2 THEN (SELECT name FROM schedule WHERE id = push_sender.number)
           WHEN 3 THEN (SELECT name FROM app_group WHERE id = push_sender.number)
           WHEN 4 THEN (SELECT name FROM person WHERE id = push_sender.number) END AS sender_name
@@ -125,7 +125,7 @@ extension PushRepository {
         source: PushSource(
           sender: PushSender(row),
           traits: PushTraits(rawValue: row.integer("traits", as: UInt16.self)),
-          object: row.optionalBlob("object")),
+          object: row.optionalBlob("object"), forecast: row.optionalBlob("forecast")),
         name: row.optionalText("sender_name")
       )
     }

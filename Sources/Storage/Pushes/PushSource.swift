@@ -109,8 +109,13 @@ package struct PushSource: Sendable, Equatable {
   package var traits: PushTraits
   /// The push object as it was sent, JSON in UTF-8; nil for pushes of versions that did not keep it.
   package var object: [UInt8]?
+  /// What its sender was told before (`PushForecast.encode`); nil if nothing, and for the app's server.
+  package var forecast: [UInt8]?
 
-  package init(sender: PushSender = .api, traits: PushTraits = [], object: [UInt8]? = nil) {
+  package init(
+    sender: PushSender = .api, traits: PushTraits = [], object: [UInt8]? = nil, forecast: [UInt8]? = nil
+  ) {
+    self.forecast = forecast
     self.sender = sender
     self.traits = traits
     self.object = object

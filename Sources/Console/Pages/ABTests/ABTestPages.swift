@@ -313,7 +313,7 @@ struct ABTestPages: Controller {
         body: String(decoding: body, as: UTF8.self), cid: PushPages.newCID(app), draft: nil)
       let size = try? await AudienceSize.find(request, in: app, router).get()
       return call.show(
-        pushes.confirmPage(await call.namingSegments(router), draft, request, size, app, notice))
+        await pushes.confirmPage(await call.namingSegments(router), draft, request, size, app, notice))
     } catch {
       return await show(call, app, test, problem: PushWords.phrase(error), status: 422)
     }

@@ -12,10 +12,6 @@ struct PushOutline: Sendable {
   let app: App
   /// Pushes to everybody that the app has sent today, if that is limited.
   var broadcasts: Int?
-  /// What makers' services would get of it.
-  var previews: [PushPreview] = []
-  /// For times.
-  var zone: (any Zone)?
 
   private var excerpt: PushExcerpt { PushExcerpt(request.content.encode()) }
 
@@ -50,7 +46,6 @@ struct PushOutline: Sendable {
       (Words.audience, AudienceText(request.audience, call.segments, call.abTests).full(call.language)))
     rows.append((Words.platforms, platforms))
     rows += besides
-    rows += previews.map { (Words.by($0.channel), call($0.phrase(in: zone))) }
     rows.append((Words.keptFor, call(Self.time(request.options.timeToLive))))
     if let seconds = request.options.fallbackAfter {
       let text = Counted.counted(seconds, Words.fallsBackAfterOne, Words.fallsBackAfter)
@@ -207,7 +202,7 @@ extension Platform {
 
 extension PushPreview {
   /// The class, what is cut, and what is left of today's quota.
-  fileprivate func phrase(in zone: (any Zone)?) -> Phrase {
+  func phrase(in zone: (any Zone)?) -> Phrase {
     let name =
       switch preview.messageClass {
       case .service: Words.classService

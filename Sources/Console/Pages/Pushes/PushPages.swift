@@ -183,7 +183,7 @@ struct PushPages: Controller {
     let used = push.trigger == nil ? await countBroadcasts(before: request, call, app) : nil
     let notice = draft.problem.map { Layout.Notice(text: call($0), isBad: true) }
     return call.show(
-      confirmPage(
+      await confirmPage(
         await call.namingSegments(router), push, request, size, app, notice, broadcasts: used),
       status: notice == nil ? 200 : 422)
   }
@@ -211,13 +211,10 @@ struct PushPages: Controller {
   func confirmPage(
     _ call: PageCall, _ draft: PushDraft, _ request: PushRequest, _ size: AudienceSize?, _ app: App,
     _ notice: Layout.Notice? = nil, broadcasts: Int? = nil
-  ) -> Layout {
+  ) async -> Layout {
     let outline = PushOutline(
       call: call, request: request, object: try? parseJSON(Array(draft.body.utf8)), app: app,
-      broadcasts: broadcasts,
-      previews: router.channels.previews(
-        of: request.content, in: app, secondsToLive: request.options.timeToLive),
-      zone: router.zone)
+      broadcasts: broadcasts)
     let code = PushSamples(address: call.origin, key: app.key.text, body: draft.body)
     let path = "/console/apps/\(app.key.text)/push"
     let back = draft.draft.map { "\(path)?draft=\($0)" } ?? path
@@ -240,7 +237,7 @@ struct PushPages: Controller {
       \(draft.trigger, { "<p class=\"big\">\(call(TriggerText.phrase($0)))</p>" })
       <p class="big">\(call((draft.trigger == nil ? Words.confirmText : Words.reachesNow).with(count)))</p>
       \(outline.table)
-      <p class="quiet">\(size?.phrase.map { call($0) } ?? "")</p>
+      \(await forecast(call, request, app))
       \(brake, { "<p class=\"notice\">\(call($0))</p>" })
       <form method="post" action="\(path)">
       \(Forms.token(call))
@@ -256,6 +253,23 @@ struct PushPages: Controller {
       \(outline.preview)</div>
       \(if: draft.trigger == nil, code.details(call))
       """)
+  }
+
+  /// What would become of the push; nothing if nobody can say, and for one to a file, which may name a
+  /// million devices and is read once only.
+  private func forecast(_ call: PageCall, _ request: PushRequest, _ app: App) async -> HTML {
+    guard let forecast = await forecast(of: AcceptRequest(request), in: app) else { return .none }
+    let previews = router.channels.previews(
+      of: request.content, in: app, secondsToLive: request.options.timeToLive)
+    let table = ForecastTable(
+      call: call, forecast: forecast, channels: router.channels, previews: previews, zone: router.zone)
+    return "<h2>\(call(Words.forecast))</h2>\(table.html)"
+  }
+
+  private func forecast(of request: AcceptRequest, in app: App) async -> PushForecast? {
+    guard request.push.audience.file == nil else { return nil }
+    let result = await awaitCallback { router.acceptance.forecast(request, for: app, reply: $0) }
+    return try? result.get()
   }
 
   private func sendPush(_ call: PageCall) async -> HTTPResponse {
@@ -296,7 +310,9 @@ struct PushPages: Controller {
     _ draft: PushDraft, _ request: AcceptRequest, of app: App, by visitor: Visitor, _ call: PageCall
   ) async -> Result<PushDrafts.End, APIError> {
     guard let trigger = draft.trigger else {
-      return await send(request, named: draft.cid, of: app, by: visitor, call)
+      var told = request
+      told.forecast = await forecast(of: request, in: app)
+      return await send(told, named: draft.cid, of: app, by: visitor, call)
     }
     do throws(APIError) {
       guard let object = request.object, let json = try? parseJSON(object) else { throw .internalError }
@@ -363,7 +379,8 @@ struct PushPages: Controller {
     // What was wrong may still be so.
     let size = try? await AudienceSize.find(request.push, in: app, router).get()
     return call.show(
-      confirmPage(await call.namingSegments(router), draft, request.push, size, app, notice), status: status)
+      await confirmPage(await call.namingSegments(router), draft, request.push, size, app, notice),
+      status: status)
   }
 }
 

@@ -82,10 +82,21 @@ struct ResultPages: Controller {
       <p><a class="button plain" href="\(push.path)/targets.csv">\(call(Words.downloadCSV))</a></p>
       \(parts(call, push, report))</section>
       </div>
-      \(samples(call, push))
+      \(samples(call, push))\(forecast(call, push))
       <section class="card"><details><summary>\(call(Words.deviceGets))</summary>
       <pre><code>\(excerpt.json)</code></pre>\(languages(call, push))</details></section>
       """)
+  }
+
+  /// What the sender was told of it before.
+  private func forecast(_ call: PageCall, _ push: FoundPush) -> HTML {
+    guard let forecast = push.forecast(router.channels) else { return .none }
+    let table = ForecastTable(call: call, forecast: forecast, channels: router.channels, isSent: true)
+    return """
+
+      <section class="card"><details><summary>\(call(Words.forecastAsSent))</summary>
+      \(table.html)</details></section>
+      """
   }
 
   /// What some devices get in their language.
@@ -198,7 +209,7 @@ struct ResultPages: Controller {
           ? try? await AudienceSize.find(request, in: push.app, router).get() : nil
         let size = found ?? AudienceSize(total: accepted.targets)
         return call.show(
-          pushes.confirmPage(await call.namingSegments(router), draft, request, size, push.app))
+          await pushes.confirmPage(await call.namingSegments(router), draft, request, size, push.app))
       }
     }
   }
@@ -289,4 +300,9 @@ struct FoundPush: Sendable {
   let senderName: String?
 
   var path: String { "/console/apps/\(app.key.text)/pushes/\(row.id.text)" }
+
+  /// What its sender was told of it before; nil if nothing.
+  func forecast(_ channels: PluggedChannels) -> PushForecast? {
+    source.forecast.flatMap { PushForecast(decoding: $0, of: channels.infos) }
+  }
 }

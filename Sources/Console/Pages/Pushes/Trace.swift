@@ -120,19 +120,20 @@ struct Trace: Sendable {
   ]
 
   private var ways: HTML {
-    let rows = report.funnels.filter { !$0.funnel.isEmpty }.map { way in
-      (
-        info: channels.info(way.channel), funnel: way.funnel, targets: report.targets.on(way.channel)
-      )
+    let forecast = push.forecast(channels)
+    let used = Set(report.funnels.filter { !$0.funnel.isEmpty }.map(\.channel))
+    let rows = used.union(forecast?.channels ?? []).sorted().map { channel in
+      (info: channels.info(channel), funnel: report.funnel(of: channel), targets: report.targets.on(channel))
     }
     guard !rows.isEmpty else { return .none }
+    let heads = (forecast == nil ? [] : [Words.forecast]) + Self.heads
     let note = rows.filter { !$0.info.abilities.contains(.confirmsArrival) }.map { row -> HTML in
       let text = row.info.abilities.contains(.sendsReceipts) ? Words.receiptNote : Words.acceptedNote
       return "<p class=\"hint\">\(call(text.with(each: Words.by(row.info))))</p>"
     }
     return """
-      <table class="numbers"><thead><tr><th>\(call(Words.way))</th>\(Self.heads, { "<th class=\"number\">\(call($0))</th>" })</tr></thead>
-      <tbody>\(rows, { way($0.info, $0.funnel, $0.targets) })</tbody></table>\(note, { $0 })
+      <table class="numbers"><thead><tr><th>\(call(Words.way))</th>\(heads, { "<th class=\"number\">\(call($0))</th>" })</tr></thead>
+      <tbody>\(rows, { way($0.info, $0.funnel, $0.targets, forecast) })</tbody></table>\(note, { $0 })
       \(refusals(rows.map { ($0.info, $0.targets.refused) }))
       """
   }
@@ -151,7 +152,9 @@ struct Trace: Sendable {
       """
   }
 
-  private func way(_ info: ChannelInfo, _ funnel: PushFunnel, _ targets: ChannelTargets) -> HTML {
+  private func way(
+    _ info: ChannelInfo, _ funnel: PushFunnel, _ targets: ChannelTargets, _ forecast: PushForecast?
+  ) -> HTML {
     // Between the server and a device nobody accepts: the device confirms.
     let accepted = info.abilities.contains(.confirmsArrival) ? nil : targets.accepted.count
     // Of what a service accepted nobody knows whether it was delivered, unless somebody says so.
@@ -161,9 +164,10 @@ struct Trace: Sendable {
       funnel.target.count, funnel.sent.count, accepted, isUnknown ? nil : funnel.received.count,
       funnel.shown.count, funnel.tapped.count, refused.count,
     ]
+    let told: [(Phrase, Int?)] = forecast.map { [(Words.forecast, $0.devices(on: info.id))] } ?? []
     return """
       <tr><th scope="row">\(call(Words.by(info)))</th>\
-      \(zip(Self.heads, counts), { "<td class=\"number\" data-label=\"\(call($0.0))\">\($0.1.map { Counted.grouped($0) } ?? "–")</td>" })</tr>
+      \(told + zip(Self.heads, counts), { "<td class=\"number\" data-label=\"\(call($0.0))\">\($0.1.map { Counted.grouped($0) } ?? "–")</td>" })</tr>
 
       """
   }
