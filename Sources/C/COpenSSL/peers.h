@@ -55,8 +55,8 @@ struct co_peer {
   uint8_t is_watched, has_changed_cipher;
   /// It did too much, and gets nothing more.
   uint8_t is_refused;
-  /// Records that were sent behind the end of the handshake's own keys.
-  uint32_t written;
+  /// Records behind the end of the handshake's own keys, that were sent and that have come.
+  uint32_t written, taken;
   /// NULL if nobody will ask for them.
   struct co_secrets *secrets;
 };
@@ -165,17 +165,17 @@ static inline BIO_METHOD *co_peer_method(void) {
   return none;
 }
 
-/// Counts changes of keys, which OpenSSL takes without an end, and the records that were sent behind the last message of the
-/// handshake: OpenSSL reports a record when it makes it, and a message when all its records are made.
+/// Counts changes of keys, which OpenSSL takes without an end, and the records behind the last message of a side's handshake:
+/// OpenSSL reports a record when it makes or reads it, and a message behind all its records.
 static inline void co_peer_message(int writes, int version, int kind, const void *bytes, size_t count, SSL *ssl,
                                    void *context) {
   (void)version, (void)context;
   struct co_peer *peer = (struct co_peer *)BIO_get_data(SSL_get_rbio(ssl));
   if (peer == NULL || count == 0) return;
-  if (writes && kind == SSL3_RT_HEADER) peer->written++;
+  if (kind == SSL3_RT_HEADER) *(writes ? &peer->written : &peer->taken) += 1;
   if (kind != SSL3_RT_HANDSHAKE) return;
   uint8_t message = *(const uint8_t *)bytes;
-  if (writes && message == SSL3_MT_FINISHED) peer->written = 0;
+  if (message == SSL3_MT_FINISHED) *(writes ? &peer->written : &peer->taken) = 0;
   if (!writes && message == SSL3_MT_KEY_UPDATE && ++peer->key_updates >= CO_KEY_UPDATES) peer->is_refused = 1;
 }
 
@@ -199,6 +199,14 @@ static inline void co_peer_secret(const SSL *ssl, const char *line) {
       peer->secrets->secret[side][size++] = (uint8_t)(co_hex_digit(at[0]) << 4 | co_hex_digit(at[1]));
     peer->secrets->size[side] = (uint8_t)size;
   }
+}
+
+/// Overwrites what a session has kept.
+static inline void co_forget_secrets(SSL *ssl) {
+  struct co_peer *peer = (struct co_peer *)BIO_get_data(SSL_get_rbio(ssl));
+  if (peer == NULL) return;
+  OPENSSL_clear_free(peer->secrets, sizeof *peer->secrets);
+  peer->secrets = NULL;
 }
 
 /// Has the sessions of a context keep the secrets that `co_take_records` gives; each asks for it by `co_set_socket`.

@@ -23,14 +23,14 @@ struct co_record_state {
 static inline void co_cleanse_records(struct co_record_state *state) { OPENSSL_cleanse(state, sizeof *state); }
 
 /// Takes what a server's session with TLS 1.3 goes on with, after which it must only be freed. 0 if it is to go on as it is: it has
-/// another version, has agreed on a protocol, asks for certificates, or holds bytes.
+/// another version, has agreed on a protocol, asks for certificates, or has read anything since.
 static inline int co_take_records(SSL *ssl, struct co_record_state *state) {
   const unsigned char *protocol = NULL;
   unsigned protocol_size = 0;
   SSL_get0_alpn_selected(ssl, &protocol, &protocol_size);
   struct co_peer *peer = (struct co_peer *)BIO_get_data(SSL_get_rbio(ssl));
   const struct co_secrets *secrets = peer == NULL ? NULL : peer->secrets;
-  if (secrets == NULL || secrets->size[0] == 0 || secrets->size[0] != secrets->size[1] || protocol_size > 0 ||
+  if (secrets == NULL || peer->taken > 0 || secrets->size[0] == 0 || secrets->size[0] != secrets->size[1] || protocol_size > 0 ||
       SSL_version(ssl) != TLS1_3_VERSION || !SSL_is_init_finished(ssl) || SSL_has_pending(ssl) ||
       SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE)
     return 0;
@@ -57,7 +57,7 @@ static inline int co_take_records(SSL *ssl, struct co_record_state *state) {
   return 1;
 }
 
-/// The ciphers of a thread, each made when it is needed first.
+/// The ciphers of a thread, each made when it is needed first. Between two records they hold no key.
 struct co_record_ciphers {
   EVP_CIPHER_CTX *contexts[CO_RECORD_SUITES];
 };
@@ -83,6 +83,14 @@ static inline EVP_CIPHER_CTX *co_record_cipher(struct co_record_ciphers *ciphers
   return EVP_CipherInit_ex(context, NULL, NULL, key, nonce, seal) == 1 ? context : NULL;
 }
 
+/// Takes a key away from a cipher again.
+static inline int co_end_record(EVP_CIPHER_CTX *cipher, int done) {
+  static const uint8_t none[32] = {0};
+  if (cipher == NULL || EVP_CipherInit_ex(cipher, NULL, NULL, none, NULL, -1) != 1) done = 0;
+  if (!done) ERR_clear_error();
+  return done;
+}
+
 /// Writes a record (RFC 8446 section 5.2): its header, `size` bytes of content with their kind, encrypted, and the tag; `size` + 22
 /// bytes. 0 on failure.
 static inline int co_seal_record(struct co_record_ciphers *ciphers, int suite, const uint8_t *key, const uint8_t nonce[12],
@@ -92,11 +100,12 @@ static inline int co_seal_record(struct co_record_ciphers *ciphers, int suite, c
   uint8_t header[5] = {SSL3_RT_APPLICATION_DATA, 3, 3, (uint8_t)(length >> 8), (uint8_t)length};
   EVP_CIPHER_CTX *cipher = co_record_cipher(ciphers, suite, key, nonce, 1);
   memcpy(output, header, 5);
-  return cipher != NULL && size <= SSL3_RT_MAX_PLAIN_LENGTH && EVP_EncryptUpdate(cipher, NULL, &written, header, 5) == 1 &&
-         (size == 0 || EVP_EncryptUpdate(cipher, output + 5, &written, content, (int)size) == 1) &&
-         EVP_EncryptUpdate(cipher, output + 5 + size, &written, &kind, 1) == 1 &&
-         EVP_EncryptFinal_ex(cipher, output + 6 + size, &rest) == 1 && rest == 0 &&
-         EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, 16, output + 6 + size) == 1;
+  int done = cipher != NULL && size <= SSL3_RT_MAX_PLAIN_LENGTH && EVP_EncryptUpdate(cipher, NULL, &written, header, 5) == 1 &&
+             (size == 0 || EVP_EncryptUpdate(cipher, output + 5, &written, content, (int)size) == 1) &&
+             EVP_EncryptUpdate(cipher, output + 5 + size, &written, &kind, 1) == 1 &&
+             EVP_EncryptFinal_ex(cipher, output + 6 + size, &rest) == 1 && rest == 0 &&
+             EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, 16, output + 6 + size) == 1;
+  return co_end_record(cipher, done);
 }
 
 /// Decrypts the `size` bytes behind a record's header in their place; the last 16 are the tag. 0 if they are not what was sealed,
@@ -111,11 +120,8 @@ static inline int co_open_record(struct co_record_ciphers *ciphers, int suite, c
              (size == 16 || EVP_DecryptUpdate(cipher, body, &written, body, (int)(size - 16)) == 1) &&
              EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, 16, body + size - 16) == 1 &&
              EVP_DecryptFinal_ex(cipher, body + size - 16, &rest) == 1 && rest == 0;
-  if (!done) {
-    OPENSSL_cleanse(body, size);
-    ERR_clear_error();
-  }
-  return done;
+  if (!done) OPENSSL_cleanse(body, size);
+  return co_end_record(cipher, done);
 }
 
 /// HKDF-Expand-Label with an empty context (RFC 8446 section 7.1), for at most as many bytes as the hash has. 0 on failure.
@@ -132,6 +138,7 @@ static inline int co_expand_label(int suite, const uint8_t *secret, const char *
                        sizeof block, &made) != NULL &&
              made == hash;
   if (done) memcpy(output, block, size);
+  if (!done) ERR_clear_error();
   OPENSSL_cleanse(block, sizeof block);
   return done;
 }

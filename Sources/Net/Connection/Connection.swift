@@ -166,8 +166,8 @@ package struct Connection {
 
   // MARK: Reading
 
-  /// Reads what has come, up to the size of the buffer. Without TLS that is one system call; with it one for
-  /// each record, until there is none.
+  /// Reads what has come, up to the size of the buffer: without TLS by one system call, with it until there
+  /// is no whole record.
   package mutating func read(into buffer: inout [UInt8]) -> Reading {
     hasUnread = false
     guard let tls else { return readPlain(into: &buffer) }
@@ -181,7 +181,7 @@ package struct Connection {
       case .bytes(let got):
         count += got
         // To ask once more would nearly always be in vain. What came behind a smaller record is still in the
-        // socket.
+        // socket, or is pending.
         if got < Self.record, !readsAhead, tls.pending == 0 { return .bytes(count) }
       case .wantRead: return count > 0 ? .bytes(count) : .nothing
       case .wantWrite:

@@ -115,7 +115,9 @@ package final class TLSSession {
   private func release(_ handle: OpaquePointer) {
     var state = co_record_state()
     defer { co_cleanse_records(&state) }
-    guard co_take_records(handle, &state) == 1, var layer = RecordLayer(state) else { return }
+    guard co_take_records(handle, &state) == 1, var layer = RecordLayer(state) else {
+      return co_forget_secrets(handle)
+    }
     defer { layer.wipe() }
     engine = .records(RecordTransport(layer, isResumed: SSL_session_reused(handle) == 1))
     SSL_free(handle)
@@ -277,12 +279,16 @@ extension RecordLayer {
     var state = state
     defer { co_cleanse_records(&state) }
     let size = Int(state.secret_size)
-    let reading = withUnsafeBytes(of: &state.reading) {
+    var reading = withUnsafeBytes(of: &state.reading) {
       RecordKeys(suite, secret: UnsafeRawBufferPointer(rebasing: $0[..<size]))
     }
     let sequence = UInt64(state.written)
-    let writing = withUnsafeBytes(of: &state.writing) {
+    var writing = withUnsafeBytes(of: &state.writing) {
       RecordKeys(suite, secret: UnsafeRawBufferPointer(rebasing: $0[..<size]), sequence: sequence)
+    }
+    defer {
+      reading?.wipe()
+      writing?.wipe()
     }
     guard let reading, let writing else { return nil }
     self.init(reading: reading, writing: writing, largest: Int(state.largest))

@@ -61,8 +61,9 @@ final class Certificates: Sendable {
   ) throws(Failure) -> State {
     do throws(TLSError) {
       let context = try TLSContext.server(certificatePath: certificate, keyPath: key)
-      let deviceContext = try TLSContext.server(
-        certificatePath: certificate, keyPath: key, releasesSessions: releasesSessions)
+      let deviceContext =
+        releasesSessions
+        ? try TLSContext.server(certificatePath: certificate, keyPath: key, releasesSessions: true) : context
       guard let info = try? CertificateInfo(pem: SmallFiles.read(certificate) ?? "") else {
         throw .invalid(path: certificate, reason: "no certificate")
       }

@@ -10,9 +10,9 @@ final class OpenSSLClient {
   let session: OpaquePointer
   private(set) var descriptor: Int32
 
-  /// `suites` and `fragment` are OpenSSL's: names of cipher suites, and the largest content of a record as 1
-  /// to 4 for 512 bytes to 4 KiB.
-  init(_ descriptor: Int32, suites: String? = nil, fragment: UInt8 = 0) throws {
+  /// `suites`, `groups` and `fragment` are OpenSSL's: names of cipher suites and of groups, and the largest
+  /// content of a record as 1 to 4 for 512 bytes to 4 KiB.
+  init(_ descriptor: Int32, suites: String? = nil, groups: String? = nil, fragment: UInt8 = 0) throws {
     self.descriptor = descriptor
     guard let context = SSL_CTX_new(TLS_client_method()), let session = SSL_new(context) else {
       throw Failed()
@@ -20,6 +20,7 @@ final class OpenSSLClient {
     (self.context, self.session) = (context, session)
     SSL_set_connect_state(session)
     guard SSL_set_fd(session, descriptor) == 1, suites.map({ SSL_set_ciphersuites(session, $0) }) != 0,
+      groups.map({ SSL_ctrl(session, Int32(SSL_CTRL_SET_GROUPS_LIST), 0, strdup($0)) }) != 0,
       fragment == 0 || SSL_set_tlsext_max_fragment_length(session, fragment) == 1
     else { throw Failed() }
   }

@@ -25,14 +25,16 @@ import Testing
     let client: OpenSSLClient
     let descriptors: [Int32]
 
-    init(_ context: TLSContext, suites: String? = nil, fragment: UInt8 = 0) throws {
+    init(
+      _ context: TLSContext, suites: String? = nil, groups: String? = nil, fragment: UInt8 = 0
+    ) throws {
       var pair: [Int32] = [-1, -1]
       guard socketpair(AF_UNIX, SocketKind.nonBlockingStream, 0, &pair) == 0 else {
         throw TLSTestFiles.Failed()
       }
       descriptors = pair
       server = try TLSSession(context: context, fd: pair[0])
-      client = try OpenSSLClient(pair[1], suites: suites, fragment: fragment)
+      client = try OpenSSLClient(pair[1], suites: suites, groups: groups, fragment: fragment)
       var (one, other) = (false, TLSSession.Progress.wantRead)
       for _ in 0..<10 where !one || other != .done {
         one = client.handshake()
@@ -168,6 +170,56 @@ import Testing
     #expect(pair.client.read() == nil)
     #expect(pair.client.reason().contains(heard), "\(heard)")
     #expect(pair.write([1]) == .failed("the session failed before"))
+  }
+
+  /// The server has none of the client's first group, and asks for another hello (HelloRetryRequest).
+  @Test func `A handshake with a second hello`() throws {
+    let pair = try Pair(context(), groups: "P-521:X25519")
+    defer { pair.end() }
+    #expect(pair.client.write([1, 2]) == 2 && pair.read().0 == [1, 2])
+    #expect(pair.write([3]) == .bytes(1) && pair.client.read() == [3])
+  }
+
+  @Test func `What comes behind the end means nothing`() throws {
+    let pair = try Pair(context())
+    defer { pair.end() }
+    #expect(pair.client.write([7]) == 1)
+    pair.client.shutdown()
+    let strange = [UInt8](repeating: 9, count: 40)
+    #expect(send(pair.client.descriptor, strange, strange.count, 0) == 40)
+    #expect(pair.read().0 == [7])
+    #expect(pair.read().1 == .closed && pair.read().1 == .closed)
+    #expect(send(pair.client.descriptor, strange, strange.count, 0) == 40)
+    #expect(pair.read().1 == .closed && pair.write([1]) == .bytes(1) && pair.client.read() == [1])
+  }
+
+  /// A peer that gave up with an alert hears nothing more (RFC 8446 section 6.2).
+  @Test func `Nothing is sent behind a fatal alert`() throws {
+    let pair = try Pair(context())
+    defer { pair.end() }
+    #expect(pair.client.read() == nil)
+    let strange: [UInt8] = [23, 3, 3, 0, 20] + [UInt8](repeating: 5, count: 20)
+    #expect(send(pair.descriptors[0], strange, strange.count, 0) == strange.count)
+    #expect(pair.client.read() == nil && !pair.client.reason().isEmpty)
+    #expect(pair.read().1 == .failed("the peer sent an alert: bad record mac"))
+    pair.server.shutdown()
+    #expect(pair.write([1]) == .failed("the session failed before"))
+    var rest = [UInt8](repeating: 0, count: 100)
+    #expect(recv(pair.client.descriptor, &rest, rest.count, 0) == -1)
+  }
+
+  /// Before a record that the socket has taken in part is gone, not even an alert may leave.
+  @Test func `A fault while a record waits`() throws {
+    let pair = try Pair(context())
+    defer { pair.end() }
+    var count = 0
+    while case .bytes(let more) = pair.write([UInt8](repeating: 1, count: 16_384)) { count += more }
+    let strange: [UInt8] = [22, 3, 3, 0, 1, 0]
+    #expect(send(pair.client.descriptor, strange, strange.count, 0) == strange.count)
+    guard case .failed = pair.read().1 else { return #expect(Bool(false), "it was taken") }
+    var arrived = 0
+    while let part = pair.client.read() { arrived += part.count }
+    #expect(arrived == count && pair.client.reason() == "")
   }
 
   /// A socket that takes nothing for a while, or a few bytes: each record leaves whole, once.

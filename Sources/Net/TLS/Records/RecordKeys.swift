@@ -31,7 +31,10 @@ package struct RecordKeys {
     withUnsafeMutableBytes(of: &secret) {
       UnsafeMutableRawBufferPointer(rebasing: $0[..<bytes.count]).copyMemory(from: bytes)
     }
-    guard derive() else { return nil }
+    guard derive() else {
+      wipe()
+      return nil
+    }
   }
 
   private mutating func expand(_ label: String, _ size: Int, into output: UnsafeMutableRawBufferPointer)
@@ -64,8 +67,12 @@ package struct RecordKeys {
     guard withUnsafeMutableBytes(of: &next, { expand("traffic upd", suite.secretSize, into: $0) }) else {
       return false
     }
-    (secret, sequence) = (next, 0)
-    return derive()
+    secret = next
+    // Without new keys nothing is protected any more.
+    sequence = .max
+    guard derive() else { return false }
+    sequence = 0
+    return true
   }
 
   /// What makes the next record's nonce (RFC 8446 section 5.3), which is used once; nil if there was one for

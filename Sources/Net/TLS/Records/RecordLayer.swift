@@ -47,8 +47,8 @@ package struct RecordLayer {
   package static let largestContent = 16 << 10
   /// The largest record (RFC 8446 section 5.2).
   package static let largestRecord = headerSize + largestContent + 256
-  /// Records before new keys: half of what AES-GCM is good for, and less than half for the other ciphers
-  /// (RFC 8446 section 5.5).
+  /// Records before new keys: a third of what AES-GCM is good for (RFC 8446 section 5.5). ChaCha20 has no
+  /// such limit.
   package static let recordsPerKey: UInt64 = 1 << 23
   /// Records in a row that hold nothing. OpenSSL takes as many.
   private static let mostEmpty = 32

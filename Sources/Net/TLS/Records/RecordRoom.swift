@@ -1,8 +1,8 @@
 import COpenSSL
 import Glibc
 
-/// What the connections of a thread have in common while they read or write a record: ciphers that only get
-/// another key, and room for records. Nothing in it outlasts a call.
+/// What the connections of a thread have in common while they read or write a record: ciphers that get
+/// another key each time, and room for records. No key and no content that was read outlasts a call.
 final class RecordRoom {
   var ciphers = co_record_ciphers()
   /// Whatever is left of a record, and at least one more.

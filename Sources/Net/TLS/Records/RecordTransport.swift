@@ -59,7 +59,11 @@ final class RecordTransport {
     let room = RecordRoom.ofThisThread
     var whole = 0..<held.count
     held.withUnsafeBytes { room.bytes.copyMemory(from: $0) }
-    defer { held = whole.isEmpty ? [] : Array(room.bytes[whole]) }
+    var used = held.count
+    defer {
+      held = whole.isEmpty ? [] : Array(room.bytes[whole])
+      OPENSSL_cleanse(room.bytes.baseAddress, used)
+    }
     var count = open(&whole, in: room, into: output, descriptor)
     if count == 0, end == nil {
       // Of a record at most a part is left, so that there is room for the rest and another one.
@@ -73,6 +77,7 @@ final class RecordTransport {
         return .failed(got == 0 ? "the peer vanished" : String(cString: strerror(Int32(-got))))
       }
       whole = 0..<whole.count + got
+      used = max(used, whole.count)
       count = open(&whole, in: room, into: output, descriptor)
     }
     return count > 0 ? .bytes(count) : transfer
@@ -133,6 +138,10 @@ final class RecordTransport {
   func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> TLSSession.Transfer {
     guard !isMute else { return end.map(\.transfer) ?? .failed("nothing more can be sent") }
     if !unsent.isEmpty {
+      guard bytes.count >= unsentContent else {
+        isMute = true
+        return .failed("less is to be sent than before")
+      }
       let sent = unsent.withUnsafeBytes { cl_send(descriptor, $0.baseAddress, $0.count) }
       guard sent >= 0 || sent == -Int(EAGAIN) || sent == -Int(EINTR) else { return fail(Int32(-sent)) }
       unsent = unsent.dropFirst(max(0, sent))
