@@ -80,30 +80,37 @@ package struct DeviceLists: Sendable {
   let segments: Segments
   let channels: PluggedChannels
 
-  /// The devices of an app that match, at most `limit` behind a place. The time that it takes is that of a
-  /// look at each device that matches, not on the caller's thread.
+  /// The devices of an app that match, at most `limit` behind a place. Looks at each device that matches, for
+  /// milliseconds if they are a hundred thousand, on the caller's thread.
   package func list(
     _ filter: DeviceFilter, of app: App, after place: DevicePlace? = nil, limit: Int
   ) async -> Result<DeviceList, SegmentFailure> {
-    let slot = filter.channel.map { channels.info($0) }.flatMap { info in
-      info.tokens.first.map { TokenSlot(info.id, kind: $0.number) }
-    }
-    let result = await store.read(inTurnOf: app.id) { transaction throws(StorageError) in
-      var numbers = app.directory.members(filter, holding: slot)
-      if let id = filter.segment {
-        switch try segments.members(of: id, in: app, transaction) {
-        case .failure(let failure): return Result<DeviceList, SegmentFailure>.failure(failure)
-        case .success(let members): numbers.formIntersection(members)
-        }
+    let kinds = filter.channel.map { channels.info($0).tokens.filter { !$0.isNamed } }
+    var numbers = app.directory.members(
+      filter, holding: kinds?.map { TokenSlot(filter.channel ?? .passthrough, kind: $0.number) })
+    if let id = filter.segment {
+      switch await members(of: id, in: app) {
+      case .failure(let failure): return .failure(failure)
+      case .success(let members): numbers.formIntersection(members)
       }
-      let places = app.directory.latest(of: numbers, after: place, limit: limit + 1)
+    }
+    let count = numbers.count
+    let places = app.directory.latest(of: numbers, after: place, limit: limit + 1)
+    let result = await store.read { transaction throws(StorageError) in
       var entries: [DeviceList.Entry] = []
       for place in places.prefix(limit) {
         if let entry = try entry(place, app, transaction) { entries.append(entry) }
       }
-      return .success(
-        DeviceList(
-          entries: entries, count: numbers.count, end: places.count > limit ? places[limit - 1] : nil))
+      return entries
+    }
+    return result.mapError { .storage($0) }.map {
+      DeviceList(entries: $0, count: count, end: places.count > limit ? places[limit - 1] : nil)
+    }
+  }
+
+  private func members(of segment: Int64, in app: App) async -> Result<NumberSet, SegmentFailure> {
+    let result = await store.read(inTurnOf: app.id) { transaction throws(StorageError) in
+      try segments.members(of: segment, in: app, transaction)
     }
     return result.mapError { .storage($0) }.flatMap { $0 }
   }
@@ -128,11 +135,16 @@ extension AppDirectory {
   /// Devices that are looked at before the lock is let go.
   private static let listSlice = 1024
 
-  /// Who matches a filter, whatever segment it names; `slot` is that of its channel.
-  fileprivate func members(_ filter: DeviceFilter, holding slot: TokenSlot?) -> NumberSet {
+  /// Who matches a filter, whatever segment it names; `slots` are those of its channel.
+  fileprivate func members(_ filter: DeviceFilter, holding slots: [TokenSlot]?) -> NumberSet {
     state.withLock { state in
       var found = state.table.members(platforms: filter.platforms)
-      if let slot { found.formIntersection(state.table.members(holding: slot, for: filter.services)) }
+      if let slots {
+        found.formIntersection(
+          slots.reduce(into: NumberSet()) {
+            $0.formUnion(state.table.members(holding: $1, for: filter.services))
+          })
+      }
       switch filter.isOnline {
       case true?: found.formIntersection(state.onlineSet)
       case false?: found.subtract(state.onlineSet)

@@ -30,8 +30,11 @@ struct DeviceFilterForm: Sendable, Equatable {
     ("online", Words.online, true), ("offline", Words.offline, false),
   ]
 
+  /// Whether nothing but the text is asked for.
+  var isTextAlone: Bool { [platform, token, connection, segment].allSatisfy(\.isEmpty) }
+
   /// Whether there is any filter.
-  var isEmpty: Bool { [text, platform, token, connection, segment].allSatisfy(\.isEmpty) }
+  var isEmpty: Bool { text.isEmpty && isTextAlone }
 
   /// What is asked for without the text. What is not known is ignored, as a filter that was not set.
   func filter(_ channels: [ChannelInfo]) -> DeviceFilter {

@@ -26,7 +26,10 @@ struct DevicePages: Controller {
       router.diagnostics.search(form.text, in: app, limit: 1, found: $0)
     }
     guard case .success(let search) = result else { return call.unavailable }
-    if search.count == 1, let id = search.numbers.first.flatMap({ app.directory.identity($0)?.id }) {
+    let isOfOne = search.kind == .registrationID || search.kind == .token
+    if search.count == 1, isOfOne || form.isTextAlone,
+      let id = search.numbers.first.flatMap({ app.directory.identity($0)?.id })
+    {
       return call.redirect(to: "/console/apps/\(app.key.text)/devices/\(id.text)")
     }
     switch search.kind {
