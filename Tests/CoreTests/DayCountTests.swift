@@ -172,6 +172,29 @@ import Testing
     #expect(outcomes == ["a", "b", "refused"])
   }
 
+  /// A mistake can be corrected, also where no more may be sent.
+  @Test func `A push that replaces another has no limit`() async throws {
+    let world = try await TestWorld()
+    try await Self.cap(CapsRow(normal: 1), in: world)
+    let device = try await world.register()
+    let first = try await world.accept(Self.request(nil)).get()
+    var correction = Self.request(nil)
+    correction.push.options.overrideMessageID = first.id
+    let second = try await world.accept(correction).get()
+    #expect(second.targets == 1 && world.pending(device) == [second.id])
+    #expect(await world.accept(Self.request(nil)).failure?.code == 1011)
+  }
+
+  @Test func `After a clock was set back what is not stored is not counted`() {
+    let counts = DayCounts()
+    let one = Self.set([7])
+    #expect(counts.begin(5) == 5 && counts.begin(4) == 5 && counts.begin(6) == 6)
+    let day = counts.begin(5)
+    #expect(counts.add(one, .normal, limit: 1, on: day).isEmpty)
+    counts.remove(one, .normal, on: day)
+    #expect(counts.add(one, .normal, limit: 1, on: counts.begin(5)).isEmpty)
+  }
+
   /// Many at the same time: no device gets more than it may.
   @Test func `Pushes at the same time keep the limit together`() async throws {
     let world = try await TestWorld()

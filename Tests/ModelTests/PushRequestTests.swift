@@ -219,6 +219,25 @@ func list(_ count: Int) -> String { (0..<count).map { #""n\#($0)""# }.joined(sep
     #expect(Set(Platform.allCases.filter { request.platforms.contains($0) }) == Set(expected))
   }
 
+  /// What has no notification that a device shows anew has no limit for a day.
+  @Test(
+    arguments: [
+      (#""notification":{"alert":"x"}"#, .normal),
+      (#""notification":{"alert":"x"},"options":{"classification":0}"#, .marketing),
+      (#""notification":{"alert":"x"},"options":{"classification":1}"#, nil),
+      (#""notification":{"alert":"x"},"message":{"msg_content":"y"}"#, .normal),
+      (#""notification":{"alert":"x"},"options":{"override_msg_id":"5"}"#, nil),
+      (#""message":{"msg_content":"y"}"#, nil), (#""notification":{"voip":{"a":1}}"#, nil),
+      (#""notification":{"android":{"alert":"x"},"voip":{"a":1}}"#, .normal),
+      (
+        #""live_activity":{"ios":{"event":"start","attributes-type":"T","attributes":{},"content-state":{},"#
+          + #""alert":{"title":"x","body":"y"}}}"#, nil
+      ),
+    ] as [(String, PushClass?)])
+  func `Only notifications count for a limit`(members: String, expected: PushClass?) throws {
+    #expect(try PushRequest.parse(parsed(push(members)), rules: .withAPNs).limitedClass == expected)
+  }
+
   @Test func onlyAnAlertIsOneVariantForAll() throws {
     let request = try PushRequest.parse(parsed(push(#""notification":{"alert":"hi"}"#)), rules: .withAPNs)
     #expect(

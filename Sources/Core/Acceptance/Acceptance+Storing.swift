@@ -66,6 +66,8 @@ extension Acceptance {
     for (place, content) in test.contents.enumerated() {
       var one = request
       (one.push, one.object) = (content.ofABTest(test.id), content.resolved)
+      // It is of the whole audience.
+      one.forecast = nil
       one = one.limited(by: app.plan)
       if place > 0 {
         one.note = nil
@@ -88,7 +90,7 @@ extension Acceptance {
     _ audience: inout Recipients, for request: AcceptRequest, in app: App, at now: Timestamp
   ) -> CountedAudience? {
     guard let (pushClass, limit) = request.cap(in: app) else { return nil }
-    let (all, day) = (audience.numbers, localDay(now))
+    let (all, day) = (audience.numbers, app.counts.begin(localDay(now)))
     let capped = app.counts.add(all, pushClass, limit: limit, on: day)
     if !capped.isEmpty { audience = audience.subtracting(capped) }
     return CountedAudience(

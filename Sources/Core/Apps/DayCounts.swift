@@ -36,10 +36,14 @@ final class DayCounts: Sendable {
       (self.day, columns) = (day, [:])
     }
 
+    func count(of number: RegistrationNumber, _ pushClass: PushClass) -> Int {
+      guard let column = columns[pushClass], Int(number.rawValue) < column.count else { return 0 }
+      return Int(column[number.rawValue])
+    }
+
     /// Whether a registration has had as many as it may.
     func isFull(_ number: RegistrationNumber, _ pushClass: PushClass, limit: Int) -> Bool {
-      guard let column = columns[pushClass], Int(number.rawValue) < column.count else { return false }
-      return Int(column[number.rawValue]) >= limit
+      count(of: number, pushClass) >= limit
     }
 
     mutating func increase(_ number: RegistrationNumber, _ pushClass: PushClass, below limit: Int) -> Bool {
@@ -54,6 +58,14 @@ final class DayCounts: Sendable {
 
   /// Registrations that are counted before others have their turn.
   private static let slice = 4096
+
+  /// The day that is counted now, which begins if it has not: after a clock was set back it is a later one.
+  func begin(_ day: Int64) -> Int64 {
+    state.withLock { state in
+      state.begin(day)
+      return state.day
+    }
+  }
 
   /// Counts a push for those of some registrations that may still get one on a day; those that may not are
   /// the answer.
@@ -79,9 +91,7 @@ final class DayCounts: Sendable {
   /// Removes a push that was counted and not stored.
   func remove(_ numbers: NumberSet, _ pushClass: PushClass, on day: Int64) {
     walk(numbers) { state, number in
-      guard state.day == day, let column = state.columns[pushClass], Int(number.rawValue) < column.count,
-        column[number.rawValue] > 0
-      else { return }
+      guard state.day == day, state.count(of: number, pushClass) > 0 else { return }
       state.columns[pushClass]?[number.rawValue] -= 1
     }
   }
@@ -119,8 +129,8 @@ struct CountedAudience: Sendable {
     )
     return .noTarget.with(
       detail:
-        "\(devices) would match, but had \(notifications) of the class \(pushClass.rawValue) today, as many "
-        + "as the app allows")
+        "\(devices) would match, but \(notifications) of the class \(pushClass.rawValue) have been sent to "
+        + "each today, as many as the app allows")
   }
 }
 

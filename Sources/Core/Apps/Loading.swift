@@ -122,7 +122,7 @@ struct Loading {
     guard app.caps != CapsRow() else { return }
     let today = zone.local(time.now()).date
     let midnight = zone.moment(of: LocalTime(date: today, secondOfDay: 0))
-    try transaction.pushes.counted(app: app.id, from: MessageID(firstAt: midnight)) { push in
+    try transaction.pushes.counted(app: app.id, since: midnight) { push in
       var numbers = push.target.map { NumberSet([$0]) } ?? NumberSet()
       for bytes in [push.targets, push.unreached] {
         if let more = bytes.flatMap({ NumberSet(serialized: $0) }) { numbers.formUnion(more) }

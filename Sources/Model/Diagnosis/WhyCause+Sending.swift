@@ -110,8 +110,8 @@ extension WhyCause {
   /// The device had as many notifications on that day as it may.
   package static let capped = WhyCause(
     "capped", .raiseCap,
-    "The device had as many notifications of this class on that day as the app allows.",
-    "该设备当日收到的此类通知已达应用设置的上限。")
+    "As many notifications of this class had been sent to the device on that day as the app allows.",
+    "当日发往该设备的此类通知已达应用设置的上限。")
   /// The device has no token for the Live Activity.
   package static let noLiveActivity = WhyCause(
     "no_live_activity", .startLiveActivity,

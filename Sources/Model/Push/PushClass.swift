@@ -1,5 +1,6 @@
 /// The class of a notification, of which a device gets a limited number in a day. What the sender says is a
-/// system notification (`classification` 1) has none, and neither has a push without a notification.
+/// system notification (`classification` 1) has none, and neither has a push without a notification: a custom
+/// message, a call, or an update of a Live Activity.
 package enum PushClass: String, CaseIterable, Sendable {
   /// The sender does not say what it is.
   case normal
@@ -10,7 +11,10 @@ package enum PushClass: String, CaseIterable, Sendable {
 extension PushRequest {
   /// The class whose number for a device is limited; nil for none.
   package var limitedClass: PushClass? {
-    guard content.parts.contains(.notification) else { return nil }
+    // One that replaces another adds none to what the device shows.
+    guard content.hasNotification || content.content(for: .allVendors) != nil,
+      options.overrideMessageID == nil
+    else { return nil }
     switch options.classification {
     case nil: return .normal
     case 0: return .marketing

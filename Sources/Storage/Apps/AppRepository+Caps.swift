@@ -37,16 +37,17 @@ extension AppRepository<Writing> {
 }
 
 extension PushRepository {
-  /// Calls `body` with each push of an app from an ID on that counts for the devices that it is for.
+  /// Calls `body` with each push of an app since a moment that counts for the devices that it is for.
   package func counted(
-    app: AppID, from id: MessageID, each body: (CountedPushRow) -> Void
+    app: AppID, since moment: Timestamp, each body: (CountedPushRow) -> Void
   ) throws(StorageError) {
     let statement = try database.statement(
       """
       SELECT traits, target, targets, unreached FROM push
-      WHERE app_id = ? AND msg_id >= ? AND traits & 24576 <> 0
+      WHERE app_id = ? AND msg_id >= ? AND created_at >= ? AND traits & 24576 <> 0
       """)
-    try statement.each([.app(app), .message(id)]) { row in
+    // IDs find them, but are given a moment later, when a push is stored.
+    try statement.each([.app(app), .message(MessageID(firstAt: moment)), .time(moment)]) { row in
       let traits = PushTraits(rawValue: row.integer("traits", as: UInt16.self))
       body(
         CountedPushRow(

@@ -14,8 +14,8 @@ extension Words {
   static let saved = Phrase("Saved.", "已保存。")
   static let capsTitle = Phrase("Notifications per device and day", "单设备每日通知上限")
   static let capsText = Phrase(
-    "A device that has had as many in a day is left out, and its Why? page says so. Custom messages and system notifications do not count. 0: no limit.",
-    "达到上限的设备当日不再接收，“为什么没收到”页面会说明原因。自定义消息和系统消息不计入。0 为不限。")
+    "A device to which as many were sent in a day is left out, and its Why? page says so. Custom messages, calls, Live Activities, system notifications and pushes that replace another do not count. 0: no limit.",
+    "发送达到上限后，当日不再向该设备发送，“为什么没收到”页面会说明原因。自定义消息、呼叫、实时活动、系统消息以及覆盖推送不计入。0 为不限。")
   static let capNormal = Phrase("Without a class", "未声明类别")
   static let capNormalHint = Phrase(
     "Pushes without classification, such as those of the form.", "未填写 classification 的推送，包括通过控制台表单发送的。")
@@ -23,7 +23,8 @@ extension Words {
   static let capMarketingHint = Phrase("Pushes with classification 0.", "classification 为 0 的推送。")
   static let capRule = Phrase("Each limit must be a number from 0 to {}.", "上限须为 0 到 {} 的整数。")
   static let capped = Phrase(
-    "Left out, since they had as many notifications on that day as they may: {}", "已达当日通知上限而未发送的设备：{} 台")
+    "Left out, since as many notifications as allowed had been sent to them on that day: {}",
+    "已达当日通知上限而未发送的设备：{} 台")
   static let deleteApp = Phrase("Delete app", "删除应用")
   static let deleteAppText = Phrase(
     "API calls and devices are refused immediately and all data is deleted. This cannot be undone.",
