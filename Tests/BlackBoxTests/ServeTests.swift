@@ -171,6 +171,10 @@ import Testing
       ["--oidc-issuer", "https://login.example.com"],
       "--oidc-issuer needs --public-url: the provider sends browsers back there"
     ),
+    (
+      ["--oidc-issuer", "https://login.example.com", "--public-url", "http://push.example.com"],
+      "--oidc-issuer needs a --public-url with https, such as https://push.example.com"
+    ),
     (provider, "--oidc-issuer needs --oidc-client-id and --oidc-client-secret"),
     (
       provider + ["--oidc-client-secret", "s", "--oidc-scopes", "email"],

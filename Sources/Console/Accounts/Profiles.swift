@@ -102,9 +102,11 @@ package struct Profiles: Sendable {
     store.read { transaction throws(StorageError) in
       try transaction.people.find(email: email)
     } completion: { [store] result in
-      guard case .success(let person?) = result, !person.isDisabled, person.hasPassword else { return }
-      store.write { transaction throws(StorageError) in
-        try transaction.people.addPasswordReset(
+      guard case .success(let person?) = result, person.mayReset else { return }
+      store.write { transaction throws(StorageError) -> Bool in
+        // The person may have lost the password meanwhile.
+        guard try transaction.people.find(person.id)?.mayReset == true else { return false }
+        return try transaction.people.addPasswordReset(
           tokenHash: tokenHash, of: person.id, at: now, expiresAt: now.adding(seconds: seconds), limit: limit)
       } completion: { result in
         if case .success(true) = result { done(person) }
@@ -177,4 +179,9 @@ package struct Profiles: Sendable {
       try transaction.audit.add(entry)
     }
   }
+}
+
+extension PersonRow {
+  /// Whether a link can set a new password.
+  fileprivate var mayReset: Bool { !isDisabled && hasPassword }
 }

@@ -21,6 +21,9 @@ package struct SignOns: Sendable {
     /// roles.
     let roles: [AppKey?: Role]?
 
+    /// What the audit log calls it.
+    var text: String { "\(issuer) \(subject)" }
+
     init(
       issuer: String, subject: String, email: String?, name: String, language: String,
       roles: [AppKey?: Role]?
@@ -57,7 +60,7 @@ package struct SignOns: Sendable {
         if let known = try transaction.people.find(email: email) {
           guard !known.isDisabled else { return .disabled }
           guard known.issuer != identity.issuer else { return .otherIdentity }
-          guard try entry.mayEnter(known) else { return .noRole }
+          guard try entry.mayLink(known) else { return .noRole }
           person = try entry.link(known)
         } else {
           // The first person comes by the setup link, and becomes an operator.
@@ -110,10 +113,17 @@ package struct SignOns: Sendable {
       self.transaction = transaction
     }
 
-    /// Whether there is something here for a person with the roles of the claim.
-    func mayEnter(_ person: PersonRow) throws(StorageError) -> Bool {
+    /// Whether there will be something here for a person once the roles are those of the claim.
+    func mayLink(_ person: PersonRow) throws(StorageError) -> Bool {
       if person.isOperator || wanted?.isEmpty == false { return true }
       return try transaction.members.grants(of: person.id).contains { wanted == nil || !$0.isFromClaim }
+    }
+
+    /// Whether there is something here for a person whose roles are those of the claim: the last owner stays
+    /// one without it.
+    func mayEnter(_ person: PersonRow) throws(StorageError) -> Bool {
+      if person.isOperator { return true }
+      return try !transaction.members.grants(of: person.id).isEmpty
     }
 
     /// The provider has verified the address. If nothing had before, whoever invited may know the password
@@ -129,7 +139,7 @@ package struct SignOns: Sendable {
       }
       try transaction.people.setIdentity(
         of: person.id, issuer: identity.issuer, subject: identity.subject)
-      try transaction.audit.add(new.entry("person.link", identity.issuer, by: person))
+      try transaction.audit.add(new.entry("person.link", identity.text, by: person))
       return try transaction.people.find(person.id) ?? person
     }
 
@@ -143,7 +153,7 @@ package struct SignOns: Sendable {
       guard let person = try transaction.people.find(id) else {
         throw StorageError(.other, "the new person is not there")
       }
-      try transaction.audit.add(new.entry("person.create", email, by: person))
+      try transaction.audit.add(new.entry("person.create", identity.text, by: person))
       return person
     }
 

@@ -42,11 +42,9 @@ enum IDToken {
 
   private static func check(audience claims: JSONObject, _ clientID: String) throws(SignOnFailure) {
     let audiences = claims["aud"]?.string.map { [$0] } ?? claims["aud"]?.array?.compactMap(\.string) ?? []
-    guard audiences.contains(clientID) else { throw wrong("has another aud") }
-    let party = claims["azp"]
-    guard party == nil ? audiences.count == 1 : party?.string == clientID else {
-      throw wrong("has another azp")
-    }
+    guard audiences.contains(where: { $0.hasSameBytes(as: clientID) }) else { throw wrong("has another aud") }
+    let isParty = claims["azp"].map { $0.string?.hasSameBytes(as: clientID) == true }
+    guard isParty ?? (audiences.count == 1) else { throw wrong("has another azp") }
   }
 
   private static func check(times claims: JSONObject, _ now: Int64) throws(SignOnFailure) {

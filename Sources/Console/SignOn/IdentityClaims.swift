@@ -13,24 +13,24 @@ struct IdentityClaims: Sendable {
 
   /// Whether nothing is missing that the provider may say elsewhere.
   var isComplete: Bool {
-    claims["email"] != nil && (options.roleClaim.map { value(of: $0) != nil } ?? true)
+    claims["email"] != nil && claims["email_verified"] != nil
+      && (options.roleClaim.map { value(of: $0) != nil } ?? true)
   }
 
   /// With what the answer of UserInfo adds (OpenID Connect Core 1.0, section 5.3).
   func completed(by answer: JSONValue) throws(SignOnFailure) -> IdentityClaims {
-    guard let more = answer.object, let other = more["sub"]?.string, other.hasSameBytes(as: subject) else {
+    guard var more = answer.object, let other = more["sub"]?.string, other.hasSameBytes(as: subject) else {
       throw .provider("its UserInfo is about another sub")
     }
     var all = claims
     // Whether an address is verified belongs to the address.
-    if claims["email"] != nil {
-      for member in more.members where claims[member.key] == nil && member.key != "email_verified" {
-        all.set(member.key, member.value)
-      }
+    if let own = all["email"] {
+      let isSame = own.string.map { more["email"]?.string?.hasSameBytes(as: $0) == true } ?? false
+      if !isSame { _ = more.remove("email_verified") }
     } else {
       _ = all.remove("email_verified")
-      for member in more.members where all[member.key] == nil { all.set(member.key, member.value) }
     }
+    for member in more.members where all[member.key] == nil { all.set(member.key, member.value) }
     return IdentityClaims(all, options)
   }
 
@@ -59,7 +59,7 @@ struct IdentityClaims: Sendable {
     guard let name = options.roleClaim else { return nil }
     let value = value(of: name)
     let values = value?.string.map { [$0] } ?? value?.array?.compactMap(\.string) ?? []
-    return RoleRule.roles(of: Set(values), by: options.roles)
+    return RoleRule.roles(of: values, by: options.roles)
   }
 
   /// A claim by its name; a name with dots may also be the way to a member of a claim, such as

@@ -19,6 +19,24 @@ struct SignOn: Sendable {
     case tooMany(seconds: Int)
     /// What turned out of the person.
     case person(SignOns.Outcome)
+
+    /// Whether the provider has said who it is about.
+    var isOfPerson: Bool { if case .person = self { true } else { false } }
+
+    /// What the log calls it.
+    var kind: String {
+      switch self {
+      case .ended: "answer not valid"
+      case .declined: "declined by the provider"
+      case .provider: "provider failed"
+      case .unavailable, .person(.begun): "database failed"
+      case .tooMany: "too many attempts"
+      case .person(.noAddress): "no verified address"
+      case .person(.noRole): "no role"
+      case .person(.otherIdentity): "address of another identity"
+      case .person(.disabled): "person turned off"
+      }
+    }
   }
 
   /// The browser's answer from the provider.

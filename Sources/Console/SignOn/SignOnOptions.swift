@@ -37,7 +37,8 @@ package struct SignOnOptions: Sendable {
   /// Whether the provider is reached without TLS: one on this machine, for tests.
   var isPlain: Bool { issuer.hasPrefix("http:") }
 
-  /// Whether a URL may be the provider's: with https, or also with http on this machine.
+  /// Whether a URL may be the provider's, or this server's own: with https, or also with http on this
+  /// machine.
   package static func isAddress(_ url: String, allowsPlain: Bool = true) -> Bool {
     guard url.utf8.count <= 2000,
       url.utf8.allSatisfy({ $0 > 32 && $0 < 127 && !Array("\"<>\\#".utf8).contains($0) })
@@ -79,9 +80,9 @@ package struct RoleRule: Sendable, Equatable {
   }
 
   /// The highest role that values give in each account.
-  static func roles(of values: Set<String>, by rules: [RoleRule]) -> [AppKey?: Role] {
+  static func roles(of values: [String], by rules: [RoleRule]) -> [AppKey?: Role] {
     var roles: [AppKey?: Role] = [:]
-    for rule in rules where values.contains(rule.value) {
+    for rule in rules where values.contains(where: { $0.hasSameBytes(as: rule.value) }) {
       roles[rule.account] = max(rule.role, roles[rule.account] ?? .viewer)
     }
     return roles

@@ -25,7 +25,8 @@ package final class SignOnProvider: Sendable {
   static let limits = JSONLimits(maxDepth: 16, maxBytes: 256 << 10, maxMembers: 5000)
   /// Requests under way; more are refused.
   private static let mostRequests = 32
-  /// Nanoseconds for which the configuration counts, and a failure to get it; failures are logged as often.
+  /// Nanoseconds for which the configuration counts, and a failure to get it; failures and refusals of a kind
+  /// are logged as often.
   private static let (freshness, rest): (UInt64, UInt64) = (3_600_000_000_000, 5_000_000_000)
 
   let options: SignOnOptions
@@ -34,8 +35,8 @@ package final class SignOnProvider: Sendable {
   private let send: Send
   private let end: @Sendable () -> Void
   private let configuration = Mutex(Configuration.unknown)
-  /// When a failure was logged last.
-  private let logged = Mutex<UInt64?>(nil)
+  /// When something of a kind was logged last.
+  private let logged = Mutex<[String: UInt64]>([:])
 
   /// `send` sends with bounded time and size, `end` ends that.
   package init(
@@ -46,13 +47,14 @@ package final class SignOnProvider: Sendable {
     (self.send, self.end) = (send, end)
   }
 
-  /// One that sends from a thread of its own, through a proxy if there is one; `authorities` is a PEM file of
-  /// certificates to trust in addition to the system's. Nil if the system cannot start the thread.
+  /// One that sends from a thread of its own, through a proxy if there is one and the provider is not on this
+  /// machine; `authorities` is a PEM file of certificates to trust in addition to the system's. Nil if the
+  /// system cannot start the thread.
   package convenience init?(
     _ options: SignOnOptions, proxy: OutgoingProxy?, authorities: String?, time: any TimeSource, log: Log
   ) {
     var transfer = HTTPTransport.Options()
-    (transfer.proxy, transfer.authorities) = (proxy, authorities)
+    (transfer.proxy, transfer.authorities) = (options.isPlain ? nil : proxy, authorities)
     transfer.allowsPlainHTTP = options.isPlain
     transfer.usesHTTP2 = false
     (transfer.connectMilliseconds, transfer.totalMilliseconds) = (3000, 8000)
@@ -64,15 +66,27 @@ package final class SignOnProvider: Sendable {
       end: { transport.close() })
   }
 
-  /// Logs a failure; visitors cannot fill the log with them.
+  /// Logs a failure.
   func note(_ reason: String) {
+    if isDue("failure") { log.warning("identity provider failed", ["reason": .text(reason)]) }
+  }
+
+  /// Logs that somebody was not let in.
+  func note(refusal: SignOn.Refusal) {
+    // Its failure has a line of its own.
+    if refusal == .provider { return }
+    let kind = refusal.kind
+    if refusal.isOfPerson || isDue(kind) { log.info("single sign-on refused", ["reason": .text(kind)]) }
+  }
+
+  /// Whether nothing of a kind was logged just now: visitors cannot fill the log.
+  private func isDue(_ kind: String) -> Bool {
     let now = time.monotonic()
-    let isDue = logged.withLock { last in
-      if let last, now < last &+ Self.rest { return false }
-      last = now
+    return logged.withLock { last in
+      if let last = last[kind], now < last &+ Self.rest { return false }
+      last[kind] = now
       return true
     }
-    if isDue { log.warning("identity provider failed", ["reason": .text(reason)]) }
   }
 
   /// Ends requests under way.
@@ -151,14 +165,21 @@ package final class SignOnProvider: Sendable {
           endpoint, fields: ["Accept: application/json", "Authorization: Bearer \(access)"]))
       return .success(try claims.completed(by: try Self.json(more, "its UserInfo")))
     } catch {
-      // Its endpoints may have moved.
-      if error != .codeRefused { forget() }
       return .failure(error)
     }
   }
 
+  /// Asks an endpoint. If it is not there, it may have moved, and the configuration is requested again.
   private func ask(_ request: OutgoingRequest) async -> HTTPAnswer {
-    await awaitCallback { send(request, $0) }
+    let answer: HTTPAnswer = await awaitCallback { send(request, $0) }
+    if Self.isElsewhere(answer) { forget() }
+    return answer
+  }
+
+  /// Other failures say nothing about the address, and some can be caused by a browser.
+  private static func isElsewhere(_ answer: HTTPAnswer) -> Bool {
+    if answer.error != nil { return !answer.wasSent }
+    return (300..<400).contains(answer.status) || [404, 405, 410].contains(answer.status)
   }
 
   /// Section 3.1.3.1, with the verifier (RFC 7636, section 4.5).

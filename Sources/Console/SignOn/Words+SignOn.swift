@@ -33,8 +33,8 @@ extension Words {
     "{} did not send a verified email address for you. Ask whoever administers it to verify your address.",
     "{} 未提供您的已验证邮箱，请联系其管理员验证您的邮箱。")
   static let signOnNoRole = Phrase(
-    "You are not a member of any account here. Ask an owner of the account to invite you, or whoever administers your groups for access.",
-    "您在此不属于任何账号。请联系账号所有者邀请您，或联系用户组的管理员开通权限。")
+    "You are not a member of any account here. If you were invited, open the link of the invitation first. Otherwise, ask an owner of the account to invite you, or whoever administers your groups for access.",
+    "您在此不属于任何账号。如果您收到过邀请，请先打开邀请链接并接受邀请；否则请联系账号所有者邀请您，或联系用户组的管理员开通权限。")
   static let signOnOther = Phrase(
     "Your email address belongs to a user here who logs in as another user of {}. Ask an operator of this installation.",
     "您的邮箱在此属于另一位使用 {} 登录的用户，请联系系统管理员。")

@@ -60,6 +60,9 @@ struct SignOnSettings: Sendable {
     guard let site else {
       throw .usage("--oidc-issuer needs --public-url: the provider sends browsers back there")
     }
+    guard SignOnOptions.isAddress(site.lowercased()) else {
+      throw .usage("--oidc-issuer needs a --public-url with https, such as https://push.example.com")
+    }
     guard let id = settings.text("oidc-client-id"), let secret = settings.text("oidc-client-secret") else {
       throw .usage("--oidc-issuer needs --oidc-client-id and --oidc-client-secret")
     }

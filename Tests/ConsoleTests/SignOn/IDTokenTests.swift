@@ -109,7 +109,7 @@ import Testing
     ("https://", false), ("https://user@login.example.com", false), ("https://login.example.com/#a", false),
     ("https://login.example.com/ a", false), ("", false), ("login.example.com", false),
   ])
-  func `Addresses of a provider`(url: String, isFine: Bool) {
+  func `Addresses of a provider and of this server`(url: String, isFine: Bool) {
     #expect(SignOnOptions.isAddress(url) == isFine)
     #expect(!url.hasPrefix("http:") || !SignOnOptions.isAddress(url, allowsPlain: false))
   }
@@ -121,6 +121,10 @@ import Testing
     #expect(RoleRule.roles(of: ["a", "b", "z"], by: rules) == [nil: .owner])
     #expect(RoleRule.roles(of: ["b", "a", "c=x"], by: rules) == [nil: .owner, key: .sender])
     #expect(RoleRule.roles(of: ["A"], by: rules).isEmpty)
+    // Canonically equivalent names are two.
+    let accented = ["\u{E9}=viewer"].compactMap { RoleRule($0) }
+    #expect(RoleRule.roles(of: ["\u{E9}"], by: accented) == [nil: .viewer])
+    #expect(RoleRule.roles(of: ["e\u{301}"], by: accented).isEmpty)
     for text in ["", "a", "a=", "=viewer", "a=boss", "a=viewer@", "a=viewer@xyz", "a=viewer@\(key.text)@1"] {
       #expect(RoleRule(text) == nil, "\(text)")
     }

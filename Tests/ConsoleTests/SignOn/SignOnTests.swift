@@ -93,7 +93,9 @@ import Testing
         == [RoleGrant(account: .standard, role: .admin, isFromClaim: true)])
     #expect(
       try await audit(scene.world, .person(kim.id))
-        == ["person.create: kim@example.com", "member.signon: none → admin", "session.signon: "])
+        == [
+          "person.create: \(FakeProvider.issuer) kim-1", "member.signon: none → admin", "session.signon: ",
+        ])
     #expect(
       try await audit(scene.world, .account(.standard)).last == "member.signon: none → admin")
     let page = await browser.open("/console/me").text
@@ -132,7 +134,7 @@ import Testing
     #expect(try await scene.logIn().text.contains("<h1>Apps</h1>"))
     #expect(
       try await audit(scene.world, .person(id)) == [
-        "person.link: \(FakeProvider.issuer)", "session.signon: ",
+        "person.link: \(FakeProvider.issuer) kim-1", "session.signon: ",
       ])
     // Married, or a mailbox that moved.
     scene.provider.say(["email": "kim.jones@example.com", "email_verified": false, "name": "Kim Jones"])
@@ -182,7 +184,7 @@ import Testing
     #expect(
       try await audit(scene.world, .person(id)) == [
         "person.password.end: kim@example.com", "person.totp.off: kim@example.com",
-        "person.link: \(FakeProvider.issuer)", "session.signon: ",
+        "person.link: \(FakeProvider.issuer) kim-1", "session.signon: ",
       ])
   }
 
@@ -213,6 +215,10 @@ import Testing
     _ = try await add("kim@example.com", to: scene.world, as: nil)
     #expect(try await scene.logIn().status == 403)
     #expect(try await person("kim@example.com", in: scene.world)?.issuer == nil)
+    // One line each, which names nobody.
+    #expect(scene.log.all.count == 2)
+    #expect(scene.log.all.allSatisfy { $0.contains("single sign-on refused") && $0.contains("no role") })
+    #expect(scene.log.all.allSatisfy { !$0.contains("@") && !$0.contains("kim-1") })
     let roles = try SignOnWorld.withRoles("team=sender", "elsewhere=owner@\(AppKey(high: 5, low: 5).text)")
     _ = try await roles.world.owner()
     for groups in [.null, [], "others", ["TEAM"], [1], "elsewhere", 7] as [JSONValue] {
@@ -270,7 +276,7 @@ import Testing
     let owner = try await scene.world.owner()
     func logIn(_ groups: JSONValue) async throws -> [RoleGrant] {
       scene.provider.say(["groups": groups])
-      _ = try await scene.logIn()
+      #expect(try await scene.logIn().status == 200, "\(groups)")
       return try await grants("kim@example.com", in: scene.world)
     }
     #expect(try await logIn("team").map(\.role) == [.sender])
@@ -291,6 +297,11 @@ import Testing
     }
     #expect(try await logIn("team").first?.role == .owner)
     #expect(try await logIn([]).first?.role == .owner)
+    // Also if nothing else lets the person in.
+    try await scene.world.store.change { transaction throws(StorageError) in
+      _ = try transaction.members.remove(id, from: other)
+    }
+    #expect(try await logIn([]).map(\.role) == [.owner])
   }
 
   @Test func `A claim gives roles in other accounts, by their developer keys`() async throws {

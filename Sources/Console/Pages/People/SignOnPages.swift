@@ -27,7 +27,7 @@ struct SignOnPages: Controller {
     guard let signOn else { return call.missing }
     if call.visitor != nil { return call.redirect(to: call.placeAfterLogin ?? "/console/") }
     switch await signOn.start(to: call.placeAfterLogin) {
-    case .failure(let refusal): return show(refusal, call, signOn.options)
+    case .failure(let refusal): return show(refusal, call, signOn)
     case .success(let (url, ticket)):
       var response = PageCall.redirect(to: url)
       response.headers.append(
@@ -50,8 +50,8 @@ struct SignOnPages: Controller {
     var response: HTTPResponse
     switch result {
     // Whoever sends a browser here with a wrong answer ends nothing.
-    case .failure(.ended): return show(.ended, call, signOn.options)
-    case .failure(let refusal): response = show(refusal, call, signOn.options)
+    case .failure(.ended): return show(.ended, call, signOn)
+    case .failure(let refusal): response = show(refusal, call, signOn)
     case .success(let (place, browser)):
       response = call.redirect(to: place ?? "/console/")
       response.headers.append(
@@ -64,15 +64,16 @@ struct SignOnPages: Controller {
 
   // MARK: Refusals
 
-  private func show(_ refusal: SignOn.Refusal, _ call: PageCall, _ options: SignOnOptions) -> HTTPResponse {
-    let (status, text) = Self.explain(refusal, options.name)
+  private func show(_ refusal: SignOn.Refusal, _ call: PageCall, _ signOn: SignOn) -> HTTPResponse {
+    signOn.provider.note(refusal: refusal)
+    let (status, text) = Self.explain(refusal, signOn.options.name)
     guard let text else { return call.unavailable }
     return call.show(
       Layout(
         call(Words.signOnFailed),
         """
         <section class="card narrow"><h1>\(call(Words.signOnFailed))</h1><p role="alert">\(call(text))</p>
-        <p><a class="button" href="\(Self.address(call, options))">\(call(Words.signOnAgain))</a></p>
+        <p><a class="button" href="\(Self.address(call, signOn.options))">\(call(Words.signOnAgain))</a></p>
         <p><a href="/console/login">\(call(Words.signOnOtherwise))</a></p></section>
         """), status: status)
   }
