@@ -1,3 +1,3 @@
--- What a person was told of a push before sending it. A column without a value: milliseconds.
+-- The forecast made when a person sends a push in the console. A column without a value: milliseconds.
 
-ALTER TABLE push_sender ADD COLUMN forecast BLOB; -- JSON; NULL if nobody was told anything
+ALTER TABLE push_sender ADD COLUMN forecast BLOB; -- JSON; NULL if there is none

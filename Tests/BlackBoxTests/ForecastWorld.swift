@@ -12,6 +12,8 @@ final class ForecastWorld {
     var platform = Platform.android
     /// The channel that it has a token for; nil for none.
     var channel: String?
+    /// Another one that it has a token for.
+    var other: String?
     /// Whether it has reported that it shows no notifications, and by which fact.
     var off: String?
     /// The state of its app while it is connected; nil for a device that is away.
@@ -120,7 +122,7 @@ final class ForecastWorld {
       let answer = try server.call("POST", path, body: .object(body))
       #expect(answer.status == 200, "\(kind.name): \(answer.body)")
     }
-    if let channel = kind.channel {
+    for channel in [kind.channel, kind.other].compactMap({ $0 }) {
       var token = JSONObject()
       token.set("channel", .string(channel))
       token.set("token", .string(kind.token))

@@ -102,8 +102,11 @@ import Testing
     // The question has all contents, and the whole audience.
     let asked = await sender.open("\(path)/send").text
     #expect(asked.contains("T · dull") && asked.contains("good {x}") && asked.contains("Nice &lt;one&gt;"))
+    #expect(asked.contains("The numbers are those of the first content for the whole audience"))
+    #expect(!asked.contains("If it is sent now"))
     let sent = await sender.submit("/console/apps/\(app.key.text)/push", try Self.confirmed(asked, test))
     #expect(sent.status == 200 && sent.text.contains("A/B test Nice &lt;one&gt;"), "\(sent.status)")
+    #expect(!sent.text.contains("Forecast at the time of sending"))
     let running = await sender.open(path).text
     #expect(running.contains("Running") && running.contains("8 devices wait for the winner"))
     #expect(await viewer.open(base).text.contains("Running"))

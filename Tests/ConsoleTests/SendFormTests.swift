@@ -241,7 +241,7 @@ import Testing
   }
 
   @Test(arguments: [Language.english, .chinese])
-  func `The question says what becomes of the push, and its page what was said`(language: Language)
+  func `The question has a forecast, and the push's page the one made when it was sent`(language: Language)
     async throws
   {
     let scene = try await Scene()
@@ -261,6 +261,7 @@ import Testing
     let said = Words.forecastText.with("1", "2")[language]
     #expect(question.contains("<h2>\(Words.forecast[language])</h2>") && question.contains(said))
     #expect(question.contains(heads([Words.forecastDevices, Words.forecastLoud, Words.forecastSilent])))
+    #expect(question.contains("<p class=\"hint\">\(HTML.escape(Words.forecastSound[language]))</p>"))
     let blocked = Words.forecastReason.with(each: Phrase(verbatim: "1"), WhyCause.blocked.text)
     #expect(question.contains("<li>\(HTML.escape(blocked[language]))</li>"))
     let cid = "\(scene.app.key.text)-1"
@@ -271,11 +272,33 @@ import Testing
       sent.contains("data-label=\"\(Words.forecast[language])\">1</td>"), "beside the outcome")
     #expect(sent.contains("<summary>\(Words.forecastAsSent[language])</summary>"))
     #expect(sent.contains(Words.forecastWas.with("1", "2")[language]))
-    // An app's server was told nothing.
+    // A push of an app's server has none.
     let id = try await scene.push(body)
     let other = await scene.browser.open("\(scene.base)/pushes/\(id.text)").text
     #expect(!other.contains(Words.forecastAsSent[language]))
     #expect(!other.contains(heads([Words.forecast, Words.meantFor])))
+  }
+
+  /// A maker's channel that no device has a token of.
+  private final class PreviewChannel: ServiceChannel {
+    let info = ChannelInfo(
+      id: ChannelID(rawValue: 201), name: "first", english: "First", chinese: "第一",
+      platforms: PlatformSet(.android), parts: .notification,
+      tokens: [TokenKind(1, name: "word", form: .text, maximumBytes: 32)])
+
+    func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] { [] }
+    func deliver(_ push: ChannelPush) {}
+    func preview(of content: PushContent, in app: App, secondsToLive: Int) -> ChannelPreview? {
+      ChannelPreview(.marketing, cuts: [ChannelPreview.Cut(field: "title", characters: 5)])
+    }
+  }
+
+  @Test func `The class for a maker is on the page once, also if its channel has no devices`() async throws {
+    let scene = try await Scene()
+    scene.world.router.add(PreviewChannel())
+    let question = await scene.browser.submit("\(scene.base)/push/confirm", scene.fields()).text
+    #expect(question.contains("<table class=\"numbers forecast\">"))
+    #expect(question.split(separator: "<dt>First</dt><dd>Marketing;").count == 2)
   }
 
   @Test func `A push to everybody says so, and not when the day's are used up`() async throws {

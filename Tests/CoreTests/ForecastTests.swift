@@ -178,6 +178,65 @@ import Testing
       found.rows == [row(.passthrough, .now, [.loud: 1]), row(.huawei, .unacknowledged, [.loud: 1])])
   }
 
+  /// A push with options for Huawei, to everybody.
+  private func request(distributedBy huawei: String) throws -> AcceptRequest {
+    var rules = PushRules()
+    rules.channels = [.huawei, .fcm]
+    let text = """
+      {"platform":"all","audience":"all","notification":{"android":{"alert":"x"}},
+       "options":{"third_party_channel":{"huawei":\(huawei)}}}
+      """
+    return AcceptRequest(try PushRequest.parse(try parseJSON(Array(text.utf8)), rules: rules))
+  }
+
+  @Test func `A credential is missing only where a token has none, and not where the sender chose`()
+    async throws
+  {
+    _ = try await device(.huawei, .fcm)
+    _ = try await device(.huawei)
+    _ = try await device(.fcm)
+    _ = try await device()
+    // FCM's devices get it over FCM, and those of Huawei over the direct connection.
+    #expect(
+      try await forecast(request(distributedBy: #"{"distribution":"jpush"}"#)).rows
+        == [row(.passthrough, .later, [.loud: 3], [.noToken: 1]), row(.fcm, .now, [.loud: 1])])
+    // Only those with both tokens get it over the direct connection.
+    let forBoth = #"{"distribution":"ospush","distribution_fcm":"jpush"}"#
+    #expect(
+      try await forecast(request(distributedBy: forBoth)).rows
+        == [
+          row(.passthrough, .later, [.loud: 2], [.noToken: 1]), row(.huawei, .now, [.loud: 1]),
+          row(.fcm, .now, [.loud: 1]),
+        ])
+    huawei.play { $0.isMissing = true }
+    #expect(
+      try await forecast(request(distributedBy: "{}")).rows
+        == [
+          row(.passthrough, .later, [.loud: 2], [.noCredential: 1, .noToken: 1]),
+          row(.fcm, .now, [.loud: 2]),
+        ])
+  }
+
+  @Test(arguments: [APNsTokenKind.voip, .liveActivity, .liveActivityStart])
+  func `Calls and Live Activities need no permission to show notifications`(kind: APNsTokenKind) async throws
+  {
+    let apple = PlayedVendor(.apns)
+    let slot = TokenSlot(.apns, kind: kind.rawValue, name: kind.isNamed ? "order" : "")
+    apple.play {
+      $0.slot = slot
+      $0.leg = kind.leg
+    }
+    world.router.add(apple)
+    let phone = try await device(platform: .ios, isOff: true)
+    try await awaitCallback { done in
+      world.router.registrations.setTokens(
+        [PushToken(slot, .only, Array("token".utf8))], of: phone.number, in: world.app
+      ) { done($0) }
+    }.get()
+    let rows = try await forecast(request()).rows
+    #expect(rows.first { $0.leg == kind.leg }?.counts == [.loud: 1])
+  }
+
   /// The numbers for many are the sums of those for each: sets and lists are counted alike.
   @Test(arguments: Strategy.Rule.allCases.map({ Strategy($0) }))
   func `All devices together have what each has alone`(strategy: Strategy) async throws {
@@ -248,6 +307,9 @@ private final class PlayedVendor: ServiceChannel {
     var quota: ChannelQuota?
     var tone = PushTone.loud
     var preview: ChannelPreview?
+    /// The token and the leg, if they are not the ordinary ones.
+    var slot: TokenSlot?
+    var leg: DeliveryLeg?
   }
 
   let info: ChannelInfo
@@ -258,15 +320,16 @@ private final class PlayedVendor: ServiceChannel {
   func play(_ change: (inout Part) -> Void) { part.withLock { change(&$0) } }
 
   private var now: Part { part.withLock { $0 } }
+  private var ownSlot: TokenSlot { now.slot ?? TokenSlot(info.id, kind: 1) }
   private func carries(_ content: PushContent) -> Bool { content.isForVendors(on: .android) }
 
   func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
     guard !now.isMissing, carries(content) else { return [] }
-    return [ChannelOffer(DeliveryLeg(info.id), to: TokenSlot(info.id, kind: 1), on: info.platforms)]
+    return [ChannelOffer(now.leg ?? DeliveryLeg(info.id), to: ownSlot, on: info.platforms)]
   }
   func deliver(_ push: ChannelPush) {}
   func slot(for content: PushContent) -> TokenSlot? {
-    carries(content) ? TokenSlot(info.id, kind: 1) : nil
+    carries(content) ? ownSlot : nil
   }
   func credential(
     of app: App, for service: ServiceID, in transaction: ReadTransaction, at moment: Timestamp

@@ -140,7 +140,7 @@ async def push(walk: Walk, phone: Phone) -> None:
     await walk.look("push")
     await page.get_by_role("button", name="Next").click()
     await page.get_by_text("Target devices: 1").wait_for()
-    await page.get_by_text("If it is sent now, 1 of 1 devices get it.").wait_for()
+    await page.get_by_text("If it is sent now, it goes to 1 of 1 devices.").wait_for()
     row = page.get_by_role("row", name="Direct connection, now 1 1 0")
     expect_equal(await row.count(), 1, "rows of the forecast")
     await walk.look("confirm")
@@ -153,10 +153,10 @@ async def push(walk: Walk, phone: Phone) -> None:
     for step in ("Delivered", "Shown"):
         row = page.locator("ol.funnel li", has_text=step)
         await row.locator("strong", has_text="1").wait_for()
-    told = page.locator("[data-trace] table").get_by_role("row", name="Direct connection 1 1 1")
-    expect_equal(await told.count(), 1, "rows with forecast and outcome")
-    await page.get_by_text("Forecast before sending").click()
-    await page.get_by_text("1 of 1 devices were to get it.").wait_for()
+    row = page.locator("[data-trace] table").get_by_role("row", name="Direct connection 1 1 1")
+    expect_equal(await row.count(), 1, "rows with forecast and outcome")
+    await page.get_by_text("Forecast at the time of sending").click()
+    await page.get_by_text("When it was sent, it was expected to go to 1 of 1 devices.").wait_for()
     await walk.look("result")
 
 

@@ -76,7 +76,7 @@ async def open_the_menu(walk: Any, place: str) -> None:
     await side.wait_for(state="hidden")
     await page.get_by_role("button", name="Menu").click()
     await page.get_by_role("link", name="Devices", exact=True).click()
-    await page.get_by_role("heading", name="Devices").wait_for()
+    await page.get_by_role("heading", name="Devices", exact=True).wait_for()
     expect(not await side.is_visible(), "the sidebar stays open on the next page")
     await page.set_viewport_size({"width": 1440, "height": 900})
     expect(await side.is_visible(), "there is no sidebar at a desk")

@@ -19,7 +19,7 @@ package struct AcceptRequest: Sendable {
   package var getui: GetuiOrigin?
   /// The person who decided that it goes; nil for the app's server.
   package var author: PersonID?
-  /// What the person was told of it before; nil for nothing.
+  /// The forecast made when a person sends it in the console; nil if there is none.
   package var forecast: PushForecast?
   /// Whether a second person has approved it: it may go to however many devices.
   package var isApproved = false
@@ -83,9 +83,11 @@ extension AcceptRequest {
 }
 
 extension AcceptRequest {
-  /// The class of the push, and how many of it a device of an app gets in a day; nil for any number.
+  /// The class of the push, and how many of it a device of an app gets in a day; nil for any number, also for
+  /// a test of a channel.
   func cap(in app: App) -> (pushClass: PushClass, limit: Int)? {
-    push.limitedClass.flatMap { pushClass in app.caps[pushClass].map { (pushClass, $0) } }
+    guard channel == nil else { return nil }
+    return push.limitedClass.flatMap { pushClass in app.caps[pushClass].map { (pushClass, $0) } }
   }
 }
 

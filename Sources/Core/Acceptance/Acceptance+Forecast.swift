@@ -8,11 +8,10 @@ extension Acceptance {
     app.directory.plan(audience, RouteTerms(request.push, offers: channels.offers(request, in: app)))
   }
 
-  /// What would become of a push if it were accepted now, counted by sets of devices: nothing is walked
-  /// through for each device but what acceptance itself walks through, such as the counts of a limit for the
-  /// day. A push that is not accepted whoever it is
-  /// for has no forecast. Brakes, speed and the number of the day's broadcasts are left out: they decide
-  /// whether and when the push goes. On a reader's thread.
+  /// Counts by sets of devices what would become of a push if it were accepted now. Only the limit for the
+  /// day is looked up for each device, as acceptance does. A push that would be refused whatever its audience
+  /// fails with the same error. Brakes, speed and the day's number of broadcasts are left out: they decide
+  /// whether and when the push goes. Replies on a reader's thread.
   package func forecast(
     _ asked: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<PushForecast, APIError>) -> Void
@@ -24,7 +23,8 @@ extension Acceptance {
       switch result {
       case .failure(let error): reply(.failure(error))
       case .success(let named):
-        store.read(inTurnOf: app.id) { [self] transaction throws(StorageError) in
+        // Not `inTurnOf`: a person who sends a push waits for this, and long reads must not hold it up.
+        store.read { [self] transaction throws(StorageError) in
           try forecast(request, to: named, in: app, transaction)
         } completion: {
           reply($0.mapError(\.apiError))
@@ -98,6 +98,13 @@ struct ForecastConditions {
     var way = WhyFacts.ChannelWay(channel.info, .waiting)
     try way.describe(channel, of: app, for: service, content, in: transaction, at: now)
     return way
+  }
+
+  /// How the app's credential for a service of a channel stands, for `none` that for any of them.
+  func credential(
+    _ channel: any ServiceChannel, for service: ServiceID
+  ) throws(StorageError) -> WhyFacts.Credential {
+    try channel.credential(of: app, for: service, in: transaction, at: now)
   }
 
   /// How many notifications the app has left today on a channel, by what its service has said; nil if it has

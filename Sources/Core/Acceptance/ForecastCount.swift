@@ -76,11 +76,13 @@ struct ForecastCount {
     let parts = Routing.ownParts(
       platform, of: push.content.parts(for: platform), strategy: push.options.strategy, viaVendor: viaVendor)
     let tone: PushTone = parts.contains(.notification) ? .loud : .silent(.messageOnly)
-    add(members, tone, to: &row)
+    add(members, tone, hidingFrom: off, to: &row)
   }
 
-  /// Counts devices that get something in a tone.
-  private func add(_ members: NumberSet, _ tone: PushTone, to row: inout PushForecast.Row) {
+  /// Counts devices that get something in a tone, and of them those that do not show it.
+  private func add(
+    _ members: NumberSet, _ tone: PushTone, hidingFrom off: NumberSet, to row: inout PushForecast.Row
+  ) {
     let hidden = tone.isShown ? members.intersectionCount(off) : 0
     row.add(hidden, .hidden, .permissionOff)
     let (effect, cause) = tone.effect
@@ -97,6 +99,7 @@ struct ForecastCount {
     else { return }
     var row = PushForecast.Row(way.leg, moment)
     let tone = channel.tone(of: push.content, on: way.leg)
+    let off = offer.slot.needsPermission ? self.off : NumberSet()
     var left = conditions.left(
       channel, for: push.content, secondsToLive: push.options.timeToLive)
     var targets = way.targets.numbers
@@ -113,7 +116,7 @@ struct ForecastCount {
       let fitting = left.map { members.first($0) } ?? members
       left = left.map { $0 - fitting.count }
       row.add(members.count - fitting.count, .waiting, .overQuota)
-      add(fitting, tone, to: &row)
+      add(fitting, tone, hidingFrom: off, to: &row)
     }
     rows.append(row)
   }
@@ -134,27 +137,48 @@ struct ForecastCount {
   }
 
   /// Why no channel to a service brings devices of a platform the notification; nil for those whom none
-  /// could.
+  /// could reach, and for those whom one could if the push's options did not choose another way.
   private func causes(
     _ members: NumberSet, on platform: Platform
   ) throws(StorageError) -> [(cause: WhyCause?, devices: NumberSet)] {
     guard !members.isEmpty else { return [] }
     let ways = conditions.channels.ways(for: push.content, push.options.strategy, on: platform)
-    let holders = ways.reduce(into: NumberSet()) { all, way in
-      if let slot = way.slot { all.formUnion(app.directory.members(holding: slot, for: .all)) }
+    // These have a token that the app has a credential for. Options of the push, such as `distribution`,
+    // choose another way.
+    var chosen = NumberSet()
+    for offer in offers where offer.leg.isMain && offer.platforms.contains(platform) {
+      chosen.formUnion(app.directory.members(holding: offer.slot, for: offer.services))
     }
-    // The service of their token is one that the app has no credential for, or they would be reached.
-    let held = members.intersection(holders)
-    let without = members.subtracting(held)
-    var general: WhyCause?
-    if !without.isEmpty {
-      var hasCredential = false
-      for way in ways where !hasCredential {
-        hasCredential = try conditions.way(way.channel, for: .none, push.content).credential.isPresent
+    chosen.formIntersection(members)
+    var left = members.subtracting(chosen)
+    var bare = NumberSet()
+    for way in ways {
+      for service in ServiceID.all where !left.isEmpty {
+        let held = left.intersection(holders(way, of: service))
+        guard !held.isEmpty else { continue }
+        left.subtract(held)
+        let credential = try conditions.credential(way.channel, for: service)
+        if credential == .missing { bare.formUnion(held) } else { chosen.formUnion(held) }
       }
-      general = hasCredential ? .noToken : ways.count == 1 ? .noCredential : nil
     }
-    return [(.noCredential, held), (general, without)].filter { !$0.1.isEmpty }
+    let general = try left.isEmpty ? nil : causeWithoutToken(ways)
+    return [(.noCredential, bare), (nil, chosen), (general, left)].filter { !$0.1.isEmpty }
+  }
+
+  /// Who has a token of a service of a channel for the push.
+  private func holders(_ way: PluggedChannels.Way, of service: ServiceID) -> NumberSet {
+    way.slot.map { app.directory.members(holding: $0, for: ServiceSet(service)) } ?? NumberSet()
+  }
+
+  /// The cause for devices without a token of any of these channels.
+  private func causeWithoutToken(_ ways: [PluggedChannels.Way]) throws(StorageError) -> WhyCause? {
+    var isMissing = false
+    for way in ways {
+      let credential = try conditions.credential(way.channel, for: .none)
+      if credential.isPresent { return .noToken }
+      isMissing = credential == .missing
+    }
+    return isMissing && ways.count == 1 ? .noCredential : nil
   }
 }
 

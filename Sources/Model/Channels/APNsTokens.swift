@@ -25,6 +25,10 @@ extension APNsTokenSlot {
 extension TokenSlot {
   /// The kind of an APNs token; nil for one of another channel.
   package var apnsKind: APNsTokenKind? { channel == .apns ? APNsTokenKind(rawValue: kind) : nil }
+
+  /// Whether the permission to show notifications applies to what is sent to it; it does not to calls and
+  /// Live Activities.
+  package var needsPermission: Bool { apnsKind == nil || apnsKind == .device }
 }
 
 extension PushToken {

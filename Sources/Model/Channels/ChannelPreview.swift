@@ -42,7 +42,7 @@ package struct ChannelPreview: Sendable, Equatable {
   package var messageClass: MessageClass?
   /// Whether that is marketing because the sender names no class.
   package let isByDefault: Bool
-  /// Whether the sender wants no sound, of a service that is told so.
+  /// Whether the request to the service asks for no sound.
   package let isMuted: Bool
   /// What the service is told of the class, in its own words.
   package var words: [String]

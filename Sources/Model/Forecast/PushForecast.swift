@@ -26,7 +26,7 @@ package struct PushForecast: Equatable, Sendable {
 
   /// What becomes of it at a device that a channel brings it to.
   package enum Effect: String, CaseIterable, Sendable {
-    /// It is shown with a sound.
+    /// It is shown with a sound. Over the direct connection: a notification, whose sound the app decides on.
     case loud
     /// It makes no sound.
     case silent
@@ -34,7 +34,7 @@ package struct PushForecast: Equatable, Sendable {
     case registered
     /// The device does not show it.
     case hidden
-    /// The channel's service does not get it for now.
+    /// It waits: the channel does not send it to its service at the moment.
     case waiting
   }
 

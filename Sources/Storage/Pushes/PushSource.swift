@@ -109,7 +109,7 @@ package struct PushSource: Sendable, Equatable {
   package var traits: PushTraits
   /// The push object as it was sent, JSON in UTF-8; nil for pushes of versions that did not keep it.
   package var object: [UInt8]?
-  /// What its sender was told before (`PushForecast.encode`); nil if nothing, and for the app's server.
+  /// The forecast made when it was sent (`PushForecast.encode`); nil if there is none, as for app servers.
   package var forecast: [UInt8]?
 
   package init(

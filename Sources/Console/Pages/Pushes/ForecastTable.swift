@@ -7,22 +7,18 @@ struct ForecastTable: Sendable {
   let call: PageCall
   let forecast: PushForecast
   let channels: PluggedChannels
-  /// What makers' services would get of it.
-  var previews: [PushPreview] = []
-  /// For times.
-  var zone: (any Zone)?
-  /// Whether the push has been sent since.
-  var isSent = false
+  /// The sentence above the table, with places for the number of devices that it goes to and that of all.
+  let text: Phrase
 
-  /// How many devices get it, the table, and why not all do.
+  /// How many devices it goes to, the table, and why not to all.
   var html: HTML {
-    let text = (isSent ? Words.forecastWas : Words.forecastText).with(
-      Counted.grouped(forecast.reached), Counted.grouped(forecast.audience))
+    let text = self.text.with(Counted.grouped(forecast.reached), Counted.grouped(forecast.audience))
     let rest = forecast.nothing.reduce(0) { $0 + $1.devices }
     return """
       <p class="quiet">\(call(text))</p>
       <table class="numbers forecast"><thead><tr><th>\(call(Words.way))</th><th class="number">\(call(Words.forecastDevices))</th>\(effects, { "<th class=\"number\">\(call($0.phrase))</th>" })</tr></thead>
       <tbody>\(forecast.rows, { row($0) })\(if: rest > 0, nothing(rest))</tbody></table>
+      \(if: forecast.hasNotificationsOverConnection, "<p class=\"hint\">\(call(Words.forecastSound))</p>")
       """
   }
 
@@ -34,12 +30,10 @@ struct ForecastTable: Sendable {
   }
 
   private func row(_ row: PushForecast.Row) -> HTML {
-    let preview = previews.first { $0.channel.id == row.leg.channel && row.leg.isMain }
     let counts = [(Words.forecastDevices, row.devices)] + effects.map { ($0.phrase, row[$0]) }
-    let lines = row.reasons.map(line) + [preview.map { call($0.phrase(in: zone)) }].compactMap { $0 }
     return """
       <tr><th scope="row">\(call(row.phrase(channels)))</th>\(counts, { number(call($0.0), $0.1) })</tr>
-      \(explanation(lines))
+      \(explanation(row.reasons.map(line)))
       """
   }
 
@@ -70,6 +64,11 @@ struct ForecastTable: Sendable {
 }
 
 extension PushForecast {
+  /// Whether some devices get a notification over the direct connection, where the app decides on the sound.
+  fileprivate var hasNotificationsOverConnection: Bool {
+    rows.contains { $0.leg.channel == .passthrough && $0[.loud] > 0 }
+  }
+
   /// To how many devices a channel was to bring it.
   func devices(on channel: ChannelID) -> Int {
     rows.reduce(0) {

@@ -237,6 +237,7 @@ struct PushPages: Controller {
       \(draft.trigger, { "<p class=\"big\">\(call(TriggerText.phrase($0)))</p>" })
       <p class="big">\(call((draft.trigger == nil ? Words.confirmText : Words.reachesNow).with(count)))</p>
       \(outline.table)
+      \(previews(call, request, app))
       \(await forecast(call, request, app))
       \(brake, { "<p class=\"notice\">\(call($0))</p>" })
       <form method="post" action="\(path)">
@@ -255,17 +256,27 @@ struct PushPages: Controller {
       """)
   }
 
-  /// What would become of the push; nothing if nobody can say, and for one to a file, which may name a
-  /// million devices and is read once only.
-  private func forecast(_ call: PageCall, _ request: PushRequest, _ app: App) async -> HTML {
-    guard let forecast = await forecast(of: AcceptRequest(request), in: app) else { return .none }
+  /// The class, the cuts and the rules of each maker's channel, which depend on the content alone.
+  private func previews(_ call: PageCall, _ request: PushRequest, _ app: App) -> HTML {
     let previews = router.channels.previews(
       of: request.content, in: app, secondsToLive: request.options.timeToLive)
+    guard !previews.isEmpty else { return .none }
+    return """
+      <dl class="outline">\(previews, { "<dt>\(call(Words.by($0.channel)))</dt><dd>\(call($0.phrase(in: router.zone)))</dd>\n" })</dl>
+      """
+  }
+
+  /// The forecast of the push; nothing if there is none.
+  private func forecast(_ call: PageCall, _ request: PushRequest, _ app: App) async -> HTML {
+    guard let forecast = await forecast(of: AcceptRequest(request), in: app) else { return .none }
     let table = ForecastTable(
-      call: call, forecast: forecast, channels: router.channels, previews: previews, zone: router.zone)
+      call: call, forecast: forecast, channels: router.channels,
+      text: request.abTest == nil ? Words.forecastText : Words.forecastABTest)
     return "<h2>\(call(Words.forecast))</h2>\(table.html)"
   }
 
+  /// What would become of the push; nil if that cannot be said, and for one to a file, which may name a
+  /// million devices and is read once only.
   private func forecast(of request: AcceptRequest, in app: App) async -> PushForecast? {
     guard request.push.audience.file == nil else { return nil }
     let result = await awaitCallback { router.acceptance.forecast(request, for: app, reply: $0) }
@@ -310,9 +321,9 @@ struct PushPages: Controller {
     _ draft: PushDraft, _ request: AcceptRequest, of app: App, by visitor: Visitor, _ call: PageCall
   ) async -> Result<PushDrafts.End, APIError> {
     guard let trigger = draft.trigger else {
-      var told = request
-      told.forecast = await forecast(of: request, in: app)
-      return await send(told, named: draft.cid, of: app, by: visitor, call)
+      var request = request
+      request.forecast = await forecast(of: request, in: app)
+      return await send(request, named: draft.cid, of: app, by: visitor, call)
     }
     do throws(APIError) {
       guard let object = request.object, let json = try? parseJSON(object) else { throw .internalError }

@@ -88,10 +88,11 @@ struct ResultPages: Controller {
       """)
   }
 
-  /// What the sender was told of it before.
+  /// The forecast made when it was sent.
   private func forecast(_ call: PageCall, _ push: FoundPush) -> HTML {
     guard let forecast = push.forecast(router.channels) else { return .none }
-    let table = ForecastTable(call: call, forecast: forecast, channels: router.channels, isSent: true)
+    let table = ForecastTable(
+      call: call, forecast: forecast, channels: router.channels, text: Words.forecastWas)
     return """
 
       <section class="card"><details><summary>\(call(Words.forecastAsSent))</summary>
@@ -301,7 +302,7 @@ struct FoundPush: Sendable {
 
   var path: String { "/console/apps/\(app.key.text)/pushes/\(row.id.text)" }
 
-  /// What its sender was told of it before; nil if nothing.
+  /// The forecast made when it was sent; nil if there is none.
   func forecast(_ channels: PluggedChannels) -> PushForecast? {
     source.forecast.flatMap { PushForecast(decoding: $0, of: channels.infos) }
   }

@@ -164,10 +164,10 @@ struct Trace: Sendable {
       funnel.target.count, funnel.sent.count, accepted, isUnknown ? nil : funnel.received.count,
       funnel.shown.count, funnel.tapped.count, refused.count,
     ]
-    let told: [(Phrase, Int?)] = forecast.map { [(Words.forecast, $0.devices(on: info.id))] } ?? []
+    let expected: [(Phrase, Int?)] = forecast.map { [(Words.forecast, $0.devices(on: info.id))] } ?? []
     return """
       <tr><th scope="row">\(call(Words.by(info)))</th>\
-      \(told + zip(Self.heads, counts), { "<td class=\"number\" data-label=\"\(call($0.0))\">\($0.1.map { Counted.grouped($0) } ?? "–")</td>" })</tr>
+      \(expected + zip(Self.heads, counts), { "<td class=\"number\" data-label=\"\(call($0.0))\">\($0.1.map { Counted.grouped($0) } ?? "–")</td>" })</tr>
 
       """
   }
