@@ -24,7 +24,7 @@ async def fill_an_alias(walk: Any, server: Server, key: str, folder: pathlib.Pat
     await page.locator("form[data-device-alias]").get_by_text("already has 10 devices").wait_for()
     await walk.look("alias-full")
     await page.get_by_role("link", name="devices with this alias").click()
-    await page.locator("ul.apps a", has_text=phones[0].device.registration_id).click()
+    await page.locator("table.devices a", has_text=phones[0].device.registration_id).click()
     await page.get_by_text("Remove alias").first.click()
     await walk.look("device-with-alias")
     await page.get_by_role("button", name="Remove alias").click()

@@ -19,7 +19,7 @@ struct DeviceTable: Sendable {
       <section class="card"><h2>\(call(Counted.devices(list.count)))</h2>
       <table class="devices"><thead><tr><th>\(call(Words.deviceName))</th><th>\(call(Words.alias))</th>
       <th>\(call(Words.platform))</th><th>\(call(Words.tags))</th><th>\(call(Words.tokenWord))</th>
-      <th>\(call(Words.lastSeenField))</th>\(if: maySend, "<th></th>")</tr></thead>
+      <th>\(call(Words.lastSeenField))</th>\(if: maySend, "<th><span class=\"visually-hidden\">\(call(Words.sendTo))</span></th>")</tr></thead>
       <tbody>\(list.entries, { row($0) })</tbody></table>
       \(list.end, { more(form, $0) })</section>
       """
