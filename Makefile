@@ -18,6 +18,7 @@ deps:
 # SwiftPM sees a new migration only when it plans the build anew, which a newer manifest makes it do.
 plan:
 	@[ Package.swift -nt Migrations ] || touch Package.swift
+	@sh .ci/headers
 
 build: deps plan
 	$(SWIFT) build -c release $(HARDENED)
