@@ -56,12 +56,9 @@ extension AppDirectory {
 
   /// The connected devices on loops below one.
   package func connected(below loop: UInt16) -> [ConnectedDevice] {
-    let online = online
     var found: [ConnectedDevice] = []
-    var next: RegistrationNumber? = RegistrationNumber(0)
     // In parts, so that nobody waits long for the lock.
-    while let start = next {
-      let numbers = online.members(from: start, limit: 1000)
+    online.forEachSlice(of: 1000) { numbers in
       found += state.withLock { state in
         numbers.compactMap { number in
           guard state.table.isActive(number), let location = state.table.records[number.rawValue].location,
@@ -71,9 +68,6 @@ extension AppDirectory {
             number: number, id: state.table.records[number.rawValue].id, location: location,
             isForeground: state.table.records[number.rawValue].isForeground)
         }
-      }
-      next = numbers.last.flatMap { last in
-        numbers.count == 1000 && last.rawValue < .max ? RegistrationNumber(last.rawValue + 1) : nil
       }
     }
     return found

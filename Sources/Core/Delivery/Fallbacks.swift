@@ -250,12 +250,8 @@ final class Fallbacks: Sendable {
     if let push {
       // A device that read it late has dropped all of it: what our connection still brings comes once more.
       let live = LivePush(app: app.id, id: id, push: push, isLate: true)
-      var next = RegistrationNumber(0)
-      while true {
-        let numbers = handover.resent.members(from: next, limit: Self.sentTogether)
+      handover.resent.forEachSlice(of: Self.sentTogether) { numbers in
         gateways.send(live, of: app, to: app.directory.reachable(numbers))
-        guard numbers.count == Self.sentTogether, let last = numbers.last, last.rawValue < .max else { break }
-        next = RegistrationNumber(last.rawValue + 1)
       }
     }
     for channel in handover.channels { channels.serviceChannel(channel)?.takeOver(id, of: app) }

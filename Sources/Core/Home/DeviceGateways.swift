@@ -51,13 +51,8 @@ final class DeviceGateways: Sendable {
 
   /// Ends the connections of all devices of an app.
   func disconnectAll(_ app: App, _ reason: EndReason = .appDisabled) {
-    let online = app.directory.online
-    var next = RegistrationNumber(0)
-    while true {
-      let numbers = online.members(from: next, limit: 1000)
+    app.directory.online.forEachSlice(of: 1000) { numbers in
       for location in app.directory.locations(of: numbers) { disconnect(location, reason) }
-      guard numbers.count == 1000, let last = numbers.last, last.rawValue < .max else { return }
-      next = RegistrationNumber(last.rawValue + 1)
     }
   }
 
