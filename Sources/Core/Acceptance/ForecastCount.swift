@@ -102,12 +102,7 @@ struct ForecastCount {
     let off = offer.slot.needsPermission ? self.off : NumberSet()
     var left = conditions.left(
       channel, for: push.content, secondsToLive: push.options.timeToLive)
-    var targets = way.targets.numbers
-    for service in ServiceID.all where !targets.isEmpty {
-      let holders = app.directory.members(holding: offer.slot, for: ServiceSet(service))
-      let members = targets.intersection(holders)
-      guard !members.isEmpty else { continue }
-      targets.subtract(members)
+    for (service, members) in divide(way.targets.numbers, holding: offer.slot).parts {
       if let obstacle = try conditions.way(channel, for: service, push.content).obstacle {
         row.add(members.count, .waiting, obstacle)
         continue
@@ -153,10 +148,10 @@ struct ForecastCount {
     var left = members.subtracting(chosen)
     var bare = NumberSet()
     for way in ways {
-      for service in ServiceID.all where !left.isEmpty {
-        let held = left.intersection(holders(way, of: service))
-        guard !held.isEmpty else { continue }
-        left.subtract(held)
+      guard let slot = way.slot else { continue }
+      let (parts, rest) = divide(left, holding: slot)
+      left = rest
+      for (service, held) in parts {
         let credential = try conditions.credential(way.channel, for: service)
         if credential == .missing { bare.formUnion(held) } else { chosen.formUnion(held) }
       }
@@ -165,9 +160,18 @@ struct ForecastCount {
     return [(.noCredential, bare), (nil, chosen), (general, left)].filter { !$0.1.isEmpty }
   }
 
-  /// Who has a token of a service of a channel for the push.
-  private func holders(_ way: PluggedChannels.Way, of service: ServiceID) -> NumberSet {
-    way.slot.map { app.directory.members(holding: $0, for: ServiceSet(service)) } ?? NumberSet()
+  /// Divides devices by the service that their token for a slot belongs to; the rest has no such token.
+  private func divide(
+    _ members: NumberSet, holding slot: TokenSlot
+  ) -> (parts: [(service: ServiceID, members: NumberSet)], rest: NumberSet) {
+    var (parts, rest) = ([(service: ServiceID, members: NumberSet)](), members)
+    for service in ServiceID.all where !rest.isEmpty {
+      let held = rest.intersection(app.directory.members(holding: slot, for: ServiceSet(service)))
+      guard !held.isEmpty else { continue }
+      rest.subtract(held)
+      parts.append((service, held))
+    }
+    return (parts, rest)
   }
 
   /// The cause for devices without a token of any of these channels.

@@ -85,9 +85,10 @@ package struct DeviceLists: Sendable {
   package func list(
     _ filter: DeviceFilter, of app: App, after place: DevicePlace? = nil, limit: Int
   ) async -> Result<DeviceList, SegmentFailure> {
-    let kinds = filter.channel.map { channels.info($0).tokens.filter { !$0.isNamed } }
-    var numbers = app.directory.members(
-      filter, holding: kinds?.map { TokenSlot(filter.channel ?? .passthrough, kind: $0.number) })
+    let slots = filter.channel.map { channel in
+      channels.info(channel).tokens.filter { !$0.isNamed }.map { TokenSlot(channel, kind: $0.number) }
+    }
+    var numbers = app.directory.members(filter, holding: slots)
     if let id = filter.segment {
       switch await members(of: id, in: app) {
       case .failure(let failure): return .failure(failure)

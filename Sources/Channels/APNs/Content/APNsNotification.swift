@@ -78,11 +78,11 @@ package struct APNsNotification: Equatable, Sendable {
 
   /// How iPhones announce it, by the payload that they get.
   var tone: PushTone {
-    guard type != .voip else { return .loud }
+    if type == .voip { return .loud }
+    if type == .background { return .silent(.wakesApp) }
     var bytes: [UInt8] = []
     render(messageID: MessageID(0), badge: 0, into: &bytes)
     let aps = (try? parseJSON(bytes))?["aps"]
-    if type == .background { return .silent(.wakesApp) }
     let hasSound = aps?["sound"] != nil || aps?["alert"]?["sound"] != nil
     return hasSound && aps?["interruption-level"]?.string != "passive" ? .loud : .silent(.noSound)
   }

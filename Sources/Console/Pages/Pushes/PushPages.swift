@@ -49,8 +49,8 @@ struct PushPages: Controller {
     guard let app = call.app else { return call.missing }
     let device = call.target["registration_id"]
     guard let id = call.target["draft"], PushDrafts.isID(id) else {
-      var rest = device.map { "&registration_id=\(HistoryForm.encode($0))" } ?? ""
-      if let segment = call.target["segment"] { rest += "&segment=\(HistoryForm.encode(segment))" }
+      var rest = device.map { "&registration_id=\(AddressText.encode($0))" } ?? ""
+      if let segment = call.target["segment"] { rest += "&segment=\(AddressText.encode(segment))" }
       if let message = call.target["notice"].flatMap({ FlashMessage(rawValue: $0) }) {
         rest += "&notice=\(message.rawValue)"
       }
@@ -322,7 +322,8 @@ struct PushPages: Controller {
   ) async -> Result<PushDrafts.End, APIError> {
     guard let trigger = draft.trigger else {
       var request = request
-      request.forecast = await forecast(of: request, in: app)
+      // That of an A/B test is about none of the pushes that it becomes.
+      if request.push.abTest == nil { request.forecast = await forecast(of: request, in: app) }
       return await send(request, named: draft.cid, of: app, by: visitor, call)
     }
     do throws(APIError) {
