@@ -50,8 +50,8 @@ package struct RecordKeys {
   private mutating func derive() -> Bool {
     var (key, base) = (self.key, self.base)
     defer {
-      withUnsafeMutableBytes(of: &key) { OPENSSL_cleanse($0.baseAddress, $0.count) }
-      withUnsafeMutableBytes(of: &base) { OPENSSL_cleanse($0.baseAddress, $0.count) }
+      Self.wipe(&key)
+      Self.wipe(&base)
     }
     guard withUnsafeMutableBytes(of: &key, { expand("key", suite.keySize, into: $0) }),
       withUnsafeMutableBytes(of: &base, { expand("iv", 12, into: $0) })
@@ -63,7 +63,7 @@ package struct RecordKeys {
   /// Goes on with the next secret (RFC 8446 section 7.2). False without memory.
   mutating func update() -> Bool {
     var next = InlineArray<48, UInt8>(repeating: 0)
-    defer { withUnsafeMutableBytes(of: &next) { OPENSSL_cleanse($0.baseAddress, $0.count) } }
+    defer { Self.wipe(&next) }
     guard withUnsafeMutableBytes(of: &next, { expand("traffic upd", suite.secretSize, into: $0) }) else {
       return false
     }
@@ -119,8 +119,12 @@ package struct RecordKeys {
 
   /// Overwrites the secrets.
   mutating func wipe() {
-    withUnsafeMutableBytes(of: &secret) { OPENSSL_cleanse($0.baseAddress, $0.count) }
-    withUnsafeMutableBytes(of: &key) { OPENSSL_cleanse($0.baseAddress, $0.count) }
-    withUnsafeMutableBytes(of: &base) { OPENSSL_cleanse($0.baseAddress, $0.count) }
+    Self.wipe(&secret)
+    Self.wipe(&key)
+    Self.wipe(&base)
+  }
+
+  private static func wipe<let size: Int>(_ bytes: inout InlineArray<size, UInt8>) {
+    withUnsafeMutableBytes(of: &bytes) { OPENSSL_cleanse($0.baseAddress, $0.count) }
   }
 }
