@@ -23,14 +23,6 @@ package struct SignOns: Sendable {
 
     /// What the audit log calls it.
     var text: String { "\(issuer) \(subject)" }
-
-    init(
-      issuer: String, subject: String, email: String?, name: String, language: String,
-      roles: [AppKey?: Role]?
-    ) {
-      (self.issuer, self.subject, self.email) = (issuer, subject, email)
-      (self.name, self.language, self.roles) = (name, language, roles)
-    }
   }
 
   /// What came of it.
@@ -51,7 +43,9 @@ package struct SignOns: Sendable {
   /// the person with the address, or a new one if the claim gives a role. Roles by the claim are updated.
   package func begin(_ identity: Identity, _ new: Sessions.New) async -> Result<Outcome, StorageError> {
     await store.write { transaction throws(StorageError) -> Outcome in
-      let entry = Entry(identity, new, try Self.wanted(identity, transaction), transaction)
+      let login = Login(
+        identity: identity, new: new, wanted: try Self.wanted(identity, transaction),
+        transaction: transaction)
       let person: PersonRow
       if let known = try transaction.people.find(issuer: identity.issuer, subject: identity.subject) {
         person = known
@@ -60,17 +54,17 @@ package struct SignOns: Sendable {
         if let known = try transaction.people.find(email: email) {
           guard !known.isDisabled else { return .disabled }
           guard known.issuer != identity.issuer else { return .otherIdentity }
-          guard try entry.mayLink(known) else { return .noRole }
-          person = try entry.link(known)
+          guard try login.mayLink(known) else { return .noRole }
+          person = try login.link(known)
         } else {
           // The first person comes by the setup link, and becomes an operator.
-          guard entry.wanted?.isEmpty == false, try transaction.people.isAny() else { return .noRole }
-          person = try entry.create(email)
+          guard login.wanted?.isEmpty == false, try transaction.people.isAny() else { return .noRole }
+          person = try login.create(email)
         }
       }
       guard !person.isDisabled else { return .disabled }
-      try entry.updateRoles(of: person)
-      guard try entry.mayEnter(person) else { return .noRole }
+      try login.updateRoles(of: person)
+      guard try login.mayEnter(person) else { return .noRole }
       try transaction.beginSession(new, of: person, "session.signon")
       return .begun(email: person.email)
     }
@@ -100,18 +94,11 @@ package struct SignOns: Sendable {
   }
 
   /// One login, within its transaction.
-  private struct Entry {
+  private struct Login {
     let identity: Identity
     let new: Sessions.New
     let wanted: [AccountID: Role]?
     let transaction: WriteTransaction
-
-    init(
-      _ identity: Identity, _ new: Sessions.New, _ wanted: [AccountID: Role]?, _ transaction: WriteTransaction
-    ) {
-      (self.identity, self.new, self.wanted) = (identity, new, wanted)
-      self.transaction = transaction
-    }
 
     /// Whether there will be something here for a person once the roles are those of the claim.
     func mayLink(_ person: PersonRow) throws(StorageError) -> Bool {

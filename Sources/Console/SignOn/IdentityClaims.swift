@@ -49,9 +49,9 @@ struct IdentityClaims: Sendable {
 
   /// What to call the person.
   var name: String {
-    let names = ["name", "preferred_username"].compactMap { claims[$0]?.string?.withoutOuterWhitespace }
-    return names.first(where: PersonName.isFine)
-      ?? String(claims["email"]?.string?.prefix { $0 != "@" } ?? "").nonEmptyName ?? "-"
+    let names = ["name", "preferred_username"].map { claims[$0]?.string?.withoutOuterWhitespace }
+    let local = claims["email"]?.string.map { String($0.prefix { $0 != "@" }) }
+    return (names + [local]).compactMap { $0 }.first(where: PersonName.isFine) ?? "-"
   }
 
   /// The roles that the claim gives; nil if no claim gives roles.
@@ -70,8 +70,4 @@ struct IdentityClaims: Sendable {
     for part in name.split(separator: ".", omittingEmptySubsequences: false) { value = value?[String(part)] }
     return value
   }
-}
-
-extension String {
-  fileprivate var nonEmptyName: String? { PersonName.isFine(self) ? self : nil }
 }

@@ -72,12 +72,13 @@ extension HomeService {
     _ mailer: Mailer?, _ time: SystemTime, _ server: ConsoleServer
   ) throws(Failure) -> WebConsole {
     let keyFile = settings.secretKeyFile
-    let provider = settings.signOn.map {
-      SignOnProvider(
-        $0.options, proxy: settings.proxy, authorities: $0.authorities, time: time, log: settings.log)
-    }
-    if case .some(nil) = provider {
-      throw .failed("cannot start the thread that sends to the identity provider")
+    var provider: SignOnProvider?
+    if let signOn = settings.signOn {
+      provider = SignOnProvider(
+        signOn.options, proxy: settings.proxy, authorities: signOn.authorities, time: time, log: settings.log)
+      guard provider != nil else {
+        throw .failed("cannot start the thread that sends to the identity provider")
+      }
     }
     return WebConsole(
       router: router, store: store, gateway: gateway, time: time, log: settings.log,
@@ -89,7 +90,7 @@ extension HomeService {
           try? keyFile.readOrMake(inUse: keysInUse).seal(secret, for: .oneTimePasswords(of: person))
         },
         open: { sealed, person in try? keyFile.read().open(sealed, for: .oneTimePasswords(of: person)) }),
-      provider: provider ?? nil,
+      provider: provider,
       devicePorts: DevicePorts(tls: settings.device?.port, plain: settings.devicePlain?.port), server: server,
       database: { [folder = settings.folder, store] in
         ConsoleDatabase(

@@ -34,7 +34,7 @@ struct AuditForm: Sendable, Equatable {
 
   /// The query of an address that asks for the same, from another place on.
   func query(before place: Int64?) -> String {
-    HistoryForm.query([
+    AddressText.query([
       ("who", who), ("action", action), ("app", app), ("from", from), ("to", to),
       ("before", place.map { String($0) } ?? ""),
     ])

@@ -6,7 +6,7 @@ import Storage
 extension LoginPages {
   func showCode(_ call: PageCall, _ email: String, _ ticket: String, wasWrong: Bool) -> HTTPResponse {
     let path = "/console/login?lang=\(call.language.rawValue)"
-    let rest = call.placeAfterLogin.map { "&next=\(HistoryForm.encode($0))" } ?? ""
+    let rest = call.placeAfterLogin.map { "&next=\(AddressText.encode($0))" } ?? ""
     let hidden: HTML = """
       <input type="hidden" name="email" value="\(email)"><input type="hidden" name="ticket" value="\(ticket)">\(Self.placeField(call))
       """

@@ -59,7 +59,7 @@ struct LoginPages: Controller {
   }
 
   private func languageLinks(_ call: PageCall) -> HTML {
-    let rest = call.placeAfterLogin.map { "&next=\(HistoryForm.encode($0))" } ?? ""
+    let rest = call.placeAfterLogin.map { "&next=\(AddressText.encode($0))" } ?? ""
     return """
       <p class="languages"><a href="?lang=en\(rest)" lang="en">English</a> <a href="?lang=zh\(rest)" lang="zh-CN">中文</a></p>
       """
@@ -155,7 +155,7 @@ struct LoginPages: Controller {
       var next = call.placeAfterLogin ?? "/console/"
       if admission.isByRecoveryCode {
         // After using a recovery code, the page shows how many are left.
-        next = "/console/me?notice=\(FlashMessage.recovered.rawValue)&next=\(HistoryForm.encode(next))"
+        next = "/console/me?notice=\(FlashMessage.recovered.rawValue)&next=\(AddressText.encode(next))"
       }
       var response = PageCall.redirect(to: next)
       response.headers.append(

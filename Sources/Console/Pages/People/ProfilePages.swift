@@ -76,7 +76,7 @@ struct ProfilePages: Controller {
     let text: Phrase
     if let issuer = person.issuer {
       let name = issuer == signOn?.issuer ? signOn?.name ?? issuer : issuer
-      text = (person.hasPassword ? Words.signOnToo : Words.signOnOnly).with(each: Phrase(verbatim: name))
+      text = (person.hasPassword ? Words.signOnToo : Words.signOnOnly).with(name)
     } else if let signOn {
       text = Words.signOnNotYet.with(signOn.name)
     } else {

@@ -19,7 +19,7 @@ struct SignOnPages: Controller {
   /// The address of the button: that of the public URL, where the provider sends the browser back to, as
   /// cookies belong to one host.
   static func address(_ call: PageCall, _ options: SignOnOptions) -> String {
-    let place = call.placeAfterLogin.map { "?next=\(HistoryForm.encode($0))" } ?? ""
+    let place = call.placeAfterLogin.map { "?next=\(AddressText.encode($0))" } ?? ""
     return options.site + start + place
   }
 
@@ -85,7 +85,7 @@ struct SignOnPages: Controller {
     switch refusal {
     case .ended: (400, Words.signOnEnded)
     case .declined(let reason): (403, Words.signOnDeclined.with(provider, reason))
-    case .provider: (502, Words.signOnUnreachable.with(each: Phrase(verbatim: provider)))
+    case .provider: (502, Words.signOnUnreachable.with(provider))
     case .tooMany(let seconds): (429, Words.tooManyPasswords.with(String((seconds + 59) / 60)))
     case .person(.noAddress): (403, Words.signOnNoAddress.with(provider))
     case .person(.noRole): (403, Words.signOnNoRole)
