@@ -286,7 +286,7 @@ package final class WebConsole: Sendable {
     else {
       return call.redirect(to: "/console/login")
     }
-    return call.redirect(to: "/console/login?next=\(HistoryForm.encode(next))")
+    return call.redirect(to: "/console/login?next=\(AddressText.encode(next))")
   }
 
   /// A page's address, with a word that its form was not sent.

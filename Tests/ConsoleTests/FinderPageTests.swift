@@ -38,7 +38,7 @@ import Testing
     func find(_ text: String, inApp: Bool = true, as browser: Browser? = nil) async -> [String] {
       let place = inApp ? base : "/console"
       let answer = await (browser ?? self.browser).call(
-        "GET", "\(place)/search?q=\(HistoryForm.encode(text))")
+        "GET", "\(place)/search?q=\(AddressText.encode(text))")
       if let goal = answer.headers["location"] { return [goal] }
       let text = String(decoding: answer.body, as: UTF8.self)
       let main = text.part(from: "<main", to: "</main>")

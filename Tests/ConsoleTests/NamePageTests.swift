@@ -33,7 +33,7 @@ import Testing
     }
 
     func names(_ kind: String, _ text: String) async throws -> [String] {
-      let query = "kind=\(kind)&q=\(HistoryForm.encode(text))"
+      let query = "kind=\(kind)&q=\(AddressText.encode(text))"
       let answer = await browser.call("GET", "\(base)/names?\(query)")
       return try #require(try parseJSON(answer.body)["names"]?.array).map {
         "\($0["name"]?.string ?? "") \($0["devices"]?.string ?? "")"

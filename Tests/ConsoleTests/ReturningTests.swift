@@ -48,7 +48,7 @@ import Testing
     let fields = Self.login.merging(["next": place]) { $1 }
     #expect(await owner.post("/console/login", fields).headers["location"] == "/console/")
     #expect(
-      await owner.call("GET", "/console/login?next=\(HistoryForm.encode(place))").headers["location"]
+      await owner.call("GET", "/console/login?next=\(AddressText.encode(place))").headers["location"]
         == "/console/")
   }
 
@@ -175,7 +175,7 @@ import Testing
     }
     let answer = await scene.owner.post("\(scene.path)/confirm", scene.fields(["draft": draft]))
     let address = try #require(answer.headers["location"])
-    #expect(address == "/console/login?next=\(HistoryForm.encode("\(scene.path)?draft=\(draft)"))")
+    #expect(address == "/console/login?next=\(AddressText.encode("\(scene.path)?draft=\(draft)"))")
     // Somebody else in front of the same browser does not get it.
     let other = try await scene.world.member(.sender, of: .standard, name: "sam")
     #expect(await !other.open("\(scene.path)?draft=\(draft)").text.contains("Two\nlines"))

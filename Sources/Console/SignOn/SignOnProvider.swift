@@ -136,7 +136,7 @@ package final class SignOnProvider: Sendable {
 
   /// Where to send the browser (OpenID Connect Core 1.0, section 3.1.2.1).
   func address(_ document: ProviderDocument, _ ticket: SignOnTicket) -> String {
-    let query = HistoryForm.query([
+    let query = AddressText.query([
       ("response_type", "code"), ("client_id", options.clientID), ("redirect_uri", options.redirectURI),
       ("scope", options.scopes.joined(separator: " ")), ("state", ticket.state), ("nonce", ticket.nonce),
       ("code_challenge", ticket.challenge), ("code_challenge_method", "S256"),
@@ -194,11 +194,11 @@ package final class SignOnProvider: Sendable {
     switch document.clientAuthentication {
     case .basic:
       // Both are encoded first (RFC 6749, section 2.3.1).
-      let pair = "\(HistoryForm.encode(options.clientID)):\(HistoryForm.encode(options.clientSecret))"
+      let pair = "\(AddressText.encode(options.clientID)):\(AddressText.encode(options.clientSecret))"
       fields.append("Authorization: Basic \(Base64.encode(Array(pair.utf8)))")
     case .post: form += [("client_id", options.clientID), ("client_secret", options.clientSecret)]
     }
-    let body = form.map { "\($0.0)=\(HistoryForm.encode($0.1))" }.joined(separator: "&")
+    let body = form.map { "\($0.0)=\(AddressText.encode($0.1))" }.joined(separator: "&")
     return OutgoingRequest(
       url: document.tokenEndpoint, fields: fields, body: Array(body.utf8),
       contentType: "application/x-www-form-urlencoded")

@@ -52,7 +52,7 @@ struct IncidentPages: Controller {
     let count =
       Counted.grouped(incident.pushes) + (incident.pushes == Incidents.mostPushes ? "+" : "")
     let (from, to) = (call.zone.local(row.beganAt), call.zone.local(row.endedAt ?? call.now))
-    let query = HistoryForm.query([("from", from.date.text), ("to", to.date.text)])
+    let query = AddressText.query([("from", from.date.text), ("to", to.date.text)])
     return """
       <tr><td class="when">\(call.moment(row.beganAt))</td>
       <td class="when" data-label="\(call(Words.incidentEnded))">\(end)</td><td>\(call(row.phrase))</td>

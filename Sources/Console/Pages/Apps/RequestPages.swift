@@ -181,7 +181,7 @@ struct RequestForm: Sendable, Equatable {
 
   /// The query of an address that asks for the same, from another place on.
   func query(before place: APIRequestPlace?) -> String {
-    HistoryForm.query([
+    AddressText.query([
       ("result", result), ("code", code), ("address", address), ("key", key), ("before", place?.text ?? ""),
     ])
   }

@@ -68,7 +68,7 @@ struct DeviceFilterForm: Sendable, Equatable {
 
   /// The query of an address that asks for the same, from another place on.
   func query(after place: DevicePlace?) -> String {
-    HistoryForm.query([
+    AddressText.query([
       ("q", text), ("platform", platform), ("token", token), ("connection", connection),
       ("segment", segment), ("after", place?.text ?? ""),
     ])

@@ -47,7 +47,7 @@ struct NamePages: Controller {
     let base = "/console/apps/\(app.key.text)"
     let more: HTML =
       page.next.map {
-        "<p class=\"row\"><a class=\"button plain\" href=\"?after=\(HistoryForm.encode($0))\" rel=\"next\">\(call(Words.more))</a></p>"
+        "<p class=\"row\"><a class=\"button plain\" href=\"?after=\(AddressText.encode($0))\" rel=\"next\">\(call(Words.more))</a></p>"
       } ?? .none
     return call.show(
       Layout(
@@ -70,7 +70,7 @@ struct NamePages: Controller {
 
   private func row(_ call: PageCall, _ base: String, _ tag: NameInUse) -> HTML {
     """
-    <tr><td><a href="\(base)/devices?q=\(HistoryForm.encode(tag.name))">\(tag.name)</a></td>
+    <tr><td><a href="\(base)/devices?q=\(AddressText.encode(tag.name))">\(tag.name)</a></td>
     <td class="number">\(Counted.grouped(tag.count))</td></tr>
 
     """

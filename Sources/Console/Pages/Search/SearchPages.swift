@@ -73,7 +73,7 @@ struct SearchPages: Controller {
         found.append(
           Found(
             kind: kind, name: name.name, detail: Counted.grouped(name.count),
-            path: "\(base)/devices?q=\(HistoryForm.encode(name.name))",
+            path: "\(base)/devices?q=\(AddressText.encode(name.name))",
             isExact: kind == Words.tag && name.name.hasSameBytes(as: text)))
       }
     }
@@ -160,7 +160,7 @@ struct SearchPages: Controller {
     case .alias:
       return Found(
         kind: Words.alias, name: text, detail: app.name,
-        path: "\(base)/devices?q=\(HistoryForm.encode(text))",
+        path: "\(base)/devices?q=\(AddressText.encode(text))",
         isExact: true)
     }
   }
