@@ -158,6 +158,7 @@ extension Gateway {
         return
       }
     }
+    call.mayCall = true
     if let fault = call.bodyFault {
       call.fail(fault)
       return

@@ -27,7 +27,7 @@ struct GatewayCall: Sendable {
   let pattern: String
   let request: HTTPRequest
   let reply: CallReply
-  let log: AccessLog
+  var log: AccessLog
   let target: HTTPTarget
   let captures: RouteCaptures
   let callers: Gateway.Callers
@@ -45,6 +45,8 @@ struct GatewayCall: Sendable {
   var account: AccountRow?
   /// The group of apps, if one calls.
   var group: AppGroup?
+  /// Whether the caller may make the call, which has been counted.
+  var mayCall = false
   var budget: RateLimiter.Budget?
   /// The origin of the page that may read the answer, if one calls.
   var page: String?
@@ -108,12 +110,14 @@ struct GatewayCall: Sendable {
     // In this order, so that the log line is written before the answer is sent.
     note(response, error)
     var response = response
-    response.isToKnownCaller = app != nil || group != nil || account != nil
+    response.isToKnownCaller = isKnown
     reply.send(response)
   }
 
+  private var isKnown: Bool { app != nil || group != nil || account != nil }
+
   private func note(_ response: HTTPResponse, _ error: APIError?) {
-    log.answered(request.method, pattern, response.status, reply.requestID, app)
+    log.answered(request.method, pattern, response.status, reply.requestID, app, mayCall: mayCall)
     // Devices, makers' services, developers and groups of apps are not an app's servers.
     guard api.isForAppServers, group == nil else { return }
     let fault = error.map {

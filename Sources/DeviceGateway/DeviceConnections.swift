@@ -27,7 +27,8 @@ final class DeviceConnections {
   let peers: PeerGuard
   let metrics: PassthroughMetrics
   let time: any TimeSource
-  private let home: any AppHome
+  /// Where the state of the apps is.
+  var home: any AppHome
   /// Handles the home's immediate answers.
   var onAnswer: (HomeMessage) -> Void = { _ in }
 
@@ -129,13 +130,13 @@ final class DeviceConnections {
 
   // MARK: Apps
 
-  /// A session has logged in.
-  func join(_ slot: UInt32, _ login: LoggedIn) {
-    let index = index(of: login.app)
+  /// A session belongs to a registration of an app from now on.
+  func join(_ slot: UInt32, _ app: AppID, _ number: RegistrationNumber) {
+    let index = index(of: app)
     slab[slot].app = index
     slab[slot].position = UInt32(apps[Int(index)].slots.count)
     apps[Int(index)].slots.append(slot)
-    slab[slot].number = login.number.rawValue
+    slab[slot].number = number.rawValue
   }
 
   /// The place of an app on this loop, created if it has none.
@@ -192,6 +193,11 @@ final class DeviceConnections {
     session.marks = .unauthenticated
     session.network = network
     session.core.deadline = deadline(after: WireLimits.loginSeconds)
+    return insert(session)
+  }
+
+  /// Gives a session a slot, and watches its deadline.
+  func insert(_ session: Session) -> UInt32 {
     let (slot, generation) = slab.insert(
       session, generation: Location.generation(after: peers.countConnection()))
     wheel.add(.init(slot: slot, generation: generation), at: session.core.deadline)

@@ -13,19 +13,22 @@ package final class DeviceServer: LoopDriver {
   let broadcasts: Broadcasts
   let requests: DeviceRequests
   let intake: FrameIntake
-  private let mailbox: Mailbox<HomeMessage>
+  let mailbox: Mailbox<HomeMessage>
   private let isCurrent: @Sendable () -> Bool
   /// Connections without a login, the oldest first.
   private var unauthenticated = UnauthenticatedQueue()
   private var isDraining = false
+  /// Another process may go on with the connections, or may still have them: nothing is sent, no mail is
+  /// read, and no session ends.
+  var isFrozen = false
   /// What arrives may be from before a pause.
   private var isWary = false
   /// When draining sessions are closed, on the loop's clock.
   private var drainEnd: UInt64?
 
-  private var loop: EventLoop { connections.loop }
-  private var limits: PassthroughLimits { connections.limits }
-  private var peers: PeerGuard { connections.peers }
+  var loop: EventLoop { connections.loop }
+  var limits: PassthroughLimits { connections.limits }
+  var peers: PeerGuard { connections.peers }
 
   /// Joins a loop. The channel's mailbox of that loop is read from now on. The guard and the metrics are
   /// those of all loops; `home` has the state of the apps. While `isCurrent` is false this process may have
@@ -140,9 +143,13 @@ package final class DeviceServer: LoopDriver {
 
   private func insert(_ connection: Connection, _ network: PeerNetwork) -> UInt32 {
     let slot = connections.insert(connection, network)
+    noteUnauthenticated(slot)
+    return slot
+  }
+
+  func noteUnauthenticated(_ slot: UInt32) {
     unauthenticated.add(
       connections.token(slot), since: connections.deadline(after: 0), where: isUnauthenticated)
-    return slot
   }
 
   // MARK: Turns
@@ -163,6 +170,7 @@ package final class DeviceServer: LoopDriver {
   /// Handles messages of other threads.
   package func drainMail() {
     loop.assertIsOurs()
+    guard !isFrozen else { return }
     let (mail, hasRefused) = mailbox.take()
     // First: what was held back and came behind a push that was refused must not stand for that one.
     if hasRefused {
@@ -179,6 +187,7 @@ package final class DeviceServer: LoopDriver {
   /// The process has stood still: what was on its way to devices may have ended or been recalled since. The
   /// homes know.
   package func stoodStill() {
+    guard !isFrozen else { return }
     isWary = true
     broadcasts.forgetAll()
     for slot in 0..<UInt32(connections.slab.capacity)
@@ -207,6 +216,7 @@ package final class DeviceServer: LoopDriver {
   /// Closes sessions whose deadline has passed.
   package func tick() {
     loop.assertIsOurs()
+    guard !isFrozen else { return }
     if loop.handle.index == 0 {
       peers.operations.expire(at: connections.sharedSecond)
       if connections.second % 60 == 0 { peers.sweep(at: connections.sharedSecond) }
@@ -223,6 +233,7 @@ package final class DeviceServer: LoopDriver {
   /// Continues broadcasts by a slice and writes what the turn has queued.
   package func endTurn() -> Bool {
     loop.assertIsOurs()
+    guard !isFrozen else { return false }
     if loop.hasStoodStill { stoodStill() }
     isWary = isWary && loop.isCatchingUp
     intake.endTurn()
@@ -230,7 +241,8 @@ package final class DeviceServer: LoopDriver {
     let isLagging = sending.serveLagging()
     let isBusy = broadcasts.advance() || isLagging
     let isDirty = connections.serveDirty { slot in
-      if connections.slab[slot].connection.hasUnread { intake.read(slot) }
+      // What has not been read when the loop rests is read when it goes on.
+      if connections.slab[slot].connection.hasUnread, !loop.isResting { intake.read(slot) }
       if !connections.slab[slot].connection.isBlocked || connections.slab[slot].connection.queue.isEmpty {
         flush(slot)
       } else {

@@ -91,7 +91,7 @@ final class FrameIntake {
   // MARK: Unfinished frames
 
   /// Records a session's incomplete frame and its deadline.
-  private func noteUnfinished(_ slot: UInt32) {
+  func noteUnfinished(_ slot: UInt32) {
     let cost = connections.slab[slot].core.partialCost
     let end = cost > 0 ? connections.slab[slot].core.frameDeadline : nil
     let since = end.map { $0 &- UInt32(limits.frameSeconds) } ?? connections.second

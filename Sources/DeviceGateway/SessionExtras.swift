@@ -1,4 +1,5 @@
 import BorealisBase
+import BorealisProtocol
 import HTTP
 
 /// State that few sessions have at a time, outside of `DeviceSession` so that a million idle ones do not pay
@@ -111,6 +112,55 @@ final class SessionExtras {
       }
       reported[id] = min(reported[id] ?? now, now)
     }
+  }
+}
+
+/// For another process, which goes on with the session.
+extension SessionExtras {
+  /// Writes what does not concern the pushes that are being read: the other process reads them anew.
+  func write(to writer: inout ByteWriter, at second: UInt32) {
+    writer.write(UInt32(partial.count))
+    writer.write(bytes: partial)
+    writer.write(partialDeadline > second ? partialDeadline &- second : 0)
+    for ids in [Array(sentOutOfTurn), Array(left.keys)] {
+      writer.write(UInt16(clamping: ids.count))
+      for id in ids { writer.write(id.rawValue) }
+    }
+    writer.write(UInt8(hasForgottenLeft ? 1 : 0))
+    writer.write(UInt16(clamping: reported.count))
+    for (id, moment) in reported {
+      writer.write(id.rawValue)
+      writer.write(moment.milliseconds)
+    }
+  }
+
+  /// Reads what `write` wrote; nil if it is something else. `second` is the present one.
+  convenience init?(from reader: inout ByteReader, at second: UInt32) {
+    self.init()
+    guard let size = reader.read(UInt32.self), Int(size) <= WireLimits.maxFrame + WireLimits.maxLengthBytes,
+      let partial = reader.read(count: Int(size)), let time = reader.read(UInt32.self),
+      let sent = Self.readIDs(from: &reader, most: Self.mostOutOfTurn),
+      let left = Self.readIDs(from: &reader, most: Self.mostLeft), let forgotten = reader.read(UInt8.self),
+      forgotten <= 1, let count = reader.read(UInt16.self), Int(count) <= Self.mostReported
+    else { return nil }
+    (self.partial, partialDeadline) = (partial, second &+ time)
+    sentOutOfTurn = Set(sent)
+    for id in left { noteLeft(id) }
+    hasForgottenLeft = forgotten == 1
+    for _ in 0..<count {
+      guard let id = reader.read(UInt64.self), let moment = reader.read(Int64.self) else { return nil }
+      reported[MessageID(id)] = Timestamp(milliseconds: moment)
+    }
+  }
+
+  private static func readIDs(from reader: inout ByteReader, most: Int) -> [MessageID]? {
+    guard let count = reader.read(UInt16.self), Int(count) <= most else { return nil }
+    var ids: [MessageID] = []
+    for _ in 0..<count {
+      guard let id = reader.read(UInt64.self) else { return nil }
+      ids.append(MessageID(id))
+    }
+    return ids
   }
 }
 

@@ -12,11 +12,13 @@ import Testing
   private let folder = TemporaryFolder()
 
   /// All devices of an app.
-  private final class Crowd {
+  final class Crowd {
     let app: TestServer.App
     let identities: [TestDevice.Identity]
     /// By device: texts by the IDs of their pushes, each once, as the device library has it.
     var shown: [[String: String]]
+    /// The pushes up to which was read. After a crash one may come again.
+    private var ends: Set<String> = []
 
     init(_ app: TestServer.App, _ identities: [TestDevice.Identity]) {
       (self.app, self.identities) = (app, identities)
@@ -31,6 +33,7 @@ import Testing
         "POST", "/v3/push", as: app,
         body: ["platform": "all", "audience": "all", "notification": ["alert": "end"]])
       let end = try #require(sent.document?["msg_id"]?.string, "\(sent.body)")
+      ends.insert(end)
       for (place, line) in lines.enumerated() {
         while shown[place][end] == nil {
           guard case .push(let arrival) = try line.event() else { continue }
@@ -39,7 +42,7 @@ import Testing
           try line.acknowledge(arrival)
           if texts.contains(text) { try tap(arrival.id, place, server) }
         }
-        shown[place][end] = nil
+        for end in ends { shown[place][end] = nil }
       }
     }
 

@@ -78,7 +78,7 @@ final class RunningProgram: Sendable {
     var pipes: [Int32] = [-1, -1]
     // Children started at the same time by other tests must not inherit an end: it would never read as
     // closed.
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let kind = SocketKind.closingStream
     guard socketpair(AF_UNIX, kind, 0, &pipes) == 0 else { throw Failure(description: "no pipe") }
     let inputFile = folder.path + "/input"
     if let input {
@@ -147,6 +147,16 @@ final class RunningProgram: Sendable {
 
   /// The next line of standard output, which must be JSON.
   func document() throws -> JSONValue { try parseJSON(Array(try line().utf8)) }
+
+  /// Whether there is a line that nobody has read, without waiting for one.
+  func hasLine() -> Bool {
+    state.withLock { state in
+      var poll = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+      while Glibc.poll(&poll, 1, 0) > 0, poll.revents & Int16(POLLIN) != 0, (try? read(into: &state)) == true
+      {}
+      return state.unread.contains(10)
+    }
+  }
 
   /// Sends a signal. After SIGSTOP no thread of the process runs any more, which takes a while on a busy
   /// machine.

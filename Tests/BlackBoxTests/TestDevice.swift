@@ -133,6 +133,14 @@ final class TestDevice {
     try socket.send(output)
   }
 
+  /// Says what became of a push.
+  func report(_ kind: ReceiptKind, of arrival: Arrival) throws {
+    guard let id = MessageID(decimal: Array(arrival.id.utf8)) else { throw Unexpected() }
+    var output: [UInt8] = []
+    ClientFrame.encodeReceipt([Receipt(kind, id)], into: &output)
+    try socket.send(output)
+  }
+
   /// Whether the server has closed, after what was read so far.
   func isClosed() throws -> Bool { try socket.receive().isEmpty }
 }

@@ -1,5 +1,6 @@
 import BorealisBase
 import Glibc
+import PushTesting
 import Synchronization
 
 /// Stands between a program and a server that it connects to, and passes everything on until it is told not
@@ -26,7 +27,7 @@ final class TestProxy: Sendable {
 
   /// `target` is `127.0.0.1:PORT`, or the path of a socket.
   init(to target: String) throws {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let listener = socket(AF_INET, SocketKind.closingStream, 0)
     var place = Self.place(port: 0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = withUnsafeMutablePointer(to: &place) { place in
@@ -104,7 +105,7 @@ final class TestProxy: Sendable {
 
   private static func connect(to target: String) -> Int32? {
     let isLocal = target.hasPrefix("/")
-    let end = socket(isLocal ? AF_UNIX : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let end = socket(isLocal ? AF_UNIX : AF_INET, SocketKind.closingStream, 0)
     let status: Int32
     if isLocal {
       var place = sockaddr_un()

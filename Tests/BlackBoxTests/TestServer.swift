@@ -14,12 +14,12 @@ final class TestServer: Sendable {
   /// Starts a server and waits until it is ready.
   init(
     data: String, _ arguments: [String] = [], environment: [String: String] = [:],
-    http: String = "127.0.0.1:0"
+    http: String = "127.0.0.1:0", device: String = "127.0.0.1:0"
   ) throws {
     self.data = data
     self.environment = environment
     program = try RunningProgram(
-      ["serve", "--data", data, "--http", http, "--device-plain", "127.0.0.1:0"] + arguments,
+      ["serve", "--data", data, "--http", http, "--device-plain", device] + arguments,
       environment: environment)
     ready = try program.document()
   }

@@ -149,7 +149,7 @@ import Testing
   @Test(arguments: [
     CoreRun.loginOK(), CoreRun.push(1), Wire.bytes(.pong), Wire.result(1),
     // A version that was not offered.
-    Wire.bytes(.helloOK(version: 7, serverTime: Timestamp(milliseconds: 0), maxFrame: 65_536)),
+    Wire.bytes(.helloOK(version: 8, serverTime: Timestamp(milliseconds: 0), maxFrame: 65_536)),
   ])
   func nothingButHelloOKComesFirst(bytes: [UInt8]) {
     var run = CoreRun()

@@ -4,7 +4,7 @@ import Testing
 /// Facts of the device: what the server asks for, and when it is sent.
 @Suite struct FactReportTests {
   private static let login = [
-    "send HELLO 1-6", "send LOGIN 1a2b3c4d5e6f7081923 background heartbeat=0", "logged in pending=0",
+    "send HELLO 1-7", "send LOGIN 1a2b3c4d5e6f7081923 background heartbeat=0", "logged in pending=0",
   ]
 
   /// A device in a session; what it did until then is taken.

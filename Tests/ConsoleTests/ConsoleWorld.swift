@@ -64,7 +64,7 @@ final class ConsoleWorld: Sendable {
   init(
     time: any TimeSource = ManualClock(), routerTime: any TimeSource = SystemTime(),
     limits: GatewayLimits = GatewayLimits(), sendsMail: Bool = false,
-    secretKeys: SecretKeySource = .none, provider: SignOnProvider? = nil
+    secretKeys: SecretKeySource = .none, provider: SignOnProvider? = nil, servesDocs: Bool = true
   ) throws {
     // With one reader what is read behind an answer has its order.
     database = try TestDatabase { location in
@@ -94,6 +94,10 @@ final class ConsoleWorld: Sendable {
     }
     var reserve: ConsoleMail.Reserve?
     if sendsMail { reserve = { [outbox] _ in outbox.reserve() } }
+    var server = ConsoleServer(
+      version: "1.2.3", startedAt: Timestamp(milliseconds: 1_700_000_000_000), connections: { 54_321 },
+      nodes: { [cluster] in cluster.nodes.withLock { $0 } })
+    server.servesDocs = servesDocs
     console = WebConsole(
       router: router, store: database.store, gateway: gateway, time: time, log: .silent,
       mail: ConsoleMail(
@@ -101,10 +105,7 @@ final class ConsoleWorld: Sendable {
       secrets: PersonSecrets(
         seal: { secret, person, _ in keys.seal(secret, for: context(person)) },
         open: { sealed, person in try? keys.open(sealed, for: context(person)) }),
-      provider: provider,
-      server: ConsoleServer(
-        version: "1.2.3", startedAt: Timestamp(milliseconds: 1_700_000_000_000), connections: { 54_321 },
-        nodes: { [cluster] in cluster.nodes.withLock { $0 } }),
+      provider: provider, server: server,
       database: { [cluster] in cluster.database.withLock { $0 } })
   }
 
@@ -125,6 +126,10 @@ final class ConsoleWorld: Sendable {
     for _ in 0..<3 {
       try await store.change(lowPriority: true) { _ throws(StorageError) in }
       try await store.look { _ throws(StorageError) in }
+      // Long reads wait on a thread of their own before they are among the others.
+      for app in [.installation] + router.apps.all.map(\.id) {
+        _ = await store.read(inTurnOf: app) { _ throws(StorageError) in }
+      }
     }
   }
 

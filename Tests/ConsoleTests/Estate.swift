@@ -139,6 +139,9 @@ struct Estate {
       case "{token}": token
       case "{version}": "0"
       case "{name}": "console.css"
+      case "{folder}": "operations"
+      case "{page}": page.pattern.contains("{folder}") ? "settings" : "protocol"
+      case "{operation}": "push"
       case "{channel}": "apns"
       case "{form}": "key"
       case "{id}" where page.pattern.contains("/settings/callbacks/"): String(batch)

@@ -72,6 +72,7 @@ import Testing
   @Test func `Samples keep quotes together for the shell`() {
     let samples = PushSamples(address: "http://h", key: "k", body: #"{"a":"it's"}"#)
     #expect(samples.curl == #"curl -u k:$MASTER_SECRET http://h/v3/push -d '{"a":"it'\''s"}'"#)
-    #expect(samples.python.contains(#"json.loads("{\"a\":\"it's\"}")"#))
+    #expect(samples.request.json == "{\n  \"a\": \"it's\"\n}")
+    #expect(samples.settings == "export BOREALIS_URL=http://h\nexport APP_KEY=k\nexport MASTER_SECRET=…")
   }
 }

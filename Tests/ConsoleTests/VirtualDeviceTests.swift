@@ -72,7 +72,7 @@ import Testing
     let page = await owner.open(location).text
     #expect(page.contains("T&lt;1&gt; · Hello") && page.contains("Console: Zoe"))
     // It is kept as any other push: to be sent again, and as code.
-    #expect(page.contains("\(location)/again") && page.contains("/v3/push") && page.contains("json.loads"))
+    #expect(page.contains("\(location)/again") && page.contains("/v3/push") && page.contains("urlopen"))
     // Sent twice under one name it goes once.
     #expect(await owner.post("\(base)/virtual/push", fields).headers["location"] == location)
     let waiting = [device, other].map { app.directory.find($0).map { app.directory.pendingCount(for: $0) } }

@@ -1,4 +1,5 @@
 import BorealisBase
+import Glibc
 import Model
 import PushTesting
 import Synchronization
@@ -95,6 +96,43 @@ import Testing
     #expect(table.adopt(row, in: .all) === app && app?.isDeleted == false)
     #expect(table.remove(row.key) === app)
     #expect(table.adopt(row, in: .all)?.isDeleted == true && table.find(row.key) == nil && table.all.isEmpty)
+    let read = table.make(row)
+    table.add(read)
+    #expect(read.isDeleted && table.find(row.key) == nil && table.all.isEmpty)
+  }
+
+  /// Two threads change what an app has set up for callbacks: a call that has just stored it, and a look at
+  /// all apps that was there before.
+  @Test func `Callback settings that were read before a change do not undo it`() async throws {
+    let world = try await TestWorld()
+    let id = world.app.id
+    let row = try #require(try await world.store.look { t throws(StorageError) in try t.apps.find(id) })
+    let table = AppTable(time: world.clock, limits: PendingLimits())
+    let app = try #require(table.adopt(row, in: .all))
+    let callbacks = CallbackApps(table)
+    let setting = CallbackSettingRow(
+      app: id, url: "https://example.com/", types: .all, secret: [1], changedAt: Timestamp(milliseconds: 1))
+    let round = Atomic<Int>(0)
+    let done = Atomic<Int>(0)
+    let count = 2000
+    try SystemThread.start("look") {
+      for number in 1...count {
+        let changes = callbacks.changes
+        round.store(number, ordering: .sequentiallyConsistent)
+        callbacks.takeOver([], readAt: changes)
+        done.store(number, ordering: .sequentiallyConsistent)
+        while round.load(ordering: .sequentiallyConsistent) == number { sched_yield() }
+      }
+    }
+    var lost = 0
+    for number in 1...count {
+      while round.load(ordering: .sequentiallyConsistent) != number { sched_yield() }
+      callbacks.takeOver(setting, of: id)
+      while done.load(ordering: .sequentiallyConsistent) != number { sched_yield() }
+      if app.callback(for: .test()) == nil { lost += 1 }
+      round.store(-number, ordering: .sequentiallyConsistent)
+    }
+    #expect(lost == 0)
   }
 
   /// Only so many pushes to everybody are accepted in a day by the clocks of China; others are not counted.

@@ -226,5 +226,5 @@ extension Sequence {
 }
 
 extension Result {
-  fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+  var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

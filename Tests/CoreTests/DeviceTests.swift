@@ -43,6 +43,26 @@ import Testing
     }
   }
 
+  /// While a device takes the place of its old registration, whoever looks finds one of the two.
+  @Test func `A device that registers again is in every audience meanwhile`() async throws {
+    let world = try await TestWorld()
+    _ = try await world.register(fingerprint: [1])
+    let isOver = Atomic<Bool>(false)
+    let least = Mutex(Int.max)
+    let watcher = Semaphore()
+    try SystemThread.start("watcher") { [directory = world.app.directory] in
+      while !isOver.load(ordering: .relaxed) {
+        let count = directory.resolve(.all, platforms: .all)?.count ?? 0
+        least.withLock { $0 = min($0, count) }
+      }
+      watcher.signal()
+    }
+    for _ in 0..<200 { _ = try await world.register(fingerprint: [1]) }
+    isOver.store(true, ordering: .relaxed)
+    watcher.wait()
+    #expect(least.withLock { $0 } == 1)
+  }
+
   /// A push whose only registration is replaced while it is being stored, or whose end a crash took away, is
   /// settled.
   @Test func orphans() async throws {
@@ -205,6 +225,41 @@ import Testing
     #expect(try await stored() == start + 11_204, "and once more if it stays")
     try await world.restart(isOrderly: false)
     #expect(world.app.directory.presence(device.number)?.lastSeen == UInt32(start + 11_204))
+  }
+
+  /// Of devices that stay connected nothing has to be stored, of all others the last contact, however recent.
+  @Test func `Sessions go on under another directory, where nobody has been away`() async throws {
+    let world = try await TestWorld()
+    let (one, other) = (try await world.register(), try await world.register())
+    func stored(_ number: RegistrationNumber) async throws -> Int64? {
+      let app = world.app.id
+      return try await world.store.look { transaction throws(StorageError) in
+        try transaction.registrations.find(app: app, number: number)?.lastSeenAt.seconds
+      }
+    }
+    let start = world.clock.now().seconds
+    let place = world.login(one)
+    let left = world.login(other)
+    world.clock.advance(seconds: 100)
+    world.app.directory.disconnect(other.number, from: left, at: world.clock.seconds)
+    world.clock.advance(seconds: 20)
+    world.router.finish(keepingSessions: true)
+    #expect(try await stored(one.number) == start)
+    #expect(try await stored(other.number) == start + 100)
+    try await world.restart(isOrderly: false)
+    let home = LocalHome(world.router)
+    func resumed(_ device: RegistrationNumber, _ app: AppID) -> ResumedSession {
+      ResumedSession(bound: BoundSession(app: app, number: device, location: place), isForeground: true)
+    }
+    #expect(home.resume([resumed(one.number, world.app.id)]) == [])
+    #expect(world.app.directory.location(of: one.number) == place)
+    // It was there all the time.
+    let status = try #require(world.app.directory.status(one.number))
+    #expect(status.isOnline && status.awaySince == world.clock.now() && status.cameAt == status.awaySince)
+    // Nobody knows the app, or the registration; somebody else has it.
+    #expect(home.resume([resumed(one.number, AppID(99))]) == [place])
+    #expect(home.resume([resumed(RegistrationNumber(99), world.app.id)]) == [place])
+    #expect(home.resume([resumed(one.number, world.app.id)]) == [place])
   }
 
   /// What the operator changes in another process takes effect: a disabled app's devices are sent away, a new

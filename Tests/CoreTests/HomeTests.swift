@@ -2,6 +2,7 @@ import BorealisBase
 import BorealisCrypto
 import Model
 import PushTesting
+import Storage
 import Testing
 
 @testable import Core
@@ -101,6 +102,47 @@ import Testing
     }
     #expect(ends == [.disconnect(places[0], end)])
     #expect(world.app.directory.location(of: device.number) == places[1])
+  }
+
+  /// Loops of two gateways note logins that they were both let in with.
+  @Test func `Of two logins at once the later one is remembered, whichever is noted first`() {
+    let (app, number) = (AppID(1), RegistrationNumber(7))
+    let places = [Self.place, Location(loop: 2, slot: 1, generation: 1)]
+    for order in [[0, 1], [1, 0]] {
+      var recent = RecentLogins()
+      for index in order {
+        recent.note(app, number, at: places[index], askedAt: UInt64(10 + index), now: 12)
+      }
+      #expect(recent.isNewer(places[1], of: app, number, than: 10), "\(order)")
+      #expect(!recent.isNewer(places[1], of: app, number, than: 11), "\(order)")
+    }
+  }
+
+  /// Whoever turns an app off ends the sessions that there are: one that has just been let in must not stay.
+  @Test func `A device does not stay connected to an app that is turned off during its login`() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    let home = LocalHome(world.router)
+    let login = DeviceLogin(
+      app: world.app.key, registrationID: device.id, secretHash: SHA256.digest128(device.secret),
+      isForeground: true, location: Self.place, askedAt: world.clock.monotonic())
+    try await world.store.change { [id = world.app.id] transaction throws(StorageError) in
+      _ = try transaction.apps.setDisabled(app: id, true)
+    }
+    // When memory has said that the app is on.
+    world.clock.interruption.prepareBeside { [router = world.router] in
+      let isOff = Semaphore()
+      router.apps.refresh { isOff.signal() }
+      isOff.wait()
+    }
+    var answers: [HomeMessage] = []
+    home.take([.login(login)], answers: &answers)
+    #expect(world.clock.interruption.wait())
+    guard case .loginResult(_, .refused(.appDisabled)) = answers.first else {
+      Issue.record("\(answers)")
+      return
+    }
+    #expect(world.app.directory.location(of: device.number) == nil)
   }
 
   /// Nodes that stood still pass logins on late, in any order.

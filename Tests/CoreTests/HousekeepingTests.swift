@@ -193,8 +193,8 @@ import Testing
     }
     func message(_ id: UInt64) -> [UInt8]? { cache.find(MessageID(id))?.content.variants.first?.message }
     for number in 1...1000 {
-      cache.insert(MessageID(UInt64(number)), push(number))
-      cache.insert(MessageID(UInt64(number)), push(number + 5000))
+      cache.replace(MessageID(UInt64(number)), push(number))
+      cache.replace(MessageID(UInt64(number)), push(number + 5000))
       #expect(cache.size <= 10_000)
       #expect(message(UInt64(number)) == push(number + 5000).content.variants.first?.message)
       #expect(
@@ -205,8 +205,32 @@ import Testing
     // One that is larger than all may be: it stays until the next comes.
     cache.insert(MessageID(2000), push(1), encoded: [UInt8](repeating: 0, count: 20_000))
     #expect(cache.size > 20_000 && message(1000) == nil)
-    cache.insert(MessageID(2001), push(1))
+    cache.replace(MessageID(2001), push(1))
     #expect(cache.size <= 10_000 && message(2001) == push(1).content.variants.first?.message)
+  }
+
+  /// A push is changed while a reader has its old row in hand.
+  @Test func `The cache keeps no content that was read before a change`() {
+    let cache = ContentCache(byteLimit: 10_000)
+    func push(_ text: String) -> StoredPush {
+      StoredPush(content: PushContent(variants: [ContentVariant(platforms: .all, message: Array(text.utf8))]))
+    }
+    func message(_ id: UInt64) -> String? {
+      let bytes = cache.find(MessageID(id << 12))?.content.variants.first?.message
+      return bytes.map { String(decoding: $0, as: UTF8.self) }
+    }
+    let moment = cache.now
+    cache.replace(MessageID(1 << 12), push("new"))
+    cache.remove([MessageID(2 << 12)])
+    for id in [1, 2] as [UInt64] {
+      #expect(!cache.insert(MessageID(id << 12), push("old"), readSince: moment))
+    }
+    #expect(cache.insert(MessageID(3 << 12), push("other"), readSince: moment))
+    #expect(message(1) == "new" && message(2) == nil && message(3) == "other")
+    #expect(cache.insert(MessageID(2 << 12), push("read again"), readSince: cache.now))
+    let before = cache.now
+    cache.removeAll()
+    #expect(!cache.insert(MessageID(3 << 12), push("old"), readSince: before))
   }
 
   /// Contents that the cache does not hold any more are read; those of unknown pushes are left out.

@@ -103,7 +103,7 @@ import Testing
     let cache = ContentCache(byteLimit: 20_000)
     let push = StoredPush(content: Self.content("a"), languages: Self.languages())
     for number in 1...500 {
-      cache.insert(MessageID(UInt64(number)), push)
+      cache.replace(MessageID(UInt64(number)), push)
       #expect(cache.size <= 20_000 + 4096)
     }
     #expect(cache.find(MessageID(1)) == nil)

@@ -36,6 +36,22 @@ import Testing
     #expect(try await hasCallbacks(app, world))
   }
 
+  /// The first devices of a new app register at the same time, and each has a reader of the database.
+  @Test func `Two threads that look for a new app get the same one`() async throws {
+    let world = try await TestWorld()
+    let key = AppKey.random()
+    try await world.store.change { t throws(StorageError) in _ = try Self.makeApp(key, in: t) }
+    // When the first has not found it in memory, and makes it.
+    world.clock.interruption.prepareBeside { [router = world.router] in
+      let found = Semaphore()
+      router.apps.find(key) { _ in found.signal() }
+      found.wait()
+    }
+    let app = try await awaitCallback { done in world.router.apps.find(key) { done($0) } }.get()
+    #expect(world.clock.interruption.wait())
+    #expect(app === world.router.apps.loaded(key))
+  }
+
   /// Adds an app with callbacks to the database.
   private static func makeApp(
     _ key: AppKey, in transaction: WriteTransaction

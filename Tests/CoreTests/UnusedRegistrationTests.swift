@@ -1,6 +1,8 @@
 import BorealisBase
+import BorealisCrypto
 import Model
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import Core
@@ -88,6 +90,68 @@ import Testing
     }
   }
 
+  /// What a device is answered that logs in now.
+  private static func answer(to device: TestDevice, of app: App, _ router: Router) -> LoginResult? {
+    let login = DeviceLogin(
+      app: app.key, registrationID: device.id, secretHash: SHA256.digest128(device.secret),
+      isForeground: true, location: Location(loop: 0, slot: 1, generation: 1),
+      askedAt: router.time.sinceBoot())
+    var answers: [HomeMessage] = []
+    LocalHome(router).take([.login(login)], answers: &answers)
+    guard case .loginResult(_, let result)? = answers.first else { return nil }
+    return result
+  }
+
+  /// It would have a session without a registration, and register anew without its alias and its tags.
+  @Test func `A device that logs in before its deletion is committed is told to come again`() async throws {
+    let world = try await world()
+    let device = try await world.register()
+    world.clock.advance(seconds: 31 * Self.day)
+    let times = try #require(UnusedTimes(newcomers: world.clock.now(), others: nil))
+    let gate = Gate()
+    gate.hold(world.store)
+    world.router.registrations.deleteUnused(
+      [device.number], in: world.app, seenBefore: times, at: world.clock.now())
+    let result = Mutex<LoginResult?>(nil)
+    // In the same transaction, unless that takes long.
+    let (app, router) = (world.app, world.router)
+    world.store.write(of: app.id, lowPriority: true) { _ in
+      let answer = Self.answer(to: device, of: app, router)
+      result.withLock { $0 = answer }
+    } completion: { _ in
+    }
+    gate.open()
+    try await world.barrier()
+    guard case .refused(let reason)? = result.withLock({ $0 }) else {
+      Issue.record("it was let in")
+      return
+    }
+    #expect([.unavailable, .notRegistered].contains(reason))
+    #expect(known([device], world) == [false])
+  }
+
+  @Test func `A device whose registration is not deleted in the end logs in`() async throws {
+    let world = try await world()
+    let device = try await world.register()
+    world.clock.advance(seconds: 31 * Self.day)
+    let times = try #require(UnusedTimes(newcomers: world.clock.now(), others: nil))
+    #expect(world.app.directory.beginDeletion(of: [device.number], unseenSince: times.latest).count == 1)
+    guard case .refused(.unavailable)? = Self.answer(to: device, of: world.app, world.router) else {
+      Issue.record("it was not told to come again")
+      return
+    }
+    try await world.setFault(.readOnly, true)
+    world.router.registrations.deleteUnused(
+      [device.number], in: world.app, seenBefore: times, at: world.clock.now())
+    _ = try? await world.store.change(lowPriority: true) { _ throws(StorageError) in }
+    try await world.setFault(.readOnly, false)
+    guard case .accepted? = Self.answer(to: device, of: world.app, world.router) else {
+      Issue.record("it is refused for ever")
+      return
+    }
+    #expect(known([device], world) == [true])
+  }
+
   @Test func `Without limits registrations stay`() async throws {
     let world = try await world(newcomers: nil, inactive: nil)
     let device = try await world.register()
@@ -123,6 +187,26 @@ import Testing
     #expect(isDeleted)
     _ = try await world.register(fingerprint: [3])
     #expect(world.app.directory.registrationCount == 2)
+  }
+
+  /// Memory knows of none of them before the commit.
+  @Test func `Devices that register at once do not exceed what an app may have`() async throws {
+    var options = RouterOptions()
+    options.registrationsPerApp = 3
+    let world = try await TestWorld(options: options)
+    let gate = Gate()
+    gate.hold(world.store)
+    let accepted = Mutex(0)
+    for number: UInt8 in 1...8 {
+      world.router.registrations.register(
+        in: world.app, platform: .android, fingerprint: [number], tokens: [], appVersion: "1"
+      ) { result in
+        if case .success = result { accepted.withLock { $0 += 1 } }
+      }
+    }
+    gate.open()
+    try await world.barrier()
+    #expect(accepted.withLock { $0 } == 3 && world.app.directory.registrationCount == 3)
   }
 
   @Test func `A plan bounds the registrations of its apps`() async throws {

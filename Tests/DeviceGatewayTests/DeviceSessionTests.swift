@@ -86,7 +86,7 @@ import Testing
     let columns = ["hello", "register", "login", "ping", "ack", "aged", "receipt", "operation"]
     let first = "HELLO comes first"
     let table: [(DeviceSession.Phase, [String])] = [
-      (.greeting, ["hello 6", first, first, first, first, first, first, first]),
+      (.greeting, ["hello 7", first, first, first, first, first, first, first]),
       (.greeted, [".", "register", "login", "pong", ".", ".", ".", "."]),
       (.waiting, [".", ".", ".", "pong", ".", ".", ".", "."]),
       (.loggedIn, [".", ".", ".", "pong", "ack 1", "aged 1", "note 1", "perform 5"]),

@@ -26,7 +26,7 @@ final class NotingHome: AppHome {
   enum Kind { case acknowledgements, operation, receipts }
 
   let kinds = Mutex<[Kind]>([])
-  let receiptCount = Mutex(0)
+  let receipts = Mutex<[DeviceReceipt]>([])
   private let home: LocalHome
 
   init(_ home: LocalHome) { self.home = home }
@@ -36,9 +36,9 @@ final class NotingHome: AppHome {
       switch message {
       case .acknowledgements: kinds.withLock { $0.append(.acknowledgements) }
       case .operation: kinds.withLock { $0.append(.operation) }
-      case .receipts(_, let receipts):
+      case .receipts(_, let some):
         kinds.withLock { $0.append(.receipts) }
-        receiptCount.withLock { $0 += receipts.count }
+        receipts.withLock { $0 += some }
       default: break
       }
     }

@@ -100,7 +100,7 @@ import Testing
     try other.write(frames)
     _ = try other.next()
     #expect(noting?.kinds.withLock { $0.suffix(3) } == [.receipts, .receipts, .operation])
-    #expect(noting?.receiptCount.withLock { $0 } == 8)
+    #expect(noting?.receipts.withLock { $0.count } == 8)
     #expect(PassthroughLimits().receiptsPerSecond >= 2 * WireLimits.receiptsPerFrame.upperBound)
   }
 

@@ -125,7 +125,13 @@ final class TestServer: Sendable {
     let content = PushContent(variants: [
       ContentVariant(platforms: .all, message: Array(#"{"msg_content":"\#(text)"}"#.utf8))
     ])
-    return try Self.wait { done in
+    return try push(content, to: audience, timeToLive: timeToLive, overrides: overrides)
+  }
+
+  func push(
+    _ content: PushContent, to audience: Audience, timeToLive: Int = 86_400, overrides: MessageID? = nil
+  ) throws -> MessageID {
+    try Self.wait { done in
       router.acceptance.accept(
         AcceptRequest(
           PushRequest(

@@ -27,7 +27,7 @@ import Testing
   @Test(
     arguments: [
       ("0520534c5253", .invalidCount), ("0120", .invalidCount), ("0121", .invalidCount),
-      ("0a21030000000000000001", .invalidValue), ("0a21000000000000000001", .invalidValue),
+      ("0a21050000000000000001", .invalidValue), ("0a21000000000000000001", .invalidValue),
       ("0142", .unknownType), ("0143", .unknownType), ("0102", .unknownType), ("0190", .unknownType),
       ("08104252584c010100", .badMagic), ("021047", .badMagic), ("081042524c53000100", .invalidValue),
       ("081042524c53020100", .invalidValue), ("091042524c53010101ff", .invalidUTF8),

@@ -17,6 +17,7 @@ enum Samples {
     ("hello-three-versions", .hello(Hello(minVersion: 1, maxVersion: 3, clientName: "demo/1.0"))),
     ("hello-four-versions", .hello(Hello(minVersion: 1, maxVersion: 4, clientName: "demo/1.0"))),
     ("hello-five-versions", .hello(Hello(minVersion: 1, maxVersion: 5, clientName: "demo/1.0"))),
+    ("hello-six-versions", .hello(Hello(minVersion: 1, maxVersion: 6, clientName: "demo/1.0"))),
     ("hello-all-versions", .hello(Hello(clientName: "demo/1.0"))),
     (
       "register",
@@ -90,6 +91,7 @@ enum Samples {
 
   static let server: [(name: String, frame: ServerFrame)] = [
     ("pong", .pong),
+    ("hello-ok-7", .helloOK(version: 7, serverTime: time, maxFrame: 65_536)),
     ("hello-ok-6", .helloOK(version: 6, serverTime: time, maxFrame: 65_536)),
     ("hello-ok-5", .helloOK(version: 5, serverTime: time, maxFrame: 65_536)),
     ("hello-ok-4", .helloOK(version: 4, serverTime: time, maxFrame: 65_536)),

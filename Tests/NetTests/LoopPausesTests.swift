@@ -25,6 +25,19 @@ import Testing
     #expect(!pauses.isCatchingUp && pauses.unreadSince == 120 * Self.second)
   }
 
+  @Test func `What nobody has read is as old as that, though the thread was at work`() {
+    var pauses = LoopPauses(100 * Self.second)
+    pauses.rest(until: 120 * Self.second)
+    #expect(!pauses.isPaused(at: 121 * Self.second) && !pauses.isCatchingUp)
+    pauses.goOn(at: 122 * Self.second, unreadSince: 90 * Self.second)
+    for count in [256, 3] {
+      let ends = pauses.begin(at: 122 * Self.second, found: count)
+      #expect(!ends && pauses.isCatchingUp && pauses.unreadSince == 90 * Self.second)
+    }
+    _ = pauses.begin(at: 122 * Self.second, found: 0)
+    #expect(!pauses.isCatchingUp && pauses.unreadSince == 122 * Self.second)
+  }
+
   @Test func `A crowd that never ends is caught up with after a second`() {
     var pauses = LoopPauses(100 * Self.second)
     _ = pauses.begin(at: 110 * Self.second, found: 9)

@@ -24,17 +24,22 @@ package final class FileChannel: QueuedChannel {
   private let isStopped: Bool
   private let takesCredentials: Bool
   private let fallsBack: Bool
+  private let calls: Bool
   private let time: any TimeSource
   private let writer = DispatchQueue(label: "file channel")
   private let written = Mutex(0)
+  /// Whether it takes over nothing for now.
+  private let isFull = Mutex(false)
   private let queues = Mutex<[AppID: ChannelQueue]>([:])
   private let files = Mutex<[AppID: [FileCredential]]>([:])
 
   /// Writes to a file, which is made; nothing as long as the channel lives if it `isStopped`. With
-  /// `fallsBack` the direct connection brings what the file refuses, as far as the way of a push says so.
+  /// `fallsBack` the direct connection brings what the file refuses, as far as the way of a push says so. If
+  /// it `calls`, each push has a second line for each device, on a leg of its own.
   package init(
     _ router: Router, _ store: Store, path: String, capacity: Int = .max, isStopped: Bool = false,
-    takesCredentials: Bool = false, fallsBack: Bool = false, time: any TimeSource = SystemTime()
+    takesCredentials: Bool = false, fallsBack: Bool = false, calls: Bool = false,
+    time: any TimeSource = SystemTime()
   ) {
     self.router = router
     self.store = store
@@ -43,13 +48,26 @@ package final class FileChannel: QueuedChannel {
     self.isStopped = isStopped
     self.takesCredentials = takesCredentials
     self.fallsBack = fallsBack
+    self.calls = calls
     self.time = time
   }
 
   /// Notifications, to whoever has told a word.
   package func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
     guard content.parts(for: .android).contains(.notification) else { return [] }
-    return [ChannelOffer(DeliveryLeg(info.id), to: word, on: info.platforms)]
+    let legs = calls ? [DeliveryLeg.main, Self.call] : [DeliveryLeg.main]
+    return legs.map { ChannelOffer(DeliveryLeg(info.id, $0), to: word, on: info.platforms) }
+  }
+
+  /// The number of the leg of calls.
+  private static let call: UInt8 = 2
+
+  /// Has it take over nothing for now, or again.
+  package func fill(_ isFull: Bool) { self.isFull.withLock { $0 = isFull } }
+
+  /// Whether there is room.
+  package func mayTakeOver(in app: App) -> Bool {
+    !isFull.withLock { $0 } && queue(of: app).mayTakeOver
   }
 
   /// The word.
@@ -91,9 +109,13 @@ package final class FileChannel: QueuedChannel {
       ) { [word, fallsBack] push in
         let parts = push.push.content.parts(for: .android)
         let goesBack = fallsBack && Routing.fallsBackToOwn(push.push.strategy, on: .android, parts)
-        return [
-          QueuedPart(targets: push.targets, slot: word, fallsBack: goesBack, content: QueuedContent(Line()))
-        ]
+        return [DeliveryLeg.main, Self.call].compactMap { leg in
+          push.targets(leg: leg).map { targets in
+            QueuedPart(
+              leg: leg, targets: targets, slot: word, fallsBack: goesBack && leg == DeliveryLeg.main,
+              content: QueuedContent(Line()))
+          }
+        }
       }
       queues[app.id] = new
       return (new, true)

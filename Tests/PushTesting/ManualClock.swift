@@ -5,14 +5,23 @@ import Synchronization
 package final class ManualClock: TimeSource {
   private let state = Mutex((wall: Int64(1_790_000_000_000), monotonic: UInt64(1_790_000_000_000_000_000)))
 
+  /// What happens when somebody looks at the clock.
+  package let interruption = Interruption()
+
   /// A clock that shows a day in September 2026.
   package init() {}
 
   /// The wall clock.
-  package func now() -> Timestamp { Timestamp(milliseconds: state.withLock { $0.wall }) }
+  package func now() -> Timestamp {
+    interruption.occur()
+    return Timestamp(milliseconds: state.withLock { $0.wall })
+  }
 
   /// Nanoseconds that only go forward.
-  package func monotonic() -> UInt64 { state.withLock { $0.monotonic } }
+  package func monotonic() -> UInt64 {
+    interruption.occur()
+    return state.withLock { $0.monotonic }
+  }
 
   /// The wall clock in seconds.
   package var seconds: UInt32 { UInt32(clamping: now().seconds) }

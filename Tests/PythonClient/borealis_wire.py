@@ -213,7 +213,7 @@ class ListToEnd:
 U8, U16, U32, U64, TEXT, TAGS = Integer(1), Integer(2), Integer(4), Integer(8), Text8(), Tags()
 MSG_ID = Integer(8, high=2**53 - 1)
 APP_KEY, REGISTRATION_ID, SECRET = HexDigits(24), HexDigits(19), Fixed(16)
-APP_STATE, KIND = Integer(1, 0, 1), Integer(1, 1, 2)
+APP_STATE, KIND = Integer(1, 0, 1), Integer(1, 1, 4)
 APNS = {"environment": Integer(1, 0, 2), "token": Bytes8(0, 100)}
 SEQ = {"seq": U32}
 MAX_LENGTH = 65536

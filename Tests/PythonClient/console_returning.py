@@ -144,3 +144,21 @@ async def send_too_much(server: Server, key: str) -> None:
         expect(answer.startswith("HTTP/1.1 413 "), f"{size} bytes: {answer.splitlines()[0]}")
         expect("text/html" in answer, f"{size} bytes are answered by {json.dumps(answer)}")
         writer.close()
+
+
+async def read_over_a_slow_network(walk: Any, address: str, key: str) -> None:
+    """What is on the screen stays where it is while the rest of a page arrives."""
+    page = walk.page
+    network = await page.context.new_cdp_session(page)
+    conditions = {"offline": False, "latency": 0, "uploadThroughput": -1}
+    pages = ("", "/pushes", "/push", "/devices", "/settings", "/settings/requests")
+    paths = ["accounts/1/audit"] + [f"apps/{key}{page}" for page in pages]
+    await network.send("Network.enable")
+    await network.send("Network.emulateNetworkConditions", {**conditions, "downloadThroughput": 20_000})
+    for path in paths:
+        answer = await page.goto(f"{address}/console/{path}")
+        expect(answer and answer.status == 200, f"{path} is there")
+        shifted, moved = await page.evaluate("[window.shifted ?? 0, window.moved ?? []]")
+        expect(shifted <= 0.01, f"{path}, read slowly: its parts moved by {shifted}: {moved}")
+    await network.send("Network.emulateNetworkConditions", {**conditions, "downloadThroughput": -1})
+    await network.detach()

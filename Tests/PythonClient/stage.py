@@ -162,6 +162,11 @@ class Server:
                 await asyncio.sleep(0.05)
         return found[0]
 
+    @property
+    def pid(self) -> int:
+        assert self._process, "the program runs"
+        return self._process.pid
+
     def send(self, which: signal.Signals) -> None:
         assert self._process, "the program runs"
         self._process.send_signal(which)

@@ -1,4 +1,5 @@
 import BorealisBase
+import Model
 import PushTesting
 import Testing
 

@@ -162,9 +162,14 @@ import Testing
     var actions: Set<String> = []
     for path in try #require(Self.sources) where path.hasPrefix("Sources/Console/") {
       let action = /(?:entry\(|action:)\s*"(?<action>[a-z]+\.[a-z.]+)"/
-      actions.formUnion(try Repository.text(path).matches(of: action).map { String($0.action) })
+      let text = try Repository.text(path)
+      actions.formUnion(text.matches(of: action).map { String($0.action) })
+      // Pages of a kind of named things have actions of its noun.
+      for kind in text.matches(of: /\bnoun: "(?<noun>[a-z]+)"/) {
+        actions.formUnion(["create", "change", "delete"].map { "\(kind.noun).\($0)" })
+      }
     }
-    #expect(actions.contains("app.create"))
+    #expect(actions.isSuperset(of: ["app.create", "segment.change"]))
     for action in actions.sorted() { #expect(words.contains("\"\(action)\": Phrase("), "\(action)") }
   }
 

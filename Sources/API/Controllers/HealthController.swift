@@ -4,8 +4,6 @@ import BorealisBase
 struct HealthController: GatewayController {
   let gateway: Gateway
 
-  private static let document = Array(embeddedDocument.utf8)
-
   static let routes: [Gateway.Route] =
     // HAProxy asks with OPTIONS unless told otherwise.
     ["GET", "OPTIONS"].flatMap { method in
@@ -22,7 +20,13 @@ struct HealthController: GatewayController {
           200, text: controller.gateway.metrics.render(), type: "text/plain; version=0.0.4; charset=utf-8")
       },
       route(.open, "GET", "/openapi.json") { _, call in
-        call.answer(document: document, type: "application/json")
+        call.answer(document: APIDescription.bytes, type: "application/json")
       },
     ]
+}
+
+/// The description of the APIs in OpenAPI's form.
+package enum APIDescription {
+  /// The document as JSON.
+  package static let bytes = Array(embeddedDocument.utf8)
 }

@@ -39,6 +39,7 @@ extension GetuiAPI {
     call.app = app
     if let obstacle = obstacle(to: call, of: app) { return call.fail(obstacle) }
     guard gateway.takeCall(route.budget, of: app) else { return call.fail(.callsLimited) }
+    call.mayCall = true
     if let fault = call.bodyFault { return call.fail(fault) }
     route.handle(self, call)
   }

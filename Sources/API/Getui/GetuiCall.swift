@@ -13,13 +13,15 @@ struct GetuiCall: Sendable {
   /// The route's pattern, for the log, since a path may name a device or a person.
   let pattern: String
   let reply: CallReply
-  let log: AccessLog
+  var log: AccessLog
   /// The limit for the body, in bytes.
   let bodyBytes: Int
   /// The client, if that is known.
   var address: IPAddress?
   /// The app whose token the request has; nil for `POST /auth`.
   var app: App?
+  /// Whether the app may make the call, which has been counted.
+  var mayCall = false
   /// Members of the request that have no effect, which a successful answer names.
   var ignored: [String] = []
 
@@ -64,7 +66,7 @@ struct GetuiCall: Sendable {
 
   private func response(_ status: Int, _ body: [UInt8], _ error: GetuiError?) -> HTTPResponse {
     // The line is written first, so that it is in the log when the client has the answer.
-    log.answered(request.method, pattern, status, reply.requestID, app)
+    log.answered(request.method, pattern, status, reply.requestID, app, mayCall: mayCall)
     let fault = error.map {
       AnswerFault(code: $0.code, message: $0.message, target: target, pattern: pattern)
     }

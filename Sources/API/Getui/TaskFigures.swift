@@ -179,7 +179,7 @@ private enum Loss: Hashable, Sendable {
       case .overload: 6999
       case .size: 7006
       case .notificationsOff: 10_999
-      case .other: 14_001
+      case .device, .other: 14_001
       }
     }
   }

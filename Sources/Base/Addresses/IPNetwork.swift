@@ -87,6 +87,13 @@ public struct IPNetwork: Hashable, Sendable {
   /// This machine, as it sees itself.
   public static let loopback = ["127.0.0.0/8", "::1"].compactMap { IPNetwork($0) }
 
+  /// Whether a host, a name or an address without brackets, is this machine, by an address that no other
+  /// reaches.
+  public static func isLoopback(_ host: String) -> Bool {
+    guard let address = IPAddress(host) else { return host == "localhost" }
+    return loopback.contains { $0.contains(address) }
+  }
+
   /// Whether an address is in the range.
   public func contains(_ other: IPAddress) -> Bool {
     let mask = Self.mask(prefix)

@@ -75,7 +75,7 @@ extension DeviceCore {
 
   mutating func sendWaiting(at now: UInt64) {
     var bytes: [UInt8] = []
-    ClientFrame.encodeReceipt(receipts, into: &bytes)
+    ClientFrame.encodeReceipt(receipts.filter { $0.kind.version <= version }, into: &bytes)
     receipts = []
     var tooLarge: [UInt32] = []
     var tooNew: [UInt32] = []

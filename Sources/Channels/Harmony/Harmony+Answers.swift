@@ -81,6 +81,8 @@ extension ChannelWords {
     "noRight": ChannelReason(.channelTokenForeign, .token),
     "80300002": ChannelReason(.channelTokenForeign, .token),
     "80300028": ChannelReason(.channelTokenForeign, .token),
+    // Without a word about the token.
+    "80300007": ChannelReason(.channelRefused, .device),
     "80300008": ChannelReason(.channelTooLarge, .size),
     "MessageTooBig": ChannelReason(.channelTooLarge, .size),
   ])

@@ -1,6 +1,6 @@
 import BorealisBase
 import Core
-import Storage
+import Model
 
 /// Receipts of Honor's service: Huawei's older form without a signature. What its numbers mean is not
 /// documented where this server's authors could read it: 0 and 40000002, which other programs take for

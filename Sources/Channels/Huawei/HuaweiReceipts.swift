@@ -1,7 +1,7 @@
 import BorealisBase
 import BorealisCrypto
 import Core
-import Storage
+import Model
 
 /// Receipts of Huawei's Push Kit: for Android, and version 2 of those for HarmonyOS (developer.huawei.com,
 /// push-msg-receipt). A request has at most 100 statuses, and is signed if its receiver has set a user name

@@ -363,6 +363,8 @@ package final class VendorChannel<V: Vendor>: QueuedChannel {
     var status = ChannelStatus(info.id)
     if case .missing = table.selection(app.id) { status.hasCredential = false }
     status.problem = table.problem(of: app.id)
+    // One credential is for all of its services.
+    if status.problem != nil { status.stopped = .all }
     let dispatchers = dispatchers(of: app.id)
     let views = dispatchers.map(\.view)
     status.inFlight = dispatchers.reduce(0) { $0 + $1.inFlight }

@@ -65,6 +65,7 @@ extension Meizu {
 extension ChannelWords {
   static let meizu = ChannelWords(reasons: [
     "110002": ChannelReason(.channelTokenGone, .token), "110003": ChannelReason(.channelTokenGone, .token),
+    "ID110011": ChannelReason(.channelRefused, .device), "ID520": ChannelReason(.channelRefused, .device),
     "MessageTooBig": ChannelReason(.channelTooLarge, .size),
   ])
 }

@@ -1,7 +1,7 @@
 import BorealisBase
 import Core
 import HTTP
-import Storage
+import Model
 
 /// Receipts of Meizu's service: a form whose field `cb` is JSON by message and kind
 /// (github.com/MEIZUPUSH/PushAPI). How its `access_token` is made is not documented, so that it proves

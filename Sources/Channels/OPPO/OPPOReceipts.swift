@@ -1,6 +1,6 @@
 import BorealisBase
 import Core
-import Storage
+import Model
 
 /// Receipts of OPPO's service: a JSON array (open.oppomobile.com 11235). Without a signature.
 struct OPPOReceipts: ReceiptFormat {

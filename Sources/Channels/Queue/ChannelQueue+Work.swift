@@ -160,7 +160,7 @@ extension ChannelQueue {
     pushes.load(after: id, limit: Bounds.pushes / 4) { [self] result in
       state.withLock { state in
         state.isLoading = false
-        defer { state.forgetWithdrawn() }
+        defer { state.endReading() }
         guard case .success(let (rows, pacingMinutes)) = result else {
           state.isHeldUp = true
           return
@@ -183,20 +183,22 @@ extension ChannelQueue {
     pushes.find(ids) { [self] result in
       state.withLock { state in
         state.isTakingOver = false
-        defer { state.forgetWithdrawn() }
-        guard case .success(let rows) = result else {
+        defer { state.endReading() }
+        guard case .success(let (rows, pacingMinutes)) = result else {
           for id in ids { state.takenOver.append(id) }
           state.isHeldUp = true
           return
         }
-        for row in rows where !state.withdrawn.contains(row.push.id) { takeOver(row, &state) }
+        for row in rows where !state.withdrawn.contains(row.push.id) {
+          takeOver(row, pacingMinutes[row.push.id], &state)
+        }
       }
       advance()
     }
   }
 
-  private func takeOver(_ row: OpenChannelPush, _ state: inout QueueState) {
-    let push = ChannelPush(row.push, channel, app: app)
+  private func takeOver(_ row: OpenChannelPush, _ pacingMinutes: Int64?, _ state: inout QueueState) {
+    let push = ChannelPush(row.push, channel, app: app, pacingMinutes: pacingMinutes)
     guard let push, case let parts = parts(push), !parts.isEmpty else { return end(row.push.id, in: &state) }
     if !state.takeOver(push, parts, results: outcomes(row), tried: row.tried, at: time.now()) {
       state.takenOver.append(row.push.id)
@@ -218,7 +220,7 @@ extension ChannelQueue {
       state.withLock { state in
         for (end, number) in ends { state.handOver(end, to: number) }
         state.left.turn(result)
-        state.forgetWithdrawn()
+        state.endReading()
       }
       advance()
     }
@@ -266,16 +268,7 @@ extension ChannelQueue {
 
   private func save(_ finished: [ChannelAnswers]) {
     deliveries.store(finished, of: app) { [self] isStored in
-      state.withLock { state in
-        state.isSaving = false
-        state.saving = []
-        if isStored {
-          state.left.stored(finished)
-        } else {
-          state.finished += finished
-          state.isHeldUp = true
-        }
-      }
+      state.withLock { $0.endSaving(finished, isStored: isStored) }
       advance()
     }
   }

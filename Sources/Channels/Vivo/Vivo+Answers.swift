@@ -117,7 +117,9 @@ extension ChannelWords {
   static let vivo = ChannelWords(reasons: [
     "10302": ChannelReason(.channelTokenGone, .token),
     "InvalidUser1": ChannelReason(.channelTokenGone, .token),
-    "InvalidUser2": ChannelReason(.removedOrNotificationsOff, .other),
+    "InvalidUser2": ChannelReason(.removedOrNotificationsOff, .device),
+    "InvalidUser3": ChannelReason(.channelRefused, .device),
+    "InvalidUser4": ChannelReason(.channelRefused, .device),
     "MessageTooBig": ChannelReason(.channelTooLarge, .size),
   ])
 }

@@ -1,6 +1,6 @@
 import BorealisBase
 import Core
-import Storage
+import Model
 
 /// Receipts of vivo's service: JSON by task. Without a signature. Only that a push arrived is documented.
 struct VivoReceipts: ReceiptFormat {

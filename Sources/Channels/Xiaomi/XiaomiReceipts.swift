@@ -1,7 +1,7 @@
 import BorealisBase
 import Core
 import HTTP
-import Storage
+import Model
 
 /// Receipts of Mi Push: a form whose field `data` is JSON by message (dev.mi.com, server API). Without a
 /// signature.

@@ -17,8 +17,7 @@ enum PushCoding {
   private static func encode(_ push: StoredPush, elsewhere: NumberSet?, atMost limit: Int)
     -> [UInt8]?
   {
-    let content = PushContent(variants: push.content.variants, overrides: push.content.overrides)
-      .encode()
+    let content = push.content.ofConnection.encode()
     let numbers = elsewhere?.serialized() ?? []
     guard content.count + numbers.count + 5 <= limit else { return nil }
     var writer = ByteWriter(capacity: content.count + numbers.count + 5)

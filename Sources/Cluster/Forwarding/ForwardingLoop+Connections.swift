@@ -10,7 +10,7 @@ extension ForwardingLoop {
     guard let home = lane.node, lane.canOpen(at: loop.now) else { return false }
     let address = lane.addresses[lane.failures % lane.addresses.count]
     let tls = forwarder.tls?.client
-    guard tls != nil || NodeAddress.isLoopback(address) else {
+    guard tls != nil || IPNetwork.isLoopback(address) else {
       failed(lane, home, "without certificates of nodes only nodes on this machine are used")
       return false
     }

@@ -14,10 +14,5 @@ package struct NodeAddress: Hashable, Sendable {
   }
 
   /// Whether the host is an address of this machine, which no other reaches: only these are used without TLS.
-  package var isLoopback: Bool { Self.isLoopback(host) }
-
-  static func isLoopback(_ host: String) -> Bool {
-    guard let address = IPAddress(host) else { return host == "localhost" }
-    return IPNetwork.loopback.contains { $0.contains(address) }
-  }
+  package var isLoopback: Bool { IPNetwork.isLoopback(host) }
 }

@@ -97,7 +97,7 @@ package final class NodeProbe: LoopDriver {
     guard !addresses.isEmpty else { return table.fail(number, "its name \(node.host) has no address") }
     let address = addresses[failures[number, default: 0] % addresses.count]
     let tls = reach.tls?.client
-    guard tls != nil || NodeAddress.isLoopback(address) else {
+    guard tls != nil || IPNetwork.isLoopback(address) else {
       return table.fail(number, "without certificates of nodes only nodes on this machine are used")
     }
     do {

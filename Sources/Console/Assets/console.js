@@ -327,20 +327,8 @@ function liveCount(form, address, change = () => {}) {
   });
 }
 
-// The push form: fields of the chosen audience, the preview, and how many devices it reaches.
+// The push form: the preview, and how many devices it reaches.
 function pushForm(form) {
-  function chooseFields() {
-    const audience = form.elements.audience.value;
-    for (const part of form.querySelectorAll("[data-shown-for]")) {
-      part.hidden = !part.dataset.shownFor.split(" ").includes(audience);
-    }
-    for (const [name, data] of [["when", "shownWhen"], ["unit", "shownUnit"]]) {
-      for (const part of form.querySelectorAll(`[data-shown-${name}]`)) {
-        part.hidden = !part.dataset[data].split(" ").includes(form.elements[name].value);
-      }
-    }
-  }
-
   function mirror() {
     for (const part of document.querySelectorAll("[data-mirror]")) {
       part.textContent = form.elements[part.dataset.mirror].value;
@@ -366,11 +354,7 @@ function pushForm(form) {
   for (const name of ["names", "all_tags", "no_tags"]) suggest(form.elements[name], form);
   keepDraft(form);
   form.querySelectorAll("[data-own-device]").forEach(offerOwnDevice);
-  form.addEventListener("input", () => {
-    chooseFields();
-    mirror();
-  });
-  chooseFields();
+  form.addEventListener("input", mirror);
   mirror();
   liveCount(form, form.dataset.audience, (body) => {
     // Rules about the text do not matter for the audience.

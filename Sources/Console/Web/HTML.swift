@@ -13,6 +13,9 @@ struct HTML: ExpressibleByStringInterpolation, Sendable, Equatable {
   /// Plain text.
   init(escaping plain: String) { text = Self.escape(plain) }
 
+  /// Markup that the program has made in another way, as it is.
+  init(markup: String) { text = markup }
+
   /// Nothing.
   static let none: HTML = ""
 

@@ -4,7 +4,7 @@ import Storage
 
 /// An A/B test: contents that are compared, under a name.
 package struct ABTest: NamedThing, Equatable {
-  typealias Failure = ABTestFailure
+  package typealias Failure = ABTestFailure
 
   /// Its number, by which pushes name it.
   package let id: Int64
@@ -17,7 +17,7 @@ package struct ABTest: NamedThing, Equatable {
   /// When it was changed last.
   package let changedAt: Timestamp
 
-  init?(_ row: ABTestRow) {
+  package init?(_ row: ABTestRow) {
     guard let design = ABTestDesign(recorded: row.body) else { return nil }
     (id, name, self.design) = (row.id, row.name, design)
     (createdAt, changedAt) = (row.createdAt, row.changedAt)
@@ -58,7 +58,7 @@ package enum ABTestFailure: NamedThingFailure {
 
 /// The A/B tests of apps. They are in the memory of the app's home, and change there when the change is
 /// stored. What runs goes on with the test as it was when it began.
-package struct ABTests: Sendable {
+package struct ABTests: NamedThings {
   /// How an answer comes.
   package typealias Reply<Value> = @Sendable (Result<Value, ABTestFailure>) -> Void
 

@@ -15,6 +15,8 @@ package enum LoginOutcome: Sendable {
   case wrongSecret
   /// The registration has a session beside which this login is late; nothing has changed.
   case overtaken(by: Location)
+  /// The registration is being deleted, since nobody has used it. The device does not lose it if that fails.
+  case beingDeleted
 }
 
 /// The state of one app for the hot paths, in memory behind one lock that is held for microseconds:
@@ -31,6 +33,8 @@ package final class AppDirectory: Sendable {
   struct State: Sendable {
     var table = RegistrationTable()
     var ledger: DeliveryLedger
+    /// Registrations whose deletion is not committed yet.
+    var departing: Set<RegistrationNumber> = []
     var onlineSet = NumberSet()
     /// Devices that are in reach of our connection because their app is in the foreground, of platforms where
     /// it has to be.
@@ -65,6 +69,21 @@ package final class AppDirectory: Sendable {
         let platform = Platform(rawValue: table.records[number.rawValue].platform)
       else { return false }
       return table.records[number.rawValue].isForeground || !Routing.needsForeground(platform)
+    }
+
+    /// Removes a registration; nil if there is none.
+    mutating func remove(
+      _ number: RegistrationNumber, tags: [UInt32]
+    ) -> (location: Location?, released: DeliveryChange)? {
+      guard table.isActive(number) else { return nil }
+      let location = table.records[number.rawValue].location
+      onlineSet.remove(number)
+      reachableSet.remove(number)
+      foregroundSet.remove(number)
+      seen.remove(number)
+      let released = ledger.release(number, in: &table)
+      table.remove(number, tags: tags)
+      return (location, released)
     }
 
     /// Brings `reachableSet` and `foregroundSet` in line with a registration's record.
@@ -128,10 +147,14 @@ package final class AppDirectory: Sendable {
     }
   }
 
-  /// A device has come for an imported registration, which has a secret now.
-  func adopt(_ entry: RegistrationEntry) {
+  /// A device has registered, as a new one or for an imported registration, in place of its earlier ones: at
+  /// no moment would a push to all miss it. Returns what they leave behind.
+  func register(
+    _ entry: RegistrationEntry, replacing old: [ReplacedRegistration]
+  ) -> [(location: Location?, released: DeliveryChange)] {
     state.withLock { state in
       if state.table.isActive(entry.number) { state.table.adopt(entry) } else { state.table.insert(entry) }
+      return old.compactMap { state.remove($0.number, tags: $0.tags) }
     }
   }
 
@@ -148,17 +171,7 @@ package final class AppDirectory: Sendable {
   package func remove(
     _ number: RegistrationNumber, tags: [UInt32]
   ) -> (location: Location?, released: DeliveryChange) {
-    state.withLock { state in
-      guard state.table.isActive(number) else { return (nil, DeliveryChange()) }
-      let location = state.table.records[number.rawValue].location
-      state.onlineSet.remove(number)
-      state.reachableSet.remove(number)
-      state.foregroundSet.remove(number)
-      state.seen.remove(number)
-      let released = state.ledger.release(number, in: &state.table)
-      state.table.remove(number, tags: tags)
-      return (location, released)
-    }
+    state.withLock { $0.remove(number, tags: tags) } ?? (nil, DeliveryChange())
   }
 
   /// The number behind a public ID.
@@ -248,6 +261,7 @@ package final class AppDirectory: Sendable {
     state.withLock { state in
       guard let number = state.table.find(id) else { return .unknown }
       guard state.hasSecret(secretHash, number) else { return .wrongSecret }
+      guard !state.departing.contains(number) else { return .beingDeleted }
       let replaced = state.table.records[number.rawValue].location
       let replacedSince = state.table.records[number.rawValue].cameAt
       if let replaced, isLate(number, replaced, replacedSince) { return .overtaken(by: replaced) }

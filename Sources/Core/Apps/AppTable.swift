@@ -53,9 +53,10 @@ final class AppTable: Sendable {
   /// The app of a row, not to be found yet: its registrations are to be read first.
   func make(_ row: AppRow) -> App { App(row, limits: limits, at: time.now()) }
 
-  /// Has an app be found from now on.
+  /// Has an app be found from now on. One that was deleted meanwhile says so, and stays out of memory.
   func add(_ app: App) {
     apps.withLock { apps in
+      guard !apps.deleted.contains(app.key) else { return app.markDeleted() }
       apps.byKey[app.key] = app
       apps.byID[app.id] = app
     }

@@ -31,13 +31,15 @@ package final class Apps: Sendable {
   private let gateways: DeviceGateways
   private let callbacks: CallbackApps
   private let purge: AppPurge
+  private let clocks: ScheduleClocks
   private let refreshes = Mutex(Refreshes())
   /// How often this process has applied changed rows: what was read before is older than what memory shows.
   private let changes = Mutex(0)
 
   init(
     store: Store, scope: HomeScope, time: any TimeSource, log: Log, table: AppTable,
-    channels: PluggedChannels, gateways: DeviceGateways, callbacks: CallbackApps, purge: AppPurge
+    channels: PluggedChannels, gateways: DeviceGateways, callbacks: CallbackApps, purge: AppPurge,
+    clocks: ScheduleClocks
   ) {
     self.store = store
     self.scope = scope
@@ -48,6 +50,7 @@ package final class Apps: Sendable {
     self.gateways = gateways
     self.callbacks = callbacks
     self.purge = purge
+    self.clocks = clocks
   }
 
   // MARK: In memory
@@ -106,18 +109,23 @@ package final class Apps: Sendable {
   /// have set up for callbacks. Unavailable if one is not this home's.
   func bring(_ rows: [AppRow], found: @escaping @Sendable (Result<[App], DeviceFailure>) -> Void) {
     guard rows.allSatisfy({ scope.contains($0.id) }) else { return found(.failure(.unavailable)) }
-    let all = rows.map { table.find($0.key) ?? table.make($0) }
-    let new = all.filter { table.find($0.key) == nil }
+    // Each is looked for once: one that another thread brings meanwhile must not be made here as well.
+    let looked = rows.map { row in
+      let known = table.find(row.key)
+      return (app: known ?? table.make(row), isNew: known == nil)
+    }
+    let (all, new) = (looked.map(\.app), looked.filter(\.isNew).map(\.app))
     guard !new.isEmpty else { return found(.success(all)) }
     learnChanges(of: channels.services[...]) { [self] isKnown in
       guard isKnown else { return found(.failure(.unavailable)) }
       store.read { [callbacks] transaction throws(StorageError) in
         for app in new { try callbacks.load(app, transaction) }
       } completion: { [self] result in
+        // Before they can be found: settings that were read before know nothing of them.
+        callbacks.noteChange()
         // They may have left meanwhile.
         let apps = all.compactMap { table.adopt($0, in: scope) }
         guard case .success = result, apps.count == all.count else { return found(.failure(.unavailable)) }
-        callbacks.noteChange()
         found(.success(apps))
       }
     }
@@ -238,6 +246,22 @@ package final class Apps: Sendable {
     }
   }
 
+  /// The same for one setting of the app, which is in the audit log only if its value was another.
+  func set<Value: Equatable & Sendable>(
+    _ setting: @escaping @Sendable (AppRow) -> Value, to value: Value, of app: App, noting entry: AuditRow,
+    _ store: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Bool,
+    done: @escaping @Sendable (Result<Void, AppFailure>) -> Void
+  ) {
+    change(
+      app,
+      { transaction throws(StorageError) in
+        let before = try transaction.apps.find(app.id).map(setting)
+        guard try store(transaction) else { return false }
+        if before != value { try transaction.audit.add(entry) }
+        return true
+      }, done: done)
+  }
+
   private func failure(_ error: StorageError) -> AppFailure {
     guard case .noSecretKey = error.kind else { return .unavailable }
     log.error("contents cannot be sealed", ["reason": .text(error.message)])
@@ -255,7 +279,8 @@ package final class Apps: Sendable {
 
   /// Updates apps in memory; returns what their devices have to know.
   private func update(_ rows: [AppRow]) -> [(app: App, change: App.Change)] {
-    rows.compactMap { row in table.find(row.key).map { ($0, $0.update(row)) } }
+    clocks.load(for: rows)
+    return rows.compactMap { row in table.find(row.key).map { ($0, $0.update(row)) } }
   }
 
   private func tellDevices(_ changed: [(app: App, change: App.Change)]) {

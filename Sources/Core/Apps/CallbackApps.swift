@@ -8,7 +8,7 @@ package final class CallbackApps: Sendable {
   private let loaded: AppTable
   private let apps = Mutex<Set<AppID>>([])
   /// Grows with each change of an app's settings, so that settings read before are not applied after it.
-  private let changeCount = Atomic<Int>(0)
+  private let changeCount = Mutex(0)
   private let isFilled = Atomic<Bool>(false)
 
   init(_ loaded: AppTable) { self.loaded = loaded }
@@ -37,23 +37,28 @@ package final class CallbackApps: Sendable {
   }
 
   /// Something has changed: settings that were read before must not be taken over any more.
-  func noteChange() { changeCount.add(1, ordering: .sequentiallyConsistent) }
+  func noteChange() { changeCount.withLock { $0 += 1 } }
 
   /// How often something was changed.
-  var changes: Int { changeCount.load(ordering: .sequentiallyConsistent) }
+  var changes: Int { changeCount.withLock { $0 } }
 
   /// Has pushes accepted from now on follow what an app has set up; nil for nothing.
   package func takeOver(_ setting: CallbackSettingRow?, of app: AppID) {
-    noteChange()
-    loaded.find(app)?.setCallbacks(setting)
+    changeCount.withLock { count in
+      count += 1
+      loaded.find(app)?.setCallbacks(setting)
+    }
   }
 
   /// Takes over what apps have set up for callbacks; `settings` are those of all apps, read at a count of
   /// changes.
   func takeOver(_ settings: [CallbackSettingRow], readAt changes: Int) {
-    guard self.changes == changes else { return }
     let byApp = Dictionary(settings.map { ($0.app, $0) }) { first, _ in first }
-    for app in loaded.all { app.setCallbacks(byApp[app.id]) }
+    // Under one lock, so that no change comes between the look at the count and the last app.
+    changeCount.withLock { count in
+      guard count == changes else { return }
+      for app in loaded.all { app.setCallbacks(byApp[app.id]) }
+    }
   }
 
   /// Stores the callback settings of a push; none for most pushes.

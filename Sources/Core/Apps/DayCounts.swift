@@ -120,6 +120,13 @@ struct CountedAudience: Sendable {
   let limit: Int
   let day: Int64
 
+  /// It without some who do not get the push after all, with those of them for whom it was counted.
+  func giveBack(_ others: NumberSet) -> (kept: CountedAudience, taken: NumberSet) {
+    let kept = CountedAudience(
+      pushClass: pushClass, numbers: numbers.subtracting(others), capped: capped, limit: limit, day: day)
+    return (kept, numbers.intersection(others))
+  }
+
   /// Why the push is not sent if nobody is left.
   var refusal: APIError? {
     guard !capped.isEmpty else { return nil }
@@ -140,13 +147,8 @@ extension Apps {
     _ caps: CapsRow, of app: App, noting entry: AuditRow,
     done: @escaping @Sendable (Result<Void, AppFailure>) -> Void
   ) {
-    change(
-      app,
-      { transaction throws(StorageError) in
-        let before = try transaction.apps.find(app.id)?.caps
-        guard try transaction.apps.setCaps(app: app.id, caps) else { return false }
-        if before != caps { try transaction.audit.add(entry) }
-        return true
-      }, done: done)
+    set(
+      \.caps, to: caps, of: app, noting: entry,
+      { transaction throws(StorageError) in try transaction.apps.setCaps(app: app.id, caps) }, done: done)
   }
 }

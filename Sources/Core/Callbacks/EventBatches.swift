@@ -15,6 +15,20 @@ extension CallbackEvent {
   }
 }
 
+extension CallbackEvent {
+  /// The pushes that the events of a stored body are about, each once, in order.
+  static func pushes(in body: [UInt8]) -> [MessageID] {
+    var pushes: [MessageID] = []
+    for event in (try? parseJSON(body))?.array ?? [] {
+      guard let id = event["msg_id"]?.string.flatMap({ MessageID(decimal: Array($0.utf8)) }),
+        !pushes.contains(id)
+      else { continue }
+      pushes.append(id)
+    }
+    return pushes
+  }
+}
+
 /// Events to store, grouped by destination: one row for up to a hundred events.
 struct EventBatches {
   /// The most events of one request.

@@ -20,6 +20,9 @@ package struct ChannelStatus: Sendable, Equatable {
   package let service: String
   /// The problem, for people; nil if sending is not stopped.
   package var problem: Phrase?
+  /// The services that send nothing until somebody acts, since the app's credential for them is paused or
+  /// unusable: what only rests, or cannot be reached, goes on by itself.
+  package var stopped: ServiceSet = []
   /// Whether the app has a credential for it at all.
   package var hasCredential: Bool
   /// Connections that take requests; other apps may use them as well.

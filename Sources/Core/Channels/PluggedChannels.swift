@@ -62,14 +62,25 @@ package final class PluggedChannels: Sendable {
     var content = said
     content.overrides = request.overrides
     let strategy = request.push.options.strategy
-    return carrying(content.parts).lazy.compactMap { $0.channel.fault(content, strategy, in: app) }.first
+    for plugged in carrying(content.parts) {
+      if let fault = plugged.channel.fault(content, strategy, in: app) { return fault }
+    }
+    return nil
   }
 
   /// What they could bring of a request.
   func offers(_ request: AcceptRequest, in app: App) -> [ChannelOffer] {
-    let (content, strategy) = (request.push.content, request.push.options.strategy)
-    return carrying(content.parts).filter { request.channel == nil || $0.id == request.channel }
-      .flatMap { $0.channel.offers(content, strategy, in: app) }
+    let offers = offers(request.push.content, request.push.options.strategy, in: app)
+    return request.channel.map { only in offers.filter { $0.leg.channel == only } } ?? offers
+  }
+
+  /// What they could bring of a content.
+  func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
+    var offers: [ChannelOffer] = []
+    for plugged in carrying(content.parts) {
+      offers += plugged.channel.offers(content, strategy, in: app)
+    }
+    return offers
   }
 
   /// Those that carry some of the parts of a content: the others need not be asked.

@@ -43,6 +43,10 @@ final class ContentCache: Sendable {
     var spare: Block?
     /// Recently used contents, decoded: many devices read the same broadcast.
     var decoded: [MessageID: StoredPush] = [:]
+    /// How often stored pushes were changed or erased, in parts by their IDs.
+    var changes = [UInt32](repeating: 0, count: ContentCache.changeParts)
+
+    mutating func noteChange(of id: MessageID) { changes[ContentCache.part(of: id)] &+= 1 }
 
     mutating func insert(_ id: MessageID, _ content: [UInt8], _ push: StoredPush, _ limit: Int) {
       let more = content.count + (push.languages?.bytes ?? 0)
@@ -84,6 +88,12 @@ final class ContentCache: Sendable {
     }
   }
 
+  /// Parts in which changes are counted, so that a change of one push says nothing about most others.
+  private static let changeParts = 256
+
+  /// IDs are mostly multiples of 4096.
+  private static func part(of id: MessageID) -> Int { Int(id.rawValue >> 12) & (changeParts - 1) }
+
   /// Contents that are kept decoded.
   private static let decodedLimit = 128
 
@@ -123,16 +133,45 @@ final class ContentCache: Sendable {
     state.withLock { state in Set(ids.filter { state.places[$0] != nil }) }
   }
 
-  /// Adds a push, whose content is given in its encoded form as well, or puts it in the place of what was
-  /// known of it.
+  /// Adds a new push, whose content is given in its encoded form as well.
   func insert(_ id: MessageID, _ push: StoredPush, encoded content: [UInt8]) {
     state.withLock { $0.insert(id, content, push, byteLimit) }
+  }
+
+  /// Puts a push, as it is stored now, in the place of what was known of it.
+  func replace(_ id: MessageID, _ push: StoredPush) {
+    let content = push.content.encode()
+    state.withLock { state in
+      state.noteChange(of: id)
+      state.insert(id, content, push, byteLimit)
+    }
+  }
+
+  /// A moment before pushes are read from the database.
+  struct Moment: Sendable {
+    fileprivate let changes: [UInt32]
+  }
+
+  /// The moment now.
+  var now: Moment { Moment(changes: state.withLock { $0.changes }) }
+
+  /// Adds a push that was read from the database since a moment. False if it may have been changed or erased
+  /// since: it is to be read again.
+  func insert(_ id: MessageID, _ push: StoredPush, readSince moment: Moment) -> Bool {
+    let content = push.content.encode()
+    return state.withLock { state in
+      let part = Self.part(of: id)
+      guard state.changes[part] == moment.changes[part] else { return false }
+      state.insert(id, content, push, byteLimit)
+      return true
+    }
   }
 
   /// Forgets pushes that are erased.
   func remove(_ ids: [MessageID]) {
     state.withLock { state in
       for id in ids {
+        state.noteChange(of: id)
         state.places[id] = nil
         state.decoded[id] = nil
       }
@@ -140,8 +179,11 @@ final class ContentCache: Sendable {
   }
 
   /// Forgets all: what another home has changed must not be taken from here.
-  func removeAll() { state.withLock { $0 = State() } }
-
-  /// The same, of a push whose content is not at hand in its encoded form.
-  func insert(_ id: MessageID, _ push: StoredPush) { insert(id, push, encoded: push.content.encode()) }
+  func removeAll() {
+    state.withLock { state in
+      let changes = state.changes.map { $0 &+ 1 }
+      state = State()
+      state.changes = changes
+    }
+  }
 }

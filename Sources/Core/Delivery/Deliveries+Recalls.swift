@@ -82,7 +82,7 @@ extension Deliveries {
 
   /// Waits until all nodes have confirmed some recalls, in bounded time; `done` gets the most that have not
   /// confirmed one.
-  private func confirm(_ ids: [MessageID], in app: App, done: @escaping @Sendable (Int) -> Void) {
+  func confirm(_ ids: [MessageID], in app: App, done: @escaping @Sendable (Int) -> Void) {
     guard !ids.isEmpty else { return done(0) }
     let left = Mutex((waiting: ids.count, unconfirmed: 0))
     for id in ids {

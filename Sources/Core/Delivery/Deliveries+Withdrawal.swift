@@ -54,7 +54,7 @@ extension Deliveries {
     let id = change.push.id
     // Another channel that brings the notification changes nothing for our connection.
     let push = change.late == nil ? nil : StoredPush(change.push, change.fallbacks)
-    if let push { contents.insert(id, push) }
+    if let push { contents.replace(id, push) }
     let dispatch = app.directory.unpin(id, opening: change.late)
     writeBehind.note(dispatch.change, of: app, at: now)
     if let push {

@@ -1,4 +1,5 @@
 import BorealisBase
+import Model
 import Storage
 
 extension WriteBehind {
@@ -24,7 +25,7 @@ extension WriteBehind {
   ) throws(StorageError) -> Bool {
     switch try transaction.deliveries.outcome(of: id)?.status ?? .open {
     case .delivered: false
-    case .open: try transaction.fallbacks.rows(of: id).contains { $0.isDone }
+    case .open: try transaction.deliveries.dropped(id)[LossReason.handedOver.rawValue] != nil
     default: true
     }
   }

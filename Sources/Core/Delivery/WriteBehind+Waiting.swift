@@ -88,7 +88,14 @@ extension WriteBehind {
     var mustFlushAgain = false
     /// The last batch was refused: no further tries before the next tick.
     var isHeldUp = false
+    /// How many batches were refused.
+    private(set) var refusals = 0
     var ages = WriteAges()
+
+    mutating func holdUp() {
+      isHeldUp = true
+      refusals += 1
+    }
 
     mutating func takePartly(_ id: MessageID) -> (id: MessageID, partly: Partly)? {
       partly.removeValue(forKey: id).map { (id, $0) }

@@ -197,10 +197,10 @@ final class WriteBehind: Sendable {
 
   private func flushAcknowledgements(batches: Int) {
     // Taken first: whatever was acknowledged before is written by what follows, or by a job before it.
-    let (credits, flight) = waiting.withLock { waiting in
+    let (credits, flight, refusals) = waiting.withLock { waiting in
       defer { waiting.credits = [] }
       waiting.isFlushing = true
-      return (waiting.credits, waiting.ages.depart())
+      return (waiting.credits, waiting.ages.depart(), waiting.refusals)
     }
     flushPartly(at: time.now())
     flushEnds(batches: batches)
@@ -208,8 +208,8 @@ final class WriteBehind: Sendable {
     store.write(single: true, ahead: true) { _ throws(StorageError) in
     } completion: { [self] result in
       let (isStored, mustFlushAgain) = waiting.withLock { waiting in
-        // What could not be written is pending again.
-        var isStored = !waiting.isHeldUp
+        // What could not be written is pending again, also if another try has begun since.
+        var isStored = !waiting.isHeldUp && waiting.refusals == refusals
         if case .failure = result { isStored = false }
         if !isStored { waiting.credits += credits }
         waiting.ages.land(flight, isStored: isStored)
@@ -278,7 +278,7 @@ final class WriteBehind: Sendable {
           end.isSuspect = end.isSuspect || isOwnFault
           waiting.ends.append(end)
         }
-        waiting.isHeldUp = true
+        waiting.holdUp()
       }
     }
   }
@@ -401,7 +401,7 @@ final class WriteBehind: Sendable {
         again.moments += partly.moments
         again.isSuspect = partly.isSuspect || isOwnFault
         waiting.partly[id] = again
-        waiting.isHeldUp = true
+        waiting.holdUp()
       }
     }
   }

@@ -24,11 +24,13 @@ struct RecentLogins: Sendable {
   private var logins: [Key: (location: Location, askedAt: UInt64)] = [:]
   private var order = FIFO<(key: Key, askedAt: UInt64)>()
 
-  /// A registration has a session, for which its device asked at a moment.
+  /// A registration has a session, for which its device asked at a moment. Of two logins at once the one that
+  /// was asked for later counts, whichever is noted first.
   mutating func note(
     _ app: AppID, _ number: RegistrationNumber, at location: Location, askedAt: UInt64, now: UInt64
   ) {
     let key = Key(app: app, number: number)
+    if let known = logins[key], known.askedAt > askedAt { return }
     logins[key] = (location, askedAt)
     order.append((key, askedAt))
     // Older ones are void anyway.

@@ -141,6 +141,7 @@ package final class IncidentWatch: Sendable {
     for row in incidents.ended { try transaction.incidents.setEnd(max(now, row.beganAt), of: row.id) }
     for row in incidents.settled {
       try transaction.incidents.settle(row.id)
+      guard !row.identity.kind.isEvent else { continue }
       let text = IncidentText(app: app, phrase: row.phrase, moment: row.endedAt ?? now, isOver: true)
       try send(text, at: now, in: transaction)
     }
@@ -162,7 +163,7 @@ package final class IncidentWatch: Sendable {
         "an incident has begun",
         ["app": .text(change.app.key.text), "what": .text(trouble.phrase.english)])
     }
-    for row in change.incidents.ended {
+    for row in change.incidents.ended where !row.identity.kind.isEvent {
       log.info(
         "an incident is over", ["app": .text(change.app.key.text), "what": .text(row.phrase.english)])
     }

@@ -11,7 +11,7 @@ package struct FanOutPush: Sendable {
   /// Who acknowledged it, and who never will.
   package internal(set) var progress: DeliveryProgress
   /// Set if its delivery is paced.
-  package let paced: PacedPush?
+  package internal(set) var paced: PacedPush?
   /// About what it takes: its targets, and as much as the set of those who have it may come to.
   let bytes: Int
   /// Devices with numbers from this on have to wait for their moment.

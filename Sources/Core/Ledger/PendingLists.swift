@@ -142,26 +142,31 @@ struct PendingLists: Sendable {
     byMessage.first(Self.hash(message)) { nodes[$0].message == message.rawValue } != nil
   }
 
-  /// What a list holds that is newer than `sent` and alive, oldest first.
+  /// What a list holds that is newer than `sent`, alive, and matches, oldest first.
   func alive(
-    in list: List, of owner: RegistrationNumber, after sent: MessageID, at seconds: UInt32, limit: Int
+    in list: List, of owner: RegistrationNumber, after sent: MessageID, at seconds: UInt32, limit: Int,
+    where matches: (MessageID) -> Bool = { _ in true }
   ) -> [MessageID] {
     var found: [MessageID] = []
     // Mostly `sent` was in the page before, and is in the list still.
     var index = list.count == 0 ? list.head : place(of: sent, of: owner).map { nodes[$0].next } ?? list.head
     while index != .max, found.count < limit {
       let node = nodes[index]
-      if sent.rawValue < node.message, seconds < node.expires { found.append(MessageID(node.message)) }
+      let message = MessageID(node.message)
+      if sent < message, seconds < node.expires, matches(message) { found.append(message) }
       index = node.next
     }
     return found
   }
 
-  /// How many entries of a list up to one are alive.
-  func aliveCount(in list: List, through sent: MessageID, at seconds: UInt32) -> Int {
+  /// How many entries of a list up to one are alive and match.
+  func aliveCount(
+    in list: List, through sent: MessageID, at seconds: UInt32,
+    where matches: (MessageID) -> Bool = { _ in true }
+  ) -> Int {
     var (count, index) = (0, list.head)
     while index != .max, nodes[index].message <= sent.rawValue {
-      if seconds < nodes[index].expires { count += 1 }
+      if seconds < nodes[index].expires, matches(MessageID(nodes[index].message)) { count += 1 }
       index = nodes[index].next
     }
     return count

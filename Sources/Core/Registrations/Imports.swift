@@ -183,11 +183,9 @@ final class Imports: Sendable {
       if !changed.isEmpty { channels.tokensChanged(of: changed, in: app) }
       for row in found.rows { app.directory.refresh(RegistrationEntry(row), removed: batch.removed) }
       for token in found.tokens { app.directory.setToken(token) }
-      if batch.count == 1, found.rows.isEmpty, let gone = app.directory.identity(batch.first) {
-        registrations.forget(
-          ReplacedRegistration(
-            number: batch.first, registrationID: gone.id, platform: gone.platform, tags: batch.removed),
-          in: app)
+      if batch.count == 1, found.rows.isEmpty, app.directory.identity(batch.first) != nil {
+        let (location, released) = app.directory.remove(batch.first, tags: batch.removed)
+        registrations.finish(released, location, .registrationReplaced, in: app)
       }
       last = batch.id
       learnNext()

@@ -33,7 +33,7 @@ extension Registrations {
     store.write(of: app.id, lowPriority: true) { transaction throws(StorageError) -> [ReplacedRegistration] in
       var gone: [ReplacedRegistration] = []
       // Some may have come back since they were looked at.
-      for number in app.directory.unseen(numbers, since: times.latest) {
+      for number in app.directory.beginDeletion(of: numbers, unseenSince: times.latest) {
         let one = try transaction.registrations.removeUnused(app: app.id, number: number, times, at: now)
         if let one { gone.append(one) }
       }
@@ -41,12 +41,16 @@ extension Registrations {
     } completion: { [self] result in
       // What could not be deleted has its turn again.
       if case .success(let gone) = result, !gone.isEmpty { forget(gone, in: app) }
+      app.directory.endDeletion(of: numbers)
     }
   }
 
   /// Removes deleted registrations from memory, with their connections. On the writer's thread.
   func forget(_ gone: [ReplacedRegistration], in app: App) {
     channels.tokensChanged(of: gone.map(\.number), in: app)
-    for one in gone { forget(one, in: app, .loginAgain) }
+    for one in gone {
+      let (location, released) = app.directory.remove(one.number, tags: one.tags)
+      finish(released, location, .loginAgain, in: app)
+    }
   }
 }

@@ -96,7 +96,7 @@ package final class Registrations: Sendable {
       let registered = try transaction.registrations.register(app: app.id, new, at: now)
       // A device that registers again replaces its earlier registration.
       let isOneMore = registered.adopted == nil && registered.replaced.isEmpty
-      guard !isOneMore || app.directory.registrationCount < most else {
+      guard !isOneMore || app.directory.registrationCount + registered.addedBefore < most else {
         throw StorageError(.constraint, "the app has as many registrations as it may have")
       }
       return registered
@@ -109,20 +109,17 @@ package final class Registrations: Sendable {
       // Before anybody learns of it: from here on no push to an old owner of the token may be sent.
       channels.tokensChanged(
         of: registered.replaced.map(\.number) + (registered.adopted.map { [$0.number] } ?? []), in: app)
-      for old in registered.replaced { forget(old, in: app) }
-      if let row = registered.adopted {
-        app.directory.adopt(RegistrationEntry(row))
-        for token in new.tokens { app.directory.setToken(HeldToken(token, of: row.number)) }
-        reply(.success(Registered(id: row.registrationID, secret: secret)))
-        return
-      }
-      app.directory.insert(
-        RegistrationEntry(
+      var entry =
+        registered.adopted.map { RegistrationEntry($0) }
+        ?? RegistrationEntry(
           number: registered.number, id: id, platform: platform, secretHash: SHA256.digest128(secret),
-          lastSeen: UInt32(clamping: now.seconds),
-          tokens: new.tokens.map { HeldToken($0, of: registered.number) },
-          isUnconfirmed: !new.imported.isEmpty, registeredAt: UInt32(clamping: now.seconds)))
-      reply(.success(Registered(id: id, secret: secret)))
+          lastSeen: UInt32(clamping: now.seconds), isUnconfirmed: !new.imported.isEmpty,
+          registeredAt: UInt32(clamping: now.seconds))
+      entry.tokens += new.tokens.map { HeldToken($0, of: entry.number) }
+      for (location, released) in app.directory.register(entry, replacing: registered.replaced) {
+        finish(released, location, .registrationReplaced, in: app)
+      }
+      reply(.success(Registered(id: entry.id, secret: secret)))
     }
   }
 
@@ -138,11 +135,8 @@ package final class Registrations: Sendable {
     }
   }
 
-  /// Removes a deleted registration from memory. On the writer's thread.
-  func forget(
-    _ old: ReplacedRegistration, in app: App, _ reason: EndReason = .registrationReplaced
-  ) {
-    let (location, released) = app.directory.remove(old.number, tags: old.tags)
+  /// Ends what a registration leaves behind that was removed from memory. On the writer's thread.
+  func finish(_ released: DeliveryChange, _ location: Location?, _ reason: EndReason, in app: App) {
     writeBehind.note(released, of: app, at: time.now())
     if let location { gateways.disconnect(location, reason) }
   }

@@ -73,10 +73,20 @@ extension AppDirectory {
     }
   }
 
-  /// Those of some registrations of which the same is true.
-  func unseen(_ numbers: [RegistrationNumber], since time: Timestamp) -> [RegistrationNumber] {
-    state.withLock { $0.unseen(numbers, since: time) }
+  /// Those of some registrations of which the same is true. Their devices cannot log in until `endDeletion`:
+  /// a session that begins before the commit would lose its registration.
+  func beginDeletion(
+    of numbers: [RegistrationNumber], unseenSince time: Timestamp
+  ) -> [RegistrationNumber] {
+    state.withLock { state in
+      let unseen = state.unseen(numbers, since: time)
+      state.departing.formUnion(unseen)
+      return unseen
+    }
   }
+
+  /// The registrations are deleted, or stay.
+  func endDeletion(of numbers: [RegistrationNumber]) { state.withLock { $0.departing.subtract(numbers) } }
 }
 
 extension AppDirectory.State {

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Something that an app keeps under a name, for its pushes and schedules to use: a segment, a template, an
 /// A/B test.
-protocol NamedThing: Sendable {
+package protocol NamedThing: Sendable {
   /// How it is stored.
   associatedtype Row: Sendable, Equatable
   /// Why it was not kept.
@@ -20,7 +20,7 @@ protocol NamedThing: Sendable {
 }
 
 /// Why something was not kept under a name.
-protocol NamedThingFailure: Error {
+package protocol NamedThingFailure: Error {
   /// The app has none of the number.
   static func unknown(_ id: Int64) -> Self
   /// Another one of the app has the name.
@@ -31,6 +31,30 @@ protocol NamedThingFailure: Error {
   static func inUse(_ uses: [NamedUse], count: Int) -> Self
   /// The database failed.
   static func storage(_ error: StorageError) -> Self
+}
+
+/// The segments, templates or A/B tests of apps.
+package protocol NamedThings: Sendable {
+  associatedtype Thing: NamedThing
+  /// What has the name.
+  associatedtype Content: Sendable
+
+  /// Adds one. `entry` makes the audit log entry of the person who does so.
+  func add(
+    _ name: String, _ content: Content, to app: App,
+    noting entry: @escaping @Sendable (Thing) -> AuditRow?,
+    reply: @escaping @Sendable (Result<Thing, Thing.Failure>) -> Void)
+
+  /// Changes name and content of one.
+  func change(
+    _ id: Int64, to name: String, _ content: Content, of app: App,
+    noting entry: @escaping @Sendable (Thing) -> AuditRow?,
+    reply: @escaping @Sendable (Result<Thing, Thing.Failure>) -> Void)
+
+  /// Deletes one that is not in use.
+  func delete(
+    _ id: Int64, of app: App, noting entry: @escaping @Sendable (Thing) -> AuditRow?,
+    reply: @escaping @Sendable (Result<Void, Thing.Failure>) -> Void)
 }
 
 /// Such things of an app in memory, where push objects that name one are read.

@@ -4,7 +4,7 @@ import Storage
 
 /// A segment: devices that meet a condition, under a name.
 package struct Segment: NamedThing, Equatable {
-  typealias Failure = SegmentFailure
+  package typealias Failure = SegmentFailure
 
   /// Its number, by which pushes name it.
   package let id: Int64
@@ -17,7 +17,7 @@ package struct Segment: NamedThing, Equatable {
   /// When name or condition were changed last.
   package let changedAt: Timestamp
 
-  init?(_ row: SegmentRow) {
+  package init?(_ row: SegmentRow) {
     guard let json = try? parseJSON(row.condition), let condition = try? DeviceCondition.parse(json) else {
       return nil
     }
@@ -62,7 +62,7 @@ package enum SegmentFailure: NamedThingFailure {
 }
 
 /// The segments of apps. Which devices are in one is found anew at every use: nothing is kept of it.
-package struct Segments: Sendable {
+package struct Segments: NamedThings {
   /// How an answer comes.
   package typealias Reply<Value> = @Sendable (Result<Value, SegmentFailure>) -> Void
 

@@ -4,7 +4,7 @@ import Storage
 
 /// A template: what pushes say that name it, under a name.
 package struct Template: NamedThing, Equatable {
-  typealias Failure = TemplateFailure
+  package typealias Failure = TemplateFailure
 
   /// Its number, by which pushes name it.
   package let id: Int64
@@ -17,7 +17,7 @@ package struct Template: NamedThing, Equatable {
   /// When name or texts were changed last.
   package let changedAt: Timestamp
 
-  init?(_ row: TemplateRow) {
+  package init?(_ row: TemplateRow) {
     guard let json = (try? parseJSON(row.body))?.object, let content = try? PushTemplate.parse(json) else {
       return nil
     }
@@ -67,7 +67,7 @@ extension App {
 
 /// The templates of apps. They are in the memory of the app's home, and change there when the change is
 /// stored.
-package struct Templates: Sendable {
+package struct Templates: NamedThings {
   /// How an answer comes.
   package typealias Reply<Value> = @Sendable (Result<Value, TemplateFailure>) -> Void
 

@@ -78,7 +78,7 @@ func trimmed<Text: BidirectionalCollection<UInt8>>(_ text: Text) -> Text.SubSequ
 func lowered(_ byte: UInt8) -> UInt8 { 65...90 ~= byte ? byte | 0x20 : byte }
 
 /// The characters of methods and field names (RFC 9110 section 5.6.2).
-func isToken(_ byte: UInt8) -> Bool {
+package func isToken(_ byte: UInt8) -> Bool {
   switch byte {
   case 48...57, 65...90, 94...122, 33, 35...39, 42, 43, 45, 46, 124, 126: true
   default: false

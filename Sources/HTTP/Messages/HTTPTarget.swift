@@ -62,7 +62,7 @@ func decodePercent(_ text: Substring.UTF8View, plusIsSpace: Bool) -> String? {
 }
 
 /// Decodes percent-encoded text; nil for malformed escapes, a NUL and text that is not UTF-8.
-func decodeEscapes(_ text: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
+package func decodeEscapes(_ text: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
   var bytes: [UInt8] = []
   bytes.reserveCapacity(text.count)
   var rest = text.makeIterator()

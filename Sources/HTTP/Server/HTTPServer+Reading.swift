@@ -6,7 +6,7 @@ extension HTTPServer {
   func read(_ slot: UInt32) {
     // While a request is being answered, one more read is done to notice the peer's end.
     let isAnswering = table.slab[slot].phase == .answering && table.slab[slot].work?.hasPending != true
-    guard !table.slab[slot].connection.hasEnded, isAnswering || table.slab[slot].wantsBytes(limits) else {
+    guard !table.slab[slot].connection.hasEnded, isAnswering || wantsBytes(slot) else {
       table.slab[slot].connection.isPaused = true
       return
     }
@@ -40,7 +40,7 @@ extension HTTPServer {
         work.pendingStart = 0
       }
     }
-    guard table.slab[slot].isOpen, table.slab[slot].wantsBytes(limits) else { return }
+    guard table.slab[slot].isOpen, wantsBytes(slot) else { return }
     if table.slab[slot].connection.hasEnded {
       end(slot)
     } else if table.slab[slot].connection.isPaused {

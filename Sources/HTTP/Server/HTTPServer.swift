@@ -23,6 +23,8 @@ package final class HTTPServer: HTTPServerHooks, LoopDriver {
   /// The buffer in which small pieces are merged for sending.
   var scratch: [UInt8] = []
   private(set) var isDraining = false
+  /// Another process is to go on with connections between requests: nothing is read from them.
+  private(set) var isHolding = false
   var handshakes: HandshakeBudget
   /// Connections with answers to send or another request to handle, at the end of the turn.
   private var dirty: [UInt32] = []
@@ -110,6 +112,58 @@ package final class HTTPServer: HTTPServerHooks, LoopDriver {
       case .idle: leave(slot)
       case .reading, .answering, .closing, .lingering: break
       }
+    }
+  }
+
+  /// Begins no more requests: another process is to go on with the connections that are between two, and
+  /// reads what comes on them. Those over TLS are closed. What has begun is answered with
+  /// `Connection: close`.
+  package func beginHold() {
+    (isDraining, isHolding) = (true, true)
+    guard tls != nil else { return }
+    for slot in 0..<UInt32(table.capacity) where table.slab[slot].isOpen && table.slab[slot].phase == .idle {
+      leave(slot)
+    }
+  }
+
+  /// Serves as before.
+  package func endHold() {
+    (isDraining, isHolding) = (false, false)
+    for slot in 0..<UInt32(table.capacity) where table.slab[slot].isOpen && table.slab[slot].phase == .idle {
+      markDirty(slot)
+    }
+  }
+
+  /// Whether bytes of a connection are wanted now.
+  func wantsBytes(_ slot: UInt32) -> Bool {
+    table.slab[slot].wantsBytes(limits) && !(isHolding && table.slab[slot].phase == .idle)
+  }
+
+  /// Whether no request is under way, and no answer; `despiteSlowPeers`: requests that have not come as a
+  /// whole, and answers that are not read, are none.
+  package func isIdle(despiteSlowPeers: Bool) -> Bool {
+    for slot in 0..<UInt32(table.capacity) where table.slab[slot].isOpen {
+      switch table.slab[slot].phase {
+      case .lingering, .handshaking: continue
+      case .reading, .closing: if !despiteSlowPeers { return false }
+      case .idle:
+        // Requests behind answers that are not read wait for that.
+        let waitsForPeer = !table.slab[slot].connection.queue.isEmpty
+        if waitsForPeer ? !despiteSlowPeers : table.slab[slot].work?.hasPending == true { return false }
+      case .answering: return false
+      }
+    }
+    return true
+  }
+
+  /// The sockets of connections between requests, without TLS, for another process, which takes them over by
+  /// `accept`.
+  package var idleSockets: [Int32] {
+    (0..<UInt32(table.capacity)).compactMap { slot in
+      guard tls == nil, table.slab[slot].isOpen, table.slab[slot].phase == .idle,
+        table.slab[slot].work == nil, table.slab[slot].connection.queue.isEmpty
+      else { return nil }
+      return table.slab[slot].connection.descriptor
     }
   }
 

@@ -52,6 +52,8 @@ package struct ChannelReason: Hashable, Sendable {
     case overload
     /// The user, who has turned the app's notifications off.
     case notificationsOff
+    /// The state of the device, or what it may get: another device would have got the push.
+    case device
     /// Something else.
     case other
   }

@@ -21,6 +21,9 @@ package struct ChannelWishes: Equatable, Sendable {
   /// None.
   init() {}
 
+  /// Whether the sender said nothing of single channels, as most do not.
+  var isEmpty: Bool { ways.isEmpty && waysForBoth.isEmpty && wishes.isEmpty }
+
   /// JPush's names for its vendors. Those without a channel here reach no device: their objects are without
   /// effect.
   private static let vendors = [
@@ -108,7 +111,8 @@ package struct ChannelWishes: Equatable, Sendable {
 
   /// What channels store of it: JSON, for those that have a notification to bring.
   func contents(_ channels: [ChannelInfo], for platforms: PlatformSet) -> [ChannelContent] {
-    channels.compactMap { info in
+    guard !isEmpty else { return [] }
+    return channels.compactMap { info in
       var told = wishes[info.id] ?? JSONObject()
       if let rule = ways[info.id] { told.set(Self.way, .number(JSONNumber(rule.rawValue))) }
       if let way = waysForBoth[info.id] { told.set(Self.wayForBoth, way.json) }

@@ -12,9 +12,12 @@ extension PushRequest {
   /// The class whose number for a device is limited; nil for none.
   package var limitedClass: PushClass? {
     // One that replaces another adds none to what the device shows.
-    guard content.hasNotification || content.content(for: .allVendors) != nil,
-      options.overrideMessageID == nil
-    else { return nil }
+    options.overrideMessageID == nil ? shownClass : nil
+  }
+
+  /// The class of what devices show of it, whether that replaces another push or not; nil for none.
+  package var shownClass: PushClass? {
+    guard content.hasNotification || content.content(for: .allVendors) != nil else { return nil }
     switch options.classification {
     case nil: return .normal
     case 0: return .marketing

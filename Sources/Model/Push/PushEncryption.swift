@@ -68,7 +68,7 @@ package struct PushEncryption: Equatable, Sendable {
 
   /// Whether only one device can read it: its key's name is a point or an enciphered secret, not a key that
   /// is shared.
-  private var isForOneDevice: Bool {
+  var isForOneDevice: Bool {
     [notification, message].contains { content in
       guard let content, let bytes = Base64.decode(content.utf8) else { return false }
       return Self.name(in: bytes)?.count != 8

@@ -25,6 +25,15 @@ struct LoopPauses {
   /// Whether the thread stands still since this turn began, or did, at a reading.
   func isPaused(at reading: UInt64) -> Bool { reading > latest + Self.longestGap }
 
+  /// The thread has been at work, or has looked at nothing on purpose, until a reading: that is no pause.
+  mutating func rest(until reading: UInt64) { latest = max(latest, reading) }
+
+  /// The thread reads again at a reading what nobody has read since a moment.
+  mutating func goOn(at reading: UInt64, unreadSince moment: UInt64) {
+    rest(until: reading)
+    pause = (min(pause?.start ?? moment, moment, latest), latest)
+  }
+
   /// The clock is read, in a turn that found so many ready sockets, negative if it did not look. True if a
   /// pause has ended.
   mutating func begin(at reading: UInt64, found count: Int) -> Bool {

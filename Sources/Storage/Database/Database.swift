@@ -56,6 +56,9 @@ final class Database {
   var tagWork = TagWork()
   /// The same for values of facts.
   var factWork = TagWork()
+  /// How many registrations the open transaction has added to each app, including those of jobs that were
+  /// undone.
+  var registrationsAdded: [AppID: Int] = [:]
   /// The apps that seal their contents as the last transaction of the writer left them. The next one takes it
   /// to be so, which saves a question to PostgreSQL for each, and does not begin if it is not: other
   /// processes may change it.
@@ -219,6 +222,7 @@ final class Database {
     sealing = SealingMemory()
     tagWork = TagWork()
     factWork = TagWork()
+    registrationsAdded = [:]
     if access == .writing, let postgres {
       sealing.apps = knownSealing
       postgres.expectedSealing = knownSealing?.map(\.rawValue).sorted().map(String.init).joined(

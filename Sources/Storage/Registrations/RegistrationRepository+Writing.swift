@@ -107,7 +107,10 @@ extension RegistrationRepository<Writing> {
       .integer(new.ownToken?.service.rawValue ?? 0), new.ownToken.map { .blob($0.bytes) } ?? .null,
       .text(new.appVersion), .time(now), .integer(adoption))
     try tell(new.otherTokens, app: app, number, at: now)
-    return RegistrationOutcome(number: number, replaced: replaced.sorted { $0.number < $1.number })
+    let addedBefore = database.registrationsAdded[app] ?? 0
+    if replaced.isEmpty { database.registrationsAdded[app] = addedBefore + 1 }
+    return RegistrationOutcome(
+      number: number, replaced: replaced.sorted { $0.number < $1.number }, addedBefore: addedBefore)
   }
 
   private func tell(

@@ -9,6 +9,9 @@ package struct RegistrationOutcome: Sendable {
   package var replaced: [ReplacedRegistration]
   /// What was imported, if the device has taken that over.
   package var adopted: DeliveryRow?
+  /// How many registrations earlier jobs of the transaction have added to the app, of which memory does not
+  /// know yet.
+  package var addedBefore = 0
 }
 
 /// A registration that is gone.

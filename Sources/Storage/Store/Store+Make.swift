@@ -12,6 +12,17 @@ extension Store {
   }
 }
 
+extension Store {
+  /// Throws `.newerThanProgram`, `.olderThanProgram` or `.migrationChanged` unless a file of SQLite has
+  /// this program's schema. Changes nothing; a server may be using the file.
+  package static func expectSchema(ofFile path: String) throws(StorageError) {
+    let location = Location.sqlite(path: path)
+    let database = try location.openToRead()
+    defer { database.close() }
+    try Migrator.expectNewest(database, of: location.migrations)
+  }
+}
+
 /// A file of SQLite that appears under its name when it is whole.
 enum SQLiteFile {
   /// Makes a new database with this program's schema and what `fill` puts into it. False if another one has

@@ -211,7 +211,7 @@ final class Writer {
 
   /// Runs a job's body and undoes what it did.
   private func rehearse(_ job: WriteJob, in transaction: WriteTransaction) throws(StorageError) {
-    let (tagWork, factWork) = (database.tagWork, database.factWork)
+    let (tagWork, factWork, added) = (database.tagWork, database.factWork, database.registrationsAdded)
     try database.runLater("SAVEPOINT rehearsal")
     _ = job.run(transaction)
     // As before a savepoint of a job.
@@ -219,7 +219,7 @@ final class Writer {
     try database.run("ROLLBACK TO SAVEPOINT rehearsal")
     try database.run("RELEASE SAVEPOINT rehearsal")
     database.sealing = SealingMemory()
-    (database.tagWork, database.factWork) = (tagWork, factWork)
+    (database.tagWork, database.factWork, database.registrationsAdded) = (tagWork, factWork, added)
   }
 
   // MARK: Checkpoints

@@ -17,7 +17,14 @@ protocol Command {
 
 /// A command that a running server carries out, if there is one on the data folder: what it changes counts
 /// when it has ended.
-protocol ServedCommand: Command {}
+protocol ServedCommand: Command {
+  /// Whether the server has to look at the database afterwards.
+  static var changesDatabase: Bool { get }
+}
+
+extension ServedCommand {
+  static var changesDatabase: Bool { true }
+}
 
 /// Why the program ends without having done its work.
 struct Failure: Error {

@@ -9,7 +9,7 @@ struct MailTestCommand: Command {
     Sends a short mail to ADDRESS with the settings of "borealis serve", from flags, variables or the same configuration
     file, and prints one line of JSON when the mail server has accepted it. Otherwise the error has the server's response.
 
-      borealis mail test me@example.com --config /etc/borealis.conf
+      borealis mail test me@example.com --config /etc/borealis/borealis.conf
     """
   static let operands = ["ADDRESS"]
   /// All settings of the server, since its configuration file may hold any of them.

@@ -16,6 +16,14 @@ struct ServeCommand: Command {
   static let settings = ServeSettings.definitions
 
   static func run(_ input: Input) throws(Failure) {
+    let predecessor = try Predecessor.find()
+    do throws(Failure) { try run(input, after: predecessor) } catch {
+      predecessor?.refuse(error.message)
+      throw error
+    }
+  }
+
+  private static func run(_ input: Input, after predecessor: Predecessor?) throws(Failure) {
     let settings: ServeSettings
     do throws(Failure) { settings = try ServeSettings(input) } catch {
       // It may be what is missing.
@@ -29,20 +37,56 @@ struct ServeCommand: Command {
     var made: Server?
     try signals.endingProcess { () throws(Failure) in
       try settings.folder.create()
-      try settings.folder.lock(reading: settings.secretKeyFile)
-      made = try Server(settings, limits: limits)
+      let locks =
+        if let predecessor {
+          try predecessor.takeOffer(settings)
+        } else {
+          try settings.folder.lock(reading: settings.secretKeyFile)
+        }
+      made = try Server(
+        settings, limits: limits, takeover: Takeover(locks: locks, predecessor: predecessor))
     }
     guard let server = made else { return }
     try server.start()
     Terminal.print(server.readyLine)
     ServiceManager.ready()
     serve(server, until: signals)
+    if server.takeover.hasFollower {
+      let isPassedOn = passOn(signals, of: server)
+      server.leave()
+      // Meanwhile another one may have come.
+      if !isPassedOn { _ = passOn(signals, of: server) }
+      end(server)
+    }
     ServiceManager.stopping()
     let reason = server.lastingFailure
     server.drain()
     // Without the handlers of `exit`, which tear down what other threads still use.
     let failure = reason ?? server.lastingFailure
     if let failure { Terminal.complain("borealis: \(failure)") }
+    Terminal.flush()
+    _exit(failure == nil ? 0 : 1)
+  }
+
+  /// Whoever has told this process to stop, or to reload, does not know of the one that has its place, unless
+  /// it was told: then that one gets the signal as well. It gets the signal to stop once at most, since the
+  /// second one would end it at once. Returns whether it got that.
+  private static func passOn(_ signals: borrowing Signals, of server: Server) -> Bool {
+    while let request = signals.wait(milliseconds: 0) {
+      switch request {
+      case .stop: server.takeover.stop()
+      case .reload: if let follower = server.takeover.follower { kill(follower, SIGHUP) }
+      }
+    }
+    guard server.takeover.isStopping, !ServiceManager.isThere, let follower = server.takeover.follower
+    else { return false }
+    return kill(follower, SIGTERM) == 0
+  }
+
+  /// Another process has the server's place.
+  private static func end(_ server: Server) -> Never {
+    let failure = server.takeover.failure
+    if let failure { Terminal.complain("borealis: the new process does not serve: \(failure)") }
     Terminal.flush()
     _exit(failure == nil ? 0 : 1)
   }
@@ -70,6 +114,20 @@ struct ServeCommand: Command {
     }
   }
 
+  /// As long as another process takes the server's place, does nothing but notice signals.
+  private static func waitForTakeover(_ server: Server, _ signals: borrowing Signals) {
+    var wantsReload = false
+    while server.takeover.holdsMainThread() {
+      switch signals.wait(milliseconds: 20) {
+      case .stop: server.takeover.stop()
+      case .reload: wantsReload = true
+      case nil: break
+      }
+    }
+    guard wantsReload else { return }
+    if let follower = server.takeover.follower { kill(follower, SIGHUP) } else { server.reload() }
+  }
+
   /// The main thread's work: signals, and what is due once a second or a few times.
   private static func serve(_ server: Server, until signals: borrowing Signals) {
     var quarters = 0
@@ -80,6 +138,12 @@ struct ServeCommand: Command {
         return
       case .reload: server.reload()
       case nil:
+        waitForTakeover(server, signals)
+        if server.takeover.hasFollower { return }
+        if server.takeover.isStopping {
+          signals.restoreDefaults()
+          return
+        }
         server.flush()
         quarters += 1
         guard quarters % 4 == 0 else { continue }

@@ -22,8 +22,7 @@ final class HandshakeRejections: Sendable {
     var counters: [Refusal: Counter] = [:]
     for refusal in Refusal.allCases {
       counters[refusal] = metrics.counter(
-        "borealis_device_websocket_refusals_total", "Handshakes of WebSocket refused, by reason",
-        labels: "reason=\"\(refusal.rawValue)\"")
+        "borealis_device_websocket_refusals_total", labels: "reason=\"\(refusal.rawValue)\"")
     }
     self.counters = counters
   }

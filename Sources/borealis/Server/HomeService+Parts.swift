@@ -80,6 +80,8 @@ extension HomeService {
         throw .failed("cannot start the thread that sends to the identity provider")
       }
     }
+    var server = server
+    server.servesDocs = settings.servesDocs
     return WebConsole(
       router: router, store: store, gateway: gateway, time: time, log: settings.log,
       mail: ConsoleMail(

@@ -5,13 +5,15 @@ import Glibc
 /// The sockets of one address, one for each event loop: the kernel spreads connections over them. They are
 /// bound at once, so that a port in use is found out first of all, and listen when everything is ready.
 struct Listeners: Sendable {
+  /// The setting of the address.
+  let name: String
   /// `HOST:PORT` with the port that was bound.
   let address: String
   /// In the order of the loops.
   let descriptors: [Int32]
 
-  private let host: String
-  private let port: UInt16
+  /// What `listen` binds to; nil for sockets that listen already.
+  private let place: (host: String, port: UInt16)?
 
   private static let backlog: Int32 = 4096
 
@@ -20,6 +22,7 @@ struct Listeners: Sendable {
     let host = wanted.host.contains(":") ? "[\(wanted.host)]" : wanted.host
     let first: Int32
     let port: UInt16
+    name = setting
     do throws(Refusal) {
       // Sockets that share a port would also share it with another server's, and each would get some of the
       // connections. One that shares nothing finds out.
@@ -29,7 +32,7 @@ struct Listeners: Sendable {
       var all = [first]
       for _ in 1..<max(1, count) { all.append(try Self.open(wanted.host, port, shared: true)) }
       descriptors = all
-      (self.host, self.port) = (wanted.host, port)
+      place = (wanted.host, port)
     } catch {
       throw .failed(
         "--\(setting): cannot listen on \(host):\(wanted.port): \(SystemCalls.reason(error.number))")
@@ -37,8 +40,15 @@ struct Listeners: Sendable {
     address = "\(host):\(port)"
   }
 
+  /// Those of another process, which listen, and of which connections may wait.
+  init(name: String, listening address: String, descriptors: [Int32]) {
+    (self.name, self.address, self.descriptors) = (name, address, descriptors)
+    place = nil
+  }
+
   /// Takes connections from now on.
   func listen() throws(Failure) {
+    guard let (host, port) = place else { return }
     // Another server may have bound the port in the meantime: until one listens, sockets share it silently.
     let probe = cl_listen(host, port, 1, 0)
     guard probe >= 0 else {

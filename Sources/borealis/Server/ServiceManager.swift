@@ -7,10 +7,18 @@ enum ServiceManager {
   /// The server has begun to stop.
   static func stopping() { send("STOPPING=1") }
 
+  /// Another process of the service is its main one from now on, and answers requests.
+  static func follow(_ process: Int32) { send("MAINPID=\(process)\nREADY=1") }
+
+  /// Whether somebody is told.
+  static var isThere: Bool { path != nil }
+
+  private static var path: String? {
+    SmallFiles.variable("NOTIFY_SOCKET").flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
+  }
+
   private static func send(_ state: String) {
-    guard let path = SmallFiles.variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else {
-      return
-    }
+    guard let path else { return }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     // An @ means the NUL that abstract names begin with.

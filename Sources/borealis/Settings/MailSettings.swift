@@ -44,7 +44,8 @@ struct MailSettings: Sendable {
     server = try Self.server(settings, site: site)
   }
 
-  private static func site(_ settings: Settings) throws(Failure) -> String? {
+  /// The address in `public-url`, without a slash at the end; nil if it is not given.
+  static func site(_ settings: Settings) throws(Failure) -> String? {
     guard var url = settings.text("public-url") else { return nil }
     while url.hasSuffix("/") { url.removeLast() }
     let lower = url.lowercased()

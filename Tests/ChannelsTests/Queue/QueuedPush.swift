@@ -17,7 +17,8 @@ struct QueuedPush {
 
   /// A push to as many numbers, the first ones unless told otherwise.
   init(
-    _ id: UInt64, to count: UInt32, from start: UInt32 = 0, fallsBack: Bool = false, collapse: String? = nil
+    _ id: UInt64, to count: UInt32, from start: UInt32 = 0, leg: UInt8 = DeliveryLeg.main,
+    fallsBack: Bool = false, collapse: String? = nil
   ) {
     let row = AppRow(
       id: AppID(1), key: AppKey(high: 1, low: 1), name: "", secretHash: [], createdAt: Self.start,
@@ -29,7 +30,7 @@ struct QueuedPush {
       app: App(row, limits: PendingLimits(), at: Self.start), id: MessageID(id), targets: targets,
       push: stored, expires: Self.start.adding(seconds: 3600))
     let part = QueuedPart(
-      targets: targets, slot: TokenSlot(.apns, kind: 1), fallsBack: fallsBack,
+      leg: leg, targets: targets, slot: TokenSlot(.apns, kind: 1), fallsBack: fallsBack,
       collapse: collapse.map { Array($0.utf8) }, content: QueuedContent(Nothing()))
     parts = [part]
   }

@@ -20,9 +20,14 @@ final class OpenSSLClient {
     (self.context, self.session) = (context, session)
     SSL_set_connect_state(session)
     guard SSL_set_fd(session, descriptor) == 1, suites.map({ SSL_set_ciphersuites(session, $0) }) != 0,
-      groups.map({ SSL_ctrl(session, Int32(SSL_CTRL_SET_GROUPS_LIST), 0, strdup($0)) }) != 0,
+      groups.map({ Self.setGroups($0, of: session) }) != 0,
       fragment == 0 || SSL_set_tlsext_max_fragment_length(session, fragment) == 1
     else { throw Failed() }
+  }
+
+  private static func setGroups(_ groups: String, of session: OpaquePointer) -> Int {
+    var text = Array(groups.utf8CString)
+    return SSL_ctrl(session, Int32(SSL_CTRL_SET_GROUPS_LIST), 0, &text)
   }
 
   deinit {

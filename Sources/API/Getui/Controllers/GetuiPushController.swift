@@ -18,7 +18,7 @@ struct GetuiPushController: GetuiController {
   ) {
     attemptPush(call) { () throws(GetuiError) in
       let fields = try call.body()
-      let body = try api.read(fields, as: .app, for: app)
+      let body = try api.read(fields, of: call, as: .app, for: app)
       let target = try target(fields)
       let call = call.ignoring(fields)
       let done: @Sendable (Result<MessageID, GetuiError>) -> Void = { result in

@@ -22,7 +22,7 @@ struct SingleController: GetuiController {
   private func push(_ call: GetuiCall, _ app: App, by name: TargetName) {
     attemptPush(call) { () throws(GetuiError) in
       let fields = try call.body()
-      let body = try api.read(fields, as: .single, for: app)
+      let body = try api.read(fields, of: call, as: .single, for: app)
       let target = try Self.target(fields, by: name, in: app)
       let call = call.ignoring(fields)
       try api.send(body, to: PushTarget([target], by: name, of: app), in: app) { result in
@@ -77,7 +77,7 @@ struct SingleController: GetuiController {
   private func pushByTag(_ call: GetuiCall, _ app: App) {
     attemptPush(call) { () throws(GetuiError) in
       let fields = try call.body()
-      let body = try api.read(fields, as: .single, for: app)
+      let body = try api.read(fields, of: call, as: .single, for: app)
       guard let audience = try fields.fields("audience") else { throw .missing("audience") }
       let choices = try TaggedCID.list(audience, most: 1)
       guard let choice = choices.first else { throw .missing(audience.name(TaggedCID.key)) }
@@ -155,7 +155,7 @@ struct SingleController: GetuiController {
         let named = object["audience"]?[name.rawValue]?.array?.first?.string
         entry.target = named.flatMap { BatchEntry.canShow($0) ? $0 : nil }
         guard admission.isAdmitted[index] else { throw .callsLimited }
-        let body = try api.read(message, as: .single, for: app)
+        let body = try api.read(message, of: call, as: .single, for: app)
         guard names.insert(body.requestID).inserted else { throw GetuiError(.requestRepeated) }
         let target = try Self.target(message, by: name, in: app)
         entry.target = target

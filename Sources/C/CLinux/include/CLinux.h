@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 #include <sys/types.h>
 
 /// One readiness report of `cl_epoll_wait`: event bits and the caller's 64-bit token.
@@ -83,6 +82,13 @@ CL_REPLACEABLE ssize_t cl_read(int fd, void *buffer, size_t count);
 ssize_t cl_peek(int fd, void *buffer, size_t count);
 /// Sends without raising SIGPIPE.
 CL_REPLACEABLE ssize_t cl_send(int fd, const void *buffer, size_t count);
+/// Sends bytes over a Unix socket, and descriptors with the first of them. Descriptors have all left when one byte has.
+ssize_t cl_send_descriptors(int fd, const void *buffer, size_t count, const int *descriptors, int descriptor_count);
+/// Reads bytes from a Unix socket, and up to `CL_MOST_DESCRIPTORS` descriptors that came with them; these are closed in programs
+/// that this process starts.
+ssize_t cl_receive_descriptors(int fd, void *buffer, size_t count, int *descriptors, int *descriptor_count);
+/// What Linux takes in one message, rounded down.
+enum { CL_MOST_DESCRIPTORS = 250 };
 CL_REPLACEABLE int cl_close(int fd);
 CL_REPLACEABLE int cl_shutdown_write(int fd);
 /// Lets the close of a socket reset its connection.

@@ -34,7 +34,9 @@ extension APNsChannel {
       status.check = parts.checks.answer(credential.id)
       let doubt = parts.queues.find(app.id)?.queue.tokens.doubt(of: environment.service)
       status.doubt = doubt.map { .doubt(of: "", $0) }
-    case .unusable(let problem): status.problem = Phrase(problem: problem)
+    case .unusable(let problem):
+      status.problem = Phrase(problem: problem)
+      status.stopped = ServiceSet(environment.service)
     case .missing: status.hasCredential = false
     }
     return status

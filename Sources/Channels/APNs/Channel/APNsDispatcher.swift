@@ -356,7 +356,10 @@ final class APNsDispatcher: APNsSource {
       state.restsUntil = 0
       return state.pool
     }
-    pool?.resume()
+    guard let pool else { return }
+    pool.resume()
+    // A rest that has begun meanwhile may have paused before.
+    if state.withLock({ $0.restsUntil > 0 }) { pool.pause() }
   }
 }
 

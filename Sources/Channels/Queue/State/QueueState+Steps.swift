@@ -64,7 +64,20 @@ extension QueueState {
   var isReadingPushes: Bool { isLoading || isTakingOver || left.isReading }
 
   /// Reading has ended.
-  mutating func forgetWithdrawn() { if !isReadingPushes { withdrawn = [] } }
+  mutating func endReading() { if !isReadingPushes { (withdrawn, savedMeanwhile) = ([], []) } }
+
+  /// The ends of pushes were saved, or could not be.
+  mutating func endSaving(_ saved: [ChannelAnswers], isStored: Bool) {
+    isSaving = false
+    saving = []
+    if isStored {
+      left.stored(saved)
+      if isReadingPushes { savedMeanwhile.formUnion(saved.map(\.id)) }
+    } else {
+      finished += saved
+      isHeldUp = true
+    }
+  }
 
   /// Pushes of which devices were taken over and that may be read now. Not what is read with others anyway,
   /// and not yet what is being saved: what is stored of it is not all that is known. Called while nothing is
@@ -91,11 +104,14 @@ extension QueueState {
     _ push: ChannelPush, _ parts: [QueuedPart], results: LegOutcomes, tried: [UInt8: [RegistrationNumber]],
     at now: Timestamp
   ) -> Bool {
-    guard !isBeingSaved(push.id) else { return false }
+    guard !isBeingSaved(push.id), !savedMeanwhile.contains(push.id) else { return false }
     guard !legs(of: push.id).isEmpty else {
       add(push, parts, results: results, tried: tried, at: now)
       return true
     }
+    // An addition such as a call may have been under way alone.
+    let new = parts.filter { open[LegKey(push: push.id, leg: $0.leg)] == nil }
+    add(new, of: push, results: results, tried: tried, at: now)
     for part in parts {
       let leg = LegKey(push: push.id, leg: part.leg)
       if extend(leg, by: part.targets) { queue(leg) }

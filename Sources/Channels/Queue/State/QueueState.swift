@@ -75,6 +75,8 @@ struct QueueState: Sendable {
   var left = LeftPushes()
   /// Pushes recalled while pushes are read, which may not have seen that.
   var withdrawn: Set<MessageID> = []
+  /// Pushes whose ends were saved meanwhile: what was read of them may be older.
+  var savedMeanwhile: Set<MessageID> = []
   /// Pushes of which the channel has taken over devices, which are to be read.
   var takenOver = FIFO<MessageID>()
   var isTakingOver = false
@@ -102,6 +104,14 @@ extension QueueState {
     at now: Timestamp
   ) {
     guard legs(of: push.id).isEmpty else { return }
+    add(parts, of: push, results: results, tried: tried, at: now)
+  }
+
+  /// Adds parts of a push that are not in memory.
+  mutating func add(
+    _ parts: [QueuedPart], of push: ChannelPush, results: LegOutcomes, tried: [UInt8: [RegistrationNumber]],
+    at now: Timestamp
+  ) {
     let legs = parts.map { part in
       let new = ActivePush(
         push, part, results: results[DeliveryLeg(channel, part.leg)] ?? [:], at: now)

@@ -33,14 +33,18 @@ struct StoredPushes: Sendable {
   }
 
   /// Some of them, without those that are over by now or were recalled.
-  func find(_ ids: [MessageID], completion: @escaping @Sendable (Rows) -> Void) {
-    store.read { transaction throws(StorageError) -> [OpenChannelPush] in
-      var rows: [OpenChannelPush] = []
+  func find(
+    _ ids: [MessageID], completion: @escaping @Sendable (Result<PacedRows, StorageError>) -> Void
+  ) {
+    store.read { transaction throws(StorageError) -> PacedRows in
+      var found: PacedRows = (rows: [], pacingMinutes: [:])
       for id in ids {
         let row = try transaction.channelQueue.find(id, of: channel, app: app, triedOnce: triedOnce)
-        if let row, !row.isWithdrawn { rows.append(row) }
+        guard let row, !row.isWithdrawn else { continue }
+        found.rows.append(row)
+        found.pacingMinutes[id] = try transaction.pacedPushes.minutes(of: id)
       }
-      return rows
+      return found
     } completion: {
       completion($0)
     }

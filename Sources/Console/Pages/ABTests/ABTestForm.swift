@@ -3,7 +3,7 @@ import Core
 import Model
 
 /// What the form for an A/B test asks for. A test with more to it is edited as JSON.
-struct ABTestForm {
+struct ABTestForm: NamedForm {
   /// Title and text of a content.
   struct Line: Equatable {
     var title = "", alert = ""

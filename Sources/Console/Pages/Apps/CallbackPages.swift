@@ -85,7 +85,8 @@ struct CallbackPages: Controller {
         """
     }
     return Forms.part(
-      call(Words.partCallbacks), about: "<p>\(call(Words.callbackText))</p>",
+      call(Words.partCallbacks),
+      about: "<p>\(call(Words.callbackText)) \(call.docsLink(Words.docsOfCallbacks, "api/callbacks"))</p>",
       """
       <form method="post" action="/console/apps/\(app.key.text)/settings/callbacks">\(Forms.token(call))
       \(Forms.field(call(Words.callbackAddress), "url", type: "url", value: call.text("url") ?? setting?.url ?? "",

@@ -31,13 +31,15 @@ extension SettingsPages {
     let path = settings + "/getui"
     guard let facts else {
       return Forms.part(
-        call(Words.getui), about: "<p>\(call(Words.getuiText))</p>",
+        call(Words.getui),
+        about: "<p>\(call(Words.getuiText)) \(call.docsLink(Words.docsOfGetui, "api/getui"))</p>",
         """
         <form method="post" action="\(path)">\(Forms.token(call))<button class="plain">\(call(Words.getuiOn))</button></form>
         """)
     }
     return Forms.part(
-      call(Words.getui), about: "<p>\(call(Words.getuiText))</p>",
+      call(Words.getui),
+      about: "<p>\(call(Words.getuiText)) \(call.docsLink(Words.docsOfGetui, "api/getui"))</p>",
       """
       <dl>\(getuiNames(call, app))
       <dt>masterSecret</dt><dd>\(call(Words.getuiSecretShownOnce))</dd>

@@ -96,7 +96,9 @@ struct KeyPages: Controller {
     }
     let choices = Self.lifetimes.map { (value: String($0.days), text: call($0.phrase)) }
     return Forms.part(
-      call(Words.newKey), about: "<p>\(call(Words.keysAbout))</p>",
+      call(Words.newKey),
+      about:
+        "<p>\(call(Words.keysAbout)) \(call.docsLink(Words.docsOfKeys, "api/jpush", anchor: "api-keys"))</p>",
       """
       <form method="post" action="\(Self.path(app))">\(Forms.token(call))
       \(Forms.field(call(Words.keyName), "name", value: call.field("name"), hint: call(Words.keyNameHint),

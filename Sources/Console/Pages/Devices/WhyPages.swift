@@ -67,7 +67,7 @@ private struct WhyPage: Sendable {
       <label for="registration_id">\(call(Words.whyDevice))</label>
       <input id="registration_id" name="registration_id" type="search" required value="\(query)" aria-describedby="why-hint">
       <button>\(call(Words.whyLook))</button>
-      <p class="hint wide" id="why-hint">\(call(Words.whyText))</p>
+      <p class="hint wide" id="why-hint">\(call(Words.whyText)) \(call.docsLink(Words.docsOfWhy, "why-not-delivered"))</p>
       </form>
       \(content)
       """)

@@ -70,7 +70,7 @@ struct PlannedPages: Controller {
       return "<p class=\"quiet\">\(call(Words.nothingPlanned))</p>"
     }
     return """
-      <table><thead><tr><th>\(call(Words.nextTime))</th><th>\(call(Words.content))</th>
+      <table class="planned"><thead><tr><th>\(call(Words.nextTime))</th><th>\(call(Words.content))</th>
       <th>\(call(Words.audience))</th><th>\(call(Words.sendingTime))</th><th>\(call(Words.state))</th></tr></thead><tbody>
       \(schedules, { row(call, app, $0) })
       </tbody></table>

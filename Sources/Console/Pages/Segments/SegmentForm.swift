@@ -4,7 +4,7 @@ import Model
 
 /// What the form for a segment asks for: a name, and conditions of one level. A condition with more to it is
 /// edited as JSON.
-struct SegmentForm {
+struct SegmentForm: NamedForm {
   /// A line of the form.
   struct Line: Equatable {
     /// What it is about: a member of the API's conditions, or the name of a fact.

@@ -3,7 +3,7 @@ import Core
 import Model
 
 /// What the form for a template asks for. A template with more to it than texts is edited as JSON.
-struct TemplateForm {
+struct TemplateForm: NamedForm {
   /// The texts in a language.
   struct Line: Equatable {
     var language = "", title = "", alert = ""

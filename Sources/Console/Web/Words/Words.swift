@@ -92,6 +92,8 @@ enum Words {
   static let appNameRule = Phrase(
     "Enter a name of 1 to 100 bytes without control characters. A Chinese character counts as three.",
     "名称须为 1 到 100 字节（一个汉字占 3 字节），且不含控制字符。")
+  static let thingName = Phrase("Name", "名称")
+  static let thingNameWrong = Phrase("Enter a name of at most {} bytes.", "请输入名称，最多 {} 字节。")
   static let tooManyApps = Phrase(
     "The account already has {} apps. Delete one first.", "该账号已有 {} 个应用，请先删除一个。")
   static let emailRule = Phrase("Enter a valid email address.", "邮箱格式不正确。")
