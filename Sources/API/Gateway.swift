@@ -91,19 +91,17 @@ package final class Gateway: Sendable {
     self.allowsPage = allowsPage
     rates = Dictionary(uniqueKeysWithValues: API.allCases.map { ($0, RateLimiter()) })
     groupRates = Dictionary(uniqueKeysWithValues: API.allCases.map { ($0, RateLimiter()) })
-    accepted = metrics.counter("borealis_pushes_accepted_total", "Pushes stored and answered with 200.")
-    refused = metrics.counter("borealis_pushes_refused_total", "Push requests answered with an error.")
-    groupPushes = metrics.counter(
-      "borealis_group_pushes_total",
-      "Pushes to groups of apps stored; each is also a push of some of its apps.")
-    storedFiles = metrics.counter(
-      "borealis_files_stored_total", "Files of aliases or registration IDs stored.")
-    storedValues = metrics.counter(
-      "borealis_file_values_stored_total", "Values in the files that were stored.")
+    accepted = metrics.counter("borealis_pushes_accepted_total")
+    refused = metrics.counter("borealis_pushes_refused_total")
+    groupPushes = metrics.counter("borealis_group_pushes_total")
+    storedFiles = metrics.counter("borealis_files_stored_total")
+    storedValues = metrics.counter("borealis_file_values_stored_total")
     schedules = ScheduleRunner(router: router, rules: limits.rules, metrics: metrics, log: log)
-    abTests = ABTestRunner(router: router, rules: limits.rules, metrics: metrics)
-    limited = metrics.counter(
-      "borealis_calls_limited_total", "Calls refused because their minute's are used up.")
+    abTests = DueRunner(
+      tests: router, rules: limits.rules, ended: metrics.counter("borealis_abtest_runs_ended_total"))
+    canaries = DueRunner(
+      canaries: router, rules: limits.rules, ended: metrics.counter("borealis_canaries_ended_total"))
+    limited = metrics.counter("borealis_calls_limited_total")
     var table = RouteTable<Route>()
     for route in Self.routes {
       table.add(route.method, route.pattern, route)

@@ -24,11 +24,9 @@ final class ScheduleRunner: Sendable {
     self.router = router
     self.rules = rules
     self.log = log
-    fired = metrics.counter("borealis_schedules_fired_total", "Occurrences of schedules that made a push.")
-    missed = metrics.counter(
-      "borealis_schedules_missed_total", "Occurrences of schedules that were found too late to push.")
-    failed = metrics.counter(
-      "borealis_schedules_failed_total", "Occurrences of schedules that could not be pushed.")
+    fired = metrics.counter("borealis_schedules_fired_total")
+    missed = metrics.counter("borealis_schedules_missed_total")
+    failed = metrics.counter("borealis_schedules_failed_total")
   }
 
   /// Whether it is at work.

@@ -18,31 +18,19 @@ package final class PassthroughMetrics: Sendable {
 
   /// Registers the metrics.
   package init(_ metrics: Metrics) {
-    connections = metrics.counter("borealis_device_connections_total", "Device connections accepted")
-    webSockets = metrics.counter(
-      "borealis_device_websockets_total", "Device connections that came over WebSocket, of those accepted")
-    turnedAway = metrics.counter(
-      "borealis_device_turned_away_total", "Device connections refused because of a limit or a drain")
-    handshakeFailures = metrics.counter(
-      "borealis_device_tls_failures_total", "TLS handshakes of devices that failed")
-    logins = metrics.counter("borealis_device_logins_total", "Logins of devices that succeeded")
-    loginFailures = metrics.counter(
-      "borealis_device_login_failures_total", "Logins with an unknown registration or a wrong secret")
-    registrations = metrics.counter("borealis_device_registrations_total", "Devices registered")
-    pushFrames = metrics.counter("borealis_device_push_frames_total", "Push frames handed to connections")
-    acknowledgements = metrics.counter(
-      "borealis_device_acknowledgements_total",
-      "Acknowledgements of devices, repeated and unknown ones included")
-    slowDevices = metrics.counter(
-      "borealis_device_slow_total", "Times that a device read so slowly that its pushes had to wait")
-    overflows = metrics.counter(
-      "borealis_device_overflows_total",
-      "Times that a loop's mailbox was full, and its devices caught up from stored pushes"
-    )
-    heartbeatsMissed = metrics.counter(
-      "borealis_device_heartbeats_missed_total", "Sessions ended because the device was silent for too long")
-    protocolErrors = metrics.counter(
-      "borealis_device_protocol_errors_total", "Connections refused because of malformed or misplaced frames")
+    connections = metrics.counter("borealis_device_connections_total")
+    webSockets = metrics.counter("borealis_device_websockets_total")
+    turnedAway = metrics.counter("borealis_device_turned_away_total")
+    handshakeFailures = metrics.counter("borealis_device_tls_failures_total")
+    logins = metrics.counter("borealis_device_logins_total")
+    loginFailures = metrics.counter("borealis_device_login_failures_total")
+    registrations = metrics.counter("borealis_device_registrations_total")
+    pushFrames = metrics.counter("borealis_device_push_frames_total")
+    acknowledgements = metrics.counter("borealis_device_acknowledgements_total")
+    slowDevices = metrics.counter("borealis_device_slow_total")
+    overflows = metrics.counter("borealis_device_overflows_total")
+    heartbeatsMissed = metrics.counter("borealis_device_heartbeats_missed_total")
+    protocolErrors = metrics.counter("borealis_device_protocol_errors_total")
   }
 }
 

@@ -146,8 +146,8 @@ import Testing
 @Suite struct MetricsTests {
   @Test func prometheusText() {
     let metrics = Metrics()
-    metrics.counter("borealis_pushes_total", "Pushes.", labels: "app=\"1\"").add(3)
-    metrics.histogram("borealis_commit_seconds", "Commits.").observe(microseconds: 90)
+    metrics.counter("borealis_pushes_total", labels: "app=\"1\"").add(3)
+    metrics.histogram("borealis_commit_seconds").observe(microseconds: 90)
     let text = metrics.render()
     #expect(text.contains("# TYPE borealis_pushes_total counter\nborealis_pushes_total{app=\"1\"} 3\n"))
     #expect(text.contains("borealis_commit_seconds_bucket{le=\"0.0001\"} 1\n"))
@@ -155,10 +155,25 @@ import Testing
     #expect(text.contains("borealis_commit_seconds_count 1\n"))
   }
 
-  @Test func rowsComeAndGo() {
+  /// An app server accepts events after hours, and a request waits for up to a minute.
+  @Test func `Long durations are told apart`() {
     let metrics = Metrics()
+    let delays = metrics.histogram("borealis_callback_delay_seconds")
+    for seconds: UInt64 in [6, 45, 240, 1800, 20_000, 90_000] {
+      delays.observe(microseconds: seconds * 1_000_000)
+    }
+    let text = metrics.render()
+    for (bound, count) in [
+      ("5.0", 0), ("15.0", 1), ("60.0", 2), ("300.0", 3), ("3600.0", 4), ("86400.0", 5), ("+Inf", 6),
+    ] {
+      #expect(text.contains("borealis_callback_delay_seconds_bucket{le=\"\(bound)\"} \(count)\n"))
+    }
+  }
+
+  @Test func rowsComeAndGo() {
+    let metrics = Metrics(help: ["borealis_things": "Things."])
     let rows = Mutex([(labels: "a=\"1\"", value: 1.5), (labels: "a=\"2\"", value: -2)])
-    metrics.computed("borealis_things", "Things.", rows: { rows.withLock { $0 } })
+    metrics.computed("borealis_things", rows: { rows.withLock { $0 } })
     let head = "# HELP borealis_things Things.\n# TYPE borealis_things gauge\n"
     #expect(metrics.render() == head + "borealis_things{a=\"1\"} 1.5\nborealis_things{a=\"2\"} -2.0\n")
     rows.withLock { $0 = [] }

@@ -244,6 +244,7 @@ import Testing
     gateway.program.signal(SIGCONT)
     try gateway.program.wait(forError: "rejoining the cluster failed; retrying")
     #expect(try gateway.call("GET", "/readyz").body.contains("considered dead"))
+    #expect(try gateway.call("GET", "/metrics").body.contains("\nborealis_ready 0.0\n"))
     try world.cluster.sql("DROP TRIGGER refuse ON node", in: world.database)
     try world.waitUntilReady("b")
     let id = try world.push("next", as: app, at: "b")

@@ -145,6 +145,24 @@ final class ClusterWorld {
     return lines.first { $0.hasPrefix("home of ") }.flatMap { Int($0.split(separator: " ")[2]) } ?? -1
   }
 
+  /// Waits until nodes are the homes of as many apps, and may be given more: as long as no node has told whom
+  /// it reaches all may, and one that has not told while others have may not.
+  func waitForApps(at counts: [String: Int]) throws {
+    let isSo = try RunningProgram.eventually {
+      let untold = try cluster.sql("SELECT name FROM node WHERE reaches IS NULL", in: database)
+      return try untold.isEmpty
+        && counts.allSatisfy { name, count in
+          let page = try node(name).call("GET", "/metrics").body
+          return try page.contains("\nborealis_node_may_be_home 1") && apps(at: name) == count
+        }
+    }
+    guard !isSo else { return }
+    let states = try counts.keys.sorted().map { name in
+      try "\(name): \(node(name).call("GET", "/readyz").body) \(node(name).program.errors.suffix(2000))"
+    }
+    throw RunningProgram.Failure(description: "not the homes of \(counts): \(states)")
+  }
+
   /// Waits until one of the nodes is the home; its name.
   func home() throws -> String {
     var found: String?

@@ -33,7 +33,8 @@ import Testing
       "reseal",
       "app rotate", "app retire",
       "app delete", "app plan", "app allow", "account create", "account list", "account rotate",
-      "account disable", "account enable", "plan set", "plan list", "privacy", "mail test", "import",
+      "account disable", "account enable", "plan set", "plan list", "privacy", "metrics list",
+      "metrics rules", "metrics dashboard", "mail test", "import",
       "backup", "copy", "check", "device",
       "health", "version",
     ]

@@ -12,11 +12,16 @@ import Testing
 
   @Test func `A server that works is healthy, one that stops or is gone is not`() throws {
     let server = try TestServer(data: folder.path + "/data", ["--drain-delay", "10m"])
+    func isReady() throws -> Bool {
+      try server.call("GET", "/metrics").body.contains("\nborealis_ready 1.0\n")
+    }
+    #expect(try isReady())
     let working = try health(server.http)
     #expect(working.status == 0)
     #expect(working.output == "{\"ready\":true}\n")
     server.program.signal(SIGTERM)
     while try server.call("GET", "/readyz").status != 503 {}
+    #expect(try !isReady())
     let stopping = try health(server.http)
     #expect(stopping.status == 1)
     #expect(stopping.errors == "borealis: \(server.http) is not ready (status 503: draining)\n")

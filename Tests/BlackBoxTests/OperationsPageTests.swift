@@ -33,25 +33,6 @@ import Testing
     #expect(Self.rows("--").map(String.init) == expected)
   }
 
-  @Test func `The table of metrics is what the server gives`() throws {
-    let server = try TestServer(data: folder.path + "/data", ["--http-tls", "127.0.0.1:0"])
-    let world = try ClusterWorld(["a"], arguments: ["--http-tls", "127.0.0.1:0"])
-    func metrics(of server: TestServer) throws -> [[Substring]] {
-      try server.call("GET", "/metrics").body.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
-        .map { $0.split(separator: " ") }
-    }
-    // A node has some that a server alone has not, and lacks none.
-    let given = try metrics(of: world.node("a"))
-    #expect(try Set(metrics(of: server)).isStrictSubset(of: Set(given)))
-    let explained = (Self.rows("borealis_") + Self.rows("process_")).map { $0.split(separator: "`")[1] }
-    #expect(Set(explained) == Set(given.map { $0[2] }))
-    #expect(Set(explained).count == explained.count)
-    for metric in given {
-      let isCounted = metric[2].hasSuffix("_total")
-      #expect(isCounted == (metric[3] == "counter"), "\(metric[2])")
-    }
-  }
-
   @Test func `The files in the data folder are those of the page`() throws {
     let data = folder.path + "/data"
     let server = try TestServer(data: data, ["--http-tls", "127.0.0.1:0"])

@@ -32,9 +32,11 @@ public final class Gauge: Sendable {
 /// Durations in fixed buckets, in seconds when exported (Prometheus' convention). Safe to use from any
 /// thread.
 public final class Histogram: Sendable {
-  /// Upper bounds in microseconds; a last bucket without bound follows.
+  /// Upper bounds in microseconds; a last bucket without bound follows. The longest are those of events that
+  /// an app server accepts after it was away: for up to a day.
   public static let bounds: [UInt64] = [
     50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000,
+    15_000_000, 60_000_000, 300_000_000, 3_600_000_000, 86_400_000_000,
   ]
 
   private let buckets: [Counter]
@@ -74,55 +76,55 @@ public final class Metrics: Sendable {
 
   private struct Entry: Sendable {
     let name: String
-    let help: String
     let labels: String
     let value: Value
   }
 
+  private let help: [String: String]
   private let entries = Mutex<[Entry]>([])
 
-  /// Starts empty.
-  public init() {}
+  /// Starts empty. `help` has texts without line breaks by the names of metrics.
+  public init(help: [String: String] = [:]) { self.help = help }
 
   /// Registers a counter; the name ends in `_total`. `labels` is Prometheus' text between the braces.
-  public func counter(_ name: String, _ help: String, labels: String = "") -> Counter {
+  public func counter(_ name: String, labels: String = "") -> Counter {
     let counter = Counter()
-    register(Entry(name: name, help: help, labels: labels, value: .counter(counter)))
+    register(Entry(name: name, labels: labels, value: .counter(counter)))
     return counter
   }
 
   /// Registers a gauge.
-  public func gauge(_ name: String, _ help: String, labels: String = "") -> Gauge {
+  public func gauge(_ name: String, labels: String = "") -> Gauge {
     let gauge = Gauge()
-    register(Entry(name: name, help: help, labels: labels, value: .gauge(gauge)))
+    register(Entry(name: name, labels: labels, value: .gauge(gauge)))
     return gauge
   }
 
   /// Registers a histogram of durations; the name ends in `_seconds`.
-  public func histogram(_ name: String, _ help: String, labels: String = "") -> Histogram {
+  public func histogram(_ name: String, labels: String = "") -> Histogram {
     let histogram = Histogram()
-    register(Entry(name: name, help: help, labels: labels, value: .histogram(histogram)))
+    register(Entry(name: name, labels: labels, value: .histogram(histogram)))
     return histogram
   }
 
   /// Registers a gauge, or a counter that somebody else keeps, whose value is asked for when the metrics are
   /// read; it must answer fast, on any thread.
   public func computed(
-    _ name: String, _ help: String, labels: String = "", isCounter: Bool = false,
+    _ name: String, labels: String = "", isCounter: Bool = false,
     _ value: @escaping @Sendable () -> Double
   ) {
     register(
-      Entry(name: name, help: help, labels: labels, value: .computed(value, isCounter: isCounter)))
+      Entry(name: name, labels: labels, value: .computed(value, isCounter: isCounter)))
   }
 
   /// Registers a gauge or a counter for things that come and go: a value for each, with Prometheus' text
   /// between the braces, asked for when the metrics are read. The answer must come fast, on any thread, and
   /// hold no labels twice.
   public func computed(
-    _ name: String, _ help: String, isCounter: Bool = false,
+    _ name: String, isCounter: Bool = false,
     rows: @escaping @Sendable () -> [(labels: String, value: Double)]
   ) {
-    register(Entry(name: name, help: help, labels: "", value: .rows(rows, isCounter: isCounter)))
+    register(Entry(name: name, labels: "", value: .rows(rows, isCounter: isCounter)))
   }
 
   private func register(_ entry: Entry) { entries.withLock { $0.append(entry) } }
@@ -135,7 +137,8 @@ public final class Metrics: Sendable {
     var last = ""
     for entry in sorted {
       if entry.name != last {
-        text += "# HELP \(entry.name) \(entry.help)\n# TYPE \(entry.name) \(kind(entry.value))\n"
+        if let help = help[entry.name] { text += "# HELP \(entry.name) \(help)\n" }
+        text += "# TYPE \(entry.name) \(kind(entry.value))\n"
         last = entry.name
       }
       let suffix = entry.labels.isEmpty ? "" : "{\(entry.labels)}"

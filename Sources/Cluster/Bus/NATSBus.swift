@@ -43,8 +43,8 @@ package final class NATSBus: Bus {
     self.cluster = cluster
     self.incarnation = incarnation
     inbox = BusMailbox(wake: wake)
-    disconnections = metrics.counter("disconnections_total", "")
-    errors = metrics.counter("errors_total", "")
+    disconnections = metrics.counter("disconnections_total")
+    errors = metrics.counter("errors_total")
     try SystemThread.start("bus") { [self] in
       run()
       nats_ReleaseThreadMemory()

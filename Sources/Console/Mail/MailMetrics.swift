@@ -9,9 +9,9 @@ package struct MailMetrics: Sendable {
 
   /// Registers them.
   package init(_ metrics: Metrics) {
-    sent = metrics.counter("borealis_mail_sent_total", "Mails that the mail server accepted.")
-    failed = metrics.counter("borealis_mail_failures_total", "Attempts to send mail that failed.")
-    givenUp = metrics.counter("borealis_mail_given_up_total", "Mails that are not tried any more.")
-    waiting = metrics.gauge("borealis_mail_waiting", "Mails that wait to be sent, those in the database.")
+    sent = metrics.counter("borealis_mail_sent_total")
+    failed = metrics.counter("borealis_mail_failures_total")
+    givenUp = metrics.counter("borealis_mail_given_up_total")
+    waiting = metrics.gauge("borealis_mail_waiting")
   }
 }

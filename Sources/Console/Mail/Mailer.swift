@@ -167,8 +167,9 @@ package final class Mailer: Sendable {
     }
   }
 
-  /// Called once a second.
-  package func tick() {
+  /// Called once a second. While another process sends the mail of the database, `isOthers`, it counts none.
+  package func tick(isOthers: Bool) {
+    guard !isOthers else { return metrics.waiting.set(0) }
     if ticks.add(1, ordering: .relaxed).oldValue % Self.sweepTicks == 0 { sweep() }
     look()
   }
@@ -198,7 +199,7 @@ package final class Mailer: Sendable {
       var due: [MailRow] = []
       if case .success(let (rows, waiting)) = result {
         due = rows
-        metrics.waiting.set(Int64(waiting))
+        metrics.waiting.set(isClosed ? 0 : Int64(waiting))
       }
       let rows = due
       let isTaken = work.run { [self] in
@@ -219,8 +220,11 @@ package final class Mailer: Sendable {
     if isWanted { look { for one in waiting { one() } } }
   }
 
-  /// Begins no more mails.
-  package func stop() { state.withLock { $0.isClosed = true } }
+  /// Begins no more mails, and counts none.
+  package func stop() {
+    state.withLock { $0.isClosed = true }
+    metrics.waiting.set(0)
+  }
 
   /// Begins no more mails, and waits until the one under way is sent and noted, or until a moment of the
   /// clock that never jumps, in nanoseconds. False if it is not: then it may come twice.

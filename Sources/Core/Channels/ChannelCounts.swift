@@ -19,13 +19,8 @@ package final class ChannelCounts: DeliveryObserver {
     channels = router.channels
     apps = router.apps
     router.journal.add(self)
-    metrics.computed(
-      "borealis_channel_targets_total", "Targets by channel and outcome", isCounter: true
-    ) { [unowned self] in values }
-    metrics.computed(
-      "borealis_channel_reachable",
-      "Whether the latest connection to a channel's service was good; absent until one was tried"
-    ) { [unowned self] in reachability }
+    metrics.computed("borealis_channel_targets_total", isCounter: true) { [unowned self] in values }
+    metrics.computed("borealis_channel_reachable") { [unowned self] in reachability }
   }
 
   private var values: [(labels: String, value: Double)] {

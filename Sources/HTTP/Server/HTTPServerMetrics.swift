@@ -14,26 +14,16 @@ package final class HTTPServerMetrics: Sendable {
 
   /// Registers the metrics, under names that begin with `borealis_http_`.
   package init(in metrics: Metrics = Metrics()) {
-    connections = metrics.gauge("borealis_http_connections", "Open HTTP connections.")
-    refusedConnections = metrics.counter(
-      "borealis_http_refused_connections_total", "HTTP connections closed at once: too many, or a drain.")
-    evictedConnections = metrics.counter(
-      "borealis_http_evicted_connections_total", "Silent HTTP connections closed to make room for others.")
-    failedHandshakes = metrics.counter(
-      "borealis_http_failed_handshakes_total", "HTTP connections lost during the TLS handshake.")
-    refusedRequests = metrics.counter(
-      "borealis_http_refused_requests_total", "HTTP requests malformed, over a limit, cut short or too slow.")
-    lostAnswers = metrics.counter(
-      "borealis_http_lost_answers_total", "Answers to a connection that was gone, or to an answered request.")
-    unansweredRequests = metrics.counter(
-      "borealis_http_unanswered_requests_total",
-      "HTTP requests that got 503 since the server had no answer in time.")
-    seconds = metrics.histogram(
-      "borealis_http_request_seconds", "From the complete HTTP request to its answer.")
+    connections = metrics.gauge("borealis_http_connections")
+    refusedConnections = metrics.counter("borealis_http_refused_connections_total")
+    evictedConnections = metrics.counter("borealis_http_evicted_connections_total")
+    failedHandshakes = metrics.counter("borealis_http_failed_handshakes_total")
+    refusedRequests = metrics.counter("borealis_http_refused_requests_total")
+    lostAnswers = metrics.counter("borealis_http_lost_answers_total")
+    unansweredRequests = metrics.counter("borealis_http_unanswered_requests_total")
+    seconds = metrics.histogram("borealis_http_request_seconds")
     requests = (1...5).map { first in
-      metrics.counter(
-        "borealis_http_requests_total", "Answered HTTP requests by class of status.",
-        labels: "class=\"\(first)xx\"")
+      metrics.counter("borealis_http_requests_total", labels: "class=\"\(first)xx\"")
     }
   }
 

@@ -13,34 +13,40 @@ import Synchronization
 /// A process: its listeners, its event loops and their devices, for life; and what serves requests, which is
 /// its own as long as it is the home of apps, and another node's otherwise.
 final class Server: Sendable {
-  private let settings: ServeSettings
-  private let handles: [LoopHandle]
-  private let orders: [Mailbox<LoopServices.Order>]
-  private let parts: ServerParts
-  private let addresses: [(name: String, listeners: Listeners)]
-  private let isReady: ReadyFlag
+  let settings: ServeSettings
+  let handles: [LoopHandle]
+  let orders: [Mailbox<LoopServices.Order>]
+  let parts: ServerParts
+  let addresses: [Listeners]
+  let isReady: ReadyFlag
   private let freed = FreedMemory()
   /// Nil while another node is the home, or nobody.
-  private let home: Mutex<HomeService?>
+  let home: Mutex<HomeService?>
   /// Nil for a process that is alone.
   let cluster: ClusterService?
   private let nodeHost: NodeHost?
   /// Nil for a database in PostgreSQL.
-  private let database: OpenDatabase?
-  private let commands: CommandServer?
+  let database: Mutex<OpenDatabase?>
+  let commands: CommandServer?
+  /// The processes before and after this one.
+  let takeover: Takeover
 
   /// Binds the addresses. A process that is alone opens the database and reads it into memory; a node gets
-  /// its place in the cluster. `channels` makes more ways to devices than the usual ones.
+  /// its place in the cluster. One that takes another's place waits for that to let go of the database.
+  /// `channels` makes more ways to devices than the usual ones.
   init(
-    _ wanted: ServeSettings, limits: ConnectionLimits,
+    _ wanted: ServeSettings, limits: ConnectionLimits, takeover: Takeover = Takeover(),
     channels: (Router, Store) -> [any ServiceChannel] = { _, _ in [] }
   ) throws(Failure) {
     let certificates = wanted.usesTLS ? try Certificates(wanted) : nil
-    addresses = try Self.bind(wanted)
-    let settings = wanted.listening(on: addresses.map { ($0.name, $0.listeners.address) })
+    self.takeover = takeover
+    let inherited = takeover.predecessor?.listeners
+    let addresses = if let inherited { inherited } else { try Self.bind(wanted) }
+    self.addresses = addresses
+    let settings = wanted.listening(on: addresses)
     self.settings = settings
     let time = SystemTime()
-    let metrics = Metrics()
+    let metrics = Metrics(help: MetricList.help)
     let serverMetrics = ServerMetrics(metrics)
     let isReady = ReadyFlag()
     self.isReady = isReady
@@ -49,44 +55,61 @@ final class Server: Sendable {
     orders = handles.map { Mailbox(of: $0) }
     let channel = PassthroughChannel(loops: handles)
     let httpMemory = HTTPMemory(bytes: limits.httpBytes)
-    let homes: @Sendable (Int) -> any AppHome
     if let options = settings.cluster {
-      let address = addresses.first { $0.name == "node" }?.listeners.address ?? ""
-      let host = NodeHost(settings, metrics, serverMetrics, time, ready: isReady)
+      let address = addresses.first { $0.name == "node" }?.address ?? ""
+      let host = NodeHost(settings, metrics, serverMetrics, time, tracer, ready: isReady)
       nodeHost = host
       let cluster = try Self.cluster(
         settings.configuration(of: options, address: address, loops: handles.count), host, channel,
         settings.forwarder(tls: options.tls, limits, memory: httpMemory, metrics), metrics, time)
       self.cluster = cluster
-      (database, commands) = (nil, nil)
+      commands = nil
+      database = Mutex(nil)
       home = Mutex(nil)
-      homes = { cluster.link.home(ofLoop: $0) }
     } else {
       (cluster, nodeHost) = (nil, nil)
-      commands = Self.commands(settings)
-      let (store, _) = try HomeService.openStore(settings, serverMetrics)
-      database = settings.folder.holdsDatabase ? OpenDatabase(settings.folder.file) : nil
-      let router = try HomeService.load(settings, store, time)
-      router.add(channel)
-      let service = try HomeService(
-        settings, store, router, loop: handles.count, metrics: metrics, time: time,
-        obstacle: { isReady.value ? nil : "draining" }, server: serverMetrics.console(), channels: channels)
+      commands = Self.commands(settings, listening: takeover.predecessor?.commandSocket)
+      let opening = HomeOpening(
+        settings: settings, channel: channel, metrics: metrics, serverMetrics: serverMetrics, time: time,
+        isReady: isReady, tracer: tracer)
+      let (service, file) = try Self.open(opening, channels, after: takeover)
       home = Mutex(service)
-      let local = LocalHome(router)
-      homes = { _ in local }
+      database = Mutex(file)
     }
-    ServerMetrics.compute(metrics, certificates: certificates)
     let proxies = TrustedProxies(settings.trustedProxies)
     parts = ServerParts(
-      home: homes, channel: channel,
+      channel: channel,
       deviceUpgrades: DeviceUpgradeHandler(
         origins: settings.deviceOrigins, proxies: proxies,
         rejections: HandshakeRejections(metrics, time: time, log: settings.log)), proxies: proxies,
       unknownClients: UnknownClients(time: time, log: settings.log), deviceProxies: settings.deviceProxies,
       peers: settings.peerGuard(limits), httpPeers: settings.httpPeers(limits), httpMemory: httpMemory,
-      metrics: serverMetrics, deviceLimits: settings.deviceLimits(limits),
+      metrics: serverMetrics, tracer: tracer, deviceLimits: settings.deviceLimits(limits),
       httpLimits: settings.httpLimits(limits), certificates: certificates, cluster: cluster, time: time,
       log: settings.log)
+    ServerMetrics.compute(metrics, certificates: certificates) { [weak self] in
+      guard let self else { return "stopping" }
+      return obstacle
+    }
+  }
+
+  /// Why this process is not ready, nil if it is.
+  private var obstacle: String? {
+    if let cluster { return cluster.obstacle }
+    guard let service = home.withLock({ $0 }) else { return "draining" }
+    return service.obstacle
+  }
+
+  /// Reads the database as soon as no other process has it.
+  private static func open(
+    _ opening: HomeOpening, _ channels: (Router, Store) -> [any ServiceChannel], after takeover: Takeover
+  ) throws(Failure) -> (HomeService, OpenDatabase?) {
+    try takeover.predecessor?.awaitSessions()
+    UpgradeStep.newPassed.reach()
+    let start = opening.time.monotonic()
+    let opened = try opening.open(channels)
+    takeover.note(opening, readingTime: opening.time.monotonic() &- start)
+    return opened
   }
 
   /// Makes this process a node.
@@ -102,13 +125,20 @@ final class Server: Sendable {
     }
   }
 
-  private var log: Log { settings.log }
+  var log: Log { settings.log }
 
   /// Listens for commands. Without them the server works as well: they open the database then.
-  private static func commands(_ settings: ServeSettings) -> CommandServer? {
+  private static func commands(_ settings: ServeSettings, listening socket: Int32?) -> CommandServer? {
     guard settings.folder.holdsDatabase else { return nil }
-    do throws(Failure) { return try CommandServer(settings.folder, log: settings.log) } catch {
+    do throws(Failure) {
+      return try CommandServer(settings.folder, listening: socket, log: settings.log)
+    } catch {
       settings.log.warning("cannot listen for commands", ["reason": .text(error.message)])
+      // Without a listener commands open the database; on one that nobody reads they would wait.
+      if let socket {
+        close(socket)
+        CommandAddress(in: settings.folder).remove()
+      }
       return nil
     }
   }
@@ -123,16 +153,10 @@ final class Server: Sendable {
     }
   }
 
-  private static func bind(
-    _ settings: ServeSettings
-  ) throws(Failure) -> [(name: String, listeners: Listeners)] {
-    var bound: [(name: String, listeners: Listeners)] = []
-    for (name, address) in [
-      ("http", settings.http), ("http-tls", settings.httpTLS), ("device", settings.device),
-      ("device-plain", settings.devicePlain), ("node", settings.cluster?.address),
-    ] {
-      guard let address else { continue }
-      bound.append((name, try Listeners(address, setting: name, count: settings.loops)))
+  private static func bind(_ settings: ServeSettings) throws(Failure) -> [Listeners] {
+    var bound: [Listeners] = []
+    for (name, address) in settings.addresses {
+      bound.append(try Listeners(address, setting: name, count: settings.loops))
     }
     return bound
   }
@@ -143,11 +167,15 @@ final class Server: Sendable {
   /// then on, and becomes the home if the cluster has none.
   func start() throws(Failure) {
     let service = home.withLock { $0 }
-    try service?.start()
-    for (_, listeners) in addresses { try listeners.listen() }
+    let predecessor = takeover.predecessor
+    // What takes part outside begins when nobody else does so any more.
+    if predecessor == nil { try service?.start() }
+    for listeners in addresses { try listeners.listen() }
     try LoopStart.run { [self] started, failed throws(SystemError) in
       for handle in handles {
         let sockets = sockets(of: handle.index)
+        let deviceHome: (any AppHome)? = cluster?.link.home(ofLoop: handle.index) ?? service?.deviceHome
+        guard let deviceHome else { throw SystemError(call: "start a loop", number: EINVAL) }
         try handle.start { [self] loop throws(SystemError) in
           _ = try LoopServices(
             loop: loop, parts: parts, sockets: sockets, orders: orders[handle.index], home: service)
@@ -158,6 +186,7 @@ final class Server: Sendable {
       }
       return handles.count
     }
+    if let predecessor, let service { try takeOver(from: predecessor, service) }
     isReady.value = true
     if let service {
       log.info(
@@ -172,10 +201,8 @@ final class Server: Sendable {
       warnOfNewCertificate(service)
       logConsole(service)
     }
-    if let service {
-      try commands?.start(
-        ServedStore(store: service.store, keys: settings.secretKeyFile) { service.learnChanges() })
-    }
+    if let service { try commands?.start(served(service)) }
+    predecessor?.noteServing()
     nodeHost?.attach(self)
     do throws(NodeFailure) { try cluster?.start() } catch { throw Failure(error) }
   }
@@ -199,8 +226,8 @@ final class Server: Sendable {
 
   /// Logs the console's address and, as long as there is no user, the setup link.
   func logConsole(_ service: HomeService) {
-    guard let (name, listeners) = addresses.first(where: { $0.name.hasPrefix("http") }) else { return }
-    let origin = settings.mail.site ?? "\(name == "http" ? "http" : "https")://\(listeners.address)"
+    guard let http = addresses.first(where: { $0.name.hasPrefix("http") }) else { return }
+    let origin = settings.mail.site ?? "\(http.name == "http" ? "http" : "https")://\(http.address)"
     Task { [log, console = service.console] in
       await console.checkSettings()
       if let path = await console.prepareSetup() {
@@ -238,7 +265,7 @@ final class Server: Sendable {
   }
 
   private func sockets(of loop: Int) -> LoopSockets {
-    func find(_ name: String) -> Int32? { addresses.first { $0.name == name }?.listeners.descriptors[loop] }
+    func find(_ name: String) -> Int32? { addresses.first { $0.name == name }?.descriptors[loop] }
     return LoopSockets(
       http: find("http"), httpTLS: find("http-tls"), device: find("device"),
       devicePlain: find("device-plain"), node: find("node"))
@@ -250,10 +277,8 @@ final class Server: Sendable {
     line.set("event", "ready")
     line.set("version", .string(Program.version))
     line.set("pid", .number(JSONNumber(getpid())))
-    for (name, listeners) in addresses {
-      line.set(
-        name == "device-plain" ? "device_plain" : name == "http-tls" ? "http_tls" : name,
-        .string(listeners.address))
+    for one in addresses {
+      line.set(String(one.name.map { $0 == "-" ? "_" : $0 }), .string(one.address))
     }
     if let certificates = parts.certificates {
       line.set("certificate", .string(certificates.certificatePath))
@@ -268,7 +293,7 @@ final class Server: Sendable {
 
   /// The work of once a second.
   func tick() {
-    if let file = database?.lostFile { endAtOnce(without: file) }
+    if let file = database.withLock({ $0?.lostFile }) { endAtOnce(without: file) }
     home.withLock { $0 }?.tick()
     cluster?.tick(devices: parts.metrics.deviceConnections.value)
     freed.look(connections: parts.metrics.connections, http: parts.httpMemory)
@@ -329,8 +354,12 @@ final class Server: Sendable {
     let isComplete = orders.allSatisfy { _ in done.wait(until: deadline) }
     if !isComplete { log.warning("closed connections that took too long to finish") }
     cluster?.endHomes()
-    service?.finish(until: deadline)
+    // This node may have become a home since: what that has not stored yet must not be lost.
+    let last = home.withLock { $0 }
+    if last !== service { last?.endWaiting() }
+    last?.finish(until: deadline)
     cluster?.close()
+    sendLastSpans()
     log.info("stopped")
   }
 
@@ -378,7 +407,7 @@ final class Server: Sendable {
   }
 
   /// On the clock that never jumps, in nanoseconds.
-  private func moment(afterSeconds seconds: Int) -> UInt64 {
+  func moment(afterSeconds seconds: Int) -> UInt64 {
     parts.time.monotonic() &+ UInt64(clamping: seconds) * 1_000_000_000
   }
 

@@ -15,6 +15,7 @@ struct ServerMetrics: Sendable {
   let devices: PassthroughMetrics
   let deviceConnections: Gauge
   let proxyFailures: Counter
+  let spans: SpanMetrics
   /// Connections of all kinds.
   var connections: Int { http.openConnections + Int(clamping: deviceConnections.value) }
   private let startedAt = SystemTime().now()
@@ -25,14 +26,12 @@ struct ServerMetrics: Sendable {
   init(_ metrics: Metrics) {
     http = HTTPServerMetrics(in: metrics)
     devices = PassthroughMetrics(metrics)
-    deviceConnections = metrics.gauge("borealis_device_open_connections", "Device connections now")
-    proxyFailures = metrics.counter(
-      "borealis_device_proxy_failures_total",
-      "Device connections of balancers that did not begin with a header of the PROXY protocol")
-    commits = metrics.counter("borealis_commits_total", "Transactions committed")
-    committedJobs = metrics.counter(
-      "borealis_committed_jobs_total", "Changes in these transactions; their ratio is the batch size")
-    commitSeconds = metrics.histogram("borealis_commit_seconds", "Time of a transaction, its sync included")
+    deviceConnections = metrics.gauge("borealis_device_open_connections")
+    proxyFailures = metrics.counter("borealis_device_proxy_failures_total")
+    spans = SpanMetrics(metrics)
+    commits = metrics.counter("borealis_commits_total")
+    committedJobs = metrics.counter("borealis_committed_jobs_total")
+    commitSeconds = metrics.histogram("borealis_commit_seconds")
   }
 
   /// What the console says of this process.
@@ -53,74 +52,69 @@ struct ServerMetrics: Sendable {
 
   /// Registers metrics of a home that are computed only when they are read.
   static func compute(_ metrics: Metrics, store: Store, router: Router) {
-    metrics.computed(
-      "borealis_commits_failed_total", "Transactions that failed, as on a full disk", isCounter: true
-    ) { Double(store.statistics.failedCommits) }
-    metrics.computed("borealis_write_queue_jobs", "Changes that wait to be written") {
+    metrics.computed("borealis_commits_failed_total", isCounter: true) {
+      Double(store.statistics.failedCommits)
+    }
+    metrics.computed("borealis_write_queue_jobs") {
       Double(store.statistics.waiting)
     }
-    metrics.computed(
-      "borealis_acknowledgements_unstored_seconds",
-      "For how long the oldest acknowledgement of a device is not in the database"
-    ) { router.deliveries.unstoredSeconds }
-    metrics.computed("borealis_devices_online", "Devices that are logged in") {
+    metrics.computed("borealis_acknowledgements_unstored_seconds") { router.deliveries.unstoredSeconds }
+    metrics.computed("borealis_devices_online") {
       Double(router.apps.all.reduce(0) { $0 + $1.directory.onlineCount })
     }
-    metrics.computed("borealis_registrations", "Registrations that are not replaced") {
+    metrics.computed("borealis_registrations") {
       Double(router.apps.all.reduce(0) { $0 + $1.directory.registrationCount })
     }
-    metrics.computed("borealis_pushes_waiting_for_speed", "Pushes that wait for their plan's speed limit") {
+    metrics.computed("borealis_pushes_waiting_for_speed") {
       Double(router.pushesWaitingForSpeed)
     }
-    metrics.computed("borealis_pushes_spreading", "Pushes in paced delivery") {
+    metrics.computed("borealis_pushes_spreading") {
       Double(router.apps.all.reduce(0) { $0 + $1.directory.pacedPushCount })
     }
-    metrics.computed(
-      "borealis_request_log_dropped_total", "Calls that found no place in the log of requests",
-      isCounter: true
-    ) { Double(router.requestLog.dropped) }
-    metrics.computed("borealis_apps", "Apps in memory") { Double(router.apps.all.count) }
+    metrics.computed("borealis_request_log_dropped_total", isCounter: true) {
+      Double(router.requestLog.dropped)
+    }
+    metrics.computed("borealis_apps") { Double(router.apps.all.count) }
     let audit = router.audit
-    metrics.computed("borealis_push_targets", "Targets of all kept pushes by outcome") {
+    metrics.computed("borealis_push_targets") {
       let totals = audit.totals
       return [
         ("delivered", totals.delivered), ("expired", totals.expired), ("failed", totals.failed),
         ("pending", totals.pending), ("recalled", totals.recalled),
       ].map { (labels: "end=\"\($0.0)\"", value: Double($0.1)) }
     }
-    metrics.computed(
-      "borealis_push_targets_unaccounted", "Targets of kept pushes that nothing accounts for; must be 0"
-    ) { Double(audit.totals.unaccounted) }
+    metrics.computed("borealis_push_targets_unaccounted") { Double(audit.totals.unaccounted) }
   }
 
-  /// Registers metrics of a process that are computed only when they are read.
-  static func compute(_ metrics: Metrics, certificates: Certificates?) {
-    metrics.computed(
-      "borealis_build_info", "1, with the version", labels: "version=\"\(Program.version)\""
-    ) { 1 }
+  /// Registers metrics of a process that are computed only when they are read. `obstacle` returns why it is
+  /// not ready, nil if it is.
+  static func compute(
+    _ metrics: Metrics, certificates: Certificates?, obstacle: @escaping @Sendable () -> String?
+  ) {
+    metrics.computed("borealis_ready") { obstacle() == nil ? 1 : 0 }
+    metrics.computed("borealis_build_info", labels: "version=\"\(Program.version)\"") { 1 }
     if let certificates {
-      metrics.computed("borealis_certificate_end_timestamp_seconds", "When the TLS certificate expires") {
+      metrics.computed("borealis_certificate_end_timestamp_seconds") {
         Double(certificates.info.notAfter.milliseconds) / 1000
       }
     }
-    metrics.computed(
-      "borealis_log_lines_dropped_total", "Log lines that nobody read in time, or that could not be written",
-      isCounter: true
-    ) { Double(OutputQueue.standardError.droppedLines) }
+    metrics.computed("borealis_log_lines_dropped_total", isCounter: true) {
+      Double(OutputQueue.standardError.droppedLines)
+    }
     process(metrics)
   }
 
   /// The names that Prometheus' own client libraries use.
   private static func process(_ metrics: Metrics) {
     let start = Double(cl_wall_ms()) / 1000
-    metrics.computed("process_start_time_seconds", "When the server started") { start }
-    metrics.computed("process_resident_memory_bytes", "Memory in use") { Double(cl_resident_bytes()) }
-    metrics.computed("process_open_fds", "Open files and connections") { Double(openDescriptors()) }
-    metrics.computed("process_max_fds", "Limit of open files and connections") {
+    metrics.computed("process_start_time_seconds") { start }
+    metrics.computed("process_resident_memory_bytes") { Double(cl_resident_bytes()) }
+    metrics.computed("process_open_fds") { Double(openDescriptors()) }
+    metrics.computed("process_max_fds") {
       var granted: UInt64 = 0
       return cl_set_nofile_limit(0, &granted) < 0 ? 0 : Double(granted)
     }
-    metrics.computed("process_cpu_seconds_total", "Processor time used", isCounter: true) {
+    metrics.computed("process_cpu_seconds_total", isCounter: true) {
       var used = timespec()
       clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used)
       return Double(used.tv_sec) + Double(used.tv_nsec) / 1e9

@@ -168,7 +168,7 @@ final class TestFront: Sendable {
   private let handle: LoopHandle
   private let local = Local()
   /// How often it was looked up which app a request names.
-  let lookups = Metrics().counter("lookups", "How often a request was read for its app.")
+  let lookups = Metrics().counter("lookups")
 
   /// The handler of this process itself.
   private final class Local: Sendable {

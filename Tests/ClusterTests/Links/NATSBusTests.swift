@@ -256,7 +256,7 @@ import Testing
     ] as [(String, [BusEvent])])
   func `What libnats says is told in order`(calls: String, told: [BusEvent]) {
     let inbox = BusMailbox {}
-    let counter = Metrics().counter("disconnections_total", "")
+    let counter = Metrics().counter("disconnections_total")
     let observer = NATSConnection.Observer(inbox, disconnections: counter, errors: counter) {}
     for call in calls { call == "b" ? observer.began() : observer.disconnected() }
     #expect(inbox.take().events == told)

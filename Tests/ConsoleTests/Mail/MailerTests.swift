@@ -159,6 +159,22 @@ extension Mailer {
     #expect(try await world.waiting() == 0)
   }
 
+  /// The sum over all nodes is what waits.
+  @Test func `Mail is counted only where it is sent`() async throws {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    for name in ["a@x.y", "b@x.y"] { try await world.add(name) }
+    await mailer.round()
+    #expect(world.metrics.waiting.value == 2)
+    for name in ["c@x.y", "d@x.y", "e@x.y"] { try await world.add(name) }
+    mailer.tick(isOthers: true)
+    #expect(world.metrics.waiting.value == 0)
+    await mailer.round()
+    #expect(world.metrics.waiting.value == 3)
+    mailer.stop()
+    #expect(world.metrics.waiting.value == 0)
+  }
+
   @Test func `A failure that cannot be stored counts all the same`() async throws {
     let world = try MailWorld()
     let mailer = try world.mailer()

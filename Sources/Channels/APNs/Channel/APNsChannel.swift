@@ -57,16 +57,13 @@ package final class APNsChannel: QueuedChannel {
       keys: keys,
       metrics: APNsMetrics(metrics), time: time, log: log)
     let queues = parts.queues
-    metrics.computed("borealis_apns_in_flight", "Requests to APNs without an answer.") {
+    metrics.computed("borealis_apns_in_flight") {
       Double(queues.all.reduce(0) { $0 + $1.queue.counts.inFlight })
     }
-    metrics.computed("borealis_apns_retries_waiting", "Devices whose request to Apple is retried later.") {
+    metrics.computed("borealis_apns_retries_waiting") {
       Double(queues.all.reduce(0) { $0 + $1.queue.counts.later })
     }
-    metrics.computed(
-      "borealis_apns_reachable",
-      "Whether the latest connection to APNs with the credential in use was good; absent until one was tried."
-    ) { [weak self] in self?.reachability ?? [] }
+    metrics.computed("borealis_apns_reachable") { [weak self] in self?.reachability ?? [] }
   }
 
   /// Adds a loop that connections may run on; call before `start`.
@@ -228,6 +225,8 @@ package final class APNsChannel: QueuedChannel {
         return dispatcher
       }
       if dispatcher === new { dispatcher.start(on: driver, configuration) }
+      // `close` may have come before there was anything to close.
+      if state.withLock({ $0.isClosed }) { dispatcher.close(drain: true) }
       return dispatcher
     } catch {
       parts.log.error("cannot set up TLS for APNs", ["reason": .text(error.description)])

@@ -91,11 +91,8 @@ final class APNsMetrics: Sendable {
   private let results = Mutex<[String: UInt64]>([:])
 
   init(_ metrics: Metrics) {
-    tokensRetired = metrics.counter(
-      "borealis_apns_tokens_retired_total", "Device tokens that Apple reported as invalid.")
-    metrics.computed(
-      "borealis_apns_results_total", "Requests to APNs by outcome.", isCounter: true
-    ) { [self] in
+    tokensRetired = metrics.counter("borealis_apns_tokens_retired_total")
+    metrics.computed("borealis_apns_results_total", isCounter: true) { [self] in
       results.withLock { $0.map { (labels: "result=\"\($0.key)\"", value: Double($0.value)) } }
         .sorted { $0.labels < $1.labels }
     }

@@ -99,12 +99,8 @@ package final class CredentialStore: Sendable {
 
   /// Registers the gauges.
   package func register(_ metrics: Metrics) {
-    metrics.computed(
-      "borealis_apns_credential_expiry_seconds", "Time until the APNs certificate in use ends",
-      rows: { self.gauges })
-    metrics.computed(
-      "borealis_apns_credentials_unusable", "APNs credentials that are paused, expired or unreadable"
-    ) {
+    metrics.computed("borealis_apns_credential_expiry_seconds", rows: { self.gauges })
+    metrics.computed("borealis_apns_credentials_unusable") {
       let now = self.time.now()
       return Double(self.table.withLock { $0.unusableCount(at: now) })
     }

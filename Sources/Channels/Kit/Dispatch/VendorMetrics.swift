@@ -13,23 +13,15 @@ final class VendorMetrics: Sendable {
   private let retired = Mutex<[String: UInt64]>([:])
 
   init(_ metrics: Metrics) {
-    metrics.computed(
-      "borealis_vendor_requests_total", "Requests to vendors' services by outcome.",
-      isCounter: true
-    ) { [self] in
+    metrics.computed("borealis_vendor_requests_total", isCounter: true) { [self] in
       results.withLock { $0.map { (#"channel="\#($0.channel)",result="\#($0.result)""#, Double($1)) } }
         .sorted { $0.0 < $1.0 }
     }
-    metrics.computed(
-      "borealis_vendor_receipts_total",
-      "Receipts of vendors' services by what they say, or why they have no effect.", isCounter: true
-    ) { [self] in
+    metrics.computed("borealis_vendor_receipts_total", isCounter: true) { [self] in
       receipts.withLock { $0.map { (#"channel="\#($0.channel)",result="\#($0.result)""#, Double($1)) } }
         .sorted { $0.0 < $1.0 }
     }
-    metrics.computed(
-      "borealis_vendor_tokens_retired_total", "Tokens that vendors' services called dead.", isCounter: true
-    ) { [self] in
+    metrics.computed("borealis_vendor_tokens_retired_total", isCounter: true) { [self] in
       retired.withLock { $0.map { (#"channel="\#($0)""#, Double($1)) } }.sorted { $0.0 < $1.0 }
     }
   }
