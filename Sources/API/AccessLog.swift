@@ -10,6 +10,8 @@ package struct AccessLog: Sendable {
   let log: Log
   let time: any TimeSource
   let requests: RequestLog?
+  /// The span of the request; nil if it belongs to no trace.
+  var trace: ActiveSpan?
   /// When the request arrived, on the monotonic clock.
   let start: UInt64
 
@@ -19,8 +21,11 @@ package struct AccessLog: Sendable {
     start = time.monotonic()
   }
 
-  /// Logs an answer; `path` is the pattern of its route.
-  package func answered(_ method: String, _ path: String, _ status: Int, _ requestID: String, _ app: App?) {
+  /// Logs an answer; `path` is the pattern of its route. The span of a call is recorded only with `mayCall`,
+  /// if its caller may make it: others could leave no place for spans that somebody wants.
+  package func answered(
+    _ method: String, _ path: String, _ status: Int, _ requestID: String, _ app: App?, mayCall: Bool = false
+  ) {
     func values() -> KeyValuePairs<String, LogValue> {
       [
         "id": .text(requestID), "method": .text(method), "path": .text(path),
@@ -29,10 +34,17 @@ package struct AccessLog: Sendable {
       ]
     }
     if status >= 500, status != 503 {
-      log.warning("request failed", values())
+      log.warning("request failed", values(), trace: trace?.traceID)
     } else {
-      log.debug("request", values())
+      log.debug("request", values(), trace: trace?.traceID)
     }
+    guard mayCall, let trace else { return }
+    var attributes = [
+      SpanAttribute("http.request.method", method), SpanAttribute("http.route", path),
+      SpanAttribute("http.response.status_code", status), SpanAttribute("borealis.request_id", requestID),
+    ]
+    if let app { attributes.append(SpanAttribute("borealis.app_key", app.key.text)) }
+    trace.end("\(method) \(path)", attributes, isError: status >= 500)
   }
 
   /// Notes an answer to an app's server in the log of the app's requests.

@@ -152,8 +152,11 @@ package final class Gateway: Sendable {
   func handle(_ request: HTTPRequest, _ reply: CallReply) {
     switch arrival(of: request, reply) {
     case .refused(let response): reply.send(response)
-    case .call(let call, let route):
-      guard route.api == .open else { return authenticate(call, route.handle) }
+    case .call(var call, let route):
+      guard route.api == .open else {
+        call.log.trace = router.tracer?.begin(request)
+        return authenticate(call, route.handle)
+      }
       call.bodyFault.map { call.fail($0) } ?? route.handle(self, call)
     }
   }
@@ -166,7 +169,12 @@ package final class Gateway: Sendable {
     case .call(let call, let route):
       return HTTPScreening(
         route.api == .open ? route.admits?(self, call) : status(of: call), bodyFault: call.bodyFault,
-        bodyBytes: call.bodyBytes, refusal: { noting(call).refusal($0) })
+        bodyBytes: call.bodyBytes,
+        refusal: { error in
+          var call = noting(call)
+          if route.api != .open { call.log.trace = router.tracer?.name(head) }
+          return call.refusal(error)
+        })
     }
   }
 

@@ -12,6 +12,8 @@ package final class Router: Sendable {
   package let zone: any Zone
 
   package let apps: Apps
+  /// Follows calls and pushes through their traces; nil if nothing is traced.
+  package let tracer: Tracer?
   /// The log of requests to the HTTP APIs.
   package let requestLog: RequestLog
   /// The groups of apps.
@@ -86,6 +88,7 @@ package final class Router: Sendable {
     store: Store, scope: HomeScope, options: RouterOptions = RouterOptions(),
     time: any TimeSource = SystemTime(), log: Log
   ) {
+    tracer = options.tracer
     // What the services share.
     let (zone, journal, audit) = (options.zone, DeliveryJournal(), TargetAudit())
     let statistics = Statistics(scope: scope, zone: zone)

@@ -1,4 +1,5 @@
 import BorealisBase
+import HTTP
 
 /// Bounds of the router's memory and of what the database keeps. The defaults suit a server.
 package struct RouterOptions: Sendable {
@@ -45,6 +46,8 @@ package struct RouterOptions: Sendable {
   package var zone: any Zone = FixedZone.china
   /// The zones that devices may be in; nil for those of the system.
   package var deviceZones: TimeZones?
+  /// Follows calls and pushes through their traces; nil if nothing is traced.
+  package var tracer: Tracer?
 
   /// The defaults.
   package init() {}

@@ -124,6 +124,23 @@ import Testing
     #expect(lines.all[1].hasSuffix(#""message":"push","name":"a\u000a\"b\\","n":3}"# + "\n"))
   }
 
+  @Test func `A line about a call that is traced ends with the trace`() {
+    let lines = LogLines()
+    for format in [Log.Format.text, .json] {
+      let log = Log(level: .debug, format: format, write: lines.add)
+      log.debug("a", ["n": 3], trace: "4bf9")
+      log.info("a", trace: "4bf9")
+      log.warning("a", ["n": 3], trace: nil)
+      log.error("a", ["n": 3], trace: "4bf9")
+    }
+    let ends = [
+      " debug a n=3 trace=4bf9\n", " info a trace=4bf9\n", " warning a n=3\n", " error a n=3 trace=4bf9\n",
+    ]
+    for (line, end) in zip(lines.all, ends) { #expect(line.hasSuffix(end), "\(line)") }
+    #expect(lines.all[4].hasSuffix(#""message":"a","n":3,"trace":"4bf9"}"# + "\n"))
+    #expect(lines.all[6].hasSuffix(#""message":"a","n":3}"# + "\n"))
+  }
+
   /// What a terminal acts on, and what hides or turns around what it shows, is written as its code.
   @Test(arguments: [
     ("\u{1B}[2J", #"\u001b[2J"#), ("\u{9B}31m", #"\u009b31m"#), ("\u{85}", #"\u0085"#),

@@ -125,6 +125,39 @@ import Testing
   }
 
   @Test(arguments: [
+    (["--otlp-ca", "/c"], "--otlp-ca needs --otlp-endpoint"),
+    (["--otlp-headers", "a=sesame"], "--otlp-headers needs --otlp-endpoint"),
+    (["--trace-share", "0.5"], "--trace-share needs --otlp-endpoint"),
+    (["--trace-share", "1.5"], "--trace-share: expected a number from 0 to 1 such as 0.01, not \"1.5\""),
+    (["--trace-share", "1e-3"], "--trace-share: expected a number from 0 to 1 such as 0.01, not \"1e-3\""),
+    (
+      ["--otlp-endpoint", "h:4318"], "--otlp-endpoint: \"h:4318\" is not a URL such as http://127.0.0.1:4318"
+    ),
+    (
+      ["--otlp-endpoint", "http://"],
+      "--otlp-endpoint: \"http://\" is not a URL such as http://127.0.0.1:4318"
+    ),
+    (
+      ["--otlp-endpoint", "http://h/?a"],
+      "--otlp-endpoint: \"http://h/?a\" is not a URL such as http://127.0.0.1:4318"
+    ),
+    (
+      ["--otlp-endpoint", "http://h", "--otlp-headers", "sesame"],
+      "--otlp-headers: expected NAME=VALUE, separated by commas"
+    ),
+    (
+      ["--otlp-endpoint", "http://h", "--otlp-headers", "a=open%0Asesame"],
+      "--otlp-headers: expected NAME=VALUE, separated by commas"
+    ),
+  ])
+  func `Settings of tracing that contradict each other`(arguments: [String], message: String) throws {
+    let addresses = ["--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0"]
+    let ending = try RunningProgram.run(["serve"] + addresses + arguments)
+    #expect(ending.status == 2)
+    #expect(ending.errors == "borealis: \(message)\n")
+  }
+
+  @Test(arguments: [
     (["--tls-certificate", "/c", "--device", "h:0"], "--tls-certificate needs --tls-key"),
     (["--tls-key", "/k", "--device", "h:0"], "--tls-key needs --tls-certificate"),
     (
@@ -265,7 +298,7 @@ import Testing
     address.sun_family = sa_family_t(AF_UNIX)
     let path = folder.path + "/notify"
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-    let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    let manager = socket(AF_UNIX, SocketKind.closingDatagrams, 0)
     defer { close(manager) }
     let isBound = withUnsafeBytes(of: &address) { raw in
       guard let start = raw.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }

@@ -11,7 +11,22 @@ import HTTP
       check(request.headers.fields.count <= limits.fields, "the fields keep the limit")
     }
   }
-  for request in read(bytes, cuts: [], HTTPLimits()).requests { rewrite(request) }
+  for request in read(bytes, cuts: [], HTTPLimits()).requests {
+    rewrite(request)
+    passTraceOn(request)
+  }
+}
+
+/// The next service must read of a trace what was read here.
+private func passTraceOn(_ request: HTTPRequest) {
+  guard let context = TraceContext(request.headers) else { return }
+  var headers = HTTPHeaders()
+  for field in context.fields {
+    let parts = field.split(separator: ": ", maxSplits: 1)
+    check(parts.count == 2, "a field of a trace has a value")
+    headers.append(String(parts[0]), String(parts[1]))
+  }
+  check(TraceContext(headers) == context, "a trace that is passed on reads as itself")
 }
 
 private struct Outcome: Equatable {

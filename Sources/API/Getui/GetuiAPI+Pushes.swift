@@ -47,11 +47,15 @@ enum TargetName: String, Sendable {
 }
 
 extension GetuiAPI {
-  /// Reads the body of a call that makes tasks of a kind.
-  func read(_ body: GetuiFields, as kind: GetuiTaskID.Kind, for app: App) throws(GetuiError) -> PushBody {
-    try PushBody(body, as: kind, longestLife: app.plan.maxTimeToLive, zone: router.zone) {
+  /// Reads the body of a call, or a part of it, that makes tasks of a kind.
+  func read(
+    _ fields: GetuiFields, of call: GetuiCall, as kind: GetuiTaskID.Kind, for app: App
+  ) throws(GetuiError) -> PushBody {
+    var body = try PushBody(fields, as: kind, longestLife: app.plan.maxTimeToLive, zone: router.zone) {
       tokens.digest(of: $0, for: app)
     }
+    body.trace = call.log.trace
+    return body
   }
 
   /// Makes the push for acceptance from a push object without audience.
@@ -108,6 +112,7 @@ extension GetuiAPI {
       request.push.cid = GetuiOrigin.name(ofRequest: body.requestID)
       request.getui = body.origin
       request.isBatch = isBatch
+      request.trace = body.trace
       // A push has targets: a name without them is that of a request for nobody.
       accept(request, for: app) { [request] result in
         done(result.map { Claim(id: $0.id, isIgnored: $0.targets == 0, request: request) })

@@ -104,10 +104,11 @@ package final class GetuiAPI: Sendable {
   func handle(_ request: HTTPRequest, _ reply: CallReply) {
     switch arrival(of: request, reply) {
     case .refused(let response): reply.send(response)
-    case .call(let call, let route):
+    case .call(var call, let route):
       guard route.budget != .open else {
         return call.bodyFault.map { call.fail($0) } ?? route.handle(self, call)
       }
+      call.log.trace = router.tracer?.begin(request)
       authenticate(call, route)
     }
   }
@@ -119,7 +120,12 @@ package final class GetuiAPI: Sendable {
     case .call(let call, let route):
       return HTTPScreening(
         route.budget == .open ? nil : status(of: call), bodyFault: call.bodyFault,
-        bodyBytes: call.bodyBytes, refusal: call.refusal)
+        bodyBytes: call.bodyBytes,
+        refusal: { error in
+          var call = call
+          if route.budget != .open { call.log.trace = router.tracer?.name(head) }
+          return call.refusal(error)
+        })
     }
   }
 

@@ -1,5 +1,6 @@
 import BorealisBase
 import Core
+import HTTP
 import Model
 import Storage
 
@@ -26,6 +27,8 @@ struct PushBody: Sendable {
   /// Whether the server checks each device of the audience, which would block an event loop if the audience
   /// is large.
   let isCostly: Bool
+  /// The span of the call; nil if it is not traced.
+  var trace: ActiveSpan?
 
   private static let members = [
     "request_id", "group_name", "task_name", "settings", "audience", "push_message", "push_channel",

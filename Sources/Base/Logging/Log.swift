@@ -34,7 +34,8 @@ public enum LogValue: Sendable, ExpressibleByStringLiteral, ExpressibleByInteger
   public init(booleanLiteral value: Bool) { self = .flag(value) }
 }
 
-/// Structured log lines: text for people or one JSON object a line, to standard error.
+/// Structured log lines: text for people or one JSON object a line, to standard error. A line about a call
+/// that belongs to a trace ends with the trace's ID, under `trace`.
 /// Never pass a secret, a token or the body of a push.
 public struct Log: Sendable {
   /// How lines look.
@@ -59,39 +60,46 @@ public struct Log: Sendable {
 
   /// Logs details for debugging.
   public func debug(
-    _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:]
+    _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:],
+    trace: @autoclosure () -> String? = nil
   ) {
-    if level <= .debug { emit(.debug, message, values()) }
+    if level <= .debug { emit(.debug, message, values(), trace()) }
   }
 
   /// Logs normal events that an operator wants to see.
   public func info(
-    _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:]
+    _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:],
+    trace: @autoclosure () -> String? = nil
   ) {
-    if level <= .info { emit(.info, message, values()) }
+    if level <= .info { emit(.info, message, values(), trace()) }
   }
 
   /// Logs events that need attention.
   public func warning(
-    _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:]
+    _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:],
+    trace: @autoclosure () -> String? = nil
   ) {
-    if level <= .warning { emit(.warning, message, values()) }
+    if level <= .warning { emit(.warning, message, values(), trace()) }
   }
 
   /// Logs a failure.
   public func error(
-    _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:]
+    _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:],
+    trace: @autoclosure () -> String? = nil
   ) {
-    emit(.error, message, values())
+    emit(.error, message, values(), trace())
   }
 
-  private func emit(_ level: LogLevel, _ message: StaticString, _ values: KeyValuePairs<String, LogValue>) {
-    write(line(level, message, values))
+  private func emit(
+    _ level: LogLevel, _ message: StaticString, _ values: KeyValuePairs<String, LogValue>, _ trace: String?
+  ) {
+    write(line(level, message, values, trace: trace))
   }
 
   /// A line as the log has it, with its end, for those who write it themselves.
   public func line(
-    _ level: LogLevel, _ message: StaticString, _ values: KeyValuePairs<String, LogValue>
+    _ level: LogLevel, _ message: StaticString, _ values: KeyValuePairs<String, LogValue>,
+    trace: String? = nil
   ) -> [UInt8] {
     var line = ""
     let time = Self.iso8601(cl_wall_ms())
@@ -99,9 +107,11 @@ public struct Log: Sendable {
     case .text:
       line += "\(time) \(level.name) \(message)"
       for (key, value) in values { line += " \(key)=\(Self.text(value))" }
+      if let trace { line += " trace=\(Self.text(.text(trace)))" }
     case .json:
       line += "{\"time\":\"\(time)\",\"level\":\"\(level.name)\",\"message\":\(Self.quoted("\(message)"))"
       for (key, value) in values { line += ",\(Self.quoted(key)):\(Self.json(value))" }
+      if let trace { line += ",\"trace\":\(Self.quoted(trace))" }
       line += "}"
     }
     line += "\n"

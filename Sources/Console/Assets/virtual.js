@@ -198,7 +198,7 @@ function virtualDevice(root) {
     button.type = "button";
     const opened = element("span", "opened", push.tapped ? words.opened : "");
     button.append(
-      element("span", "who", push.key ? `${appName} · ${words.encrypted}` : appName), element("span", "when", clock(new Date(push.at))),
+      element("span", "who", push.key ? `${who} · ${words.encrypted}` : who), element("span", "when", clock(new Date(push.at))),
       element("strong", "", (isPlain ? notification.title : alert.title) ?? ""),
       element("span", "text", isPlain ? alert ?? "" : alert.body ?? ""), opened);
     button.addEventListener("click", () => {

@@ -27,6 +27,8 @@ package struct AcceptRequest: Sendable {
   var turn: Turn?
   /// The only channel to a service that may bring it; nil for all that fit. For tests of a channel.
   package var channel: ChannelID?
+  /// The span that it is accepted under; nil if it is not traced.
+  package var trace: ActiveSpan?
 
   /// A push that reaches its audience zone by zone.
   struct Turn: Sendable {

@@ -228,6 +228,10 @@ extension Acceptance {
 
   /// Adds a committed push to the delivery state and starts its delivery. On the writer's thread.
   private func open(_ id: MessageID, _ push: NewPush, in app: App) {
+    if let span = push.request.trace {
+      span.add(id)
+      options.tracer?.follow(id, of: app.id, span)
+    }
     statistics.accepted(id, targets: push.audienceCount, of: app.id, at: push.now)
     guard !push.plan.isEmpty else { return }
     if let due = push.fallbacks(id, app: app.id).first?.dueAt { deliveries.fallbacks.note(due) }

@@ -232,7 +232,7 @@ package final class Acceptance: Sendable {
       case .failure(let error):
         for part in parts { drop(part) }
         // That nothing is taken for a while the log tells once, not for each call.
-        if !error.isPassing { kind.note(error, in: log) }
+        if !error.isPassing { kind.note(error, in: log, trace: parts.first?.request.trace?.traceID) }
         reply(.failure(error.apiError))
       case .success(let (answer, stored)):
         for (part, routed) in zip(stored, parts) {

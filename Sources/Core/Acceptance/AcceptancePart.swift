@@ -80,7 +80,7 @@ protocol AcceptanceKind: Sendable {
     _ parts: inout [AcceptancePart], by acceptance: Acceptance, in transaction: WriteTransaction
   ) throws(StorageError) -> Result<Answer, APIError>
   /// Records that nothing could be stored.
-  func note(_ failure: StorageError, in log: Log)
+  func note(_ failure: StorageError, in log: Log, trace: String?)
 }
 
 /// Parts of a push whose apps may have to wait for speed; calls back when all know whether they may go.

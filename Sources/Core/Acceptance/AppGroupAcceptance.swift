@@ -63,8 +63,8 @@ private struct AppGroupAcceptance: AcceptanceKind {
     return .success(AcceptedAppGroupPush(row))
   }
 
-  func note(_ failure: StorageError, in log: Log) {
-    log.error("app group push not stored", ["reason": .text("\(failure.kind)")])
+  func note(_ failure: StorageError, in log: Log, trace: String?) {
+    log.error("app group push not stored", ["reason": .text("\(failure.kind)")], trace: trace)
   }
 }
 
@@ -78,10 +78,18 @@ extension Acceptance {
     without barred: @escaping @Sendable () -> [AppKey: APIError] = { [:] },
     reply: @escaping @Sendable (Result<AcceptedAppGroupPush, APIError>) -> Void
   ) {
+    trace(request, reply) { request, reply in begin(request, for: group, without: barred, reply) }
+  }
+
+  private func begin(
+    _ request: AcceptRequest, for group: AppGroup,
+    without barred: @escaping @Sendable () -> [AppKey: APIError],
+    _ reply: @escaping @Sendable (Result<AcceptedAppGroupPush, APIError>) -> Void
+  ) {
     let kind = AppGroupAcceptance(
       group: group, cid: request.push.cid, sendno: request.sendno, nameLifetime: options.cidLifetime,
       time: time)
-    @Sendable func begin() {
+    @Sendable func goOn() {
       var member = request
       member.push.cid = nil
       let barred = barred()
@@ -92,9 +100,9 @@ extension Acceptance {
       }
       run(kind, parts, reply)
     }
-    guard kind.isNamed else { return begin() }
+    guard kind.isNamed else { return goOn() }
     kind.findFirst(in: store) { first in
-      if let first { reply(.success(first)) } else { begin() }
+      if let first { reply(.success(first)) } else { goOn() }
     }
   }
 }

@@ -108,7 +108,7 @@ private struct ScheduledAcceptance: AcceptanceKind {
     try transaction.schedules.setTurn(turn)
   }
 
-  func note(_ failure: StorageError, in log: Log) {
+  func note(_ failure: StorageError, in log: Log, trace: String?) {
     log.error(
       "schedule not fired", ["schedule": .text(due.schedule.id), "reason": .text("\(failure.kind)")])
   }

@@ -31,8 +31,9 @@ private struct SingleAcceptance: AcceptanceKind {
     }
   }
 
-  func note(_ failure: StorageError, in log: Log) {
-    log.error("push not stored", ["app": .text(app.key.text), "reason": .text("\(failure.kind)")])
+  func note(_ failure: StorageError, in log: Log, trace: String?) {
+    log.error(
+      "push not stored", ["app": .text(app.key.text), "reason": .text("\(failure.kind)")], trace: trace)
   }
 }
 
@@ -43,6 +44,13 @@ extension Acceptance {
   package func accept(
     _ request: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
+  ) {
+    trace(request, reply) { request, reply in begin(request, for: app, reply) }
+  }
+
+  private func begin(
+    _ request: AcceptRequest, for app: App,
+    _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
     // A deleted one is unknown: the writer says so.
     guard app.isDeleted || !app.isDisabled else { return reply(.failure(.blacklisted)) }

@@ -25,11 +25,13 @@ final class CallbackQueue: Sendable {
   private let metrics: CallbackMetrics
   private let time: any TimeSource
   private let log: Log
+  private let tracer: Tracer?
   private let state: Mutex<State>
 
   init(
     store: Store, scope: HomeScope, transport: HTTPTransport, keys: CallbackKeys, metrics: CallbackMetrics,
-    limits: DestinationLimiter.Limits = DestinationLimiter.Limits(), time: any TimeSource, log: Log
+    limits: DestinationLimiter.Limits = DestinationLimiter.Limits(), time: any TimeSource, log: Log,
+    tracer: Tracer? = nil
   ) {
     self.store = store
     self.scope = scope
@@ -38,6 +40,7 @@ final class CallbackQueue: Sendable {
     self.metrics = metrics
     self.time = time
     self.log = log
+    self.tracer = tracer
     state = Mutex(State(limiter: DestinationLimiter(limits: limits)))
   }
 
@@ -133,21 +136,36 @@ final class CallbackQueue: Sendable {
         }
         post.fields = try signer.fields(
           for: post.body, of: setting, delivery: "\(batch.id)", attempt: batch.attempts + 1, at: now)
-        transport.send(post) { [self] answer in
-          // It is sent again after the next start.
-          guard !answer.isClosed else { return }
-          note(batch, target, answer)
-        }
+        send(post, batch, target)
       } catch {
         note(batch, target, HTTPAnswer(error: error.message))
       }
     }
   }
 
+  /// Sends a request, in the trace of the first of its pushes that can have a span.
+  private func send(_ request: OutgoingRequest, _ batch: CallbackBatchRow, _ target: CallbackTarget) {
+    var post = request
+    let span = tracer?.begin(telling: CallbackEvent.pushes(in: batch.body))
+    if let span { post.fields += span.context.fields }
+    transport.send(post) { [self] answer in
+      // It is sent again after the next start.
+      guard !answer.isClosed else { return }
+      span?.end(
+        "send callback",
+        [
+          SpanAttribute("borealis.delivery", batch.id), SpanAttribute("borealis.events", batch.events),
+          SpanAttribute("borealis.attempt", batch.attempts + 1),
+        ], answer)
+      note(batch, target, answer, trace: span?.traceID)
+    }
+  }
+
   // MARK: Its outcome
 
   private func note(
-    _ batch: CallbackBatchRow, _ target: CallbackTarget, _ answer: HTTPAnswer, isFinal: Bool = false
+    _ batch: CallbackBatchRow, _ target: CallbackTarget, _ answer: HTTPAnswer, isFinal: Bool = false,
+    trace: String? = nil
   ) {
     let now = time.now()
     let problem = answer.problem
@@ -162,7 +180,7 @@ final class CallbackQueue: Sendable {
     state.withLock {
       $0.limiter.answered(target, isSuccess: problem == nil || isFinal, chance: chance, at: nanoseconds)
     }
-    count(batch, answer, isDead: problem != nil && next == nil, at: now)
+    count(batch, answer, isDead: problem != nil && next == nil, at: now, trace: trace)
     let attempt = CallbackAttemptRow(
       at: now, milliseconds: answer.milliseconds, status: answer.status, error: problem)
     store.write(of: batch.app, lowPriority: true) { transaction throws(StorageError) in
@@ -178,14 +196,18 @@ final class CallbackQueue: Sendable {
     }
   }
 
-  private func count(_ batch: CallbackBatchRow, _ answer: HTTPAnswer, isDead: Bool, at now: Timestamp) {
+  private func count(
+    _ batch: CallbackBatchRow, _ answer: HTTPAnswer, isDead: Bool, at now: Timestamp, trace: String?
+  ) {
     metrics.requestTime.observe(microseconds: UInt64(clamping: answer.milliseconds) &* 1000)
     guard let problem = answer.problem else {
       metrics.sent.add()
       metrics.events.add(UInt64(batch.events))
       let delay = max(0, now.milliseconds &- batch.createdAt.milliseconds)
       metrics.delay.observe(microseconds: UInt64(delay) &* 1000)
-      log.debug("callback accepted", ["app": .number(Int64(batch.app.rawValue)), "batch": .number(batch.id)])
+      log.debug(
+        "callback accepted", ["app": .number(Int64(batch.app.rawValue)), "batch": .number(batch.id)],
+        trace: trace)
       return
     }
     metrics.failed.add()
@@ -196,6 +218,6 @@ final class CallbackQueue: Sendable {
         "app": .number(Int64(batch.app.rawValue)), "batch": .number(batch.id),
         "attempt": .number(Int64(batch.attempts + 1)), "reason": .text(problem),
         "refused": .text(answer.refused?.text ?? "-"),
-      ])
+      ], trace: trace)
   }
 }

@@ -64,7 +64,7 @@ package final class CallbackService: Sendable {
     self.metrics = CallbackMetrics(metrics)
     let queue = CallbackQueue(
       store: store, scope: router.scope, transport: transport, keys: keys, metrics: self.metrics, time: time,
-      log: log)
+      log: log, tracer: router.tracer)
     self.queue = queue
     bulk = BulkNotifier(router: router, store: store, time: time, log: log) { queue.look() }
     router.journal.add(CallbackRecorder(router: router))

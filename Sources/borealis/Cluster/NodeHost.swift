@@ -3,6 +3,7 @@ import BorealisCrypto
 import Cluster
 import Console
 import Core
+import HTTP
 import Storage
 import Synchronization
 
@@ -12,16 +13,17 @@ final class NodeHost: HomeHost {
   private let metrics: Metrics
   private let serverMetrics: ServerMetrics
   private let time: SystemTime
+  private let tracer: Tracer?
   private let ready: ReadyFlag
   private let server = Mutex<Server?>(nil)
   private let service = Mutex<HomeService?>(nil)
 
   init(
     _ settings: ServeSettings, _ metrics: Metrics, _ serverMetrics: ServerMetrics, _ time: SystemTime,
-    ready: ReadyFlag
+    _ tracer: Tracer?, ready: ReadyFlag
   ) {
     (self.settings, self.metrics, self.serverMetrics) = (settings, metrics, serverMetrics)
-    (self.time, self.ready) = (time, ready)
+    (self.time, self.tracer, self.ready) = (time, tracer, ready)
   }
 
   /// Makes a server serve what this process has as a home. Before the node takes part.
@@ -58,7 +60,9 @@ final class NodeHost: HomeHost {
   }
 
   func load(_ store: Store, scope: HomeScope) throws(NodeFailure) -> Router {
-    try attempt { () throws(Failure) in try HomeService.load(settings, store, time, scope: scope) }
+    try attempt { () throws(Failure) in
+      try HomeService.load(settings, store, time, scope: scope, tracer: tracer)
+    }
   }
 
   func start(_ store: Store, _ router: Router) throws(NodeFailure) {

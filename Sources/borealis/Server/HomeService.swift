@@ -15,6 +15,8 @@ import Storage
 final class HomeService: Sendable {
   let store: Store
   let router: Router
+  /// What serves the devices of this process, if it is alone.
+  let deviceHome: LocalHome
   let gateway: Gateway
   let getui: GetuiAPI
   let console: WebConsole
@@ -54,7 +56,7 @@ final class HomeService: Sendable {
 
   /// Reads a database into memory.
   static func load(
-    _ settings: ServeSettings, _ store: Store, _ time: SystemTime, scope: HomeScope = .all
+    _ settings: ServeSettings, _ store: Store, _ time: SystemTime, scope: HomeScope = .all, tracer: Tracer?
   ) throws(Failure) -> Router {
     var options = RouterOptions()
     options.retention = settings.retention
@@ -66,6 +68,7 @@ final class HomeService: Sendable {
     options.schedulesPerApp = settings.schedules
     options.scheduleGrace = settings.scheduleGrace
     options.mailSite = settings.mail.server == nil ? nil : settings.mail.site
+    options.tracer = tracer
     let router = Router(store: store, scope: scope, options: options, time: time, log: settings.log)
     do throws(StorageError) { try router.load() } catch {
       throw DataFolder.failure("cannot read \(settings.folder.database)", error)
@@ -83,6 +86,7 @@ final class HomeService: Sendable {
     channels others: (Router, Store) -> [any ServiceChannel] = { _, _ in [] }
   ) throws(Failure) {
     (self.settings, self.store, self.router, self.time) = (settings, store, router, time)
+    deviceHome = LocalHome(router)
     do throws(SystemError) { servicesHandle = try LoopHandle(index: loop) } catch {
       throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
     }
@@ -175,8 +179,8 @@ final class HomeService: Sendable {
     for channel in channels { channel.tick() }
     callbacks.tick()
     incidents.tick()
+    mailer?.tick(isOthers: !router.scope.hasInstallation)
     guard router.scope.hasInstallation else { return }
-    mailer?.tick()
     console.tick()
   }
 
@@ -190,6 +194,9 @@ final class HomeService: Sendable {
     router.learnChanges { done.signal() }
     _ = done.wait(until: time.monotonic() &+ Self.learnPatience)
   }
+
+  /// Why this process is not ready, nil if it is.
+  var obstacle: String? { gateway.obstacle() }
 
   /// Why this process cannot store anything any more, nil if it can, or may be able to later.
   var lastingFailure: String? {
@@ -213,11 +220,12 @@ final class HomeService: Sendable {
 
   /// Ends all work, in bounded time: until a moment what outside services take part in, and a little later
   /// all else. Both are moments of the clock that never jumps.
-  func finish(until deadline: UInt64) {
+  /// `keepingSessions`: devices stay connected, with another process or another home in this one.
+  func finish(until deadline: UInt64, keepingSessions: Bool = false) {
     closeChannels(until: deadline)
     // As long as everything else may take; and some seconds, if that has taken it all.
     let end = max(deadline, time.monotonic() &+ 3_000_000_000)
-    router.finish { [time] in time.monotonic() < end }
+    router.finish(keepingSessions: keepingSessions) { [time] in time.monotonic() < end }
     // The mail under way has had all this time.
     mailer?.close(until: max(deadline, time.monotonic() &+ 1_000_000_000))
     callbacks.close()
@@ -241,10 +249,14 @@ final class HomeService: Sendable {
   /// Awaits the services' answers to what has been sent: whatever has none is sent again after the next
   /// start.
   private func closeChannels(until deadline: UInt64) {
-    for channel in channels { channel.close() }
-    BlockingCall.assertAllowed()
-    while !channels.allSatisfy(\.isIdle), time.monotonic() < deadline { usleep(10_000) }
+    endSending(until: deadline)
     vendorTransports.close()
     for channel in channels { channel.finish() }
+  }
+
+  private func endSending(until deadline: UInt64, isInterrupted: () -> Bool = { false }) {
+    for channel in channels { channel.close() }
+    BlockingCall.assertAllowed()
+    while !channels.allSatisfy(\.isIdle), time.monotonic() < deadline, !isInterrupted() { usleep(10_000) }
   }
 }

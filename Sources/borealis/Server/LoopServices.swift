@@ -21,6 +21,8 @@ struct ServerParts: Sendable {
   let httpPeers: HTTPPeerLimit
   let httpMemory: HTTPMemory
   let metrics: ServerMetrics
+  /// Nil if nothing is traced.
+  let tracer: Tracer?
   let deviceLimits: PassthroughLimits
   let httpLimits: HTTPServerLimits
   /// Nil unless a port speaks TLS.

@@ -48,6 +48,7 @@ final class Server: Sendable {
     let time = SystemTime()
     let metrics = Metrics(help: MetricList.help)
     let serverMetrics = ServerMetrics(metrics)
+    let tracer = try settings.tracer(serverMetrics.spans)
     let isReady = ReadyFlag()
     self.isReady = isReady
     let handles = try Self.makeHandles(settings.loops)
@@ -296,6 +297,7 @@ final class Server: Sendable {
     if let file = database.withLock({ $0?.lostFile }) { endAtOnce(without: file) }
     home.withLock { $0 }?.tick()
     cluster?.tick(devices: parts.metrics.deviceConnections.value)
+    parts.tracer?.exporter.tick()
     freed.look(connections: parts.metrics.connections, http: parts.httpMemory)
   }
 
@@ -362,6 +364,9 @@ final class Server: Sendable {
     sendLastSpans()
     log.info("stopped")
   }
+
+  /// Sends the spans that wait, in bounded time, and takes no more.
+  func sendLastSpans() { parts.tracer?.exporter.close(until: moment(afterSeconds: 2)) }
 
   /// Ends being the home, and waits for the next one: requests and devices wait with this node.
   private func handOver(_ service: HomeService, to cluster: ClusterService) {

@@ -6,7 +6,7 @@ enum OutgoingProxySettings {
     SettingDefinition(
       name: "outgoing-proxy", valueName: "URL",
       help:
-        "The HTTP proxy for APNs, other push services, callbacks and the identity provider, such as http://proxy.example.com:3128.",
+        "The HTTP proxy for APNs, other push services, callbacks, the identity provider and the collector of traces, such as http://proxy.example.com:3128.",
       kind: .text),
     SettingDefinition(
       name: "outgoing-proxy-login", valueName: "NAME:PASSWORD",

@@ -5,8 +5,8 @@ extension ServeSettings {
   static let definitions: [SettingDefinition] =
     addresses + tls + ClusterSettings.definitions + apns + Vendors.settings + callbacks
     + OutgoingProxySettings.definitions
-    + MailSettings.definitions + SignOnSettings.definitions + logging + stopping
-    + limits + time
+    + MailSettings.definitions + SignOnSettings.definitions + logging + TracingSettings.definitions
+    + stopping + limits + time
 
   private static let addresses =
     DataFolder.settings + [

@@ -61,6 +61,8 @@ struct ServeSettings {
   let mail: MailSettings
   /// Nil if people log in with passwords only.
   let signOn: SignOnSettings?
+  /// Nil if nothing is traced.
+  let tracing: TracingSettings?
   /// Nil for a server that is alone.
   let cluster: ClusterSettings?
 
@@ -113,6 +115,7 @@ struct ServeSettings {
     callbacks = try Self.callbacks(settings, through: proxy)
     mail = try MailSettings(settings)
     signOn = try SignOnSettings.read(settings, site: mail.site)
+    tracing = try TracingSettings.read(settings)
     deviceOrigins = try Self.origins(settings, "device-origins", site: mail.site)
     zone = try Self.zone(settings)
     schedules = settings.number("schedules") ?? 0

@@ -29,7 +29,7 @@ final class VendorScene {
   /// `script` says what the vendor answers to the requests that bring something to devices, from 1 on.
   init(
     services: [ServiceID] = [.only], mostTokens: Int = 1, fewestTokens: Int = 1, prepares: Bool = false,
-    hasQuotas: Bool = false, site: String? = nil, log: Log = .silent,
+    hasQuotas: Bool = false, site: String? = nil, log: Log = .silent, tracer: Tracer? = nil,
     _ script: @escaping @Sendable (Int) -> TestReceiver.Act
   ) async throws {
     database = try TestDatabase(readers: 1)
@@ -40,7 +40,9 @@ final class VendorScene {
     options.allowsPlainHTTP = true
     transport = try #require(HTTPTransport(options, thread: "test"))
     let keys = try SealingKeys(text: SealingKeys.makeLine())
-    router = Router(store: store, scope: .all, time: clock, log: .silent)
+    var routing = RouterOptions()
+    routing.tracer = tracer
+    router = Router(store: store, scope: .all, options: routing, time: clock, log: .silent)
     try router.load()
     app = try await router.makeApp(in: store)
     let transport = transport
@@ -156,11 +158,12 @@ final class VendorScene {
 
   func push(
     to audience: String = #""all""#, _ parts: String = #""notification":{"android":{"alert":"x"}}"#,
-    in other: App? = nil
+    in other: App? = nil, trace: ActiveSpan? = nil
   ) async throws -> MessageID {
     let text = #"{"platform":"all","audience":\#(audience),\#(parts)}"#
-    let request = try PushRequest.parse(try parseJSON(Array(text.utf8)), rules: PushRules())
-    return try await router.acceptance.accept(AcceptRequest(request), for: other ?? app).get().id
+    var request = AcceptRequest(try PushRequest.parse(try parseJSON(Array(text.utf8)), rules: PushRules()))
+    request.trace = trace
+    return try await router.acceptance.accept(request, for: other ?? app).get().id
   }
 
   /// What is said of the way of a push to a device: the first step that failed or waits, or else what the
@@ -211,4 +214,6 @@ final class VendorScene {
 
   /// What stands in the way, as pages say it.
   var problem: String? { channel.status(of: app).first?.problem?.english }
+  /// The services that get nothing until somebody acts.
+  var stopped: ServiceSet { channel.status(of: app).first?.stopped ?? [] }
 }

@@ -47,6 +47,15 @@ import Testing
     #expect(Self.forwarded(request).encoded.body == Array("{}".utf8))
   }
 
+  /// The home begins the span of a call, under that of the caller.
+  @Test func `The trace of a call goes to the home`() {
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    let request = HTTPRequest(
+      method: "GET", target: "/", headers: ["Traceparent": parent, "Tracestate": "a=1", "tracestate": "b=2"])
+    let head = Self.head(Self.forwarded(request))
+    #expect(head.contains("\r\ntraceparent: \(parent)\r\ntracestate: a=1\r\ntracestate: b=2\r\n"))
+  }
+
   /// Fields of the connection stay behind, and so does what only nodes may say.
   @Test func fieldsThatStayBehind() {
     let request = HTTPRequest(

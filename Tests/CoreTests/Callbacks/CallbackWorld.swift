@@ -1,6 +1,7 @@
 import BorealisBase
 import BorealisCrypto
 import Glibc
+import HTTP
 import Model
 import PushTesting
 import Synchronization
@@ -19,10 +20,13 @@ final class CallbackWorld: Sendable {
   var store: Store { database.store }
 
   init(
-    networks: [String] = ["127.0.0.1"], authorities: String? = nil, retention: Int64 = 3 * 86_400
+    networks: [String] = ["127.0.0.1"], authorities: String? = nil, retention: Int64 = 3 * 86_400,
+    tracer: Tracer? = nil
   ) async throws {
     database = try TestDatabase()
-    router = Router(store: database.store, scope: .all, time: clock, log: .silent)
+    var routing = RouterOptions()
+    routing.tracer = tracer
+    router = Router(store: database.store, scope: .all, options: routing, time: clock, log: .silent)
     try router.load()
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     var options = CallbackService.Options()
@@ -73,13 +77,15 @@ final class CallbackWorld: Sendable {
   }
 
   func push(
-    callback: PushCallback? = nil, timeToLive: Int = 60, sendno: Int64 = 7, in other: App? = nil
+    callback: PushCallback? = nil, timeToLive: Int = 60, sendno: Int64 = 7, in other: App? = nil,
+    trace: ActiveSpan? = nil
   ) async throws -> MessageID {
     let content = PushContent(variants: [ContentVariant(platforms: .all, message: Array("{}".utf8))])
-    let request = AcceptRequest(
+    var request = AcceptRequest(
       PushRequest(
         platforms: .all, audience: .all, content: content,
         options: PushOptions(sendno: sendno, timeToLive: timeToLive), callback: callback))
+    request.trace = trace
     return try await router.acceptance.accept(request, for: other ?? app).get().id
   }
 

@@ -17,9 +17,10 @@ struct AppGroupPushController: GatewayController {
   /// `POST /v3/grouppush` and `/v3/grouppush/file`.
   private func pushToGroup(_ call: GatewayCall, audience: AudienceKind) {
     guard let group = call.group, let json = call.body() else { return }
-    let request: AcceptRequest
+    var request: AcceptRequest
     do throws(APIError) {
       request = try groupRequest(json, call.request.body, audience, group)
+      request.trace = call.log.trace
     } catch {
       gateway.refused.add()
       call.fail(error)

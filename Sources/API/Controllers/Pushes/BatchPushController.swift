@@ -58,9 +58,10 @@ struct BatchPushController: GatewayController {
         answers.set(index, .failure(.rateExceeded))
         continue
       }
-      let request: AcceptRequest
+      var request: AcceptRequest
       do throws(APIError) {
         request = try self.request(entry, by: key, app)
+        request.trace = call.log.trace
       } catch {
         gateway.refused.add()
         answers.set(index, .failure(error))

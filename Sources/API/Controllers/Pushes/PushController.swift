@@ -30,7 +30,8 @@ struct PushController: GatewayController {
       return
     }
     let call = call.ignoring(parsed.ignored)
-    let request = AcceptRequest(parsed, object: call.request.body)
+    var request = AcceptRequest(parsed, object: call.request.body)
+    request.trace = call.log.trace
     if let cid = parsed.cid, !Gateway.isCID(cid, issuedTo: app.key) {
       gateway.refused.add()
       call.fail(.invalidValue("cid was not issued to this app: it must begin with the app key and -"))

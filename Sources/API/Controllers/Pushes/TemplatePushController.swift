@@ -45,7 +45,9 @@ struct TemplatePushController: GatewayController {
       let parsed = try PushRequest.parse(
         .object(entry.push), rules: gateway.pushRules(of: app), audience: .any)
       answers.ignore(parsed.ignored)
-      router.acceptance.accept(AcceptRequest(parsed, isBatch: true), for: app) { [gateway] result in
+      var request = AcceptRequest(parsed, isBatch: true)
+      request.trace = call.log.trace
+      router.acceptance.accept(request, for: app) { [gateway] result in
         gateway.notePush(isAccepted: (try? result.get()) != nil)
         answers.set(index, result.map(\.id))
       }

@@ -25,7 +25,7 @@ struct ListController: GetuiController {
       guard fields["audience"] == nil || fields["audience"] == "all" else {
         throw .invalid("audience", "a stored message has none: name it in push/list/cid or push/list/alias")
       }
-      let body = try api.read(fields, as: .list, for: app)
+      let body = try api.read(fields, of: call, as: .list, for: app)
       let call = call.ignoring(fields)
       // A message that every later push would refuse is refused now.
       var fault: GetuiError?
@@ -163,6 +163,7 @@ struct ListController: GetuiController {
     case .push(let push):
       var request = try api.request(push, to: target)
       request.getui = GetuiOrigin(task: order.task)
+      request.trace = call.log.trace
       api.accept(request, for: app) { [request] result in
         if case .failure(let error) = result {
           return call.fail(error == .unanswered ? .unansweredList : error)

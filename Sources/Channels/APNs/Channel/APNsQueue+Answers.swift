@@ -23,10 +23,13 @@ extension APNsQueue {
       let isTaken = if case .answered(let answer, _) = entry.result { answer.isAccepted } else { false }
       return (tag: entry.tag, isTaken: isTaken)
     }
+    var spans = APNsSpans(parts.router.tracer, of: app.key)
     queue.complete(tags) { index, completed in
       parts.metrics.count(results[index].result)
+      spans?.note(completed, results[index].result)
       return judge(&completed, results[index].result, &effects)
     }
+    spans?.end()
     for effect in effects { carryOut(effect) }
   }
 

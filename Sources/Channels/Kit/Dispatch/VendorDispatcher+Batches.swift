@@ -49,11 +49,13 @@ extension VendorDispatcher {
       return waiting[push]?.count == 1
     }
     guard isFirst else { return }
+    let span = beginSpan(of: batch)
     parts.transport.send(request) { [self] answer in
       let waiting = preparing.withLock { $0.removeValue(forKey: push) ?? [] }
       guard !answer.isClosed else { return state.withLock { $0.inFlight -= waiting.count } }
       note(answer)
       let outcome = answer.status == 0 ? nil : vendor.prepared(answer, batch.content, with: credential)
+      end(span, of: batch, answer, preparing: outcome)
       // No device can have got anything of it.
       var lost = answer
       lost.wasSent = false

@@ -198,13 +198,16 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       state.withLock { $0.inFlight -= 1 }
       return answered(batch, VendorAnswer(outcome), lost: nil)
     }
+    let span = beginSpan(of: batch)
     parts.transport.send(post) { [self] answer in
       state.withLock { $0.inFlight -= 1 }
       // Without an answer it is sent again after the next start.
       guard !answer.isClosed else { return }
       note(answer)
       if let said = vendor.quota(in: answer) { note(said) }
-      answered(batch, answer.status == 0 ? nil : vendor.interpret(answer, for: tokens), lost: answer)
+      let said = answer.status == 0 ? nil : vendor.interpret(answer, for: tokens)
+      end(span, of: batch, answer, said)
+      answered(batch, said, lost: answer)
       wake()
     }
   }

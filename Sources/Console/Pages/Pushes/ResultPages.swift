@@ -54,7 +54,8 @@ struct ResultPages: Controller {
   }
 
   private func pushPage(
-    _ call: PageCall, _ push: FoundPush, _ report: PushReport, _ trace: HTML, _ targets: HTML
+    _ call: PageCall, _ push: FoundPush, _ report: PushReport, _ parts: (trace: HTML, targets: HTML),
+    _ canary: HTML
   ) -> Layout {
     let excerpt = PushExcerpt(push.row.content)
     let (source, id) = (push.source, push.row.id.text)
@@ -71,8 +72,8 @@ struct ResultPages: Controller {
       <p class="quiet facts"><span>msg_id <code>\(id)</code> \(call.copyButton(id))</span>
       <span>\(call.moment(push.row.createdAt))</span>\(words, { "<span>\($0)</span>" })</p>\(ignored(call, push))\(leftOut(call, report))
       <p class="notice warn" role="status" hidden data-trace-ended>\(call(Words.traceEnded))</p>
-      <section class="card" data-trace="\(push.path)/trace" aria-live="polite">\(trace)</section>
-      <section class="card" data-trace-targets>\(targets)</section>
+      <section class="card" data-trace="\(push.path)/trace" aria-live="polite">\(parts.trace)</section>\(canary)
+      <section class="card" data-trace-targets>\(parts.targets)</section>
       <div class="pair">
       <section class="card"><h2>\(call(Words.askDevice))</h2><p class="quiet">\(call(Words.askDeviceText))</p>
       <form method="get" action="\(push.path)/why">
@@ -80,7 +81,7 @@ struct ResultPages: Controller {
       <button class="plain">\(call(Words.ask))</button></form></section>
       <section class="card"><h2>\(call(Words.targetList))</h2><p class="quiet">\(call(Words.targetListText))</p>
       <p><a class="button plain" href="\(push.path)/targets.csv">\(call(Words.downloadCSV))</a></p>
-      \(parts(call, push, report))</section>
+      \(self.parts(call, push, report))</section>
       </div>
       \(samples(call, push))\(forecast(call, push))
       <section class="card"><details><summary>\(call(Words.deviceGets))</summary>

@@ -1,6 +1,7 @@
 import BorealisBase
 import BorealisCrypto
 import Core
+import HTTP
 import Model
 import PushTesting
 import Storage
@@ -46,14 +47,16 @@ final class QueueScene {
   private var successors: [APNsQueue] = []
   private(set) var dispatchers: [APNsEnvironment: APNsDispatcher] = [:]
 
-  init() async throws {
+  init(tracer: (ManualClock) throws -> Tracer? = { _ in nil }) async throws {
     world = try CredentialWorld()
     let id = try await world.makeApp()
     _ = try await world.add(
       try CredentialWorld.upload(ES256Key.generate(), environments: [.production, .sandbox]), to: id)
     let credentials = world.makeCredentials()
     try await credentials.refreshed()
-    router = Router(store: world.store, scope: .all, time: world.clock, log: .silent)
+    var options = RouterOptions()
+    options.tracer = try tracer(world.clock)
+    router = Router(store: world.store, scope: .all, options: options, time: world.clock, log: .silent)
     try router.load()
     app = try #require(router.apps.all.first)
     parts = APNsParts(
