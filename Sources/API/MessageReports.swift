@@ -165,7 +165,9 @@ struct MessageReports {
         makers(report), hmos(report), hasReceipts: true),
       "message": Self.part(
         report.ownOthers(.message), report.ownIOS(.message), nil, nil, [], nil, hasReceipts: false),
-      "inapp": nil, "live_activity": nil,
+      "inapp": Self.part(
+        report.inAppOthers, report.inAppIOS, nil, nil, [], nil, hasReceipts: true),
+      "live_activity": nil,
     ]
   }
 

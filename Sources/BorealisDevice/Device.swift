@@ -163,6 +163,13 @@ public final class Device: Sendable {
   /// `handleRemoteNotification` does this for notifications through APNs.
   public func reportTapped(_ id: MessageID) { report(Receipt(.tapped, id)) }
 
+  /// Reports that the app has shown the in-app message of a push, for statistics. Counts apart from its
+  /// notification. A server from before version 7 of the protocol does not get it.
+  public func reportInAppShown(_ id: MessageID) { report(Receipt(.inAppShown, id)) }
+
+  /// Reports that the user tapped the in-app message of a push, for statistics.
+  public func reportInAppTapped(_ id: MessageID) { report(Receipt(.inAppTapped, id)) }
+
   /// Facts that are known now, or have changed; an empty one is not known any more. Only those that the
   /// server asks for are sent.
   public func setFacts(_ facts: [DeviceFact: String]) {

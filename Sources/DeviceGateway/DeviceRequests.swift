@@ -39,9 +39,12 @@ final class DeviceRequests {
       sending.acknowledge(aged.map(\.messageID), ages: aged.map(\.age), slot)
     case .note(let list):
       guard let bound = connections.bound(slot) else { return }
-      let receipts = (0..<takeReceipts(list.count, slot)).map { index in
+      let version = connections.slab[slot].core.version
+      let receipts = (0..<takeReceipts(list.count, slot)).compactMap { (index) -> DeviceReceipt? in
         let receipt = list[index, in: bytes]
-        return DeviceReceipt(id: receipt.messageID, isTap: receipt.kind == .tapped)
+        // No push has an ID of 2^53 or more. Between nodes, one says that a receipt is of an in-app message.
+        guard receipt.kind.version <= version, receipt.messageID.rawValue < 1 << 53 else { return nil }
+        return DeviceReceipt(id: receipt.messageID, kind: PushReceipt(receipt.kind))
       }
       guard !receipts.isEmpty else { return }
       // A push that it has just acknowledged counts by the acknowledgement.
@@ -157,7 +160,7 @@ final class DeviceRequests {
     case .accepted(let login):
       connections.counts.logins += 1
       connections.identified(slot)
-      connections.join(slot, login)
+      connections.join(slot, login.app, login.number)
       connections.slab[slot].core.logIn(login, second: connections.deadline(after: 0))
       connections.send(
         slot,
@@ -237,6 +240,17 @@ final class DeviceRequests {
     var bytes: [UInt8] = []
     if ServerFrame.encodeResult(sequence: sequence, code: code, payload: payload, into: &bytes) {
       connections.send(slot, SharedFrame(bytes))
+    }
+  }
+}
+
+extension PushReceipt {
+  fileprivate init(_ kind: ReceiptKind) {
+    switch kind {
+    case .shown: self = .shown
+    case .tapped: self = .tapped
+    case .inAppShown: self = .inAppShown
+    case .inAppTapped: self = .inAppTapped
     }
   }
 }

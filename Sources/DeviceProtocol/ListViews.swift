@@ -74,6 +74,18 @@ public enum ReceiptKind: UInt8, Sendable, CaseIterable {
   case shown = 1
   /// The user has tapped the notification.
   case tapped = 2
+  /// The app has shown the in-app message. Since version 7.
+  case inAppShown = 3
+  /// The user has tapped the in-app message. Since version 7.
+  case inAppTapped = 4
+
+  /// The version of the protocol that has it.
+  public var version: UInt8 {
+    switch self {
+    case .shown, .tapped: 1
+    case .inAppShown, .inAppTapped: 7
+    }
+  }
 }
 
 /// One thing that happened to a push on a device.

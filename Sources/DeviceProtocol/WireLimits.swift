@@ -3,8 +3,8 @@ public enum WireLimits {
   /// The protocol versions. Version 2 adds an operation: tokens for VoIP pushes and Live Activities.
   /// Version 3 adds acknowledgements that say how long ago each push arrived.
   /// Version 4 adds the keys of devices. Version 5 adds the tokens of all channels.
-  /// Version 6 adds facts about devices.
-  public static let versions: ClosedRange<UInt8> = 1...6
+  /// Version 6 adds facts about devices. Version 7 adds receipts of in-app messages.
+  public static let versions: ClosedRange<UInt8> = 1...7
   /// The bytes that HELLO starts with: `BRLS`.
   public static let magic: [UInt8] = [0x42, 0x52, 0x4C, 0x53]
   /// Most bytes of a length field.

@@ -110,6 +110,11 @@ export class Borealis {
   // Reports that a notification which the page shows itself was tapped.
   reportTapped(push) { this.#device?.tapped(push); }
 
+  // Report that the page has shown a push with `content.inapp_message`, and that it was tapped there: that counts apart.
+  reportInAppShown(push) { this.#device?.reportInApp(push, false); }
+
+  reportInAppTapped(push) { this.#device?.reportInApp(push, true); }
+
   // MARK: Notifications while the page is closed
 
   // See `WebPush.status`.

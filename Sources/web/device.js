@@ -1,10 +1,10 @@
-// A device of Borealis in a web page: the protocol of Docs/protocol.md, versions 1 to 5, over WebSocket (its section 8). It knows
+// A device of Borealis in a web page: the protocol of Docs/protocol.md, versions 1 to 7, over WebSocket (its section 8). It knows
 // nothing of the page around it; encryption.js opens what only the device reads.
 
 import { KEY_GONE, Keys, Unreadable, isEnciphered } from "./encryption.js";
 
 const MAX_HANDLED = 2048;
-const MAX_KEPT = 20;
+const MAX_KEPT = 20, MAX_RECALLED = 256;
 const ANSWER_MS = 10000;
 const GOOD_SESSION_MS = 60000;
 const NEVER = 0, BACK_OFF = 1, AT_ONCE = 2;
@@ -17,8 +17,8 @@ const WITH_AGES = 3;
 const UNKNOWN_AGE = 0xffffffff;
 // And from this one on the server takes a key and gives those that are shared.
 const WITH_KEYS = 4;
-// The newest one: tokens of all channels.
-const WITH_TOKENS = 5, NEWEST = 5;
+// From this one on it takes tokens of all channels, and from the newest one receipts of in-app messages.
+const WITH_TOKENS = 5, WITH_IN_APP = 7, NEWEST = 7;
 // Milliseconds until a key is told or asked for again; each time after that twice as long, up to the longest.
 const FIRST_PAUSE_MS = 5000, LONGEST_PAUSE_MS = 600000;
 const MOST_TELLINGS = 8;
@@ -187,6 +187,7 @@ export class State {
       // No storage, or nothing that we wrote.
     }
     this.values.handled ??= [];
+    this.values.recalled ??= [];
     this.values.pushes ??= [];
   }
 
@@ -196,7 +197,7 @@ export class State {
   get exists() { return this.values.fingerprint !== undefined; }
 
   begin(platform) {
-    this.values = { platform, fingerprint: toHex(crypto.getRandomValues(new Uint8Array(16))), handled: [], pushes: [] };
+    this.values = { platform, fingerprint: toHex(crypto.getRandomValues(new Uint8Array(16))), handled: [], recalled: [], pushes: [] };
     this.save();
   }
 
@@ -206,18 +207,35 @@ export class State {
     if (!this.hasHandled(id)) this.values.handled = [...this.values.handled, id].slice(-MAX_HANDLED);
   }
 
-  keep(push) { this.values.pushes = [...this.values.pushes, push].slice(-MAX_KEPT); }
+  // What was recalled or replaced is gone, also if its notification comes from the worker later.
+  recall(id) {
+    this.drop(id);
+    if (!this.values.recalled.includes(id)) this.values.recalled = [...this.values.recalled, id].slice(-MAX_RECALLED);
+  }
+
+  // Whether the page has had the notification that its worker has shown, or it was taken back.
+  knowsNotification(id) {
+    return this.values.recalled.includes(id) || this.values.pushes.some((push) => push.id === id && push.content.notification);
+  }
+
+  // Together with what is kept of it already: its notification may come by the worker, and its message over the connection.
+  keep(push) {
+    const known = this.values.pushes.find((one) => one.id === push.id);
+    this.drop(push.id);
+    const kept = known ? { ...push, tapped: known.tapped || push.tapped, content: { ...known.content, ...push.content } } : push;
+    this.values.pushes = [...this.values.pushes, kept].slice(-MAX_KEPT);
+  }
 
   drop(id) { this.values.pushes = this.values.pushes.filter((push) => push.id !== id); }
 
   // Without room for all pushes that are shown, the newer ones are kept, for what was handled has to be known.
   save() {
-    const { handled, pushes, keys, ...identity } = this.values;
+    const { handled, recalled, pushes, keys, ...identity } = this.values;
     // Before the identity loses them, if it had them.
     const isOwnEntry = keys === undefined || this.#has(this.names.keys) || this.#store(this.names.keys, keys);
     this.isLost = !this.#store(this.names.identity, isOwnEntry ? identity : { ...identity, keys });
     let kept = pushes;
-    while (!this.#store(this.names.pushes, { handled, pushes: kept }) && kept.length > 0) {
+    while (!this.#store(this.names.pushes, { handled, recalled, pushes: kept }) && kept.length > 0) {
       kept = kept.slice(Math.ceil(kept.length / 2));
     }
     this.changed();
@@ -270,7 +288,7 @@ export class State {
   }
 
   forget() {
-    this.values = { handled: [], pushes: [] };
+    this.values = { handled: [], recalled: [], pushes: [] };
     try {
       for (const name of Object.values(this.names)) localStorage.removeItem(name);
     } catch {
@@ -364,6 +382,11 @@ export class Device {
     if (this.isOnline) this.#send(["RECEIPT", [{ kind: 2, id: push.id }]]);
   }
 
+  // Tells that an in-app message was shown in the page, or tapped there.
+  reportInApp(push, isTapped) {
+    if (this.isOnline && this.version >= WITH_IN_APP) this.#send(["RECEIPT", [{ kind: isTapped ? 4 : 3, id: push.id }]]);
+  }
+
   setForeground(isForeground) {
     this.isForeground = isForeground;
     return this.operate("APP_STATE", Number(isForeground));
@@ -446,7 +469,7 @@ export class Device {
       case "RECALL": {
         const [id] = values;
         this.state.handle(id);
-        this.state.drop(id);
+        this.state.recall(id);
         this.state.save();
         for (const [key, wait] of this.#held) {
           const held = wait.pushes.find((push) => push.id === id);
@@ -502,13 +525,17 @@ export class Device {
 
   #show(push, shown) {
     if (push.content.override) {
-      this.state.drop(Number(push.content.override));
+      this.state.recall(Number(push.content.override));
       this.listener.recalled(Number(push.content.override));
     }
     this.state.handle(push.id);
-    this.state.keep(push);
-    this.listener.push(push);
-    if (push.content.notification) shown.push(push.id);
+    const { notification, message } = push.content;
+    // Of a notification that the worker has shown, nothing may be left.
+    if (notification || message) {
+      this.state.keep(push);
+      this.listener.push(push);
+    }
+    if (notification) shown.push(push.id);
   }
 
   // MARK: Tokens of channels
@@ -591,12 +618,13 @@ export class Device {
     if (this.#timeToShow(push) <= 0) return;
     try {
       const { content, key } = this.#isSealed(push) ? await this.#keys.read(push.content) : push;
-      const isOurs = !this.claim || await this.claim(push.id);
+      // Whoever has shown the notification, the message is for the page.
+      const { notification, ...rest } = content;
+      const isOurs = !notification || !this.claim || await this.claim(push.id);
       // Recalled meanwhile.
       if (this.state.hasHandled(push.id)) return this.#finish(push, []);
       const shown = [];
-      if (isOurs) this.#show({ ...push, content, key }, shown);
-      else this.state.handle(push.id);
+      this.#show({ ...push, content: isOurs ? content : rest, key }, shown);
       this.#finish(push, shown, came);
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;

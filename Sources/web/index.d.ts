@@ -9,6 +9,8 @@ export interface Result {
 export interface Content {
   notification?: Record<string, unknown>;
   message?: Record<string, unknown>;
+  /** Whether the page is to show the notification in its own content as well. */
+  inapp_message?: true;
   /** The ID of the push that this one replaces. */
   override?: string;
   [member: string]: unknown;
@@ -65,7 +67,7 @@ export interface BorealisListener {
   registered?(id: string): void;
   /** The session began, or ended. `detail` says in how many seconds the next attempt is, or why there is none. */
   connected?(isConnected: boolean, detail?: { seconds: number; code: number } | string): void;
-  /** A push arrived; each is passed once. */
+  /** A push arrived, each once; a notification that the worker has shown comes separately from its message. */
   push?(push: Push): void;
   /** The app server has recalled a push, or replaced it. */
   recalled?(id: number): void;
@@ -103,6 +105,10 @@ export class Borealis {
   setBadge(badge: number): Promise<Result>;
   /** Reports that a notification which the page shows itself was tapped. */
   reportTapped(push: Push): void;
+  /** Reports that the page has shown a push that has `content.inapp_message`; it counts apart from the notification. */
+  reportInAppShown(push: Push): void;
+  /** Reports that it was tapped in the page. */
+  reportInAppTapped(push: Push): void;
   readonly notificationStatus: NotificationStatus;
   /** Asks for permission and subscribes. Call it when the person has pressed a button. */
   turnOnNotifications(): Promise<NotificationStatus>;
@@ -131,6 +137,7 @@ export class Device {
   stop(): void;
   operate(name: string, ...values: unknown[]): Promise<{ code: ResultCode; value?: unknown }>;
   tapped(push: Push): void;
+  reportInApp(push: Push, isTapped: boolean): void;
   setForeground(isForeground: boolean): Promise<{ code: ResultCode }>;
   setToken(channel: string, token: string): Promise<ResultCode>;
   rotateKey(): Promise<ResultCode>;

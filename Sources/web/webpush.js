@@ -134,14 +134,16 @@ export class WebPush {
   async #adopt() {
     const { state } = this.#device;
     for (const { id, at, tapped = false, content, key } of await this.#store.takeShown()) {
-      if (tapped && (!content || state.hasHandled(id))) this.#open(id);
-      if (!content || state.hasHandled(id)) continue;
+      if (!content || state.knowsNotification(id)) {
+        if (tapped) this.#open(id);
+        continue;
+      }
       const push = { id, at, tapped, content, key, isOffline: false };
       if (content.override) {
-        state.drop(Number(content.override));
+        state.recall(Number(content.override));
         this.#device.listener.recalled(Number(content.override));
       }
-      state.handle(id);
+      // Whether or not the connection has brought its message, or will.
       state.keep(push);
       this.listener.shown(push);
     }

@@ -58,8 +58,8 @@ import Testing
       ["sms_message is not supported"]
     ),
     (
-      "POST /v3/push", push(#""inapp_message":{"inapp_message":true},\#(text)"#), "403 2007",
-      ["inapp_message"]
+      "POST /v3/push", push(#""inapp_message":{"inapp_message":true},"message":{"msg_content":"x"}"#),
+      "400 1002", ["inapp_message needs notification"]
     ),
     (
       "POST /v3/push", push(#""callback":{"url":"ftp://a"},\#(text)"#), "400 1003",

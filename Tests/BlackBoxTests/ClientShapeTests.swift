@@ -62,6 +62,17 @@ import Testing
       ],
       body: [String(push.prefix(20)), String(push.dropFirst(20))]),
     Shape(
+      client: "Java: jpush-client 3.7.8 with an in-app message",
+      head: [
+        "POST /v3/push HTTP/1.1", "Accept-Charset: UTF-8", "Charset: UTF-8",
+        "User-Agent: JPush-API-Java-Client", "Authorization: Basic %a", "Content-Type: application/json",
+        "Host: 127.0.0.1", "Connection: close", "Content-Length: %n",
+      ],
+      body: [
+        #"{"platform":"all","audience":"all","notification":{"alert":"x","android":{"alert":"x"}},"#
+          + #""options":{"sendno":7,"apns_production":false},"inapp_message":{"inapp_message":true}}"#
+      ]),
+    Shape(
       client: "Java: jiguang-sdk, that takes gzip",
       head: [
         "POST /v3/push HTTP/1.1", "Accept: */*", "Accept-Encoding: gzip", "Authorization: Basic %a",

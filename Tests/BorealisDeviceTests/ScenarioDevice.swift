@@ -99,6 +99,8 @@ extension ScenarioDevice {
     case "facts": perform(core.setFacts(try ScenarioFrames.facts(arguments), at: now))
     case "shown": perform(core.report(Receipt(.shown, try id()), at: now))
     case "tapped": perform(core.report(Receipt(.tapped, try id()), at: now))
+    case "in-app-shown": perform(core.report(Receipt(.inAppShown, try id()), at: now))
+    case "in-app-tapped": perform(core.report(Receipt(.inAppTapped, try id()), at: now))
     default: perform(core.submit(try Self.operation(words[0], arguments), at: now).actions)
     }
   }
@@ -171,7 +173,9 @@ extension ScenarioDevice {
           continue
         }
         inHand.insert(push.messageID)
-        let marks = (push.isOffline ? " offline" : "") + (push.isRedelivered ? " redelivered" : "")
+        let marks =
+          (push.isOffline ? " offline" : "") + (push.isRedelivered ? " redelivered" : "")
+          + (push.isInApp ? " in-app" : "")
         done.append("push \(push.messageID.rawValue)\(marks)")
       case .noteHandled(let id):
         noteHandled(id)

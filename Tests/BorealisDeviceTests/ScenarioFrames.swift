@@ -40,7 +40,7 @@ struct ScenarioFrames {
     case "hex": return Hex.decode(String(words[1])) ?? []
     case "PONG": return Wire.bytes(.pong)
     case "HELLO_OK":
-      let version: UInt8 = number("version", 6)
+      let version: UInt8 = number("version", 7)
       return Wire.bytes(.helloOK(version: version, serverTime: time, maxFrame: number("max_frame", 65_536)))
     case "REGISTER_OK":
       return Wire.bytes(.registerOK(ScenarioDevice.identity.registrationID, ScenarioDevice.identity.secret))
@@ -51,9 +51,10 @@ struct ScenarioFrames {
           pending: number("pending", 0)))
     case "PUSH":
       let showBefore = value("show_before").map { "\"show_before\":\($0)," } ?? ""
+      let inApp = words.contains("inapp") ? #""notification":{"alert":"hi"},"inapp_message":true,"# : ""
       return ServerFrame.encodePush(
         messageID: MessageID(try position(1)), offline: words.contains("offline"),
-        content: Array("{\(showBefore)\"message\":{\"msg_content\":\"hi\"}}".utf8))
+        content: Array("{\(showBefore)\(inApp)\"message\":{\"msg_content\":\"hi\"}}".utf8))
     case "FACTS_WANTED": return Wire.bytes(.factsWanted(DeviceFactSet(rawValue: try position(1))))
     case "RECALL": return Wire.bytes(.recall(MessageID(try position(1))))
     case "RESULT":

@@ -115,9 +115,9 @@ import Testing
         if kind == .notification {
           (form.extras.image, form.extras.link) = ("https://a.example/1.png", "https://a.example/sale")
           (form.extras.thread, form.extras.channel, form.extras.fallback) = ("t", "c", "60")
-          (form.extras.collapse, form.hours) = ("sale", nil)
+          (form.extras.collapse, form.hours, form.extras.inApp) = ("sale", nil, "1")
           forms.append(form)
-          form.extras.fallback = ""
+          (form.extras.fallback, form.extras.inApp) = ("", "")
         }
         form.extras.spread = "30"
         form.platforms = [.android, .ios]

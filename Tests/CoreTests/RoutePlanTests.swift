@@ -70,6 +70,88 @@ import Testing
     }
   }
 
+  /// Those whose apps alone show it, of few and of many.
+  @Test(arguments: Strategy.Rule.allCases.map({ Strategy($0) }))
+  func `What only the app shows goes as the table says`(strategy: Strategy) throws {
+    let directory = AppDirectory(app: AppID(1))
+    for place in 0..<8 as Range<UInt32> {
+      let number = RegistrationNumber(place)
+      let id = RegistrationID(high: UInt64(place), low: 1)
+      directory.insert(
+        RegistrationEntry(
+          number: number, id: id, platform: .ios, secretHash: (1, 2),
+          tokens: place & 1 == 0 ? [] : [HeldToken(PushToken(APNsEnvironment.production, [1]), of: number)]))
+      guard place & 2 == 0 else { continue }
+      _ = directory.login(
+        id, secretHash: (1, 2), at: Location(loop: 0, slot: place, generation: 1), isForeground: true)
+    }
+    let all = try #require(directory.resolve(.all, platforms: .all)).numbers.members()
+    let off = NumberSet(all.filter { $0.rawValue & 4 == 0 })
+    let request = AcceptRequest(to: .all, try .test(.notification), strategy: strategy)
+    let offers = request.push.content.apnsOffers(strategy, .production)
+    let terms = RouteTerms(request.push, offers: offers, onlyInApp: off)
+    for audience in [Recipients.few(all), .many(NumberSet(all))] {
+      let plan = directory.plan(audience, terms)
+      for number in all {
+        let place = number.rawValue
+        let route = Routing.route(
+          RouteInput(
+            platform: .ios, parts: .notification, isOnline: place & 2 == 0,
+            vendor: place & 1 == 0 ? nil : .apns, strategy: strategy, isOnlyInApp: place & 4 == 0))
+        let isOwn = !route.keep.isEmpty || route.now.contains { $0.channel == .passthrough }
+        #expect(plan.own.numbers.contains(number) == isOwn, "\(place)")
+        #expect(
+          plan[.apns].numbers.contains(number) == route.now.contains { $0.channel == .apns }, "\(place)")
+      }
+    }
+  }
+
+  /// The same of devices that two channels reach, whatever way the sender chose for them.
+  @Test(arguments: ["jpush", "fcm", "pns", "secondary_fcm_push", "secondary_pns_push"])
+  func `What only the app shows goes past each of two channels`(way: String) throws {
+    let directory = AppDirectory(app: AppID(1))
+    for place in 0..<16 as Range<UInt32> {
+      let number = RegistrationNumber(place)
+      let id = RegistrationID(high: UInt64(place), low: 1)
+      directory.insert(
+        RegistrationEntry(
+          number: number, id: id, platform: .android, secretHash: (1, 2),
+          tokens: [ChannelID.huawei, .fcm].enumerated().filter { place & 1 << UInt32($0.offset) == 0 }.map {
+            HeldToken(PushToken(TokenSlot($0.element, kind: 1), .only, [1]), of: number)
+          }))
+      guard place & 4 == 0 else { continue }
+      _ = directory.login(
+        id, secretHash: (1, 2), at: Location(loop: 0, slot: place, generation: 1), isForeground: true)
+    }
+    let all = try #require(directory.resolve(.all, platforms: .all)).numbers
+    let off = NumberSet(all.members().filter { $0.rawValue & 8 == 0 })
+    var rules = PushRules()
+    rules.channels = [.huawei, .fcm]
+    let text = """
+      {"platform":"all","audience":"all","notification":{"alert":"x"},
+       "options":{"third_party_channel":{"huawei":{"distribution_fcm":"\(way)"}}}}
+      """
+    var request = try PushRequest.parse(try parseJSON(Array(text.utf8)), rules: rules)
+    request.options.fallbackAfter = 10
+    let offers = [ChannelID.huawei, .fcm].map {
+      ChannelOffer(DeliveryLeg($0), to: TokenSlot($0, kind: 1), on: PlatformSet(.android))
+    }
+    for audience in [Recipients.few(all.members()), .many(all)] {
+      let usual = directory.plan(audience, RouteTerms(request, offers: offers))
+      let plan = directory.plan(audience, RouteTerms(request, offers: offers, onlyInApp: off))
+      #expect(plan.own.numbers.members() == usual.own.numbers.union(off).members())
+      for offer in offers {
+        let others = usual[offer.leg].numbers.subtracting(off)
+        #expect(plan[offer.leg].numbers.members() == others.members())
+        func later(_ plan: RoutePlan) -> NumberSet {
+          plan.later.first { $0.leg == offer.leg }?.targets.numbers ?? NumberSet()
+        }
+        #expect(later(plan).members() == later(usual).subtracting(off).members())
+      }
+      #expect(!plan.vendors.isEmpty && !plan.later.isEmpty)
+    }
+  }
+
   /// Tokens and the foreground are followed through all that changes them.
   @Test func followsTheDevice() async throws {
     let world = try await TestWorld()

@@ -4,6 +4,7 @@ import BorealisProtocol
 import Core
 import DeviceGateway
 import Model
+import Synchronization
 import Testing
 
 @Suite struct SessionTests {
@@ -89,7 +90,7 @@ import Testing
   }
 
   @Test(
-    arguments: [(1, 1, 1), (1, 2, 2), (2, 2, 2), (1, 3, 3), (3, 4, 4), (1, 9, 6), (7, 9, nil)]
+    arguments: [(1, 1, 1), (1, 2, 2), (2, 2, 2), (1, 3, 3), (3, 4, 4), (1, 9, 7), (8, 9, nil)]
       as [(UInt8, UInt8, UInt8?)])
   func `The highest version that both know is spoken`(_ low: UInt8, _ high: UInt8, _ spoken: UInt8?) throws {
     let server = try TestServer()
@@ -113,6 +114,40 @@ import Testing
     try device.send(
       .operation(sequence: 1, .setOtherToken(OtherToken(.voip, DeviceToken(.production, [1])))))
     #expect(try device.next() == .frame(.goAway(.protocolError, retryAfter: 0, host: "")))
+  }
+
+  /// What a client from before in-app messages knows of one is its notification.
+  @Test(arguments: [1, 6, 7] as [UInt8])
+  func `An in-app message comes with the notification whatever a client speaks`(version: UInt8) throws {
+    let json =
+      #"{"platform":"all","audience":"all","notification":{"alert":"x"},"#
+      + #""inapp_message":{"inapp_message":true}}"#
+    var noting: NotingHome?
+    let server = try TestServer(
+      loops: 1,
+      home: { home, _ in
+        let made = NotingHome(home)
+        noting = made
+        return made
+      })
+    let identity = try server.device().1
+    let device = try TestDevice(port: server.port)
+    try device.send(.hello(Hello(minVersion: 1, maxVersion: version, clientName: "test")))
+    try device.login(server.app.key, identity)
+    _ = try device.next()
+    _ = try device.expectLogin()
+    let id = try server.push(try PushRequest.parse(try parseJSON(Array(json.utf8))).content, to: .all)
+    let arrived = try device.pushes(1)
+    #expect(arrived.map(\.id) == [id])
+    #expect(arrived.map(\.content) == [#"{"notification":{"alert":"x"},"inapp_message":true}"#])
+    // Receipts of a later version than the connection's go nowhere, and those of IDs that no push has.
+    let invented = [1 << 53, id.rawValue | 1 << 60, .max].map { Receipt(.shown, MessageID($0)) }
+    try device.report(ReceiptKind.allCases.map { Receipt($0, id) } + invented)
+    _ = try device.perform(.checkTag("a"))
+    let taken = try #require(noting).receipts.withLock { $0 }
+    #expect(taken.allSatisfy { $0.id == id })
+    let inApp: [PushReceipt] = version < 7 ? [] : [.inAppShown, .inAppTapped]
+    #expect(taken.map(\.kind) == [.shown, .tapped] + inApp)
   }
 
   @Test func unknownAppIsRefused() throws {

@@ -33,6 +33,9 @@ import Testing
       case "receipt":
         let entries = [Receipt(.shown, Samples.messageID), Receipt(.tapped, Samples.messageID)]
         ClientFrame.encodeReceipt(entries, into: &expected)
+      case "receipt-in-app":
+        let entries = [Receipt(.inAppShown, Samples.messageID), Receipt(.inAppTapped, Samples.messageID)]
+        ClientFrame.encodeReceipt(entries, into: &expected)
       default:
         let frame = try #require(samples[name], "no sample for \(name)")
         expected = Samples.encoded(frame)
@@ -40,14 +43,16 @@ import Testing
       }
       #expect(vector.bytes == expected, "\(name): the codec writes \(Hex.encode(expected))")
     }
-    #expect(seen == Set(samples.keys).union(["ack", "ack-age", "receipt"]))
+    #expect(seen == Set(samples.keys).union(["ack", "ack-age", "receipt", "receipt-in-app"]))
   }
 
   @Test func serverFramesMatch() throws {
     let vectors = try load("protocol-vectors.txt").filter { $0.direction == "s" }
     let samples = Dictionary(uniqueKeysWithValues: Samples.server.map { ($0.name, $0.frame) })
     let long = Array((#"{"message":{"msg_content":""# + String(repeating: "x", count: 100) + #""}}"#).utf8)
+    let inApp = Array(#"{"notification":{"alert":"hi"},"inapp_message":true}"#.utf8)
     let pushes = [
+      "push-in-app": (false, inApp),
       "push": (false, Samples.content), "push-offline": (true, Samples.content), "push-long": (false, long),
     ]
     var seen: Set<String> = []

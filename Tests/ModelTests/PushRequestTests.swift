@@ -89,8 +89,6 @@ func list(_ count: Int) -> String { (0..<count).map { #""n\#($0)""# }.joined(sep
     (push(#""notification":{"alert":"x"},"sms_message":{"temp_id":1,"delay_time":0}"#), 2007, "sms_message"),
     (push(#""notification":{"alert":"x"},"sms_message":null"#), 0, ""),
     (push(#""live_activity":{"ios":{"event":"end"}}"#), 1002, "live_activity"),
-    (push(#""notification":{"alert":"x"},"inapp_message":{"inapp_message":true}"#), 2007, "inapp_message"),
-    (push(#""notification":{"alert":"x"},"inapp_message":{"inapp_message":false}"#), 0, ""),
     (push(#""notification":{"alert":"x"},"notification_3rd":{"content":"c"}"#), 1002, "notification_3rd"),
     (push(#""message":{"msg_content":"x"},"notification_3rd":{"content":"c"}"#), 0, ""),
     (

@@ -29,7 +29,7 @@ NEVER, BACK_OFF, AT_ONCE = 0, 1, 2
 RECONNECT_AFTER = {1: AT_ONCE, 2: NEVER, 4: AT_ONCE, 6: NEVER, 7: NEVER}
 DRAIN = 1
 WITH_AGES, UNKNOWN_AGE = 3, 2**32 - 1
-NEWEST = 6  # the version with facts
+NEWEST = 7  # the version with receipts of in-app messages
 
 
 class Ending(NamedTuple):

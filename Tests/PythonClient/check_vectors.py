@@ -11,6 +11,7 @@ VECTORS = pathlib.Path(__file__).resolve().parents[2] / "Docs" / "protocol-vecto
 KEY, ID, SECRET = "0123456789abcdef00112233", "1a2b3c4d5e6f7081923", bytes(range(16))
 TIME, MSG_ID = 1800000000000, 403926205595649
 MESSAGE = b'{"message":{"msg_content":"hi"}}'
+IN_APP = b'{"notification":{"alert":"hi"},"inapp_message":true}'
 MEANING = {
     "ping": ("PING", {}),
     "hello": ("HELLO", {"magic": b"BRLS", "versions": (1, 1), "client_name": "demo/1.0"}),
@@ -18,7 +19,8 @@ MEANING = {
     "hello-three-versions": ("HELLO", {"magic": b"BRLS", "versions": (1, 3), "client_name": "demo/1.0"}),
     "hello-four-versions": ("HELLO", {"magic": b"BRLS", "versions": (1, 4), "client_name": "demo/1.0"}),
     "hello-five-versions": ("HELLO", {"magic": b"BRLS", "versions": (1, 5), "client_name": "demo/1.0"}),
-    "hello-all-versions": ("HELLO", {"magic": b"BRLS", "versions": (1, 6), "client_name": "demo/1.0"}),
+    "hello-all-versions": ("HELLO", {"magic": b"BRLS", "versions": (1, 7), "client_name": "demo/1.0"}),
+    "hello-six-versions": ("HELLO", {"magic": b"BRLS", "versions": (1, 6), "client_name": "demo/1.0"}),
     "register": ("REGISTER", {"app_key": KEY, "platform": 1, "fingerprint": bytes.fromhex("f1f2f3f4"),
                               "environment": 2, "token": bytes.fromhex("aabb"), "app_version": "2.3"}),
     "register-no-token": ("REGISTER", {"app_key": KEY, "platform": 2, "fingerprint": b"\xf1",
@@ -28,6 +30,7 @@ MEANING = {
     "ack": ("ACK", {"msg_ids": [MSG_ID, MSG_ID + 1]}),
     "ack-age": ("ACK_AGE", {"entries": [(MSG_ID, 1000), (MSG_ID + 1, 2**32 - 1)]}),
     "receipt": ("RECEIPT", {"entries": [(1, MSG_ID), (2, MSG_ID)]}),
+    "receipt-in-app": ("RECEIPT", {"entries": [(3, MSG_ID), (4, MSG_ID)]}),
     "set-alias": ("SET_ALIAS", {"seq": 1, "alias": "用户1"}),
     "delete-alias": ("DELETE_ALIAS", {"seq": 2}),
     "get-alias": ("GET_ALIAS", {"seq": 3}),
@@ -62,6 +65,7 @@ MEANING = {
     "set-facts-none": ("SET_FACTS", {"seq": 24, "facts": {5: ""}}),
     "pong": ("PONG", {}),
     "hello-ok": ("HELLO_OK", {"version": 1, "server_time": TIME, "max_frame": 65536}),
+    "hello-ok-7": ("HELLO_OK", {"version": 7, "server_time": TIME, "max_frame": 65536}),
     "hello-ok-6": ("HELLO_OK", {"version": 6, "server_time": TIME, "max_frame": 65536}),
     "hello-ok-5": ("HELLO_OK", {"version": 5, "server_time": TIME, "max_frame": 65536}),
     "hello-ok-4": ("HELLO_OK", {"version": 4, "server_time": TIME, "max_frame": 65536}),
@@ -73,6 +77,7 @@ MEANING = {
     "push": ("PUSH", {"msg_id": MSG_ID, "flags": 0, "content": MESSAGE}),
     "push-offline": ("PUSH", {"msg_id": MSG_ID, "flags": 1, "content": MESSAGE}),
     "push-long": ("PUSH", {"msg_id": MSG_ID, "flags": 0, "content": MESSAGE.replace(b"hi", b"x" * 100)}),
+    "push-in-app": ("PUSH", {"msg_id": MSG_ID, "flags": 0, "content": IN_APP}),
     "recall": ("RECALL", {"msg_id": MSG_ID}),
     "result": ("RESULT", {"seq": 1, "code": 6027, "payload": b""}),
     "result-alias": ("RESULT", {"seq": 3, "code": 0, "payload": b"\x01a"}),

@@ -1,5 +1,6 @@
 """The part of the walk through the console that has a device in the browser."""
 
+import json
 import pathlib
 import re
 from typing import Any
@@ -28,6 +29,84 @@ KEEP = """() => {
   new BorealisDevice.State("test").forget();
   return [values.registrationID, values.handled.length, ids.length < 20, ids.at(-1)];
 }"""
+
+# A socket that the test plays.
+SOCKET = """
+  class Socket {
+    static OPEN = 1;
+    readyState = 1;
+    constructor() { Socket.last = this; }
+    send() {}
+    close() {}
+  }
+  const real = globalThis.WebSocket;
+  globalThis.WebSocket = Socket;
+"""
+# A device on a socket of the test that gets an in-app message twice: what the page got, and the kinds of the receipts.
+IN_APP = """(frames) => {
+  // SOCKET
+  const state = new BorealisDevice.State("test");
+  state.begin(2);
+  Object.assign(state.values, { registrationID: "1a2b3c4d5e6f7081923", secret: "00".repeat(16) });
+  const texts = [], kinds = [];
+  const device = new BorealisDevice.Device("ws://test", "0123456789abcdef00112233", state, {
+    push: (push) => {
+      texts.push([push.content.notification.alert, push.content.inapp_message]);
+      for (const isTapped of [false, true]) device.reportInApp(push, isTapped);
+    },
+    frame: (isOurs, name, values) => { if (name === "RECEIPT") kinds.push(...values[0].map(({ kind }) => kind)); },
+  });
+  device.start();
+  Socket.last.onopen();
+  for (const frame of frames) Socket.last.onmessage({ data: Uint8Array.from(frame).buffer });
+  device.stop();
+  state.forget();
+  globalThis.WebSocket = real;
+  return [texts, kinds];
+}""".replace("// SOCKET", SOCKET)
+# A page that gets a push by its worker and over the connection, in the order of the steps: what it got, and
+# what it keeps. The worker shows what nobody has claimed; a page that is not shared claims nothing.
+ADOPT = """async ([id, start, frames, steps, isShared]) => {
+  // SOCKET
+  const permission = Object.getOwnPropertyDescriptor(Notification, "permission");
+  Object.defineProperty(Notification, "permission", { ...permission, get: () => "granted" });
+  const state = new BorealisDevice.State("test");
+  state.begin(2);
+  Object.assign(state.values, { registrationID: "1a2b3c4d5e6f7081923", secret: "00".repeat(16) });
+  const got = [];
+  const device = new BorealisDevice.Device("ws://test", "0123456789abcdef00112233", state, {
+    push: ({ content }) => got.push(Object.keys(content).join("+")), recalled: () => got.push("recalled"),
+  });
+  const scope = new URL("/test", location.href).href;
+  const page = new BorealisWebPush(device, {
+    server: location.origin, publicKey: "x", worker: "/none", scope,
+    shown: ({ content }) => got.push(`worker: ${Object.keys(content).join("+")}`),
+  });
+  const store = new BorealisStore.Store(scope);
+  await store.clear();
+  if (isShared) device.claim = (id) => store.claim(id);
+  const say = (frame) => Socket.last.onmessage({ data: Uint8Array.from(frame).buffer });
+  device.start();
+  Socket.last.onopen();
+  start.forEach(say);
+  for (const step of steps) {
+    if (step === "worker") {
+      const content = { notification: { alert: "hi" } };
+      if (await store.claim(id, { at: 1, content })) await page.start();
+    } else {
+      say(frames[step]);
+      const handled = step === "newer" ? id + 1 : id;
+      while (!state.hasHandled(handled)) await new Promise((resolve) => { setTimeout(resolve, 5); });
+    }
+  }
+  const kept = state.values.pushes.find((push) => push.id === id)?.content ?? {};
+  device.stop();
+  state.forget();
+  await store.clear();
+  Object.defineProperty(Notification, "permission", permission);
+  globalThis.WebSocket = real;
+  return [got, Object.keys(kept).sort()];
+}""".replace("// SOCKET", SOCKET)
 
 
 async def virtual_device(walk: Any) -> None:
@@ -104,6 +183,7 @@ async def codec(walk: Any) -> None:
         "ack-age": ["ACK_AGE", [{"id": msg_id, "age": 1000}, {"id": msg_id + 1, "age": 2**32 - 1}]],
         "register": ["REGISTER", key, 1, [0xF1, 0xF2, 0xF3, 0xF4], 2, [0xAA, 0xBB], "2.3"],
         "receipt": ["RECEIPT", [{"kind": 1, "id": msg_id}, {"kind": 2, "id": msg_id}]],
+        "receipt-in-app": ["RECEIPT", [{"kind": 3, "id": msg_id}, {"kind": 4, "id": msg_id}]],
         "set-alias": ["SET_ALIAS", 1, "用户1"], "set-tags": ["SET_TAGS", 4, ["vip", "北京"]],
         "app-state": ["APP_STATE", 13, 0], "logout": ["LOGOUT", 2**32 - 1],
     }.items():  # fmt: skip
@@ -114,6 +194,38 @@ async def codec(walk: Any) -> None:
             script = "(bytes) => BorealisDevice.decode(Uint8Array.from(bytes)).map(frame => frame.name)"
             (read,) = await walk.page.evaluate(script, list(bytes.fromhex(frame)))
             expect(name.upper().replace("-", "_").startswith(read), f"{name} is read as {read}")
+    for version, kinds in (("7", [3, 4, 1]), ("6", [1])):
+        names = (f"hello-ok-{version}", "login-ok", "push-in-app", "push-in-app")
+        got = await walk.page.evaluate(IN_APP, [list(bytes.fromhex(vectors["s", name])) for name in names])
+        expect_equal(got, [[["hi", True]], kinds], f"an in-app message by version {version}")
+    await adoption(walk, msg_id, vectors)
+
+
+async def adoption(walk: Any, msg_id: int, vectors: dict[tuple[str, str], str]) -> None:
+    """The page gets each part of a push once, and nothing that was taken back, whichever of its two ways is faster."""
+
+    def frame(number: int, content: dict[str, Any]) -> list[int]:
+        body = b"\xa0" + number.to_bytes(8, "big") + b"\0" + json.dumps(content).encode()
+        expect(len(body) < 128, "the length has one byte")
+        return [len(body), *body]
+
+    start = [list(bytes.fromhex(vectors["s", name])) for name in ("hello-ok-7", "login-ok")]
+    frames = {
+        "connection": frame(msg_id, {"notification": {"alert": "hi"}, "message": {"msg_content": "m"}}),
+        "newer": frame(msg_id + 1, {"notification": {"alert": "new"}, "override": str(msg_id)}),
+        "recall": list(bytes.fromhex(vectors["s", "recall"])),
+    }
+    both = ["message", "notification"]
+    for steps, is_shared, got, kept in [
+        (["worker", "connection"], True, ["worker: notification", "message"], both),
+        (["connection", "worker"], True, ["notification+message"], both),
+        (["connection", "worker"], False, ["notification+message"], both),
+        (["recall", "worker"], True, ["recalled"], []),
+        (["worker", "recall"], True, ["worker: notification", "recalled"], []),
+        (["newer", "worker"], True, ["recalled", "notification+override"], []),
+    ]:
+        found = await walk.page.evaluate(ADOPT, [msg_id, start, frames, steps, is_shared])
+        expect_equal(found, [got, kept], f"{' then '.join(steps)}, claimed {is_shared}")
 
 
 async def two_tabs(walk: Any) -> None:

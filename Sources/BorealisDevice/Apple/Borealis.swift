@@ -98,17 +98,21 @@
       device.submit(.setBadge(UInt32(clamping: number)))
     }
 
-    /// Shows the notification of a push that came over the connection. False if there is nothing to show:
-    /// the push has no notification, or the user had it through APNs.
+    /// Shows the notification of a push that came over the connection, and reports it as shown if the system
+    /// takes it. False if there is nothing to show: the push has no notification, or the user had it through
+    /// APNs.
     @discardableResult
     public func show(_ push: DevicePush) -> Bool {
       guard !push.notificationWasShown, let notification = push.json?["notification"] else { return false }
       let content = UNMutableNotificationContent()
       NotificationText(notification).apply(to: content)
       content.userInfo[Self.own] = "\(push.messageID.rawValue)"
-      UNUserNotificationCenter.current().add(
-        UNNotificationRequest(identifier: "\(push.messageID.rawValue)", content: content, trigger: nil))
-      device.reportShown(push.messageID)
+      let id = push.messageID
+      let request = UNNotificationRequest(identifier: "\(id.rawValue)", content: content, trigger: nil)
+      // The system takes none while the user allows no notifications.
+      UNUserNotificationCenter.current().add(request) { @Sendable [device] error in
+        if error == nil { device.reportShown(id) }
+      }
       return true
     }
 

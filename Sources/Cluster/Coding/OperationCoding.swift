@@ -273,12 +273,17 @@ enum OperationCoding {
 
   // MARK: Receipts and ends
 
+  /// A bit that IDs of pushes do not have: with it a receipt is of an in-app message. A home of the version
+  /// before, which would take that for the notification, knows no such push.
+  private static let inAppBit: UInt64 = 1 << 60
+
   /// The bytes of receipts.
   static func encode(_ receipts: [DeviceReceipt]) -> [UInt8] {
     var writer = ByteWriter(capacity: 9 * receipts.count)
     for receipt in receipts {
-      writer.write(receipt.id.rawValue)
-      writer.write(receipt.isTap ? 1 : 0 as UInt8)
+      let kind = receipt.kind
+      writer.write(receipt.id.rawValue | (kind.isOfInApp ? inAppBit : 0))
+      writer.write(kind == .tapped || kind == .inAppTapped ? 1 : 0 as UInt8)
     }
     return writer.bytes
   }
@@ -289,7 +294,12 @@ enum OperationCoding {
     var receipts: [DeviceReceipt] = []
     while !reader.isAtEnd {
       guard let id = reader.read(UInt64.self), let tap = reader.read(UInt8.self) else { return nil }
-      receipts.append(DeviceReceipt(id: MessageID(id), isTap: tap == 1))
+      let isTap = tap == 1
+      let isOfInApp = id & inAppBit != 0
+      receipts.append(
+        DeviceReceipt(
+          id: MessageID(id & ~inAppBit),
+          kind: isOfInApp ? isTap ? .inAppTapped : .inAppShown : isTap ? .tapped : .shown))
     }
     return receipts
   }

@@ -14,7 +14,7 @@ function virtualDevice(root) {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
   const state = new BorealisDevice.State(`borealis.device.${appKey}`);
   const device = new BorealisDevice.Device(`${scheme}//${location.host}/device`, appKey, state, {
-    state: showState, frame: logFrame, registered: showIdentity, push: showPush, recalled: remove,
+    state: showState, frame: logFrame, registered: showIdentity, push: receive, recalled: remove,
     waits: showWaiting, unreadable: showUnreadable, keyed: showKey, told: showToken,
   });
   const pages = `/console/apps/${appKey}/`;
@@ -152,7 +152,7 @@ function virtualDevice(root) {
       case "PUSH": return fill(text, values[0], values[2].length) + (values[1] & 1 ? ` ${words.offline}` : "");
       case "ACK": return fill(text, values[0].join(", "));
       case "ACK_AGE": return fill(text, values[0].map(({ id }) => id).join(", "));
-      case "RECEIPT": return values[0].map(({ kind, id }) => fill(kind === 2 ? words.tappedReceipt : words.shownReceipt, id)).join("; ");
+      case "RECEIPT": return values[0].map(({ kind, id }) => fill(words[`receipt${kind}`] ?? "", id)).join("; ");
       case "SET_ALIAS": return fill(text, values[1]);
       case "SET_TAGS": return fill(text, values[1].join(", ") || "–");
       case "GET_KEY": return fill(text, values[1]);
@@ -174,11 +174,20 @@ function virtualDevice(root) {
 
   // MARK: Notifications
 
-  function showPush(push) {
-    // It may have waited for its key.
-    remove(push.id);
-    const { notification, message } = push.content;
+  function receive(push) {
+    showPush(push);
+    if (push.content.inapp_message) device.reportInApp(push, false);
+  }
+
+  function showPush({ id }) {
+    // It may have waited for its key, or its notification may be there.
+    remove(id);
+    const push = state.values.pushes.find((one) => one.id === id);
+    if (!push) return;
+    const { notification, message, inapp_message: isInApp } = push.content;
     if (notification) shade.prepend(banner(push, notification));
+    // What a page of the app would show.
+    if (notification && isInApp) shade.prepend(banner(push, notification, true));
     if (message) shade.prepend(bubble(push, message));
     while (shade.children.length > SHOWN) shade.lastElementChild.remove();
     find("empty").hidden = true;
@@ -190,20 +199,24 @@ function virtualDevice(root) {
     return made;
   }
 
-  function banner(push, notification) {
+  function banner(push, notification, isInApp = false) {
     const { alert } = notification;
     const isPlain = typeof alert !== "object" || alert === null;
     const made = item(push);
     const button = element("button", "note");
     button.type = "button";
-    const opened = element("span", "opened", push.tapped ? words.opened : "");
+    let isTapped = !isInApp && push.tapped;
+    const opened = element("span", "opened", isTapped ? words.opened : "");
+    const who = isInApp ? words.inApp : appName;
     button.append(
       element("span", "who", push.key ? `${who} · ${words.encrypted}` : who), element("span", "when", clock(new Date(push.at))),
       element("strong", "", (isPlain ? notification.title : alert.title) ?? ""),
       element("span", "text", isPlain ? alert ?? "" : alert.body ?? ""), opened);
     button.addEventListener("click", () => {
-      if (push.tapped) return;
-      device.tapped(push);
+      if (isTapped) return;
+      isTapped = true;
+      if (isInApp) device.reportInApp(push, true);
+      else device.tapped(push);
       opened.textContent = words.opened;
     });
     made.append(button);

@@ -5,7 +5,9 @@ import Storage
 extension Acceptance {
   /// Which way a push goes to the members of its audience, as their devices are now.
   func plan(_ request: AcceptRequest, to audience: Recipients, in app: App) -> RoutePlan {
-    app.directory.plan(audience, RouteTerms(request.push, offers: channels.offers(request, in: app)))
+    let offers = channels.offers(request, in: app)
+    let onlyInApp = app.directory.onlyInApp(request.push.content, among: audience)
+    return app.directory.plan(audience, RouteTerms(request.push, offers: offers, onlyInApp: onlyInApp))
   }
 
   /// Counts by sets of devices what would become of a push if it were accepted now. Only the limit for the

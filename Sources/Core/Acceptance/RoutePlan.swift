@@ -8,6 +8,12 @@ struct RoutePlan: Sendable {
   struct Leg: Sendable {
     let leg: DeliveryLeg
     let targets: Recipients
+
+    /// It without some of its targets, nil if nobody is left.
+    fileprivate func without(_ numbers: NumberSet) -> Leg? {
+      let left = targets.subtracting(numbers)
+      return left.isEmpty ? nil : Leg(leg: leg, targets: left)
+    }
   }
 
   /// Who gets something over our connection, now or later.
@@ -64,6 +70,8 @@ struct RouteTerms: Sendable {
   let vendors: [ChannelOffer]
   /// What they could bring in addition.
   let additions: [ChannelOffer]
+  /// Whose apps show it in their own pages alone, since the users have turned notifications off.
+  fileprivate let onlyInApp: NumberSet
   /// By what a device may get it besides our connection, and by whose rules.
   fileprivate struct Way {
     let offer: ChannelOffer?
@@ -75,28 +83,39 @@ struct RouteTerms: Sendable {
   /// What is not acknowledged in time goes to a vendor's channel.
   let fallsBackLater: Bool
 
-  init(_ request: PushRequest, offers: [ChannelOffer]) {
-    strategy = request.options.strategy
-    content = request.content
+  init(_ request: PushRequest, offers: [ChannelOffer], onlyInApp: NumberSet = NumberSet()) {
+    self.init(
+      request.content, request.options.strategy, offers: offers, onlyInApp: onlyInApp,
+      isOnlineOnly: request.options.timeToLive == 0,
+      fallsBackLater: request.options.fallbackAfter != nil)
+  }
+
+  /// For a push that was accepted before: nothing is sent again by another way if it is not acknowledged.
+  init(
+    _ content: PushContent, _ strategy: Strategy, offers: [ChannelOffer], onlyInApp: NumberSet,
+    isOnlineOnly: Bool = false, fallsBackLater: Bool = false
+  ) {
+    self.strategy = strategy
+    self.content = content
+    self.onlyInApp = onlyInApp
     vendors = offers.filter(\.leg.isMain)
     additions = offers.filter { !$0.leg.isMain }
     let vendors = vendors
     var forBoth: [Int: (other: Int, way: Way)] = [:]
     for (place, offer) in vendors.enumerated() {
-      guard let chosen = request.content.wayForBoth(of: offer.leg.channel),
+      guard let chosen = content.wayForBoth(of: offer.leg.channel),
         let other = vendors.firstIndex(where: { $0.leg.channel == chosen.other }), other != place
       else { continue }
-      let strategy = Strategy(chosen.rule, ios: request.options.strategy.ios)
-      forBoth[place] = (other, Way(offer: chosen.isOverOther ? vendors[other] : offer, strategy: strategy))
+      let rules = Strategy(chosen.rule, ios: strategy.ios)
+      forBoth[place] = (other, Way(offer: chosen.isOverOther ? vendors[other] : offer, strategy: rules))
     }
     self.forBoth = forBoth
-    strategies = request.content.forChannels.reduce(into: [:]) { found, one in
-      let common = request.options.strategy
-      let own = request.content.strategy(of: one.channel, else: common)
-      if own != common { found[one.channel] = own }
+    strategies = content.forChannels.reduce(into: [:]) { found, one in
+      let own = content.strategy(of: one.channel, else: strategy)
+      if own != strategy { found[one.channel] = own }
     }
-    isOnlineOnly = request.options.timeToLive == 0
-    fallsBackLater = request.options.fallbackAfter != nil
+    self.isOnlineOnly = isOnlineOnly
+    self.fallsBackLater = fallsBackLater
   }
 
   /// Whether the push has something for our connection.
@@ -134,13 +153,15 @@ struct RouteTerms: Sendable {
   fileprivate func wayForBoth(_ place: Int) -> (other: Int, way: Way)? { forBoth[place] }
 
   /// The route of devices that are alike.
-  fileprivate func route(_ platform: Platform, isReachable: Bool, _ way: Way) -> PushRoute {
+  fileprivate func route(
+    _ platform: Platform, isReachable: Bool, isOnlyInApp: Bool, _ way: Way
+  ) -> PushRoute {
     Routing.route(
       RouteInput(
         platform: platform, parts: content.parts(for: platform), isOnline: isReachable,
         appState: isReachable ? .foreground : .background, vendor: way.offer?.leg.channel,
         strategy: way.strategy,
-        onlineOnly: isOnlineOnly, fallsBackLater: fallsBackLater))
+        onlineOnly: isOnlineOnly, fallsBackLater: fallsBackLater, isOnlyInApp: isOnlyInApp))
   }
 }
 
@@ -226,7 +247,8 @@ extension AppDirectory.State {
         way = other.way
         if way.offer?.leg == terms.vendors[other.other].leg { place = other.other }
       }
-      let route = terms.route(platform, isReachable: isReachable, way)
+      let route = terms.route(
+        platform, isReachable: isReachable, isOnlyInApp: terms.onlyInApp.contains(number), way)
       if route.usesOwn { own.append(number) }
       if route.usesVendor, let place { vendors[place].append(number) }
       if route.ifUnacknowledged != nil, let place { later[place].append(number) }
@@ -268,13 +290,21 @@ extension AppDirectory.State {
   ) {
     guard !members.isEmpty else { return }
     var (brought, later) = (NumberSet(), NumberSet())
-    for isReachable in [false, true] {
-      let route = terms.route(platform, isReachable: isReachable, way)
-      guard route.usesOwn || route.usesVendor else { continue }
-      let some = isReachable ? members.intersection(reachable) : members.subtracting(reachable)
-      if route.usesOwn { own.formUnion(some) }
-      if route.usesVendor { brought.formUnion(some) }
-      if route.ifUnacknowledged != nil { later.formUnion(some) }
+    var groups = [(members, isOnlyInApp: false)]
+    if !terms.onlyInApp.isEmpty {
+      groups = [
+        (members.subtracting(terms.onlyInApp), false), (members.intersection(terms.onlyInApp), true),
+      ]
+    }
+    for (group, isOnlyInApp) in groups {
+      for isReachable in [false, true] where !group.isEmpty {
+        let route = terms.route(platform, isReachable: isReachable, isOnlyInApp: isOnlyInApp, way)
+        guard route.usesOwn || route.usesVendor else { continue }
+        let some = isReachable ? group.intersection(reachable) : group.subtracting(reachable)
+        if route.usesOwn { own.formUnion(some) }
+        if route.usesVendor { brought.formUnion(some) }
+        if route.ifUnacknowledged != nil { later.formUnion(some) }
+      }
     }
     guard let leg = way.offer?.leg else { return }
     plan.add(Recipients(brought), to: leg)

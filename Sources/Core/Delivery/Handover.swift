@@ -89,3 +89,29 @@ struct Handover: Sendable {
     moved.formUnion(taken.subtracting(staying))
   }
 }
+
+extension PushRow {
+  /// By which rules its routes are chosen.
+  fileprivate var strategyOfRoutes: Strategy { Strategy(number: strategy) ?? .jpush }
+}
+
+extension PluggedChannels {
+  /// Which way a stored push goes to some of its targets now, but for additions such as calls.
+  fileprivate func plan(
+    _ push: PushRow, _ content: PushContent, to targets: NumberSet, in app: App
+  ) -> RoutePlan {
+    let strategy = push.strategyOfRoutes
+    let offers = offers(content, strategy, in: app).filter(\.leg.isMain)
+    let onlyInApp = app.directory.onlyInApp(content, among: Recipients(targets))
+    return app.directory.plan(
+      Recipients(targets), RouteTerms(content, strategy, offers: offers, onlyInApp: onlyInApp))
+  }
+
+  /// Those for whom the channel that they need has no room.
+  fileprivate func withoutRoom(_ plan: RoutePlan, in app: App) -> NumberSet {
+    plan.vendors.reduce(into: NumberSet()) { found, way in
+      guard serviceChannel(way.leg.channel)?.mayTakeOver(in: app) != true else { return }
+      found.formUnion(way.targets.numbers)
+    }
+  }
+}

@@ -30,6 +30,8 @@ package struct PushTargets: Sendable {
   let contradicted: NumberSet
   /// The targets that reported it as shown, including tapped; and those that reported it as tapped.
   package let shown, tapped: NumberSet
+  /// The same of the notification in the app's own pages, of those that got it over our connection.
+  package let inAppShown, inAppTapped: NumberSet
   /// Who is known to have it over our connection by more than an acknowledgement in time.
   let shownByOwn, lateByOwn: NumberSet
 
@@ -53,6 +55,8 @@ package struct PushTargets: Sendable {
     let direct = DirectTargets(rows, sets, shown: claims.own, isAlive: isAlive)
     (all, ios, own) = (sets.reached.union(sets.unreached), sets.ios, sets.own)
     (shown, tapped) = (sets.shown.union(sets.tapped), sets.tapped)
+    inAppShown = sets.inAppShown.union(sets.inAppTapped).intersection(sets.own)
+    inAppTapped = sets.inAppTapped.intersection(sets.own)
     (shownByOwn, lateByOwn) = (claims.own, direct.late)
     (acknowledged, waiting, contradicted) = (direct.acknowledged, direct.waiting, direct.contradicted)
     (lost, hasLostRow) = (direct.lost, direct.hasLostRow)
@@ -166,6 +170,13 @@ private struct DirectTargets {
 }
 
 extension PushTargets {
+  /// Who has it but for an addition such as a call, from whichever channel: nothing has to be sent again.
+  var served: NumberSet {
+    legs.reduce(into: acknowledged) { all, leg in
+      if leg.key.isMain { all.formUnion(leg.value.accepted) }
+    }
+  }
+
   /// Targets that will not get it for reasons other than its time or its sender.
   package var failedCount: Int { failed.values.reduce(0) { $0 + $1.count } }
 
@@ -270,7 +281,7 @@ private struct Stored {
   let reached, unreached, own, ios, delivered: NumberSet
   var dropped: [LossReason: NumberSet] = [:]
   var legs: [DeliveryLeg: LegTargets] = [:]
-  let shown, tapped, late: NumberSet
+  let shown, tapped, late, inAppShown, inAppTapped: NumberSet
   var ofServices: [PushReceipt: NumberSet] = [:]
 
   init?(_ rows: TargetRows) {
@@ -280,10 +291,12 @@ private struct Stored {
     guard let reached = single ?? set(push.targets), let unreached = set(push.unreached),
       let own = push.ownTargets == nil ? reached : set(push.ownTargets), let targets = push.legTargets,
       let ios = set(push.iosTargets), let delivered = set(rows.delivered), let shown = set(rows.shown),
-      let tapped = set(rows.tapped), let late = set(rows.late)
+      let tapped = set(rows.tapped), let late = set(rows.late), let inAppShown = set(rows.inAppShown),
+      let inAppTapped = set(rows.inAppTapped)
     else { return nil }
     (self.reached, self.unreached, self.own, self.ios) = (reached, unreached, own, ios)
     (self.delivered, self.late) = (delivered, late)
+    (self.inAppShown, self.inAppTapped) = (inAppShown, inAppTapped)
     for (reason, bytes) in rows.dropped {
       guard let targets = NumberSet(serialized: bytes) else { return nil }
       dropped[LossReason(rawValue: reason) ?? .queueFull, default: NumberSet()].formUnion(targets)

@@ -51,15 +51,9 @@ extension Apps {
     _ facts: DeviceFactSet, of app: App, noting entry: AuditRow,
     done: @escaping @Sendable (Result<Void, AppFailure>) -> Void
   ) {
-    change(
-      app,
-      { transaction throws(StorageError) in
-        let before = try transaction.apps.find(app.id)?.facts
-        guard try transaction.facts.want(app: app.id, facts) else { return false }
-        // Asked for again is no change.
-        if before != facts { try transaction.audit.add(entry) }
-        return true
-      }, done: done)
+    set(
+      \.facts, to: facts, of: app, noting: entry,
+      { transaction throws(StorageError) in try transaction.facts.want(app: app.id, facts) }, done: done)
   }
 }
 
@@ -77,20 +71,33 @@ extension AppDirectory {
   /// Those of some registrations whose devices show no notifications, by what they have reported: the system
   /// does not let them, or the user has opted out.
   func notificationsOff(among recipients: Recipients) -> NumberSet {
+    reporting([(.notificationPermission, "off"), (.optedOut, "yes")], among: recipients)
+  }
+
+  /// Those of some registrations who get a push over our connection alone, since it is an in-app message and
+  /// their system does not let the app show notifications. Imported devices that have not come yet get
+  /// nothing over the connection.
+  func onlyInApp(_ content: PushContent, among recipients: Recipients) -> NumberSet {
+    guard content.isInApp else { return NumberSet() }
+    return reporting([(.notificationPermission, "off")], among: recipients).subtracting(awaited)
+  }
+
+  /// Those whose devices have reported one of some values.
+  private func reporting(
+    _ values: [(fact: DeviceFact, value: String)], among recipients: Recipients
+  ) -> NumberSet {
     switch recipients {
     case .many(let set):
       let (facts, end) = state.withLock { ($0.table.facts, $0.table.records.count) }
-      let isOff: DeviceCondition = .any([
-        .compare(.notificationPermission, .equal, "off"), .compare(.optedOut, .equal, "yes"),
-      ])
-      var search = ConditionSearch(isOff, in: facts) { _ in .set(NumberSet()) }
+      let condition: DeviceCondition = .any(values.map { .compare($0.fact, .equal, $0.value) })
+      var search = ConditionSearch(condition, in: facts) { _ in .set(NumberSet()) }
       return search.numbers(below: end).intersection(set)
     case .few(let numbers):
       return state.withLock { state in
         NumberSet(
           numbers.filter {
             let facts = state.table.facts.facts(of: $0)
-            return facts[.notificationPermission] == "off" || facts[.optedOut] == "yes"
+            return values.contains { facts[$0.fact] == $0.value }
           })
       }
     }

@@ -17,6 +17,19 @@ package struct BoundSession: Sendable {
   }
 }
 
+/// A session that goes on under another home.
+package struct ResumedSession: Sendable {
+  package let bound: BoundSession
+  /// Whether its app is in the foreground.
+  package let isForeground: Bool
+
+  /// Both fields.
+  package init(bound: BoundSession, isForeground: Bool) {
+    self.bound = bound
+    self.isForeground = isForeground
+  }
+}
+
 /// What a gateway says to the home of an app, about a connection of its own. All of it is values: it could be
 /// sent to another process.
 package enum GatewayMessage: Sendable {
@@ -102,17 +115,17 @@ package struct NewDevice: Sendable {
   }
 }
 
-/// A device's word that it showed a push, or that its user tapped it.
+/// A device's word that it showed a push or its in-app message, or that its user tapped it.
 package struct DeviceReceipt: Sendable {
   /// The push.
   package let id: MessageID
-  /// Whether it was tapped.
-  package let isTap: Bool
+  /// What the device says of it.
+  package let kind: PushReceipt
 
   /// Makes a receipt.
-  package init(id: MessageID, isTap: Bool) {
+  package init(id: MessageID, kind: PushReceipt) {
     self.id = id
-    self.isTap = isTap
+    self.kind = kind
   }
 }
 

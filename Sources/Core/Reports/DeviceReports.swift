@@ -18,6 +18,12 @@ struct DeviceReports: Sendable {
     var moments: [Timestamp]
     /// When it was for the first of them.
     var at: Timestamp
+
+    mutating func remove(_ others: NumberSet) {
+      guard !others.isEmpty else { return }
+      let kept = zip(numbers, moments).filter { !others.contains($0.0) }
+      (numbers, moments) = (kept.map(\.0), kept.map(\.1))
+    }
   }
 
   private var said: [Kind: Said] = [:]
@@ -61,15 +67,17 @@ struct DeviceReports: Sendable {
     let single = audience.target.map { NumberSet([$0]) }
     guard let targets = single ?? audience.targets.flatMap({ NumberSet(serialized: $0) }),
       let own = audience.own == nil ? targets : audience.own.flatMap({ NumberSet(serialized: $0) }),
-      try mayHaveNews(of: key.id, for: targets, own, in: transaction)
+      try mayHaveNews(of: key, for: targets, own, in: transaction)
     else { return [] }
     if audience.targets == nil, let events = try storeOfDelivered(key, in: transaction) { return events }
     guard let at = said.values.map(\.at).min(), let rows = try transaction.deliveries.targets(of: key.id),
       let before = PushTargets(rows, at: at)
     else { return [] }
     var isNew = false
+    let called = rows.heldAfterCall
     for kind in Kind.allCases {
-      guard let words = said[kind] else { continue }
+      guard var words = said[kind] else { continue }
+      if kind == .shown || kind == .tapped { words.remove(called) }
       if try store(kind, words, of: rows.push, known: before, in: transaction) { isNew = true }
     }
     guard isNew, let rows = try transaction.deliveries.targets(of: key.id),
@@ -86,24 +94,29 @@ struct DeviceReports: Sendable {
   /// Whether a target says something that is not stored already. Looked at before all that is stored of the
   /// push is read: anybody can say anything of any push, as often as they like.
   private func mayHaveNews(
-    of id: MessageID, for targets: NumberSet, _ own: NumberSet, in transaction: WriteTransaction
+    of key: Key, for targets: NumberSet, _ own: NumberSet, in transaction: WriteTransaction
   ) throws(StorageError) -> Bool {
     for (kind, words) in said {
       var new = NumberSet(words.numbers)
-      new.formIntersection(kind == .acknowledgedLate ? own : targets)
+      new.formIntersection(kind == .acknowledgedLate || kind.isOfInApp ? own : targets)
       guard !new.isEmpty else { continue }
       func subtract(_ stored: [UInt8]?) {
         if let stored = stored.flatMap({ NumberSet(serialized: $0) }) { new.subtract(stored) }
       }
-      subtract(try transaction.deliveries.receipts(of: id, kind))
+      subtract(try transaction.deliveries.receipts(of: key.id, kind))
       if kind == .acknowledgedLate {
-        subtract(try transaction.deliveries.delivered(id))
+        subtract(try transaction.deliveries.delivered(key.id))
         // Of those that have it by its end, all but those who were given up before.
-        if !new.isEmpty, try transaction.deliveries.isOverAsDelivered(id) {
-          new.formIntersection(try transaction.reading.givenUp(id))
+        if !new.isEmpty, try transaction.deliveries.isOverAsDelivered(key.id) {
+          new.formIntersection(try transaction.reading.givenUp(key.id))
         }
       }
-      if !new.isEmpty { return true }
+      guard !new.isEmpty else { continue }
+      if kind.isOfInApp {
+        let content = try transaction.pushes.content(of: key.id, app: key.app)
+        guard content.flatMap({ PushContent(decoding: $0) })?.isInApp == true else { continue }
+      }
+      return true
     }
     return false
   }
@@ -113,7 +126,7 @@ struct DeviceReports: Sendable {
   private func storeOfDelivered(
     _ key: Key, in transaction: WriteTransaction
   ) throws(StorageError) -> [DeliveryEvent]? {
-    guard !said.keys.contains(where: { $0 == .acknowledgedLate || $0.isOfService }),
+    guard !said.keys.contains(where: { $0 == .acknowledgedLate || $0.isOfService || $0.isOfInApp }),
       try transaction.deliveries.isDeliveredByOwnAlone(key.id)
     else { return nil }
     var events: [DeliveryEvent] = []
@@ -151,6 +164,9 @@ struct DeviceReports: Sendable {
       new.formIntersection(known.own)
       // Whoever showed it may still say so: what they say stands by itself then.
       new.subtract(known.acknowledged.subtracting(known.shownByOwn))
+    } else if kind.isOfInApp {
+      guard PushContent(decoding: push.content)?.isInApp == true else { return false }
+      new.formIntersection(known.own)
     } else if kind.isOfService {
       new.formIntersection(known.servedByMainLegs)
     } else {

@@ -26,6 +26,14 @@ package struct PushFunnel: Sendable {
     tapped = own.tapped.intersection(members)
   }
 
+  /// How far it has come in the app's own pages for some who get it over our connection.
+  fileprivate func inApp(_ targets: PushTargets) -> PushFunnel {
+    var inApp = self
+    inApp.shown = targets.inAppShown.intersection(target)
+    inApp.tapped = targets.inAppTapped.intersection(target)
+    return inApp
+  }
+
   fileprivate init(_ channel: ChannelTargets) {
     target = channel.meant
     sent = channel.handed
@@ -83,6 +91,15 @@ extension PushReport {
     }
     return PushFunnel(own: all, of: targets)
   }
+
+  /// The in-app message, on all platforms; for nobody unless the push is one.
+  package var inApp: PushFunnel { inAppIOS.union(inAppOthers) }
+
+  /// The same on iOS.
+  package var inAppIOS: PushFunnel { isInApp ? ownIOS(.notification).inApp(targets) : PushFunnel() }
+
+  /// The same on the other platforms.
+  package var inAppOthers: PushFunnel { isInApp ? ownOthers(.notification).inApp(targets) : PushFunnel() }
 
   /// To whom of some on a platform, for whom the push has some parts, our connection brings one of them.
   private func members(

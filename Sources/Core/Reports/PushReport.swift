@@ -32,6 +32,8 @@ package struct PushReport: Sendable {
   package let iosParts: PushParts
   /// What it has for the targets on other platforms, by those who get the same; nobody is in two of them.
   let otherParts: [(parts: PushParts, targets: NumberSet)]
+  /// Whether the app is to show it in its own pages as well.
+  package let isInApp: Bool
 
   /// Reads what is stored; nil if it is unreadable.
   init?(_ rows: TargetRows, at now: Timestamp, in directory: AppDirectory) {
@@ -54,6 +56,7 @@ package struct PushReport: Sendable {
     fallbacks = rows.fallbacks.map { ReportedFallback($0, targets) }
     let content = PushContent(decoding: push.content)
     iosParts = content?.parts(for: .ios) ?? []
+    isInApp = content?.isInApp ?? false
     otherParts = Self.otherParts(content, push.platforms, targets.all.subtracting(targets.ios), directory)
   }
 

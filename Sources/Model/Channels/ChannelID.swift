@@ -11,6 +11,8 @@ package struct ChannelID: RawRepresentable, Hashable, Comparable, Sendable {
   package static let passthrough = ChannelID(rawValue: 1)
   /// Not a channel: a push keeps under this number the notifications for all vendors' channels but APNs.
   static let allVendors = ChannelID(rawValue: 255)
+  /// Not a channel: a push has something under this number if it is an in-app message.
+  static let inApp = ChannelID(rawValue: 254)
   /// Apple's push service (APNs).
   package static let apns = ChannelID(rawValue: 2)
 

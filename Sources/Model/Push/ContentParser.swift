@@ -47,14 +47,36 @@ struct ContentParser {
     let shown = variants.reduce(into: forVendors?.platforms ?? []) { all, variant in
       if !variant.notification.isEmpty { all.formUnion(variant.platforms) }
     }
-    if !rules.isGetui { ignoreIncompleteWishes() }
+    if !rules.isGetui && !options.wishes.isEmpty { ignoreIncompleteWishes() }
     let wishes = options.wishes.contents(rules.channels, for: shown)
-    let contents = (forChannels ?? []) + wishes + (forVendors.map { [$0] } ?? [])
+    var contents = (forChannels ?? []) + wishes + (forVendors.map { [$0] } ?? [])
+    if try isInApp(besideMessage: !message.isEmpty) {
+      contents.append(ChannelContent(.inApp, for: shown, []))
+    }
     let content = PushContent(variants: variants, forChannels: contents)
     guard !content.platforms.isEmpty else {
       throw .missing("Missing parameter: notification has nothing for the platforms of this push")
     }
     return content
+  }
+
+  /// Whether the app is to show the notification in its own pages as well.
+  private func isInApp(besideMessage hasMessage: Bool) throws(APIError) -> Bool {
+    let key = "inapp_message"
+    guard let fields = try push.fields(key) else { return false }
+    fields.ignoreOthers(than: [key])
+    guard try fields.flag(key) == true else { return false }
+    let notification = try push.fields("notification")
+    if notification?.present.isEmpty ?? true {
+      throw .missing("Missing parameter: inapp_message needs notification")
+    }
+    for (other, isThere) in [
+      ("message", hasMessage), ("notification.voip", notification?.wish("voip") != nil),
+    ]
+    where isThere {
+      throw push.invalid(key, "does not go with \(other)")
+    }
+    return true
   }
 
   /// Names members of channels' objects that do nothing, since another one is in neither the object nor the
@@ -203,6 +225,9 @@ struct ContentParser {
   private func liveActivity(_ live: Fields) throws(APIError) -> [ChannelContent] {
     for other in ["notification", "message"] where push[other] != nil {
       throw push.invalid("live_activity", "does not go with \(other)")
+    }
+    if push.wish("inapp_message") != nil {
+      throw push.invalid("inapp_message", "does not go with live_activity")
     }
     guard let ios = try live.fields("ios"), platforms.contains(.ios) else { throw live.missing("ios") }
     live.ignoreOthers(than: ["ios"])

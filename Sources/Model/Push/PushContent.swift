@@ -71,6 +71,15 @@ package struct PushContent: Equatable, Sendable {
     variants.reduce(into: isForChannels ? PushParts.notification : []) { $0.formUnion($1.parts) }
   }
 
+  /// Whether the app is to show the notification in its own pages as well.
+  package var isInApp: Bool { content(for: .inApp) != nil }
+
+  /// All that the direct connection brings of it, without what channels to vendors' services send.
+  package var ofConnection: PushContent {
+    PushContent(
+      variants: variants, forChannels: forChannels.filter { $0.channel == .inApp }, overrides: overrides)
+  }
+
   /// Whether a channel to a vendor's service has something of it.
   package var isForChannels: Bool { !forChannels.isEmpty }
 
@@ -139,9 +148,9 @@ package struct PushContent: Equatable, Sendable {
   }
 
   /// The JSON that a device gets over the direct connection:
-  /// `{"notification":{…},"message":{…},"override":"123"}`, each member only if it was requested and exists.
-  /// A notification that the device must not show from a moment on has `"show_before":1800000000000` in front
-  /// of it, in milliseconds.
+  /// `{"notification":{…},"inapp_message":true,"message":{…},"override":"123"}`, each member only if it was
+  /// requested and exists, the second one only beside the first. A notification that the device must not show
+  /// from a moment on has `"show_before":1800000000000` in front of it, in milliseconds.
   package func deviceJSON(
     platform: Platform, parts: PushParts = .all, showBefore: Timestamp? = nil
   ) -> [UInt8] {
@@ -158,7 +167,10 @@ package struct PushContent: Equatable, Sendable {
       if let showBefore, present.contains(.notification) {
         member("show_before", "\(showBefore.milliseconds)".utf8)
       }
-      if present.contains(.notification) { member("notification", variant.notification) }
+      if present.contains(.notification) {
+        member("notification", variant.notification)
+        if isInApp { member("inapp_message", "true".utf8) }
+      }
       if present.contains(.message) { member("message", variant.message) }
     }
     if let overrides { member("override", "\"\(overrides.text)\"".utf8) }

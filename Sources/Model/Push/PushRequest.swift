@@ -161,8 +161,8 @@ package struct PushRequest: Equatable, Sendable {
 
   /// What can't be done here is said, never passed over.
   private static func refuse(_ push: Fields) throws(APIError) {
-    for key in ["sms_message", "inapp_message"] {
-      if try push.fields(key) != nil, push.wish(key) != nil { throw push.notPermitted(key) }
+    if try push.fields("sms_message") != nil, push.wish("sms_message") != nil {
+      throw push.notPermitted("sms_message")
     }
   }
 

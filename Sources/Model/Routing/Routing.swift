@@ -119,11 +119,14 @@ package struct RouteInput: Equatable, Sendable {
   package var onlineOnly: Bool
   /// Whether the vendor's channel brings what is not acknowledged in time (`fallback_after`).
   package var fallsBackLater: Bool
+  /// Whether the app shows it in its own pages, and the user has turned the app's notifications off.
+  package var isOnlyInApp: Bool
 
   /// Makes an input.
   package init(
     platform: Platform, parts: PushParts, isOnline: Bool, appState: AppVisibility = .foreground,
-    vendor: ChannelID?, strategy: Strategy = .jpush, onlineOnly: Bool = false, fallsBackLater: Bool = false
+    vendor: ChannelID?, strategy: Strategy = .jpush, onlineOnly: Bool = false, fallsBackLater: Bool = false,
+    isOnlyInApp: Bool = false
   ) {
     self.platform = platform
     self.parts = parts
@@ -133,6 +136,7 @@ package struct RouteInput: Equatable, Sendable {
     self.strategy = strategy
     self.onlineOnly = onlineOnly
     self.fallsBackLater = fallsBackLater
+    self.isOnlyInApp = isOnlyInApp
   }
 }
 
@@ -186,6 +190,9 @@ package struct PushRoute: Equatable, Sendable {
 ///
 /// A push may have a notification of its own for vendors' channels (`PushParts.forVendors`, never on iOS),
 /// which comes in place of P as a whole: where the table has V and P, there is V alone, and P if V refuses.
+///
+/// What is only shown in the app's own pages (`inapp_message`, where notifications are turned off) goes
+/// like a push to a device that no vendor's channel reaches, if the row has P for that.
 ///
 /// With `fallback_after`, where the table has "P now" or "both parts now" in the first column and V in the
 /// second, for the same device: V after so many seconds without an acknowledgement. From then on the second
@@ -246,7 +253,9 @@ package enum Routing {
   }
 
   /// The route of a push to one device; depends on nothing but the input.
-  package static func route(_ input: RouteInput) -> PushRoute {
+  package static func route(_ asked: RouteInput) -> PushRoute {
+    var input = asked
+    if input.isOnlyInApp, row(input.strategy, on: input.platform).away.usesDirect { input.vendor = nil }
     var route = atOnce(input)
     guard input.fallsBackLater, let part = Vendor(input).part, !input.onlineOnly,
       isReachable(input.platform, isOnline: input.isOnline, input.appState),

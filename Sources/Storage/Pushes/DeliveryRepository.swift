@@ -90,7 +90,9 @@ extension DeliveryRepository {
         ? [] : try transaction.channelQueue.pending(of: id, app: push.app),
       results: legs.results, shown: receipts[.shown], tapped: receipts[.tapped],
       late: receipts[.acknowledgedLate], fallbacks: try transaction.fallbacks.rows(of: id),
-      ofServices: receipts.filter(\.key.isOfService))
+      held: push.isHeld ? try transaction.heldPushes.rows(of: id) : [],
+      ofServices: receipts.filter(\.key.isOfService), inAppShown: receipts[.inAppShown],
+      inAppTapped: receipts[.inAppTapped])
   }
 
   /// Whether a device waits for a push on the direct connection.

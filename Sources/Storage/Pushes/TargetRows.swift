@@ -25,4 +25,6 @@ package struct TargetRows: Sendable, Equatable {
   package var fallbacks: [FallbackRow] = []
   /// The targets that receipts of channels' services are about, by what they say.
   package var ofServices: [PushReceipt: [UInt8]] = [:]
+  /// Whose app showed its in-app message, and whose users tapped that.
+  package var inAppShown, inAppTapped: [UInt8]?
 }

@@ -79,6 +79,7 @@ extension DeviceFleet {
       switch event {
       case .push(let push):
         device.handled(push.messageID)
+        if push.isInApp { device.reportInAppShown(push.messageID) }
         if push.json?["notification"] != nil, !push.notificationWasShown {
           device.reportShown(push.messageID)
         }

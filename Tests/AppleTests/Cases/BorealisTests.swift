@@ -213,6 +213,32 @@ import UserNotifications
     await borealis.device.close()
   }
 
+  /// The app is asked to show it all the same.
+  @Test func whatTheSystemDoesNotTakeIsNotReported() async throws {
+    async let served = server.play { server in
+      let peer = try server.accept()
+      try peer.welcome()
+      try peer.send(Self.push(16) + Self.push(17))
+      var receipts: [Receipt] = []
+      while receipts.isEmpty, let next = try peer.next() {
+        guard case .receipt(let list) = next.frame else { continue }
+        for index in 0..<list.count { receipts.append(list[index, in: next.bytes.span]) }
+      }
+      return receipts
+    }
+    try borealis.start()
+    #expect(await listener.next("push 16") != nil)
+    #expect(await listener.next("push 17") != nil)
+    let center = UNUserNotificationCenter.current()
+    center.isAllowed = false
+    #expect(borealis.show(listener.pushes[0]))
+    center.isAllowed = true
+    #expect(borealis.show(listener.pushes[1]))
+    #expect(try await served == [Receipt(.shown, MessageID(17))])
+    #expect(!center.shown.contains { $0.identifier == "16" })
+    await borealis.device.close()
+  }
+
   nonisolated private static func push(_ id: UInt64) -> [UInt8] {
     let content = """
       {"notification":{"alert":{"title":"T","subtitle":"S","body":"B"},"badge":4,"sound":"default",\

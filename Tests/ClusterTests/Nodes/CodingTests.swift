@@ -67,10 +67,15 @@ import Testing
 
   @Test func `Receipts and reasons are read as written`() throws {
     let receipts = [
-      DeviceReceipt(id: MessageID(1), isTap: true), DeviceReceipt(id: MessageID(2), isTap: false),
+      DeviceReceipt(id: MessageID(1), kind: .tapped), DeviceReceipt(id: MessageID(2), kind: .shown),
+      DeviceReceipt(id: MessageID(3), kind: .inAppShown), DeviceReceipt(id: MessageID(4), kind: .inAppTapped),
     ]
-    let read = try #require(OperationCoding.decodeReceipts(OperationCoding.encode(receipts)))
+    let bytes = OperationCoding.encode(receipts)
+    let read = try #require(OperationCoding.decodeReceipts(bytes))
     #expect("\(read)" == "\(receipts)")
+    // A home of the version before takes each for one of a notification, and finds no such push.
+    let ids = stride(from: 0, to: bytes.count, by: 9).map { bytes[$0] == 0 }
+    #expect(ids == [true, true, false, false])
     #expect(OperationCoding.decodeReceipts([1]) == nil)
     for reason: EndReason in [.replacedByLogin, .registrationReplaced, .appDisabled, .loginAgain] {
       #expect(OperationCoding.reason(OperationCoding.number(of: reason)) == reason)
@@ -171,6 +176,18 @@ import Testing
     #expect(PushCoding.decode(other)?.elsewhere == nil)
     for count in 0..<bytes.count { #expect(PushCoding.decode(Array(bytes[..<count])) == nil) }
     #expect(PushCoding.encode(push, for: targets, atMost: 10) == nil)
+  }
+
+  @Test func `A gateway learns that a push is an in-app message`() throws {
+    let json =
+      #"{"platform":"all","audience":"all","notification":{"alert":"x"},"#
+      + #""inapp_message":{"inapp_message":true}}"#
+    let push = try PushRequest.parse(try parseJSON(Array(json.utf8)))
+    let targets = NumberSet([RegistrationNumber(5)])
+    let bytes = try #require(PushCoding.encode(StoredPush(content: push.content), for: targets, atMost: 1000))
+    let sent = try #require(PushCoding.decode(bytes)).deviceJSON(.android, viaVendor: false)
+    #expect(
+      String(decoding: sent, as: UTF8.self) == #"{"notification":{"alert":"x"},"inapp_message":true}"#)
   }
 
   @Test func `A gateway learns who must not show a notification from when on`() throws {

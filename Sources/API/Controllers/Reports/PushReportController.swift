@@ -103,6 +103,12 @@ extension PushReport {
     writer.beginObject()
     write(connectionCounts, to: &writer)
     writer.endObject()
+    if isInApp {
+      writer.key("inapp")
+      writer.beginObject()
+      write(inAppCounts, to: &writer)
+      writer.endObject()
+    }
     if let first = fallbacks.first {
       writer.key("fallback")
       writer.beginObject()
@@ -162,6 +168,14 @@ extension PushReport {
     return [
       ("targets", own.meant.count), ("waiting", own.waiting.count), ("delivered", own.accepted.count),
       ("shown", own.shown.count), ("tapped", own.tapped.count),
+    ]
+  }
+
+  private var inAppCounts: [(String, Int)] {
+    let funnel = inApp
+    return [
+      ("targets", funnel.target.count), ("delivered", funnel.received.count), ("shown", funnel.shown.count),
+      ("tapped", funnel.tapped.count),
     ]
   }
 

@@ -175,8 +175,8 @@ extension PushReceipt {
   /// For the metric.
   fileprivate var name: String {
     switch self {
-    case .shown: "shown"
-    case .tapped: "tapped"
+    case .shown, .inAppShown: "shown"
+    case .tapped, .inAppTapped: "tapped"
     case .acknowledgedLate, .arrived: "arrived"
     case .appRemoved: "app_removed"
     case .tokenReplaced: "token_replaced"

@@ -33,6 +33,8 @@ struct PushExtras: Sendable, Equatable {
   var image = ""
   /// The address that a tap opens.
   var link = ""
+  /// `1` if the app shows the notification in its own pages as well; otherwise empty.
+  var inApp = ""
   /// Minutes over which the delivery is spread; empty for none.
   var spread = ""
 
@@ -51,6 +53,7 @@ struct PushExtras: Sendable, Equatable {
     collapse = Self.text(options?["apns_collapse_id"])
     fallback = Self.text(options?["fallback_after"])
     spread = Self.text(options?["big_push_duration"])
+    inApp = push["inapp_message"]?["inapp_message"].flatMap { Fields.flag($0) } == true ? "1" : ""
     let shown = android ?? notification?["hmos"]
     let iosExtras = ios?["extras"]
     image = Self.text(android?["big_pic_path"] ?? iosExtras?[Self.imageExtra])
@@ -87,6 +90,7 @@ struct PushExtras: Sendable, Equatable {
     image = call.field("image")
     link = call.field("link")
     spread = call.field("spread")
+    inApp = call.field("in_app")
   }
 
   /// Whether each value has a name, and no name two of them: whatever else stands there would not be sent.
@@ -137,6 +141,11 @@ struct PushExtras: Sendable, Equatable {
     add(pairs + more, to: &part)
   }
 
+  /// Adds to a push object with a notification.
+  func add(toPush push: inout JSONObject) {
+    if !inApp.isEmpty { push.set("inapp_message", ["inapp_message": true]) }
+  }
+
   func add(toMessage message: inout JSONObject) { add(pairs, to: &message) }
 
   func add(toOptions options: inout JSONObject, isNotification: Bool) {
@@ -171,6 +180,7 @@ enum PushExtrasFields {
     <div data-notification-only>
     \(field(call, Words.image, "image", extras.image, hint: Words.imageHint))
     \(field(call, Words.link, "link", extras.link, hint: Words.linkHint))
+    \(Forms.box("in_app", call(Words.alsoInApp), hint: call(Words.alsoInAppHint), isChosen: !extras.inApp.isEmpty))
     </div>
     <details class="extras"\(if: hasMore(extras), " open")><summary>\(call(Words.more))</summary>
     <fieldset><legend>\(call(Words.extras))</legend>
@@ -195,7 +205,7 @@ enum PushExtrasFields {
   /// Whether something is filled in that is not seen at once.
   private static func hasMore(_ extras: PushExtras) -> Bool {
     var rest = extras
-    (rest.image, rest.link) = ("", "")
+    (rest.image, rest.link, rest.inApp) = ("", "", "")
     return rest != PushExtras()
   }
 

@@ -70,6 +70,7 @@ struct PushOutline: Sendable {
     }
     add(Words.image, extras.image)
     add(Words.link, extras.link)
+    if !extras.inApp.isEmpty { add(Words.inAppMessage, call(Words.yes)) }
     if request.platforms.contains(.ios) {
       add(Words.iosBadge, extras.badge, unless: usual.badge)
       add(Words.iosSound, extras.sound, unless: usual.sound)

@@ -133,7 +133,7 @@ struct Trace: Sendable {
     }
     return """
       <table class="numbers"><thead><tr><th>\(call(Words.way))</th>\(heads, { "<th class=\"number\">\(call($0))</th>" })</tr></thead>
-      <tbody>\(rows, { way($0.info, $0.funnel, $0.targets, forecast) })</tbody></table>\(note, { $0 })
+      <tbody>\(rows, { way($0.info, $0.funnel, $0.targets, forecast) })\(inApp(forecast))</tbody></table>\(note, { $0 })
       \(refusals(rows.map { ($0.info, $0.targets.refused) }))
       """
   }
@@ -165,11 +165,26 @@ struct Trace: Sendable {
       funnel.shown.count, funnel.tapped.count, refused.count,
     ]
     let expected: [(Phrase, Int?)] = forecast.map { [(Words.forecast, $0.devices(on: info.id))] } ?? []
-    return """
-      <tr><th scope="row">\(call(Words.by(info)))</th>\
-      \(expected + zip(Self.heads, counts), { "<td class=\"number\" data-label=\"\(call($0.0))\">\($0.1.map { Counted.grouped($0) } ?? "–")</td>" })</tr>
+    return row(Words.by(info), expected, counts)
+  }
 
-      """
+  /// What the app shows in its own pages: a part of what goes over the direct connection.
+  private func inApp(_ forecast: PushForecast?) -> HTML {
+    let funnel = report.inApp
+    guard !funnel.isEmpty else { return .none }
+    let counts: [Int?] = [
+      funnel.target.count, funnel.sent.count, nil, funnel.received.count, funnel.shown.count,
+      funnel.tapped.count, nil,
+    ]
+    return row(Words.inAppMessage, forecast == nil ? [] : [(Words.forecast, nil)], counts)
+  }
+
+  private func row(_ name: Phrase, _ expected: [(Phrase, Int?)], _ counts: [Int?]) -> HTML {
+    """
+    <tr><th scope="row">\(call(name))</th>\
+    \(expected + zip(Self.heads, counts), { "<td class=\"number\" data-label=\"\(call($0.0))\">\($0.1.map { Counted.grouped($0) } ?? "–")</td>" })</tr>
+
+    """
   }
 
   // MARK: Targets by state

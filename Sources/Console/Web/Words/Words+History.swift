@@ -41,6 +41,7 @@ extension Words {
   static let handedOver = Phrase("Sent", "已下发")
   static let way = Phrase("Channel", "通道")
   static let meantFor = Phrase("Targets", "目标")
+  static let inAppMessage = Phrase("In-app message", "应用内消息")
   static let reason = Phrase("Reason", "原因")
   static let acceptedNote = Phrase(
     "{} confirms that it accepted a notification, not that it was delivered. Devices report what was shown and tapped.",

@@ -108,6 +108,10 @@ extension Words {
   static let linkHint = Phrase(
     "Empty: the app. Web browsers, Android and HarmonyOS open the address; an iOS app gets it as url in the extras.",
     "留空为打开应用。浏览器、Android 和鸿蒙直接打开；iOS 应用从附加字段 url 读取。")
+  static let alsoInApp = Phrase("Also show it inside the app", "同时在应用内展示")
+  static let alsoInAppHint = Phrase(
+    "The app shows it where the direct connection brings it. To reach people who have turned notifications off, select the notification permission in the app's settings; on iPhones with a token only these people get it in the app.",
+    "经长连接送达时由应用在页面内展示。如需触达关闭了通知的用户，请先在应用设置中勾选“通知权限”；有推送令牌的 iPhone 仅对这类用户展示。")
   static let spreadOver = Phrase("Spread the delivery over (minutes)", "匀速发送（分钟）")
   static let spreadHint = Phrase(
     "Devices get the push one after another within this time. Empty: all at once.", "在该时间内陆续下发；留空为一次全部下发。")

@@ -185,6 +185,8 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
     withCompletionHandler completionHandler: @escaping () -> Void)
 }
 
+public enum UNError: Error { case notificationsNotAllowed }
+
 public class UNUserNotificationCenter: NSObject, @unchecked Sendable {
   private static let shared = UNUserNotificationCenter()
 
@@ -192,6 +194,7 @@ public class UNUserNotificationCenter: NSObject, @unchecked Sendable {
   private var requests: [String: UNNotificationRequest] = [:]
   private var asked: UNAuthorizationOptions?
   private var number = 0
+  private var allowsNotifications = true
 
   public weak var delegate: (any UNUserNotificationCenterDelegate)?
 
@@ -212,8 +215,11 @@ public class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     _ request: UNNotificationRequest,
     withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
-    lock.withLock { requests[request.identifier] = request }
-    completionHandler?(nil)
+    let isAllowed = lock.withLock {
+      if allowsNotifications { requests[request.identifier] = request }
+      return allowsNotifications
+    }
+    completionHandler?(isAllowed ? nil : UNError.notificationsNotAllowed)
   }
 
   public func removeDeliveredNotifications(withIdentifiers identifiers: [String]) {
@@ -240,6 +246,10 @@ public class UNUserNotificationCenter: NSObject, @unchecked Sendable {
 
   public var shown: [UNNotificationRequest] { lock.withLock { Array(requests.values) } }
   public var badge: Int { lock.withLock { number } }
+  public var isAllowed: Bool {
+    get { lock.withLock { allowsNotifications } }
+    set { lock.withLock { allowsNotifications = newValue } }
+  }
   public var authorization: UNAuthorizationOptions? {
     get { lock.withLock { asked } }
     set { lock.withLock { asked = newValue } }

@@ -35,6 +35,19 @@ public class Events extends JPushMessageReceiver {
         + message.notificationExtras);
   }
 
+  static volatile NotificationMessage inApp;
+
+  @Override
+  public void onInAppMessageShow(Context context, NotificationMessage message) {
+    inApp = message;
+    ALL.add("in-app " + message.notificationTitle + " " + message.notificationContent);
+  }
+
+  @Override
+  public void onInAppMessageClick(Context context, NotificationMessage message) {
+    ALL.add("in-app tapped " + message.msgId);
+  }
+
   @Override
   public void onNotifyMessageUnShow(Context context, NotificationMessage message) {
     ALL.add("not shown " + message.notificationContent);

@@ -65,6 +65,17 @@ class JPushEndToEndTest {
       assertEquals("arrived T Hello {\"page\":\"x\"}", Events.next("arrived"));
       Facades.awaitCount(server, sent, "shown");
       Notification shown = app.notifications.shown.get("borealis " + sent);
+      // Without the permission the app alone shows it.
+      app.notifications.enabled = false;
+      long inApp = server.push(TestServer.to(id),
+          "\"notification\":{\"alert\":\"Inside\"},\"inapp_message\":{\"inapp_message\":true}");
+      assertEquals("in-app  Inside", Events.next("in-app"));
+      assertEquals("not shown Inside", Events.next("not shown"));
+      JPushInterface.reportInAppMessageShown(app, Events.inApp);
+      JPushInterface.reportInAppMessageClicked(app, Events.inApp);
+      Facades.awaitCount(server, inApp, "inapp.shown");
+      Facades.awaitCount(server, inApp, "inapp.tapped");
+      app.notifications.enabled = true;
       // The process dies; the tap starts a new one.
       Hub.reset();
       app = Facades.app(files.toFile(), server.plain(), "JPUSH_APPKEY", server.appKey, Events.class);

@@ -183,6 +183,36 @@ class JPushTest {
     assertEquals("arrived  A ", Events.next("arrived"));
   }
 
+  /** Once, however often the push comes to the same process, and without the permission for notifications. */
+  @Test
+  void inAppMessagesReachTheApp() throws Exception {
+    app.notifications.enabled = false;
+    JPushInterface.init(app);
+    Peer peer = new Peer(listener).registered();
+    peer.send("PUSH 5 inapp", "PUSH 5 inapp");
+    assertEquals("in-app  hi", Events.next("in-app"));
+    assertEquals("not shown hi", Events.next("not shown"));
+    assertTrue(next(peer, "ACK_AGE").startsWith("ACK_AGE 5:"));
+    peer.send("PUSH 5 inapp");
+    assertEquals("ACK_AGE 5:unknown", next(peer, "ACK_AGE"));
+    // Only the app knows when it has shown it.
+    JPushInterface.reportInAppMessageShown(app, Events.inApp);
+    assertEquals("RECEIPT inAppShown=5", next(peer, "RECEIPT"));
+    JPushInterface.reportInAppMessageClicked(app, Events.inApp);
+    assertEquals("in-app tapped 5", Events.next("in-app"));
+    assertEquals("RECEIPT inAppTapped=5", next(peer, "RECEIPT"));
+    assertTrue(app.notifications.shown.isEmpty());
+    JPushInterface.reportInAppMessageShown(app, new NotificationMessage());
+    JPushInterface.reportInAppMessageClicked(app, new NotificationMessage());
+  }
+
+  /** The client's next frame of a type. */
+  private static String next(Peer peer, String type) throws Exception {
+    String frame = peer.next();
+    while (!frame.startsWith(type)) frame = peer.next();
+    return frame;
+  }
+
   /** The tap comes before the app has called init: it is reported afterwards. */
   @Test
   void tapsAndDismissalsReachTheApp() throws Exception {

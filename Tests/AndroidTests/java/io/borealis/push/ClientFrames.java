@@ -10,6 +10,9 @@ import java.util.TreeMap;
  * scenarios.
  */
 final class ClientFrames {
+  /** What stands before the ID in a list, by the kind of a receipt; 0 in others. */
+  private static final String[] KINDS = {" ", " shown=", " tapped=", " inAppShown=", " inAppTapped="};
+
   private ClientFrames() {}
 
   /** The frames in some bytes, which have to be complete. */
@@ -101,9 +104,8 @@ final class ClientFrames {
         new StringBuilder(type == Wire.ACK ? "ACK" : type == Wire.ACK_AGE ? "ACK_AGE" : "RECEIPT");
     for (int index = 0; index < count; index++) {
       int kind = type == Wire.RECEIPT ? body.u8() : 0;
-      if (type == Wire.RECEIPT && (kind < 1 || kind > 2)) throw new FrameException("kind");
-      text.append(kind == 1 ? " shown=" : kind == 2 ? " tapped=" : " ")
-          .append(Long.toUnsignedString(body.u64()));
+      if (type == Wire.RECEIPT && (kind < 1 || kind > 4)) throw new FrameException("kind");
+      text.append(KINDS[kind]).append(Long.toUnsignedString(body.u64()));
       if (type != Wire.ACK_AGE) continue;
       long age = body.u32();
       text.append(":").append(age == Wire.UNKNOWN_AGE ? "unknown" : Long.toString(age));

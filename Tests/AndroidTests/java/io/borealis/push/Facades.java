@@ -6,6 +6,7 @@ import android.content.pm.ServiceInfo;
 import android.net.ConnectivityManager;
 import android.os.Bundle;
 import java.io.File;
+import java.util.Map;
 
 /** Apps for the tests of the packages in the shape of other libraries. */
 public final class Facades {
@@ -33,11 +34,16 @@ public final class Facades {
     return app;
   }
 
-  /** Waits until the server has counted something of a push, such as {@code tapped}. */
+  /**
+   * Waits until the server has counted something of a push, such as {@code tapped}; {@code inapp.tapped} is
+   * of its in-app message.
+   */
   public static void awaitCount(TestServer server, long id, String name) throws Exception {
     long end = System.nanoTime() + 30_000_000_000L;
     while (true) {
-      Object count = server.call("GET", "/v1/pushes/" + id, null).get(name);
+      Map<String, Object> report = server.call("GET", "/v1/pushes/" + id, null);
+      Object count = report.get(name);
+      if (name.startsWith("inapp.")) count = Json.object(report.get("inapp")).get(name.substring(6));
       if (Long.valueOf(1).equals(count)) return;
       if (System.nanoTime() > end) throw new AssertionError(name + " " + count);
       Thread.sleep(20);

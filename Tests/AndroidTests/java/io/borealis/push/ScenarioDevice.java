@@ -134,6 +134,14 @@ final class ScenarioDevice {
       case "tapped":
         perform(session.report(new Receipt(Wire.RECEIPT_TAPPED, Long.parseUnsignedLong(words[1])), now));
         break;
+      case "in-app-shown":
+        perform(
+            session.report(new Receipt(Wire.RECEIPT_IN_APP_SHOWN, Long.parseUnsignedLong(words[1])), now));
+        break;
+      case "in-app-tapped":
+        perform(
+            session.report(new Receipt(Wire.RECEIPT_IN_APP_TAPPED, Long.parseUnsignedLong(words[1])), now));
+        break;
       default:
         perform(session.submit(session.nextSequence(), operation(words[0], arguments), now));
     }
@@ -205,7 +213,8 @@ final class ScenarioDevice {
         }
         stored.inHand.add(push.messageId());
         done.add("push " + Long.toUnsignedString(push.messageId()) + (push.isOffline() ? " offline" : "")
-            + (push.isRedelivered() ? " redelivered" : ""));
+            + (push.isRedelivered() ? " redelivered" : "")
+            + (push.isInApp() ? " in-app" : ""));
       } else {
         note(action);
       }

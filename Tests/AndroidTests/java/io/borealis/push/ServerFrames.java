@@ -62,7 +62,7 @@ final class ServerFrames {
       case "PONG":
         return new FrameWriter(Wire.PONG).frame();
       case "HELLO_OK":
-        return new FrameWriter(Wire.HELLO_OK).u8((int) number("version", 6))
+        return new FrameWriter(Wire.HELLO_OK).u8((int) number("version", 7))
             .u64(number("time", 1_800_000_000_000L)).u32(number("max_frame", 65_536)).frame();
       case "REGISTER_OK":
         byte[] id = Hex.bytes(value("id", REGISTRATION_ID) + "0");
@@ -96,6 +96,7 @@ final class ServerFrames {
   private String content() {
     String showBefore = value("show_before", null);
     return "{" + (showBefore == null ? "" : "\"show_before\":" + showBefore + ",")
+        + (has("inapp") ? "\"notification\":{\"alert\":\"hi\"},\"inapp_message\":true," : "")
         + "\"message\":{\"msg_content\":\"hi\"}}";
   }
 

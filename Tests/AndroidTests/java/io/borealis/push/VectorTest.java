@@ -63,7 +63,8 @@ class VectorTest {
     frames.put("hello-three-versions", ClientFrame.hello(1, 3, "demo/1.0"));
     frames.put("hello-four-versions", ClientFrame.hello(1, 4, "demo/1.0"));
     frames.put("hello-five-versions", ClientFrame.hello(1, 5, "demo/1.0"));
-    frames.put("hello-all-versions", ClientFrame.hello(1, 6, "demo/1.0"));
+    frames.put("hello-six-versions", ClientFrame.hello(1, 6, "demo/1.0"));
+    frames.put("hello-all-versions", ClientFrame.hello(1, 7, "demo/1.0"));
     frames.put("register-no-token",
         ClientFrame.register(new Profile(Hex.bytes(KEY), 2, "", "", 0, false), Hex.bytes("f1")));
     frames.put("login", ClientFrame.login(profile(), identity));
@@ -71,6 +72,8 @@ class VectorTest {
     frames.put("ack-age",
         ClientFrame.ackAge(Arrays.asList(ID, ID + 1), Arrays.asList(1000L, Wire.UNKNOWN_AGE)));
     frames.put("receipt", ClientFrame.receipt(Arrays.asList(new Receipt(1, ID), new Receipt(2, ID))));
+    frames.put("receipt-in-app",
+        ClientFrame.receipt(Arrays.asList(new Receipt(3, ID), new Receipt(4, ID))));
     frames.put("set-alias", operation(1, Operation.of(OperationType.SET_ALIAS, "用户1")));
     frames.put("delete-alias", operation(2, Operation.of(OperationType.DELETE_ALIAS)));
     frames.put("get-alias", operation(3, Operation.of(OperationType.GET_ALIAS)));
@@ -157,6 +160,9 @@ class VectorTest {
     assertTrue(!server("push").offline && server("push-offline").offline);
     assertEquals("{\"message\":{\"msg_content\":\"hi\"}}", new String(server("push").content, Wire.UTF_8));
     assertEquals(140 - 10, server("push-long").content.length);
+    Push inApp = new Push(1, false, false, server("push-in-app").content, null);
+    assertTrue(inApp.isInApp());
+    assertEquals("hi", inApp.notification().alert());
     assertEquals(0x81, server("facts-wanted").facts);
     assertEquals(ID, server("recall").messageId);
     assertEquals(6027, server("result").code);

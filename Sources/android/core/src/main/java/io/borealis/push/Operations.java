@@ -97,6 +97,8 @@ final class Operations {
   /** The bytes of all that is not sent yet. */
   byte[] takeUnsent(int version, long sendLimit, long now) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    Iterator<Receipt> known = receipts.iterator();
+    while (known.hasNext()) if (known.next().version() > version) known.remove();
     for (int start = 0; start < receipts.size(); start += Wire.RECEIPTS_PER_FRAME) {
       int end = Math.min(receipts.size(), start + Wire.RECEIPTS_PER_FRAME);
       byte[] frame = ClientFrame.receipt(receipts.subList(start, end));

@@ -77,6 +77,14 @@ public final class Push {
     return notification == null ? null : new Notification(notification);
   }
 
+  /**
+   * Whether the app is to show the notification in its own pages as well, also if the user allows no
+   * notifications.
+   */
+  public boolean isInApp() {
+    return Boolean.TRUE.equals(object.get("inapp_message"));
+  }
+
   /** The message for the app; null if there is none. */
   @Nullable
   public Message message() {

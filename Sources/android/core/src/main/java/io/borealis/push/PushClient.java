@@ -151,6 +151,20 @@ public final class PushClient implements Closeable {
     report(new Receipt(Wire.RECEIPT_TAPPED, messageId));
   }
 
+  /**
+   * Reports that the app has shown a push in its own pages ({@link Push#isInApp}), for statistics: it counts
+   * apart from the notification. Kept for the next session if there is none. A server from before version 7
+   * of the protocol does not get it.
+   */
+  public void reportInAppShown(long messageId) {
+    report(new Receipt(Wire.RECEIPT_IN_APP_SHOWN, messageId));
+  }
+
+  /** Reports that the user tapped a push in the app's own pages, like {@link #reportInAppShown}. */
+  public void reportInAppTapped(long messageId) {
+    report(new Receipt(Wire.RECEIPT_IN_APP_TAPPED, messageId));
+  }
+
   private void report(Receipt receipt) {
     Runner running = running();
     if (running != null) running.report(receipt);

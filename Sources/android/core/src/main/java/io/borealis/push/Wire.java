@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 /** Numbers of the device protocol: Docs/protocol.md. */
 final class Wire {
   static final int MIN_VERSION = 1;
-  static final int MAX_VERSION = 6;
+  static final int MAX_VERSION = 7;
 
   /** Most bytes of type and body of a frame. */
   static final int MAX_FRAME = 65_536;
@@ -65,6 +65,8 @@ final class Wire {
 
   static final int RECEIPT_SHOWN = 1;
   static final int RECEIPT_TAPPED = 2;
+  static final int RECEIPT_IN_APP_SHOWN = 3;
+  static final int RECEIPT_IN_APP_TAPPED = 4;
 
   /** Reasons of GO_AWAY that the library acts on. */
   static final int REASON_DRAIN = 1;

@@ -135,6 +135,8 @@ final class Hub implements PushListener {
     }
     if (push.notification() == null) return true;
     NotificationMessage message = new NotificationMessage(push, host.appKey());
+    // JPush's library shows in-app messages itself and then says so; here the app shows them.
+    if (push.isInApp()) each(receiver -> receiver.onInAppMessageShow(app, message));
     boolean[] isWanted = {true};
     each(receiver -> isWanted[0] &= receiver.isNeedShowNotification(app, message, ""));
     boolean isShown = isWanted[0] && host.show(push);

@@ -296,6 +296,37 @@ public final class JPushInterface {
   }
 
   /**
+   * Reports that the app has shown an in-app message. An addition to JPush's calls, like the next one: there
+   * the library shows in-app messages, here the app does.
+   *
+   * @param context the app
+   * @param message what {@link JPushMessageReceiver#onInAppMessageShow} got
+   */
+  public static void reportInAppMessageShown(Context context, NotificationMessage message) {
+    try {
+      client(context).reportInAppShown(Long.parseLong(message.msgId));
+    } catch (NumberFormatException error) {
+      Hub.of(context).debug("not a message ID: " + message.msgId);
+    }
+  }
+
+  /**
+   * Reports that the user tapped an in-app message, and tells receivers.
+   *
+   * @param context passed to {@link JPushMessageReceiver#onInAppMessageClick}
+   * @param message what {@link JPushMessageReceiver#onInAppMessageShow} got
+   */
+  public static void reportInAppMessageClicked(Context context, NotificationMessage message) {
+    Hub hub = Hub.of(context);
+    try {
+      client(context).reportInAppTapped(Long.parseLong(message.msgId));
+      hub.each(receiver -> receiver.onInAppMessageClick(context, message));
+    } catch (NumberFormatException error) {
+      hub.debug("not a message ID: " + message.msgId);
+    }
+  }
+
+  /**
    * Whether the user allows notifications.
    *
    * @param context any context of the app

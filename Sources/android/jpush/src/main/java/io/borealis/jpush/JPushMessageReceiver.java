@@ -59,6 +59,24 @@ public abstract class JPushMessageReceiver extends BroadcastReceiver {
   public void onNotifyMessageDismiss(Context context, NotificationMessage message) {}
 
   /**
+   * An in-app message has arrived: show it in a page of the app, also if the user allows no notifications,
+   * and report that with {@link JPushInterface#reportInAppMessageShown}. Comes before what becomes of the
+   * notification of the same push, and again if the process was killed in between.
+   *
+   * @param context the app
+   * @param message what it says
+   */
+  public void onInAppMessageShow(Context context, NotificationMessage message) {}
+
+  /**
+   * The app has reported that the user tapped an in-app message.
+   *
+   * @param context what the app named
+   * @param message what it says
+   */
+  public void onInAppMessageClick(Context context, NotificationMessage message) {}
+
+  /**
    * Whether to show a notification.
    *
    * @param context the app
