@@ -1,4 +1,5 @@
 import BorealisBase
+import HTTP
 import Model
 import Storage
 
@@ -108,9 +109,10 @@ package final class Router: Sendable {
       store: store, time: time, log: log, apps: table, channels: channels, gateways: gateways,
       rows: options.sweepRows)
     // The services.
+    let clocks = ScheduleClocks(server: zone, zones: options.deviceZones)
     let apps = Apps(
       store: store, scope: scope, time: time, log: log, table: table, channels: channels,
-      gateways: gateways, callbacks: callbacks, purge: purge)
+      gateways: gateways, callbacks: callbacks, purge: purge, clocks: clocks)
     let files = Files(store: store, scope: scope, time: time)
     segments = Segments(store: store, time: time, zone: zone)
     deviceLists = DeviceLists(store: store, segments: segments, channels: channels)
@@ -126,17 +128,20 @@ package final class Router: Sendable {
     let approvals = Approvals(
       store: store, scope: scope, time: time, zone: zone, mailSite: options.mailSite)
     self.approvals = approvals
-    let clocks = ScheduleClocks(server: zone, zones: options.deviceZones)
     let schedules = Schedules(
       store: store, scope: scope, time: time, clocks: clocks, limit: options.schedulesPerApp, apps: table,
       ids: ids, approvals: approvals, log: log)
+    let heldPushes = HeldPushQueue(
+      store: store, scope: scope, time: time, apps: table, channels: channels, gateways: gateways,
+      contents: contents, writeBehind: writeBehind)
     let fallbacks = Fallbacks(
-      store: store, scope: scope, time: time, ids: ids, apps: table, channels: channels,
+      store: store, scope: scope, time: time, ids: ids, apps: table,
+      terms: Handover.Terms(channels: channels, clocks: clocks), heldPushes: heldPushes,
       gateways: gateways, contents: contents, writeBehind: writeBehind)
     let deliveries = Deliveries(
       store: store, time: time, receiptLifetime: options.receiptLifetime, ids: ids, channels: channels,
       gateways: gateways, contents: contents, writeBehind: writeBehind, fallbacks: fallbacks,
-      statistics: statistics, journal: journal)
+      heldPushes: heldPushes, statistics: statistics, journal: journal)
     erasures = Erasures(
       store: store, scope: scope, log: log, apps: table, registrations: registrations,
       deliveries: deliveries, imports: imports)
@@ -149,7 +154,7 @@ package final class Router: Sendable {
     loading = Loading(
       store: store, scope: scope, time: time, log: log, apps: table, imports: imports, callbacks: callbacks,
       channels: channels, ids: ids, statistics: statistics, writeBehind: writeBehind, contents: contents,
-      schedules: schedules, zone: zone, fallbacks: fallbacks)
+      schedules: schedules, clocks: clocks, fallbacks: fallbacks, heldPushes: heldPushes)
     let requestLog = RequestLog(
       store: store, scope: scope, extent: options.requestLog, time: time, apps: table)
     self.requestLog = requestLog
@@ -159,8 +164,8 @@ package final class Router: Sendable {
       store: store, scope: scope, options: options, time: time, log: log, apps: apps, imports: imports,
       files: files,
       gateways: gateways, writeBehind: writeBehind, statistics: statistics, activity: activity,
-      audit: audit, pushRateLimiter: pushRateLimiter, fallbacks: fallbacks, figures: figures,
-      registrations: registrations, erasures: erasures, requestLog: requestLog)
+      audit: audit, pushRateLimiter: pushRateLimiter, fallbacks: fallbacks, heldPushes: heldPushes,
+      figures: figures, registrations: registrations, erasures: erasures, requestLog: requestLog)
     moves = AppMoves(
       store: store, scope: scope, apps: table, channels: channels, gateways: gateways,
       writeBehind: writeBehind, statistics: statistics, activity: activity, contents: contents,
@@ -236,8 +241,10 @@ package final class Router: Sendable {
   package func endWaiting() { pushRateLimiter.close() }
 
   /// Writes delayed data before the store is closed. Last contacts, which may be one per device, only as long
-  /// as `isInTime` returns true.
-  package func finish(isInTime: () -> Bool = { true }) { housekeeping.finish(isInTime: isInTime) }
+  /// as `isInTime` returns true; if devices stay connected, of those that are not.
+  package func finish(keepingSessions: Bool = false, isInTime: () -> Bool = { true }) {
+    housekeeping.finish(keepingSessions: keepingSessions, isInTime: isInTime)
+  }
 
   /// Lets go of what was plugged in: channels, connections and observers hold the router. At the end, when
   /// nothing works.

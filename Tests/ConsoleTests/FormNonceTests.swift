@@ -173,6 +173,10 @@ import Testing
       ("\(path)/limits/networks", ["networks": "10.0.0.0/8"], "\(path)/limits?notice=saved"),
       ("\(path)/limits/plan", ["plan": "free"], "\(path)/limits?notice=saved"),
       ("\(path)/limits/caps", ["normal": "3", "marketing": "1"], "\(path)/limits?notice=saved"),
+      (
+        "\(path)/limits/quiet-hours", ["from": "22:00", "until": "08:00", "action": "hold"],
+        "\(path)/limits?notice=saved"
+      ),
       ("\(path)/callbacks", ["url": "https://b.example/hook"], "\(path)/callbacks?notice=saved"),
       (
         "\(path)/callbacks", ["url": "http://169.254.169.254/x"], "\(path)/callbacks?notice=callbacks-private"

@@ -2,6 +2,7 @@ import BorealisBase
 import BorealisCrypto
 import Core
 import HTTP
+import Model
 import PushTesting
 import Storage
 import Testing
@@ -91,6 +92,30 @@ import Testing
     #expect(saved.text.contains(/name="normal" type="number" value="3"/))
     let audit = await admin.open("/console/accounts/\(account.rawValue)/audit").text
     #expect(audit.contains("changed how many notifications a device gets in a day"))
+  }
+
+  @Test func `Quiet hours are set, changed and removed`() async throws {
+    let world = try ConsoleWorld()
+    let account = try await world.account("some")
+    let app = try await world.app(of: account)
+    let admin = try await world.member(.admin, of: account, name: "ada")
+    let path = "/console/apps/\(app.key.text)/settings/limits"
+    _ = await admin.open(path)
+    for (from, until) in [("22:00", ""), ("", "08:00"), ("22:00", "22:00"), ("24:00", "08:00"), ("10", "11")]
+    {
+      let answer = await admin.submit(
+        "\(path)/quiet-hours", ["from": from, "until": until, "action": "hold"])
+      #expect(answer.status == 422 && answer.text.contains("two different times"), "\(from) \(until)")
+    }
+    #expect(app.quietHours == nil)
+    let saved = await admin.submit(
+      "\(path)/quiet-hours", ["from": "22:00", "until": "08:30", "action": "drop"])
+    #expect(saved.status == 200 && app.quietHours == QuietHours(from: 1320, until: 510, .drop))
+    #expect(saved.text.contains(/name="until" type="time" value="08:30"/))
+    let none = await admin.submit("\(path)/quiet-hours", ["from": "", "until": "", "action": "hold"])
+    #expect(none.status == 200 && app.quietHours == nil)
+    let audit = await admin.open("/console/accounts/\(account.rawValue)/audit").text
+    #expect(audit.contains("changed the quiet hours") && audit.contains("22:00 to 08:30, drop"))
   }
 
   @Test func `Callbacks are set up, the secret is shown once, and they are turned off`() async throws {

@@ -66,7 +66,7 @@ import Testing
 
   /// Fires what is due; the IDs of the pushes.
   @discardableResult
-  private func fire() async throws -> [MessageID] {
+  private func fire(_ push: PushRequest = AcceptRequest.test().push) async throws -> [MessageID] {
     var ids: [MessageID] = []
     while true {
       let due = try await ScheduleTests.due(in: world)
@@ -74,7 +74,7 @@ import Testing
       for one in due {
         let router = world.router
         let end = await awaitCallback { done in
-          router.acceptance.fire(one, .success(AcceptRequest.test().push)) { done($0) }
+          router.acceptance.fire(one, .success(push)) { done($0) }
         }
         if case .fired(let id) = end { ids.append(id) }
         if end == .postponed { return ids }
@@ -182,6 +182,27 @@ import Testing
       #expect(targets == 3)
     }
     #expect(try await turns() == 0)
+  }
+
+  /// The time of the schedule is in the app's quiet hours, in which notifications are dropped.
+  @Test func `That quiet hours keep it from everybody is said once`() async throws {
+    let (router, app) = (world.router, world.app)
+    let hours = QuietHours(from: 22 * 60, until: 8 * 60, .drop)
+    try await awaitCallback { router.apps.setQuietHours(hours, of: app, noting: .test, done: $0) }.get()
+    for hours in [-3, 2, 5] { _ = try await device(in: "Z/\(hours)") }
+    var push = AcceptRequest.test().push
+    push.content = PushContent(variants: [
+      ContentVariant(platforms: .all, notification: Array(#"{"alert":"x"}"#.utf8))
+    ])
+    let text = "2026-09-22 23:00:00"
+    let schedule = try await single(text)
+    for hours in stride(from: 14, through: -11, by: -1) {
+      set(try moment(text).adding(seconds: Int64(-3600 * hours)))
+      #expect(try await fire(push).isEmpty)
+    }
+    let runs = try await runs(of: schedule)
+    #expect(runs.map(\.code) == [1011])
+    #expect(runs.first?.message.contains("quiet hours") == true)
   }
 
   // MARK: Travellers and newcomers

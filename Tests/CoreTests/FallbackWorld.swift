@@ -1,4 +1,5 @@
 import BorealisBase
+import Channels
 import Glibc
 import Model
 import PushTesting
@@ -15,13 +16,17 @@ final class FallbackWorld {
   private let folder = TemporaryFolder()
   private var file: FileChannel
   private let capacity: Int
+  private let calls: Bool
 
-  init(capacity: Int = .max) async throws {
-    world = try await TestWorld()
+  init(
+    capacity: Int = .max, calls: Bool = false, options: RouterOptions = RouterOptions()
+  ) async throws {
+    world = try await TestWorld(options: options)
     self.capacity = capacity
+    self.calls = calls
     file = FileChannel(
       world.router, world.store, path: folder.file("lines"), capacity: capacity,
-      fallsBack: true, time: world.clock)
+      fallsBack: true, calls: calls, time: world.clock)
     world.router.add(file)
   }
 
@@ -37,10 +42,13 @@ final class FallbackWorld {
     before.unplug()
     file = FileChannel(
       world.router, world.store, path: folder.file("lines"), capacity: capacity,
-      fallsBack: true, time: world.clock)
+      fallsBack: true, calls: calls, time: world.clock)
     world.router.add(file)
     file.start { _ in }
   }
+
+  /// Has the channel take over nothing, or again.
+  func fill(_ isFull: Bool) { file.fill(isFull) }
 
   /// A device that the channel knows by a word.
   func phone(_ word: String, isOnline: Bool = true, fingerprint: [UInt8] = []) async throws -> TestDevice {
@@ -106,7 +114,16 @@ final class FallbackWorld {
         _ = try await world.store.look { transaction throws(StorageError) in try transaction.pushes.lastID() }
       }
       try await world.barrier()
-    } while world.router.deliveries.fallbacks.isBusy
+    } while world.router.deliveries.fallbacks.isBusy || world.router.deliveries.heldPushes.isBusy
+  }
+
+  /// Has the channel wait for its service.
+  func pauseChannel() { file.queue(of: world.app).set(nil, isStopped: true, for: .only) }
+
+  /// A device connects, and the channel learns that.
+  func connect(_ phone: TestDevice) {
+    _ = world.login(phone)
+    file.queue(of: world.app).reached(phone.number)
   }
 
   /// What the channel's service got: the push and the word of the device, in the order of the words.

@@ -140,6 +140,27 @@ import Testing
     #expect(try await forecast(request(.message)).reached == 2)
   }
 
+  @Test func `Who is in quiet hours waits in a row of its own, or gets nothing`() async throws {
+    let (router, app) = (world.router, world.app)
+    _ = try await device(.huawei)
+    _ = try await device(isOnline: true)
+    func set(_ action: QuietHours.Action) async throws {
+      // It is 22:13 in China.
+      let hours = QuietHours(from: 22 * 60, until: 8 * 60, action)
+      try await awaitCallback { router.apps.setQuietHours(hours, of: app, noting: .test, done: $0) }.get()
+    }
+    try await set(.hold)
+    let found = try await forecast(request(timeToLive: 86_400))
+    #expect(found.audience == 2 && found.reached == 2 && found.nothing.isEmpty)
+    #expect(found.rows == [row(.passthrough, .held, [.waiting: 2], [.held: 2])])
+    #expect(PushForecast(decoding: found.encode()) == found)
+    let short = try await forecast(request())
+    #expect(short.reached == 0 && short.nothing == [.init(.quietHours, 2)], "it ends before the hours do")
+    #expect(try await forecast(request { $0.ignoresQuietHours = true }).reached == 2)
+    try await set(.drop)
+    #expect(try await forecast(request(timeToLive: 86_400)).nothing == [.init(.quietHours, 2)])
+  }
+
   @Test func `What a channel waits for is said, and what its quota has left`() async throws {
     for _ in 0..<5 { _ = try await device(.huawei) }
     huawei.play { $0.credential = .stopped(reason: "80300002", since: nil) }

@@ -236,6 +236,38 @@ func list(_ count: Int) -> String { (0..<count).map { #""n\#($0)""# }.joined(sep
     #expect(try PushRequest.parse(parsed(push(members)), rules: .withAPNs).limitedClass == expected)
   }
 
+  @Test(
+    arguments: [
+      (#""notification":{"alert":"x"}"#, true),
+      (#""notification":{"alert":"x"},"options":{"classification":0}"#, true),
+      (#""notification":{"alert":"x"},"options":{"classification":1}"#, false),
+      (#""notification":{"alert":"x"},"options":{"quiet_hours":"keep"}"#, true),
+      (#""notification":{"alert":"x"},"options":{"quiet_hours":"ignore"}"#, false),
+      (#""notification":{"alert":"x"},"options":{"override_msg_id":"5"}"#, true),
+      (#""message":{"msg_content":"y"}"#, false), (#""notification":{"voip":{"a":1}}"#, false),
+    ] as [(String, Bool)])
+  func `Notifications keep quiet hours unless the sender says otherwise`(
+    members: String, expected: Bool
+  ) throws {
+    #expect(try PushRequest.parse(parsed(push(members)), rules: .withAPNs).keepsQuietHours == expected)
+  }
+
+  @Test(arguments: [#""never""#, "true", "1", #""Ignore""#])
+  func `What is not said of quiet hours is refused`(value: String) throws {
+    let members = #""notification":{"alert":"x"},"options":{"quiet_hours":\#(value)}"#
+    #expect(throws: APIError.self) {
+      _ = try PushRequest.parse(parsed(push(members)), rules: .withAPNs)
+    }
+  }
+
+  @Test(arguments: [("time-sensitive", true), ("critical", true), ("active", false), ("passive", false)])
+  func `Urgent notifications on iOS break through quiet hours`(level: String, isUrgent: Bool) throws {
+    let ios = #"{"alert":"x","interruption-level":"\#(level)"}"#
+    let request = try PushRequest.parse(
+      parsed(push(#""notification":{"android":{"alert":"x"},"ios":\#(ios)}"#)), rules: .withAPNs)
+    #expect(request.keepsQuietHours && request.content.urgentPlatforms == (isUrgent ? PlatformSet(.ios) : []))
+  }
+
   @Test func onlyAnAlertIsOneVariantForAll() throws {
     let request = try PushRequest.parse(parsed(push(#""notification":{"alert":"hi"}"#)), rules: .withAPNs)
     #expect(

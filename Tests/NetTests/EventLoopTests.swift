@@ -1,6 +1,7 @@
 import BorealisNet
 import CLinux
 import Glibc
+import PushTesting
 import Synchronization
 import Testing
 
@@ -86,6 +87,143 @@ private final class EchoDriver: LoopDriver {
       mailIn.finish()
     }
     for await _ in mail {}
+  }
+
+  /// Neither connections nor bytes are seen, while mail is; afterwards all of them are there.
+  @Test func `A loop that rests leaves sockets alone`() async throws {
+    let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 16, 1), "listen")
+    let port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))
+    let handle = try LoopHandle(index: 0)
+    let mailbox = Mailbox<String>(of: handle)
+    let (mail, mailIn) = AsyncStream<String>.makeStream()
+    try handle.start(
+      { loop throws(SystemError) in
+        let driver = EchoDriver(loop, mailbox) { mailIn.yield($0) }
+        try loop.listen(listener) { descriptor in
+          mailIn.yield("connection")
+          driver.accept(descriptor)
+        }
+      }, failed: { _ in mailIn.finish() })
+    var seen = mail.makeAsyncIterator()
+    let first = try BlockingClient(port: port)
+    try first.write("a")
+    #expect(try first.read(count: 1) == "a")
+    #expect(await seen.next() == "connection")
+    for _ in 0..<3 {
+      handle.post { loop in
+        #expect((try? loop.rest()) != nil && loop.isResting)
+        mailIn.yield("rests")
+      }
+      #expect(await seen.next() == "rests")
+      let other = try BlockingClient(port: port)
+      try first.write("b")
+      try other.write("c")
+      for word in ["one", "two"] {
+        mailbox.post(word)
+        #expect(await seen.next() == word)
+      }
+      handle.post { $0.wakeUp(unreadSince: $0.sinceBoot) }
+      #expect(try first.read(count: 1) == "b" && other.read(count: 1) == "c")
+      #expect(await seen.next() == "connection")
+    }
+    handle.post { $0.holdListeners(true) }
+    let late = try BlockingClient(port: port)
+    try late.write("d")
+    try first.write("e")
+    #expect(try first.read(count: 1) == "e")
+    mailbox.post("held")
+    #expect(await seen.next() == "held")
+    handle.post { $0.holdListeners(false) }
+    #expect(try late.read(count: 1) == "d")
+    handle.post { loop in
+      loop.stop()
+      mailIn.finish()
+    }
+  }
+
+  /// What the kernel has reported before the loop learns that it accepts nothing more stays in the kernel.
+  @Test func `A listener that is held in a turn accepts nothing in it`() async throws {
+    let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 16, 1), "listen")
+    let port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))
+    let early = try BlockingClient(port: port)
+    let handle = try LoopHandle(index: 0)
+    let mailbox = Mailbox<String>(of: handle)
+    let (mail, mailIn) = AsyncStream<String>.makeStream()
+    // Known before the loop looks for the first time, at both.
+    handle.post { $0.holdListeners(true) }
+    try handle.start(
+      { loop throws(SystemError) in
+        let driver = EchoDriver(loop, mailbox) { mailIn.yield($0) }
+        try loop.listen(listener) { descriptor in
+          mailIn.yield("connection")
+          driver.accept(descriptor)
+        }
+      }, failed: { _ in mailIn.finish() })
+    var seen = mail.makeAsyncIterator()
+    for word in ["one", "two"] {
+      mailbox.post(word)
+      #expect(await seen.next() == word)
+    }
+    handle.post { $0.holdListeners(false) }
+    #expect(await seen.next() == "connection")
+    try early.write("a")
+    #expect(try early.read(count: 1) == "a")
+    handle.post { loop in
+      loop.stop()
+      mailIn.finish()
+    }
+  }
+
+  /// While a loop rests, and while it is set up, its thread may do something else for long.
+  @Test func `A loop that rests does not stand still, and what it reads afterwards is old`() async throws {
+    final class Witness: LoopDriver {
+      let mailbox: Mailbox<String>
+      let seen: @Sendable (String) -> Void
+      init(_ mailbox: Mailbox<String>, seen: @escaping @Sendable (String) -> Void) {
+        (self.mailbox, self.seen) = (mailbox, seen)
+      }
+      func ready(_ token: ConnectionToken, _ readiness: Readiness) {}
+      func drainMail() { for message in mailbox.drain() { seen(message) } }
+      func tick() {}
+      func endTurn() -> Bool { false }
+      func stoodStill() { seen("stood still") }
+    }
+    let clock = ManualClock()
+    let handle = try LoopHandle(index: 0, clock: { clock.monotonic() })
+    let mailbox = Mailbox<String>(of: handle)
+    let (mail, mailIn) = AsyncStream<String>.makeStream()
+    try handle.start(
+      { loop throws(SystemError) in
+        _ = loop.add(Witness(mailbox) { mailIn.yield($0) })
+        clock.advance(seconds: 10)
+        try loop.rest()
+      }, failed: { _ in mailIn.finish() })
+    var seen = mail.makeAsyncIterator()
+    for word in ["one", "two"] {
+      clock.advance(seconds: 10)
+      mailbox.post(word)
+      #expect(await seen.next() == word)
+    }
+    handle.post { loop in
+      clock.advance(seconds: 10)
+      #expect(!loop.hasStoodStill)
+      loop.wakeUp(unreadSince: loop.sinceBoot - 20_000_000_000)
+      #expect(!loop.hasStoodStill && loop.unreadFor == 20_000_000_000 && loop.isCatchingUp)
+      mailIn.yield("awake")
+    }
+    mailbox.post("three")
+    #expect(await seen.next() == "awake")
+    #expect(await seen.next() == "three")
+    handle.post { _ in
+      clock.advance(seconds: 10)
+      mailIn.yield("stopped")
+    }
+    #expect(await seen.next() == "stopped")
+    #expect(await seen.next() == "stood still")
+    handle.post { loop in
+      loop.stop()
+      mailIn.finish()
+    }
   }
 
   /// What another thread did before a peer wrote is known before the peer's bytes are read, however late the

@@ -21,6 +21,18 @@ final class HTTPTestServer: Sendable {
   let drained: AsyncStream<Void>
   private let handle: LoopHandle
   private let held = Held()
+  private let served = Served()
+
+  /// The server, which belongs to its loop.
+  private final class Served: Sendable {
+    let server = Mutex<LoopBound?>(nil)
+  }
+
+  /// Carries the server to later work on its loop.
+  private struct LoopBound: @unchecked Sendable {
+    // Only read by work that runs on the loop that made it.
+    let value: HTTPServer
+  }
 
   /// What was not answered, and why.
   var unanswered: [String] { held.notes.withLock { $0 } }
@@ -47,7 +59,7 @@ final class HTTPTestServer: Sendable {
     let drainEnd: AsyncStream<Void>.Continuation
     (drained, drainEnd) = AsyncStream.makeStream()
     try handle.start(
-      { [held] loop throws(SystemError) in
+      { [held, served] loop throws(SystemError) in
         var beginDrain: () -> Void = {}
         let server = HTTPServer(
           loop: loop, tls: tls, limits: limits, peers: peers, memory: memory, metrics: counts,
@@ -75,9 +87,21 @@ final class HTTPTestServer: Sendable {
           }
           return .refused(HTTPResponse(status: 403, body: Array("barred \(head.headers["host"] ?? "")".utf8)))
         }
+        let bound = LoopBound(value: server)
+        served.server.withLock { $0 = bound }
         beginDrain = { [unowned server] in server.beginDrain { drainEnd.finish() } }
         try loop.listen(listener) { [unowned server] in server.accept($0) }
       }, failed: { _ in drainEnd.finish() })
+  }
+
+  /// Does something on the server's loop and waits for it.
+  func onServer(_ work: @escaping @Sendable (HTTPServer) -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    handle.post { [served] _ in
+      if let server = served.server.withLock({ $0 }) { work(server.value) }
+      done.signal()
+    }
+    done.wait()
   }
 
   /// Lets the loop stand still while something is done.
@@ -93,6 +117,7 @@ final class HTTPTestServer: Sendable {
   }
 
   deinit {
+    served.server.withLock { $0 = nil }
     handle.post { $0.stop() }
     helper.post { $0.stop() }
   }

@@ -53,7 +53,7 @@ import Testing
     // Of pushes that are gone, of nobody.
     script += """
       INSERT INTO delivered VALUES (901, ''); INSERT INTO receipt VALUES (901, 1, '');
-      INSERT INTO dropped VALUES (901, 'x', ''); INSERT INTO fallback VALUES (901, 3, 1, 5, 1, 1, ''); INSERT INTO push_callback VALUES (901, NULL, 1, 1, '');
+      INSERT INTO dropped VALUES (901, 'x', ''); INSERT INTO fallback VALUES (901, 3, 1, 5, 1, 1, ''); INSERT INTO held_push VALUES (901, 9000, 1, ''); INSERT INTO push_callback VALUES (901, NULL, 1, 1, '');
       INSERT INTO group_push VALUES (902, 1, 1, NULL, 1); INSERT INTO group_push_member VALUES (902, 'k', 903);
       INSERT INTO file VALUES (904, 'group', 'g', 1, 'n', 1, 1, 1, 1, 1);
       """
@@ -75,6 +75,7 @@ import Testing
     UPDATE outcome SET taken_back = 3, taken_back_at = 6000 WHERE msg_id = #04;
     UPDATE push SET target = NULL, targets = '' WHERE msg_id = #02;
     INSERT INTO fallback VALUES (#01, 3, #, 5, 1, 1, ''), (#02, 3, #, 5, #000, 0, '');
+    INSERT INTO held_push VALUES (#01, #000, #, ''), (#02, #000, #, '');
     INSERT INTO delivered VALUES (#01, ''), (#02, '');
     INSERT INTO dropped VALUES (#01, 'x', ''), (#02, 'x', '');
     INSERT INTO receipt VALUES (#01, 1, ''), (#02, 1, '');
@@ -115,7 +116,8 @@ import Testing
   /// The tables that hold these rows, and the number in each from whose beginning it shows whose a row is.
   private static let tables: [(name: String, app: String)] =
     [
-      "push", "outcome", "fallback", "delivered", "dropped", "receipt", "channel_targets", "channel_taken",
+      "push", "outcome", "fallback", "held_push", "delivered", "dropped", "receipt", "channel_targets",
+      "channel_taken",
       "push_callback",
       "push_sender", "pending", "channel_pending", "steady_push", "schedule_run",
     ].map { ($0, "msg_id / 100") }
@@ -220,7 +222,7 @@ import Testing
         try Self.owners(of: rows, in: transaction)
       }
       for (name, owners) in found { #expect(owners == expected, "\(name)") }
-      #expect(found.count == 19)
+      #expect(found.count == 21)
     }
   }
 
@@ -244,6 +246,10 @@ import Testing
     }
     let waiting = try transaction.callbacks.waiting(limit: 100, in: rows)
     let next = try transaction.fallbacks.nextDue(in: rows).map { AppID(UInt32($0.milliseconds / 1000)) }
+    let nextHeld = try transaction.heldPushes.next(in: rows)
+    #expect(nextHeld.allSatisfy { $0.value.milliseconds == Int64($0.key.rawValue) * 1000 })
+    var held: [AppID] = []
+    try transaction.heldPushes.all(in: rows) { held.append($0.app) }
     let recalled = try transaction.deliveries.recalled(
       since: late, of: MessageID(1), limit: 9, setBytes: 9, in: rows)
     let own = try transaction.apps.all(in: rows).map(\.id)
@@ -254,6 +260,7 @@ import Testing
       "fallbacks": apps(try transaction.fallbacks.openOfSeveral(in: rows).keys),
       "fallbacks due": apps(try transaction.fallbacks.due(at: late, limit: 9, in: rows).rows.map(\.app)),
       "next fallback": next == own.first ? apps(own) : [99],
+      "held": apps(held), "next held": apps(Array(nextHeld.keys)),
       "recalled": apps(recalled.map(\.app)),
       "pushes": apps(try transaction.pushes.ids(after: MessageID(0), limit: 100, in: rows)),
       "paced": apps(try transaction.pacedPushes.all(in: rows).keys),

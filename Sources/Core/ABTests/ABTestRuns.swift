@@ -136,6 +136,6 @@ extension ABTestFigures {
     let targets = report.targets
     self.init(
       targets: targets.all.count, delivered: targets.delivered.count, shown: targets.shown.count,
-      tapped: targets.tapped.count, isOut: report.withdrawal != nil)
+      tapped: targets.tapped.count, isOut: report.withdrawal != nil, heldUntil: report.held?.until)
   }
 }

@@ -1,4 +1,5 @@
 import BorealisBase
+import HTTP
 import Model
 import Storage
 
@@ -23,8 +24,15 @@ package struct AcceptRequest: Sendable {
   package var forecast: PushForecast?
   /// Whether a second person has approved it: it may go to however many devices.
   package var isApproved = false
+  /// Whether it is the rest of a push that went to a share of its audience first, and counts as one push
+  /// with it.
+  var isRest = false
   /// Whose turn it is, for a schedule that follows the clocks of devices; nil if everybody gets it now.
   var turn: Turn?
+  /// Whether its app has quiet hours that it keeps; known once it is routed.
+  var meetsQuietHours = false
+  /// Those who have the push that this one replaces, or may get it at any moment.
+  var corrected = NumberSet()
   /// The only channel to a service that may bring it; nil for all that fit. For tests of a channel.
   package var channel: ChannelID?
   /// The span that it is accepted under; nil if it is not traced.
@@ -109,6 +117,7 @@ extension AcceptRequest {
     var traits = push.traits
     if isBatch { traits.insert(.batch) }
     if turn != nil { traits.insert(.zone) }
+    if meetsQuietHours { traits.insert(.keepsQuietHours) }
     return PushSource(
       sender: sender, traits: traits, object: object.flatMap { $0.count > Self.keptObject ? nil : $0 },
       forecast: forecast?.encode())

@@ -36,20 +36,29 @@ extension Acceptance {
   }
 
   private func forecast(
-    _ request: AcceptRequest, to named: Recipients, in app: App, _ transaction: ReadTransaction
+    _ asked: AcceptRequest, to named: Recipients, in app: App, _ transaction: ReadTransaction
   ) throws(StorageError) -> PushForecast {
     let now = time.now()
+    var request = asked
+    try request.findCorrected(in: app, transaction, at: now)
     let admitted = admissible(named, request, in: app)
+    let turns = PacingWindow(of: request, to: admitted.recipients, at: now)
+    let quiet = quiet(
+      admitted.recipients, for: request, in: app, turns, at: now, expires: expiry(of: request, at: now))
+    let awake = admitted.recipients.subtracting(quiet?.dropped ?? NumberSet())
     var capped = NumberSet()
     if let (pushClass, limit) = request.cap(in: app) {
-      capped = app.counts.full(admitted.recipients.numbers, pushClass, limit: limit, on: localDay(now))
+      capped = app.counts.full(awake.numbers, pushClass, limit: limit, on: localDay(now))
     }
-    let recipients = capped.isEmpty ? admitted.recipients : admitted.recipients.subtracting(capped)
+    let recipients = capped.isEmpty ? awake : awake.subtracting(capped)
+    var plan = plan(request, to: recipients, in: app)
+    let held = quiet.map { plan.hold($0.heldNumbers) } ?? NumberSet()
     let count = try ForecastCount(
-      request.push, recipients, plan(request, to: recipients, in: app), channels.offers(request, in: app),
+      request.push, recipients, plan, held: held, channels.offers(request, in: app),
       in: app, ForecastConditions(channels, in: app, transaction, at: now))
     var nothing = app.directory.refused(named, by: app.admissible(named, at: now).numbers)
     nothing.add(admitted.leftOut.count, .leftOut)
+    nothing.add(quiet?.dropped.count ?? 0, .quietHours)
     nothing.add(capped.count, .capped)
     let audience = nothing.reduce(recipients.count) { $0 + $1.devices }
     for reason in count.nothing { nothing.add(reason.devices, reason.cause) }

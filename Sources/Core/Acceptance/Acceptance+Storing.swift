@@ -30,7 +30,7 @@ extension Acceptance {
     }
     switch result {
     case .success(var push):
-      push.refusal = refusal ?? push.counted?.refusal
+      push.refusal = refusal ?? push.counted?.refusal ?? push.quiet?.refusal
       push.reach = max(part.reach, audience.count)
       part.state = .routed(push)
     case .failure(let fault): part.state = .refused(fault)
@@ -42,10 +42,43 @@ extension Acceptance {
     _ asked: AcceptRequest, _ matching: Recipients, leftOut: NumberSet, in app: App, at now: Timestamp
   ) -> NewPush {
     var (request, audience) = (asked, matching)
-    let counted = count(&audience, for: request, in: app, at: now)
+    let expires = expiry(of: request, at: now)
+    let turns = PacingWindow(of: request, to: matching, at: now)
+    var quiet = quiet(matching, for: request, in: app, turns, at: now, expires: expires)
+    // What a device does not get does not count.
+    if let quiet, !quiet.dropped.isEmpty { audience = audience.subtracting(quiet.dropped) }
+    var counted = count(&audience, for: request, in: app, at: now)
+    let inAllLanguages = request.push
     let languages = request.push.fixLanguages(for: audience, in: app.directory)
     var plan = plan(request, to: audience, in: app)
     plan.languages = languages
+    request.meetsQuietHours = request.keepsQuietHours(in: app)
+    if request.pacingMinutes > 0, request.meetsQuietHours {
+      // Turns are those of whom it reaches, and of whom quiet hours keep it from: without the places of these
+      // the others would come later, and into their own hours.
+      var dropped = quiet?.dropped ?? NumberSet()
+      let turns = PacingWindow(of: request, to: plan.reached, without: dropped, at: now)
+      let exact = self.quiet(plan.reached, for: request, in: app, turns, at: now, expires: expires)
+      if let more = exact?.dropped, !more.isEmpty {
+        dropped.formUnion(more)
+        audience = audience.subtracting(more)
+        if let (kept, taken) = counted?.giveBack(more) {
+          app.counts.remove(taken, kept.pushClass, on: kept.day)
+          counted = kept
+        }
+        plan.leaveOut(more)
+        request.push = inAllLanguages
+        plan.languages = request.push.fixLanguages(for: audience, in: app.directory)
+      }
+      quiet = QuietAudience(held: exact?.held ?? [], dropped: dropped)
+    }
+    return NewPush(
+      request: request, audience: audience, leftOut: leftOut, counted: counted, quiet: quiet, plan: plan,
+      at: now, expires: expires)
+  }
+
+  /// When a push ends that is accepted now.
+  func expiry(of request: AcceptRequest, at now: Timestamp) -> Timestamp {
     let wish = request.push.options.timeToLive
     let seconds = wish == 0 ? options.onlineOnlySeconds : Int64(wish)
     // So that the last device has as long as it would have without pacing.
@@ -200,6 +233,7 @@ extension Acceptance {
       try transaction.channelQueue.insert(id: id, app: app.id, channel: channel, expiresAt: push.expires)
     }
     for row in push.fallbacks(id, app: app.id) { try transaction.fallbacks.insert(row) }
+    for row in push.heldRows(id, app: app.id) { try transaction.heldPushes.insert(row) }
     if let getui = request.getui {
       try transaction.getui.insertPush(id, app: app.id, task: getui.task, groupName: getui.groupName)
     }
@@ -235,6 +269,7 @@ extension Acceptance {
     statistics.accepted(id, targets: push.audienceCount, of: app.id, at: push.now)
     guard !push.plan.isEmpty else { return }
     if let due = push.fallbacks(id, app: app.id).first?.dueAt { deliveries.fallbacks.note(due) }
+    if let until = push.quiet?.held.first?.until { deliveries.heldPushes.note(until, of: app.id) }
     for plugged in channels.all {
       if let part = push.part(of: plugged.id, as: id, in: app) { plugged.channel.deliver(part) }
     }

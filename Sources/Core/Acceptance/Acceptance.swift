@@ -1,4 +1,5 @@
 import BorealisBase
+import HTTP
 import Model
 import Storage
 
@@ -209,15 +210,38 @@ package final class Acceptance: Sendable {
   // MARK: Storing
 
   private func store<Kind: AcceptanceKind>(
-    _ admitted: consuming [AcceptancePart], _ kind: Kind,
+    _ parts: [AcceptancePart], _ kind: Kind,
     _ reply: @escaping @Sendable (Result<Kind.Answer, APIError>) -> Void
   ) {
-    var parts = admitted
     // For those that have no speed the name was looked up before they asked for it.
     if !kind.keepsRefusals, let error = parts.lazy.compactMap(\.refusal).first {
       giveBack(parts)
       return reply(.failure(error))
     }
+    guard parts.contains(where: { $0.request.correctsInQuietHours(of: $0.app) }) else {
+      return routeAndStore(parts, kind, reply)
+    }
+    store.read { [parts, time] transaction throws(StorageError) in
+      var parts = parts
+      for index in parts.indices {
+        try parts[index].request.findCorrected(in: parts[index].app, transaction, at: time.now())
+      }
+      return parts
+    } completion: { [self, parts] result in
+      switch result {
+      case .success(let parts): routeAndStore(parts, kind, reply)
+      case .failure(let error):
+        giveBack(parts)
+        reply(.failure(error.apiError))
+      }
+    }
+  }
+
+  private func routeAndStore<Kind: AcceptanceKind>(
+    _ admitted: consuming [AcceptancePart], _ kind: Kind,
+    _ reply: @escaping @Sendable (Result<Kind.Answer, APIError>) -> Void
+  ) {
+    var parts = admitted
     for index in parts.indices { route(&parts[index]) }
     if !kind.keepsRefusals, let error = parts.lazy.compactMap(\.refusal).first {
       giveBack(parts)

@@ -14,6 +14,8 @@ struct ForecastCount {
   private let off: NumberSet
   /// Those whose notification a channel to a service brings.
   private let elsewhere: NumberSet
+  /// Those that wait for the end of their quiet hours.
+  private let held: NumberSet
 
   private(set) var rows: [PushForecast.Row] = []
   /// Why members of the audience get nothing.
@@ -22,12 +24,13 @@ struct ForecastCount {
   let reached: Int
 
   init(
-    _ push: PushRequest, _ audience: Recipients, _ plan: RoutePlan, _ offers: [ChannelOffer], in app: App,
-    _ conditions: ForecastConditions
+    _ push: PushRequest, _ audience: Recipients, _ plan: RoutePlan, held: NumberSet, _ offers: [ChannelOffer],
+    in app: App, _ conditions: ForecastConditions
   ) throws(StorageError) {
     self.push = push
     self.app = app
     self.plan = plan
+    self.held = held
     self.offers = offers
     self.conditions = conditions
     off = app.directory.notificationsOff(among: audience)
@@ -39,6 +42,7 @@ struct ForecastCount {
     self.elsewhere = elsewhere
     reached = all.count
     try countOwn()
+    countHeld()
     for way in plan.vendors { try count(way, .now) }
     for way in plan.later { try count(way, .unacknowledged) }
     rows.removeAll { $0.devices == 0 }
@@ -48,7 +52,7 @@ struct ForecastCount {
   // MARK: The direct connection
 
   private mutating func countOwn() throws(StorageError) {
-    let own = plan.own.numbers
+    let own = plan.own.numbers.subtracting(held)
     let reachable = app.directory.reachable
     for (moment, members) in [
       (PushForecast.Moment.now, own.intersection(reachable)), (.later, own.subtracting(reachable)),
@@ -68,6 +72,13 @@ struct ForecastCount {
       }
       rows.append(row)
     }
+  }
+
+  /// Over which channel they get it is not known before.
+  private mutating func countHeld() {
+    var row = PushForecast.Row(DeliveryLeg(.passthrough), .held)
+    row.add(held.count, .waiting, .held)
+    rows.append(row)
   }
 
   private func add(

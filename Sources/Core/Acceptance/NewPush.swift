@@ -17,6 +17,8 @@ struct NewPush: Sendable {
   var reach = 0
   /// What was counted for its audience, and is given back if it is not stored; nil if nothing is limited.
   let counted: CountedAudience?
+  /// Who gets it when their quiet hours end, and who does not get it because of them; nil for nobody.
+  let quiet: QuietAudience?
   /// Why it is not sent, if the audience has no member.
   var refusal: APIError?
   /// Which way it goes to whom.
@@ -37,7 +39,9 @@ struct NewPush: Sendable {
   private let later: [LegTargetsRow]
   private let single: RegistrationNumber?
   private let iosBytes: [UInt8]?
-  private let unreachedBytes, leftOutBytes, cappedBytes: [UInt8]?
+  private let unreachedBytes, leftOutBytes, cappedBytes, quietBytes: [UInt8]?
+  private let held: NumberSet
+  private let heldRows: [(until: Timestamp, targets: [UInt8])]
   /// When each device gets it, nil for at once.
   let pacing: PacingWindow?
   /// What is kept for looking back.
@@ -46,16 +50,22 @@ struct NewPush: Sendable {
   /// Encodes what the database keeps, so that the writer's thread need not.
   init(
     request: AcceptRequest, audience: Recipients, leftOut: NumberSet, counted: CountedAudience?,
-    plan: RoutePlan, expiresIn seconds: Int64, at now: Timestamp
+    quiet asked: QuietAudience?, plan: RoutePlan, at now: Timestamp, expires: Timestamp
   ) {
     self.request = request
+    var (quiet, plan) = (asked, plan)
+    held = quiet.flatMap { $0.held.isEmpty ? nil : plan.hold($0.heldNumbers) } ?? NumberSet()
+    quiet?.keep(held)
+    self.quiet = quiet
+    heldRows = quiet?.rows ?? []
+    quietBytes = quiet.flatMap { $0.dropped.isEmpty ? nil : $0.dropped.serialized() }
     leftOutBytes = leftOut.isEmpty ? nil : leftOut.serialized()
     self.counted = counted
     cappedBytes = counted.flatMap { $0.capped.isEmpty ? nil : $0.capped.serialized() }
     audienceCount = audience.count
     self.plan = plan
     self.now = now
-    expires = now.adding(seconds: seconds)
+    self.expires = expires
     var source = request.source
     if let counted { source.traits.insert(counted.pushClass == .marketing ? .countsAsMarketing : .counts) }
     self.source = source
@@ -66,23 +76,19 @@ struct NewPush: Sendable {
     languages?.change { $0.overrides = request.overrides }
     languageBytes = languages?.encode()
     // Without other channels, the targets are those who wait for it over our connection.
-    var reached = plan.own
-    var elsewhere: NumberSet?
-    if !plan.vendors.isEmpty {
-      var all = plan.own.numbers
-      for vendor in plan.vendors { all.formUnion(vendor.targets.numbers) }
-      reached = Recipients(all)
-      for vendor in plan.vendors where vendor.leg.isMain {
-        elsewhere = (elsewhere ?? NumberSet()).union(vendor.targets.numbers)
-      }
+    let reached = plan.reached
+    elsewhere = plan.vendors.filter(\.leg.isMain).reduce(nil) { all, way in
+      (all ?? NumberSet()).union(way.targets.numbers)
     }
-    self.elsewhere = elsewhere
     later = plan.later.map { LegTargetsRow(leg: $0.leg, targets: $0.targets.numbers.serialized()) }
     fallback = Self.fallback(request, plan, at: now)
-    if case .few(let numbers) = reached, numbers.count == 1 { single = numbers.first } else { single = nil }
-    let isPaced = request.pacingMinutes > 0 && reached.count > 1
-    pacing =
-      isPaced ? PacingWindow(targets: reached.numbers, start: now, minutes: request.pacingMinutes) : nil
+    pacing = PacingWindow(of: request, to: reached, without: quiet?.dropped ?? NumberSet(), at: now)
+    // Of one that waits for its turn its place among the others is needed.
+    if case .few(let numbers) = reached, numbers.count == 1, pacing == nil {
+      single = numbers.first
+    } else {
+      single = nil
+    }
     targetBytes = single == nil ? reached.numbers.serialized() : nil
     ownBytes = plan.own.count == reached.count ? nil : plan.own.numbers.serialized()
     iosBytes = plan.ios?.serialized()
@@ -130,13 +136,20 @@ struct NewPush: Sendable {
       others[vendor.leg.number] = vendor.targets
     }
     guard !targets.isEmpty || !others.isEmpty else { return nil }
-    return ChannelPush(
+    var push = ChannelPush(
       app: app, id: id, targets: targets, others: others,
       push: StoredPush(
         content: content, strategy: request.push.options.strategy, elsewhere: elsewhere, fallback: fallback,
         languages: languages),
       content: contentBytes, acceptedAt: now, expires: expires, pacing: pacing,
       isToOne: audienceCount == 1)
+    if channel == .passthrough, !held.isEmpty { push.held = held }
+    return push
+  }
+
+  /// What is stored of those who wait for the end of their quiet hours.
+  func heldRows(_ id: MessageID, app: AppID) -> [HeldPushRow] {
+    heldRows.map { HeldPushRow(push: id, app: app, until: $0.until, targets: $0.targets) }
   }
 
   /// The only one who waits for it over our connection, nil if there are none or several.
@@ -163,7 +176,7 @@ struct NewPush: Sendable {
       unreached: unreachedBytes, leftOut: leftOutBytes, isOnlineOnly: request.push.options.timeToLive == 0,
       targetCount: UInt32(clamping: audienceCount), strategy: request.push.options.strategy.number,
       overrides: request.overrides, content: contentBytes, languages: languageBytes)
-    row.capped = cappedBytes
+    (row.capped, row.quiet) = (cappedBytes, quietBytes)
     return row
   }
 }

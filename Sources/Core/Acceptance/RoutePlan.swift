@@ -28,6 +28,34 @@ struct RoutePlan: Sendable {
   /// What some of the audience's members get in their language; nil if all get the same.
   var languages: PushLanguages?
 
+  /// Has devices wait over our connection for what would go any way now but an addition, such as a call: it
+  /// is routed when their quiet hours end. Returns those of them for whom there is something to wait.
+  mutating func hold(_ numbers: NumberSet) -> NumberSet {
+    var held = own.numbers.intersection(numbers)
+    for way in vendors where way.leg.isMain {
+      held.formUnion(way.targets.numbers.intersection(numbers))
+    }
+    vendors = vendors.compactMap { $0.leg.isMain ? $0.without(numbers) : $0 }
+    later = later.compactMap { $0.leg.isMain ? $0.without(numbers) : $0 }
+    own = Recipients(own.numbers.union(held))
+    return held
+  }
+
+  /// Leaves some of the audience out.
+  mutating func leaveOut(_ numbers: NumberSet) {
+    own = own.subtracting(numbers)
+    vendors = vendors.compactMap { $0.without(numbers) }
+    later = later.compactMap { $0.without(numbers) }
+    ios?.subtract(numbers)
+    if ios?.isEmpty == true { ios = nil }
+  }
+
+  /// All who get something, now or later.
+  var reached: Recipients {
+    guard !vendors.isEmpty else { return own }
+    return Recipients(vendors.reduce(into: own.numbers) { $0.formUnion($1.targets.numbers) })
+  }
+
   /// Whether there are no targets.
   var isEmpty: Bool { own.isEmpty && vendors.isEmpty }
 

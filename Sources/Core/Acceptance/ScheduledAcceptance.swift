@@ -40,13 +40,16 @@ private struct ScheduledAcceptance: AcceptanceKind {
       row.trigger == schedule.row.trigger, row.push == schedule.row.push,
       row.approval == schedule.row.approval
     else { return .success(.stale) }
+    let isQuiet = parts.contains { part in
+      if case .routed(let push) = part.state { push.quiet?.dropped.isEmpty == false } else { false }
+    }
     for index in parts.indices { try acceptance.store(&parts[index], in: transaction) }
     // The occurrence stays: it fires once somebody has approved it.
     if let app = due.app, row.approval.author != nil, parts.first?.refusal == .volumeRefused {
       try acceptance.approvals.ask(for: row, of: app, at: now, in: transaction)
       return .success(.held)
     }
-    if try isUnremarkable(parts, in: transaction) {
+    if try isUnremarkable(parts, isQuiet: isQuiet, in: transaction) {
       try goOn(row, transaction)
       return .success(.nobodyYet)
     }
@@ -76,14 +79,14 @@ private struct ScheduledAcceptance: AcceptanceKind {
   }
 
   /// Whether nothing has to be said of this part of the way: nobody is here, as in most zones, or the same
-  /// has been said of another zone.
+  /// has been said of another zone. `isQuiet` says that quiet hours keep it from somebody.
   private func isUnremarkable(
-    _ parts: [AcceptancePart], in transaction: WriteTransaction
+    _ parts: [AcceptancePart], isQuiet: Bool, in transaction: WriteTransaction
   ) throws(StorageError) -> Bool {
     guard let way, parts.first?.accepted == nil else { return false }
     let (code, local) = (reason(parts).code, due.occurrence.local)
     if try transaction.schedules.hasRun(schedule: due.schedule.row.id, at: local, code: code) { return true }
-    guard code == APIError.noTarget.code else { return false }
+    guard code == APIError.noTarget.code, !isQuiet else { return false }
     guard way.isLast else { return true }
     return try transaction.schedules.hasRun(schedule: due.schedule.row.id, at: local)
   }

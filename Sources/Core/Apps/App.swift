@@ -29,6 +29,7 @@ package final class App: Sendable {
     var facts: DeviceFactSet
     var brakes: BrakesRow
     var caps: CapsRow
+    var quietHours: QuietHours?
 
     init(_ row: AppRow) {
       name = row.name
@@ -41,6 +42,7 @@ package final class App: Sendable {
       facts = row.facts
       brakes = row.brakes
       caps = row.caps
+      quietHours = row.quietHours
     }
   }
 
@@ -175,6 +177,9 @@ package final class App: Sendable {
 
   /// How many notifications a device gets in a day.
   package var caps: CapsRow { access.withLock { $0.caps } }
+
+  /// When devices get no notifications; nil for at no time.
+  package var quietHours: QuietHours? { access.withLock { $0.quietHours } }
 
   /// The facts of devices that it asks for.
   package var facts: DeviceFactSet { access.withLock { $0.facts } }

@@ -40,11 +40,17 @@ package struct DispatchPlan: Sendable {
 }
 
 extension AppDirectory {
-  /// Adds a committed push. From here on a login finds it; the caller delivers it to online devices.
-  /// `progress` has the registrations for which it was settled before a restart.
-  package func open(_ id: MessageID, _ push: OpenedPush, progress: DeliveryProgress? = nil) -> DispatchPlan {
+  /// Adds a committed push. From here on a login finds it, but that of a registration in `held`, which waits
+  /// for the end of its quiet hours; the caller delivers it to online devices. Nobody is in it if all that
+  /// waited for that have been released; it is nil if nobody has waited. `progress` has the registrations for
+  /// which the push was settled before a restart.
+  package func open(
+    _ id: MessageID, _ push: OpenedPush, progress: DeliveryProgress? = nil, held: NumberSet? = nil
+  ) -> DispatchPlan {
     state.withLock { state in
       state.newest = max(state.newest, id)
+      if let held { state.ledger.hold(id, held) }
+      defer { if held != nil { state.ledger.forgetHeld(id) } }
       switch push {
       case .few(let numbers, let expires, let isToOne):
         return state.open(
@@ -217,8 +223,12 @@ extension AppDirectory.State {
       id, expires: expires, for: waiting, isToOne: isToOne, progress: progress, in: &table)
     if !isToOne { dispatch.change.ended += ledger.makeRoom(for: id, in: &table) }
     if !gone.isEmpty { dispatch.change.partly.append(id) }
-    dispatch.reachable = reachable(waiting)
+    dispatch.reachable = reachable(ledger.held.isEmpty ? waiting : waiting.filter(isReleased(id)))
     return dispatch
+  }
+
+  private func isReleased(_ id: MessageID) -> (RegistrationNumber) -> Bool {
+    { [held = ledger.held] in !held.contains(id, $0) }
   }
 
   /// Those that are connected.

@@ -42,15 +42,24 @@ extension AppDirectory {
       guard state.table.find(id) == number else { return .unknown }
       let held = state.table.records[number.rawValue].location
       guard held == expected else { return .held(by: held) }
-      if held == nil {
-        state.table.records[number.rawValue].noteLogin(at: seconds, serverStart: state.start)
-      }
-      state.onlineSet.insert(number)
-      state.activity.online.insert(number)
-      state.seen.insert(number)
-      state.table.records[number.rawValue].connect(at: location, isForeground: isForeground)
-      state.updateReachability(of: number)
+      state.connect(number, at: location, isForeground: isForeground, since: seconds)
       return .bound
+    }
+  }
+
+  /// Connects a device that was let in before this directory was read from the database, with which its
+  /// numbers are the same. False if the registration is gone, or has another session.
+  func resume(
+    _ number: RegistrationNumber, at location: Location, isForeground: Bool, since seconds: UInt32
+  ) -> Bool {
+    state.withLock { state in
+      guard state.table.isActive(number), state.table.records[number.rawValue].location == nil else {
+        return false
+      }
+      state.connect(number, at: location, isForeground: isForeground, since: seconds)
+      // It was connected all the time: what is stored of it may be an hour old.
+      state.table.records[number.rawValue].awaySince = seconds
+      return true
     }
   }
 
@@ -71,5 +80,21 @@ extension AppDirectory {
       }
     }
     return found
+  }
+}
+
+extension AppDirectory.State {
+  /// Connects a device that has no session, or another one.
+  fileprivate mutating func connect(
+    _ number: RegistrationNumber, at location: Location, isForeground: Bool, since seconds: UInt32
+  ) {
+    if table.records[number.rawValue].location == nil {
+      table.records[number.rawValue].noteLogin(at: seconds, serverStart: start)
+    }
+    onlineSet.insert(number)
+    activity.online.insert(number)
+    seen.insert(number)
+    table.records[number.rawValue].connect(at: location, isForeground: isForeground)
+    updateReachability(of: number)
   }
 }

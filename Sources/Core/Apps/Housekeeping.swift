@@ -1,4 +1,5 @@
 import BorealisBase
+import Model
 import Storage
 import Synchronization
 
@@ -19,6 +20,7 @@ final class Housekeeping: Sendable {
   private let audit: TargetAudit
   private let pushRateLimiter: PushRateLimiter
   private let fallbacks: Fallbacks
+  private let heldPushes: HeldPushQueue
   private let figures: AppFigureBoard
   private let retention: Retention
   private let unusedTags: UnusedTags
@@ -34,7 +36,7 @@ final class Housekeeping: Sendable {
     store: Store, scope: HomeScope, options: RouterOptions, time: any TimeSource, log: Log, apps: Apps,
     imports: Imports, files: Files, gateways: DeviceGateways, writeBehind: WriteBehind,
     statistics: Statistics, activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter,
-    fallbacks: Fallbacks, figures: AppFigureBoard, registrations: Registrations,
+    fallbacks: Fallbacks, heldPushes: HeldPushQueue, figures: AppFigureBoard, registrations: Registrations,
     erasures: Erasures, requestLog: RequestLog
   ) {
     self.store = store
@@ -52,6 +54,7 @@ final class Housekeeping: Sendable {
     self.audit = audit
     self.pushRateLimiter = pushRateLimiter
     self.fallbacks = fallbacks
+    self.heldPushes = heldPushes
     self.figures = figures
     self.requestLog = requestLog
     unusedTags = UnusedTags(store: store, imports: imports, limits: options.tags)
@@ -100,6 +103,7 @@ final class Housekeeping: Sendable {
     erasures.tick()
     pushRateLimiter.tick(at: time.monotonic())
     fallbacks.tick(at: now)
+    heldPushes.tick(at: now)
     writeBehind.flush()
     statistics.flush(to: store)
     figures.tick(loaded)
@@ -125,22 +129,22 @@ final class Housekeeping: Sendable {
   }
 
   /// Writes delayed data before the store is closed. Last contacts, which may be one per device, only as long
-  /// as `isInTime` returns true.
-  func finish(isInTime: () -> Bool) {
+  /// as `isInTime` returns true; if devices stay connected, of those that are not.
+  func finish(keepingSessions: Bool, isInTime: () -> Bool) {
     writeBehind.finish(isInTime: isInTime)
     statistics.finish(to: store)
     activity.flush(apps.all, at: time.now())
     requestLog.finish(apps.all)
     apps.storeKeyUses(of: apps.all, isLast: true)
     for app in apps.all {
-      guard touchAll(of: app, isInTime) else {
+      guard touchAll(of: app, exceptConnected: keepingSessions, isInTime) else {
         return log.warning("some last-seen times of devices were not stored")
       }
     }
   }
 
   /// Stores all last contacts of an app's devices; false if that took too long, or failed. Blocks.
-  func touchAll(of app: App, _ isInTime: () -> Bool) -> Bool {
+  func touchAll(of app: App, exceptConnected: Bool = false, _ isInTime: () -> Bool) -> Bool {
     var isComplete = false
     app.directory.seeFromStart()
     while !isComplete {
@@ -148,7 +152,9 @@ final class Housekeeping: Sendable {
       let seen: [SeenDevice]
       (seen, isComplete) = app.directory.takeSeen(
         limit: Self.lastTouches, looks: Self.lastTouches, coarse: 0, at: UInt32(clamping: time.now().seconds))
-      let contacts = Self.contacts(seen, of: app)
+      let contacts = Self.contacts(
+        exceptConnected ? seen.filter { $0.end != .connected } : seen, of: app)
+      guard !contacts.isEmpty else { continue }
       do throws(StorageError) {
         // One after the other: the writer's queue is limited.
         try Store.wait {

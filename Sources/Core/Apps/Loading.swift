@@ -17,8 +17,9 @@ struct Loading {
   let writeBehind: WriteBehind
   let contents: ContentCache
   let schedules: Schedules
-  let zone: any Zone
+  let clocks: ScheduleClocks
   let fallbacks: Fallbacks
+  let heldPushes: HeldPushQueue
 
   /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
   func run() throws(StorageError) {
@@ -30,7 +31,9 @@ struct Loading {
       try transaction.imports.last()
     }
     let rows = scope.rows
-    for row in try store.wait({ transaction throws(StorageError) in try transaction.apps.all(in: rows) }) {
+    let all = try store.wait { transaction throws(StorageError) in try transaction.apps.all(in: rows) }
+    clocks.load(for: all)
+    for row in all {
       scope.assigned?.insert(row.id)
       if let app = apps.adopt(row, in: scope) { try fill(app) }
     }
@@ -64,6 +67,7 @@ struct Loading {
       return try transaction.apps.find(id)
     }
     guard let row else { return nil }
+    clocks.load(for: [row])
     own.admit(id)
     let known = imports.last
     let app = apps.make(row)
@@ -85,12 +89,12 @@ struct Loading {
       own.insert(id)
       return known
     }
+    // Before it can be found: settings that were read before know nothing of it.
+    callbacks.noteChange()
     // In this order: an app of this home that is not in memory is taken for a new one.
     apps.add(app)
     own.insert(id)
     imports.relearn(after: known)
-    // Settings that were read before know nothing of it.
-    callbacks.noteChange()
     return app
   }
 
@@ -120,8 +124,8 @@ struct Loading {
   /// Counts the notifications of the day for those that they were for.
   private func count(_ app: App, _ transaction: ReadTransaction) throws(StorageError) {
     guard app.caps != CapsRow() else { return }
-    let today = zone.local(time.now()).date
-    let midnight = zone.moment(of: LocalTime(date: today, secondOfDay: 0))
+    let today = clocks.server.local(time.now()).date
+    let midnight = clocks.server.moment(of: LocalTime(date: today, secondOfDay: 0))
     try transaction.pushes.counted(app: app.id, since: midnight) { push in
       var numbers = push.target.map { NumberSet([$0]) } ?? NumberSet()
       for bytes in [push.targets, push.unreached] {
@@ -134,7 +138,13 @@ struct Loading {
   /// Resumes the pushes that are undelivered.
   private func resume(in rows: AppRows, find: @escaping @Sendable (AppID) -> App?) throws(StorageError) {
     try fallbacks.start(in: rows)
+    try heldPushes.start(in: rows)
     try store.wait { transaction throws(StorageError) in
+      var held: [MessageID: NumberSet] = [:]
+      try transaction.heldPushes.all(in: rows) { row in
+        held[row.push, default: NumberSet()].formUnion(NumberSet(serialized: row.targets) ?? NumberSet())
+      }
+      let isDivided = scope.assigned != nil
       let paced = try transaction.pacedPushes.all(in: rows)
       let later = try transaction.fallbacks.openOfSeveral(in: rows)
       var progress: [MessageID: DeliveryProgress] = [:]
@@ -147,7 +157,9 @@ struct Loading {
         var known = progress.removeValue(forKey: open.push.id) ?? DeliveryProgress()
         known.delivered = open.delivered.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
         reopen(
-          open, known, pacingMinutes: paced[open.push.id], later[open.push.id] ?? [], in: app)
+          open, known, pacingMinutes: paced[open.push.id], later[open.push.id] ?? [],
+          // Where devices stay connected while apps move, what was released may not have been sent to them.
+          held: held[open.push.id] ?? (isDivided && open.keepsQuietHours ? NumberSet() : nil), in: app)
       }
     }
   }
@@ -155,12 +167,12 @@ struct Loading {
   /// Resumes a push that was undelivered when the server stopped, or ends it if no target is left.
   private func reopen(
     _ open: OpenPush, _ progress: DeliveryProgress, pacingMinutes: Int64?, _ fallbacks: [FallbackRow],
-    in app: App
+    held: NumberSet?, in app: App
   ) {
     let expires = open.push.expiresAt.secondsRoundedUp
     if let target = open.push.target, open.push.ownTargets == nil {
       let opened = OpenedPush.few([target], expires: expires, isToOne: open.push.targetCount == 1)
-      note(app.directory.open(open.push.id, opened), in: app)
+      note(app.directory.open(open.push.id, opened, held: held), in: app)
       return
     }
     guard let targets = (open.push.ownTargets ?? open.push.targets).flatMap({ NumberSet(serialized: $0) })
@@ -169,22 +181,22 @@ struct Loading {
       return
     }
     if !open.push.content.isEmpty, let push = StoredPush(open.push, fallbacks) {
-      contents.insert(open.push.id, push)
+      contents.replace(open.push.id, push)
     }
     if let pacing = PacingWindow(open.push, minutes: pacingMinutes), let push = StoredPush(open.push) {
       let paced = PacedPush(pacing: pacing, push: push)
       let group = FanOutPush(
         id: open.push.id, expires: expires, targets: targets, progress: progress, paced: paced)
-      note(app.directory.open(open.push.id, .many(group)), in: app)
+      note(app.directory.open(open.push.id, .many(group), held: held), in: app)
       return
     }
     switch Recipients(targets) {
     case .few(let numbers):
       let opened = OpenedPush.few(numbers, expires: expires, isToOne: open.push.targetCount == 1)
-      note(app.directory.open(open.push.id, opened, progress: progress), in: app)
+      note(app.directory.open(open.push.id, opened, progress: progress, held: held), in: app)
     case .many(let targets):
       let group = FanOutPush(id: open.push.id, expires: expires, targets: targets, progress: progress)
-      note(app.directory.open(open.push.id, .many(group)), in: app)
+      note(app.directory.open(open.push.id, .many(group), held: held), in: app)
     }
   }
 

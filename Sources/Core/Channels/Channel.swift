@@ -22,6 +22,8 @@ package struct ChannelPush: Sendable {
   package let pacing: PacingWindow?
   /// Whether it was sent to one device alone, whatever the channels.
   package let isToOne: Bool
+  /// Those of the targets over our connection that wait for the end of their quiet hours, nil for nobody.
+  package var held: NumberSet?
 
   /// Makes a push. `content` may be left out where no device asks for it again.
   package init(

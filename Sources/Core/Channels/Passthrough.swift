@@ -24,19 +24,22 @@ final class Passthrough: Channel {
     if let pacing = push.pacing {
       let paced = PacedPush(pacing: pacing, push: push.push)
       let group = FanOutPush(id: id, expires: expires, targets: push.targets.numbers, paced: paced)
-      writeBehind.note(app.directory.open(id, .many(group)).change, of: app, at: push.acceptedAt)
+      let dispatch = app.directory.open(id, .many(group), held: push.held)
+      writeBehind.note(dispatch.change, of: app, at: push.acceptedAt)
       return
     }
     switch push.targets {
     case .few(let numbers):
       let opened = OpenedPush.few(numbers, expires: expires, isToOne: push.isToOne)
-      let dispatch = app.directory.open(id, opened)
+      let dispatch = app.directory.open(id, opened, held: push.held)
       writeBehind.note(dispatch.change, of: app, at: push.acceptedAt)
       gateways.send(live, of: app, to: dispatch.reachable)
     case .many(let targets):
       let group = FanOutPush(id: id, expires: expires, targets: targets)
-      writeBehind.note(app.directory.open(id, .many(group)).change, of: app, at: push.acceptedAt)
-      gateways.sendToAll(.broadcast(live, targets: targets))
+      let dispatch = app.directory.open(id, .many(group), held: push.held)
+      writeBehind.note(dispatch.change, of: app, at: push.acceptedAt)
+      let targets = push.held.map { targets.subtracting($0) } ?? targets
+      if !targets.isEmpty { gateways.sendToAll(.broadcast(live, targets: targets)) }
     }
   }
 

@@ -14,13 +14,14 @@ package final class Deliveries: Sendable {
   let contents: ContentCache
   let writeBehind: WriteBehind
   let fallbacks: Fallbacks
+  let heldPushes: HeldPushQueue
   private let statistics: Statistics
   let journal: DeliveryJournal
 
   init(
     store: Store, time: any TimeSource, receiptLifetime: Int64, ids: MessageIDs, channels: PluggedChannels,
     gateways: DeviceGateways, contents: ContentCache, writeBehind: WriteBehind, fallbacks: Fallbacks,
-    statistics: Statistics, journal: DeliveryJournal
+    heldPushes: HeldPushQueue, statistics: Statistics, journal: DeliveryJournal
   ) {
     self.store = store
     self.time = time
@@ -31,6 +32,7 @@ package final class Deliveries: Sendable {
     self.contents = contents
     self.writeBehind = writeBehind
     self.fallbacks = fallbacks
+    self.heldPushes = heldPushes
     self.statistics = statistics
     self.journal = journal
   }
@@ -94,7 +96,7 @@ package final class Deliveries: Sendable {
   package func note(
     _ receipts: [(id: MessageID, isTap: Bool)], by number: RegistrationNumber, in app: App
   ) {
-    note(receipts.map { ($0.id, $0.isTap ? .tapped : .shown) }, by: number, in: app, at: time.now())
+    note(receipts.map { ($0.id, $0.isTap ? .tapped : .shown) }, by: number, in: app)
   }
 
   /// The oldest push of which receipts are counted now.
@@ -161,6 +163,7 @@ package final class Deliveries: Sendable {
       found(.success(known.compactMap { id, content in content.map { (id, $0) } }))
       return
     }
+    let moment = contents.now
     store.read { transaction throws(StorageError) in
       try transaction.pushes.contents(of: missing)
     } completion: { [self] result in
@@ -169,13 +172,18 @@ package final class Deliveries: Sendable {
         return
       }
       var read: [MessageID: StoredPush] = [:]
-      for case (let id, let found?) in zip(missing, stored) {
-        guard let content = StoredPush(found) else { continue }
+      for case (let id, let row?) in zip(missing, stored) {
+        guard let content = StoredPush(row) else { continue }
         // After a restart many devices ask for the same one.
-        contents.insert(id, content)
+        guard contents.insert(id, content, readSince: moment) else {
+          // Another channel may have taken over its notification meanwhile, or given it up.
+          return self.contents(of: ids, found: found)
+        }
         read[id] = content
       }
-      found(.success(known.compactMap { id, content in (content ?? read[id]).map { (id, $0) } }))
+      found(
+        .success(
+          known.compactMap { id, content in (contents.find(id) ?? content ?? read[id]).map { (id, $0) } }))
     }
   }
 }

@@ -60,7 +60,8 @@ final class Fallbacks: Sendable {
   private let time: any TimeSource
   private let ids: MessageIDs
   private let apps: AppTable
-  private let channels: PluggedChannels
+  private let terms: Handover.Terms
+  private let heldPushes: HeldPushQueue
   private let gateways: DeviceGateways
   private let contents: ContentCache
   private let writeBehind: WriteBehind
@@ -68,14 +69,16 @@ final class Fallbacks: Sendable {
 
   init(
     store: Store, scope: HomeScope, time: any TimeSource, ids: MessageIDs, apps: AppTable,
-    channels: PluggedChannels, gateways: DeviceGateways, contents: ContentCache, writeBehind: WriteBehind
+    terms: Handover.Terms, heldPushes: HeldPushQueue, gateways: DeviceGateways, contents: ContentCache,
+    writeBehind: WriteBehind
   ) {
     self.store = store
     self.scope = scope
     self.time = time
     self.ids = ids
     self.apps = apps
-    self.channels = channels
+    self.terms = terms
+    self.heldPushes = heldPushes
     self.gateways = gateways
     self.contents = contents
     self.writeBehind = writeBehind
@@ -214,7 +217,7 @@ final class Fallbacks: Sendable {
     }
     let now = time.now()
     let full = rows.filter { row in
-      channels.serviceChannel(row.channel).map { !$0.mayTakeOver(in: app) } ?? false
+      terms.channels.serviceChannel(row.channel).map { !$0.mayTakeOver(in: app) } ?? false
     }.map(\.channel)
     let later = now.adding(seconds: Self.postponement)
     guard full.count < rows.count else {
@@ -229,7 +232,7 @@ final class Fallbacks: Sendable {
     store.write(of: app.id) { [self] transaction throws(StorageError) in
       try transaction.fallbacks.postpone(id, full, to: later)
       let ready = Set(rows.map(\.channel)).subtracting(full)
-      return try Handover(id, ready, of: app, at: now, self.channels, in: transaction)
+      return try Handover(id, ready, of: app, at: now, self.terms, in: transaction)
     } completion: { [self] result in
       guard case .success(let handover?) = result else {
         writeBehind.note(app.directory.handOver(id, NumberSet()), of: app, at: now)
@@ -245,7 +248,11 @@ final class Fallbacks: Sendable {
   private func take(_ handover: Handover, in app: App, at now: Timestamp) {
     let id = handover.push.id
     let push = StoredPush(handover.push, handover.others)
-    if let push { contents.insert(id, push) }
+    if let push { contents.replace(id, push) }
+    for (until, numbers) in handover.held {
+      app.directory.hold(id, numbers)
+      heldPushes.note(until, of: app.id)
+    }
     writeBehind.note(app.directory.handOver(id, handover.moved), of: app, at: now)
     if let push {
       // A device that read it late has dropped all of it: what our connection still brings comes once more.

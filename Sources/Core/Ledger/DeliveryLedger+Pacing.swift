@@ -38,7 +38,7 @@ extension DeliveryLedger {
     let numbers = members.prefix { UInt64($0.rawValue) < until }
     let isPartial = numbers.count == limit
     groups[place].dueBelow = isPartial ? UInt64(numbers.last?.rawValue ?? first) + 1 : until
-    let waiting = numbers.filter { groups[place].isPending(for: $0) }
+    let waiting = numbers.filter { groups[place].isPending(for: $0) && !held.contains(id, $0) }
     return DueRange(id: id, push: paced.push, numbers: Array(waiting), visited: numbers.count)
   }
 }

@@ -24,12 +24,15 @@ extension DeliveryLedger {
     in table: RegistrationTable
   ) -> PendingPage {
     var ids: [MessageID] = []
-    let through = groups.visit(waitingFor: number, after: sent, looks: Self.looks) { push in
-      if seconds < push.expires, push.isDue(for: number) { ids.append(push.id) }
+    let through = groups.visit(waitingFor: number, after: sent, looks: Self.looks) { [held] push in
+      if seconds < push.expires, push.isDue(for: number), !held.contains(push.id, number) {
+        ids.append(push.id)
+      }
       return ids.count < limit
     }
     let listed = lists.alive(
-      in: table.records[number.rawValue].pending, of: number, after: sent, at: seconds, limit: limit)
+      in: table.records[number.rawValue].pending, of: number, after: sent, at: seconds, limit: limit
+    ) { !held.contains($0, number) }
     ids += listed.filter { id in through.map { id <= $0 } ?? true }
     ids.sort()
     guard ids.count >= limit else { return PendingPage(ids: ids, through: through) }
@@ -37,8 +40,15 @@ extension DeliveryLedger {
     return PendingPage(ids: ids, through: ids.last)
   }
 
+  /// All pushes that wait in a registration's list.
+  func listed(for number: RegistrationNumber, in table: RegistrationTable) -> [MessageID] {
+    let list = table.records[number.rawValue].pending
+    return lists.alive(in: list, of: number, after: MessageID(0), at: 0, limit: .max)
+  }
+
   /// Whether a push waits for a registration and is alive.
   func isWaiting(_ id: MessageID, for number: RegistrationNumber, at seconds: UInt32) -> Bool {
+    if held.contains(id, number) { return false }
     if lists.isAlive(id, of: number, at: seconds) { return true }
     guard let place = groups.place(of: id) else { return false }
     return seconds < groups[place].expires && groups[place].isDue(for: number)
@@ -50,8 +60,15 @@ extension DeliveryLedger {
   mutating func pendingCount(
     for number: RegistrationNumber, in table: RegistrationTable
   ) -> (count: Int, isComplete: Bool) {
-    let fanned = groups.count(waitingFor: number, looks: Self.looks) { $0.isDue(for: number) }
-    return (Int(table.records[number.rawValue].pending.count) + fanned.count, fanned.isComplete)
+    let fanned = groups.count(waitingFor: number, looks: Self.looks) { [held] in
+      $0.isDue(for: number) && !held.contains($0.id, number)
+    }
+    let list = table.records[number.rawValue].pending
+    let listed =
+      held.isEmpty
+      ? Int(list.count)
+      : lists.aliveCount(in: list, through: MessageID(.max), at: 0) { !held.contains($0, number) }
+    return (listed + fanned.count, fanned.isComplete)
   }
 
   /// How many of the pushes up to one wait for a registration and are alive; nil if that is more than a
@@ -60,9 +77,10 @@ extension DeliveryLedger {
     for number: RegistrationNumber, through sent: MessageID, at seconds: UInt32, in table: RegistrationTable
   ) -> Int? {
     let listed = lists.aliveCount(
-      in: table.records[number.rawValue].pending, through: sent, at: seconds)
-    let fanned = groups.count(waitingFor: number, through: sent, looks: 2 * Self.looks) {
-      seconds < $0.expires && $0.isDue(for: number)
+      in: table.records[number.rawValue].pending, through: sent, at: seconds
+    ) { !held.contains($0, number) }
+    let fanned = groups.count(waitingFor: number, through: sent, looks: 2 * Self.looks) { [held] in
+      seconds < $0.expires && $0.isDue(for: number) && !held.contains($0.id, number)
     }
     return fanned.isComplete ? listed + fanned.count : nil
   }

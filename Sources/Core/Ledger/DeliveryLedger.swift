@@ -19,6 +19,8 @@ struct DeliveryLedger: Sendable {
   var groups = FanOutPushes()
   /// Paced pushes that are not yet due for all of their targets.
   var paced: [MessageID] = []
+  /// For whom open pushes wait only from the end of quiet hours on.
+  private(set) var held = HeldTargets()
 
   let limits: PendingLimits
 
@@ -40,7 +42,23 @@ struct DeliveryLedger: Sendable {
       && groups.isConsistent
       && partly.keys.allSatisfy { isOpen($0) || pins.contains($0) }
       && shared.isConsistent(with: lists)
+      && held.pushes.allSatisfy { isOpen($0) || pins.contains($0) }
   }
+
+  // MARK: Quiet hours
+
+  /// Has a push that is open, or is opened next, wait for some registrations only from `release` on.
+  mutating func hold(_ id: MessageID, _ numbers: NumberSet) { held.add(id, numbers) }
+
+  /// The quiet hours of some registrations have ended. Other channels bring some of them their notification:
+  /// `push` knows that, and whoever has yet to get it with paced delivery gets it so.
+  mutating func release(_ id: MessageID, _ numbers: NumberSet, _ push: StoredPush?) {
+    held.remove(id, numbers)
+    if let push, let place = groups.place(of: id) { groups[place].paced?.push = push }
+  }
+
+  /// Forgets whom a push that is not open would wait for later.
+  mutating func forgetHeld(_ id: MessageID) { if !isOpen(id) { held.remove(id) } }
 
   // MARK: Opening
 
@@ -113,6 +131,7 @@ struct DeliveryLedger: Sendable {
     _ id: MessageID, _ status: OutcomeStatus, acknowledger: RegistrationNumber? = nil
   ) -> EndedPush? {
     guard !isOpen(id) else { return nil }
+    held.remove(id)
     if status == .expired { pins.noteEnded(id) } else if pins.contains(id) { return nil }
     return EndedPush(
       id, status, progress: partly.isEmpty ? nil : partly.removeValue(forKey: id), acknowledger: acknowledger)
@@ -129,6 +148,7 @@ struct DeliveryLedger: Sendable {
   /// Lets a push end again; returns its end if it waits for no device.
   mutating func unpin(_ id: MessageID) -> EndedPush? {
     guard pins.unpin(id), !isOpen(id) else { return nil }
+    held.remove(id)
     let progress = partly.removeValue(forKey: id)
     return EndedPush(id, progress?.end ?? .replaced, progress: progress)
   }
@@ -202,6 +222,7 @@ struct DeliveryLedger: Sendable {
     let owners = lists.owners(of: id)
     for owner in owners { _ = remove(id, of: owner, in: &table) }
     partly[id] = nil
+    held.remove(id)
     pins.noteEnded(id)
     guard let place = groups.place(of: id) else { return (owners.count, progress) }
     return (owners.count + groups.remove(at: place).waitingCount, progress)
@@ -253,6 +274,7 @@ struct DeliveryLedger: Sendable {
     for id in over {
       for owner in lists.owners(of: id) { _ = remove(id, of: owner, in: &table) }
       partly[id] = nil
+      held.remove(id)
       pins.noteEnded(id)
     }
     return ended

@@ -5,7 +5,7 @@ import Synchronization
 /// When each device gets a push with paced delivery (`options.big_push_duration`). The device's position
 /// among the targets decides, so that nothing is stored per device, and delivery continues after a restart.
 package struct PacingWindow: Sendable {
-  /// All targets, whatever channel brings it to them.
+  /// All targets, whatever channel brings it to them, and those whose quiet hours keep it from them.
   let targets: NumberSet
   /// When the first device gets it.
   let start: Timestamp
@@ -24,7 +24,8 @@ package struct PacingWindow: Sendable {
   /// That of a stored push; nil if it is not paced.
   init?(_ row: PushRow, minutes: Int64?) {
     guard let minutes, let targets = row.targets.flatMap({ NumberSet(serialized: $0) }) else { return nil }
-    self.init(targets: targets, start: row.createdAt, minutes: minutes)
+    let dropped = row.quiet.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
+    self.init(targets: targets.union(dropped), start: row.createdAt, minutes: minutes)
   }
 
   /// When all have it.
@@ -48,6 +49,15 @@ package struct PacingWindow: Sendable {
     return Timestamp(milliseconds: start.milliseconds &+ delay)
   }
 
+  /// Those of some targets whose turn is in a span.
+  func members(of numbers: NumberSet, in span: Range<Timestamp>) -> NumberSet {
+    func before(_ moment: Timestamp) -> NumberSet {
+      let bound = bound(at: Timestamp(milliseconds: moment.milliseconds - 1))
+      return UInt32(exactly: bound).map { numbers.below(RegistrationNumber($0)) } ?? numbers
+    }
+    return before(span.upperBound).subtracting(before(span.lowerBound))
+  }
+
   /// The number from which devices have to wait at a time; above all numbers when no device has to.
   package func bound(at now: Timestamp) -> UInt64 {
     let released = dueCount(at: now)
@@ -61,7 +71,7 @@ package struct PacedPush: Sendable {
   /// Who gets it when.
   package let pacing: PacingWindow
   /// What they get.
-  package let push: StoredPush
+  package internal(set) var push: StoredPush
 
   /// Puts both together.
   package init(pacing: PacingWindow, push: StoredPush) {
@@ -96,34 +106,51 @@ extension AppDirectory {
     }
   }
 
-  /// What was released before to devices whose connections were not known then, as far as it still waits for
-  /// them.
-  func releasedPacedPushes(to sessions: [BoundSession]) -> [DuePush] {
-    state.withLock { state in
-      var released: [DuePush] = []
+  /// What was released before to devices whose connections were not known then, with paced delivery or when
+  /// their quiet hours ended, as far as it still waits for them; the oldest first.
+  func releasedPushes(to sessions: [BoundSession]) -> [(id: MessageID, numbers: [RegistrationNumber])] {
+    let released = state.withLock { state in
+      var released: [MessageID: [RegistrationNumber]] = [:]
+      let held = state.ledger.held
       state.ledger.groups.forEach { group in
-        guard let paced = group.paced else { return }
-        var push = DuePush(id: group.id, push: paced.push)
-        for session in sessions where group.isDue(for: session.number) && group.isPending(for: session.number)
-        {
-          push.reachable.append(
-            DispatchPlan.Reachable(number: session.number, location: session.location))
+        guard group.paced != nil || held.contains(group.id) else { return }
+        let numbers = sessions.map(\.number).filter {
+          group.isPending(for: $0) && state.ledger.isWaiting(group.id, for: $0, at: 0)
         }
-        if !push.reachable.isEmpty { released.append(push) }
+        if !numbers.isEmpty { released[group.id] = numbers }
+      }
+      guard !held.isEmpty else { return released }
+      for session in sessions {
+        for id in state.ledger.listed(for: session.number, in: state.table)
+        where held.contains(id) && !held.contains(id, session.number) {
+          released[id, default: []].append(session.number)
+        }
       }
       return released
     }
+    return released.sorted { $0.key < $1.key }.map { (id: $0.key, numbers: $0.value) }
   }
 }
 
 extension Router {
+  /// Sessions for which is looked together what was released to them.
+  private static let releasedTogether = 256
+
   /// Devices that another home has let in are known here from now on: passes on what was released to them
-  /// with paced delivery while they were not. They do not ask for that, since they may have been sent newer
-  /// pushes. A device may get it twice on one connection.
+  /// with paced delivery, or when their quiet hours ended, while they were not. They do not ask for that,
+  /// since they may have been sent newer pushes. A device may get it twice on one connection.
   package func deliverReleased(to sessions: [BoundSession], of app: App) {
-    for released in app.directory.releasedPacedPushes(to: sessions) {
-      let live = LivePush(app: app.id, id: released.id, push: released.push, isLate: true)
-      gateways.send(live, of: app, to: released.reachable)
+    for start in stride(from: 0, to: sessions.count, by: Self.releasedTogether) {
+      let some = sessions[start..<min(start + Self.releasedTogether, sessions.count)]
+      let released = app.directory.releasedPushes(to: Array(some))
+      guard !released.isEmpty else { continue }
+      let numbers = Dictionary(uniqueKeysWithValues: released.map { ($0.id, $0.numbers) })
+      deliveries.contents(of: released.map(\.id)) { [gateways] result in
+        for (id, push) in (try? result.get()) ?? [] {
+          let live = LivePush(app: app.id, id: id, push: push, isLate: true)
+          gateways.send(live, of: app, to: app.directory.reachable(numbers[id] ?? [], waitingFor: id))
+        }
+      }
     }
   }
 }

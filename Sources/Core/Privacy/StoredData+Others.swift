@@ -9,7 +9,7 @@ extension StoredData {
       "apps, their rights, plans and secrets", for: "to serve them",
       in: .columns(
         "app",
-        "id app_key name secret_hash created_at next_number disabled account_id plan old_secret_hash android_package group_name allowed_networks deleted_at purged_at given_up seals_contents seals_changed_at imports_from facts next_fact erased_facts_from approval_above approval_of_servers undo_seconds asked_above asked_of_servers asked_by asked_at cap_normal cap_marketing"
+        "id app_key name secret_hash created_at next_number disabled account_id plan old_secret_hash android_package group_name allowed_networks deleted_at purged_at given_up seals_contents seals_changed_at imports_from facts next_fact erased_facts_from approval_above approval_of_servers undo_seconds asked_above asked_of_servers asked_by asked_at cap_normal cap_marketing quiet_from quiet_until quiet_drops"
       ),
       .columns(
         "api_key",

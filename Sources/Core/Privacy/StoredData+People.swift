@@ -97,7 +97,7 @@ extension StoredData {
       for: "to deliver it, and the history",
       in: .columns(
         "push",
-        "msg_id app_id created_at expires_at sendno platforms target targets target_count strategy overrides content replaced_by own_targets ios_targets unreached online_only traits object left_out languages capped"
+        "msg_id app_id created_at expires_at sendno platforms target targets target_count strategy overrides content replaced_by own_targets ios_targets unreached online_only traits object left_out languages capped quiet"
       ),
       until: "`--keep-pushes` is over, or the person is erased and nobody else got it"),
     StoredDatum(
@@ -113,6 +113,7 @@ extension StoredData {
       .columns("channel_targets", "msg_id channel leg outcome count targets"),
       .columns("channel_taken", "msg_id channel kind range taken"),
       .columns("fallback", "msg_id channel app_id seconds due_at is_done targets"),
+      .columns("held_push", "msg_id until app_id targets"),
       until: withPush),
     StoredDatum(
       "push of a schedule, and message stored by Getui's API", for: "to send it later",

@@ -264,6 +264,21 @@ extension ReadTransaction {
   }
 }
 
+extension TargetRows {
+  /// Those who got a call of the push, or the like, while its notification waits for the end of their quiet
+  /// hours: what they show is not the notification.
+  fileprivate var heldAfterCall: NumberSet {
+    func union(_ sets: [[UInt8]]) -> NumberSet {
+      sets.reduce(into: NumberSet()) { all, bytes in
+        if let targets = NumberSet(serialized: bytes) { all.formUnion(targets) }
+      }
+    }
+    guard !held.isEmpty else { return NumberSet() }
+    return union(held.map(\.targets)).intersection(
+      union(push.legs.filter { !$0.leg.isMain }.map(\.targets)))
+  }
+}
+
 extension PushTargets {
   /// Who is known to have it over our connection by more than an acknowledgement in time.
   var provenOwn: NumberSet { shownByOwn.union(lateByOwn) }

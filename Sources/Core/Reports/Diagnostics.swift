@@ -36,10 +36,11 @@ package enum DeviceInQuestion: Sendable {
 package struct Diagnostics: Sendable {
   let store: Store
   let time: any TimeSource
+  let clocks: ScheduleClocks
   let channels: PluggedChannels
 
-  init(store: Store, time: any TimeSource, channels: PluggedChannels) {
-    (self.store, self.time, self.channels) = (store, time, channels)
+  init(store: Store, time: any TimeSource, clocks: ScheduleClocks, channels: PluggedChannels) {
+    (self.store, self.time, self.clocks, self.channels) = (store, time, clocks, channels)
   }
 
   /// Why a push of an app arrived at a device or did not, by what is stored: up to a second late. Nil if the
@@ -91,14 +92,15 @@ package struct Diagnostics: Sendable {
     guard let number = device.number else { return facts }
     facts.push.isForZone = source.map { Self.isForZone($0, audience, number, app) } ?? false
     let minutes = try transaction.pacedPushes.minutes(of: id)
-    facts.push.releaseAt = PacingWindow(rows.push, minutes: minutes)?.moment(of: number)
+    if targets.all.contains(number) {
+      facts.push.releaseAt = PacingWindow(rows.push, minutes: minutes)?.moment(of: number)
+    }
+    facts.push.quietUntil = quietHours(of: number, rows, app, at: now)
     facts.add(targets, rows, of: number)
     let (meant, former) = channels.ways(of: targets, to: number)
     facts.way = meant.map { facts.way(by: channels.info($0), targets, rows, of: number) }
     facts.way?.former = former
-    let later = rows.fallbacks.first {
-      NumberSet(serialized: $0.targets)?.contains(number) == true
-    }
+    let later = rows.fallbacks.first { NumberSet(serialized: $0.targets)?.contains(number) == true }
     facts.fallback = later.map {
       WhyFacts.Fallback(channels.info($0.channel), at: $0.dueAt, isDone: $0.isDone)
     }
@@ -256,6 +258,7 @@ extension WhyFacts {
     isTarget = targets.all.contains(number)
     isLeftOut = rows.push.leftOut.flatMap { NumberSet(serialized: $0) }?.contains(number) ?? false
     isCapped = rows.push.capped.flatMap { NumberSet(serialized: $0) }?.contains(number) ?? false
+    isQuiet = rows.push.quiet.flatMap { NumberSet(serialized: $0) }?.contains(number) ?? false
     isUnreached = isTarget && !targets.own.contains(number) && !targets.meantForVendors.contains(number)
     let isOnly = rows.push.target == number
     // The moment of an end is that of a single device only if the push was for it alone.

@@ -15,6 +15,11 @@ package struct PushReport: Sendable {
   package let leftOut: Int
   /// How many had as many notifications on that day as they may.
   package let capped: Int
+  /// How many were in their quiet hours and do not get it.
+  package let quiet: Int
+  /// How many wait for the end of their quiet hours, and when the last of these end: now if they have, and a
+  /// channel has no room. Nil if none does.
+  package let held: (count: Int, until: Timestamp)?
   /// The push in a word.
   package let status: PushStatus
   /// When it ended so; nil as long as it is open, or if that is not known.
@@ -45,6 +50,13 @@ package struct PushReport: Sendable {
     audience = Int(push.targetCount)
     leftOut = push.leftOut.flatMap { NumberSet(serialized: $0)?.count } ?? 0
     capped = push.capped.flatMap { NumberSet(serialized: $0)?.count } ?? 0
+    quiet = push.quiet.flatMap { NumberSet(serialized: $0)?.count } ?? 0
+    var held: (count: Int, until: Timestamp)?
+    for row in rows.held {
+      let count = NumberSet(serialized: row.targets)?.intersectionCount(targets.waiting) ?? 0
+      if count > 0 { held = ((held?.count ?? 0) + count, max(row.until, now)) }
+    }
+    self.held = held
     withdrawal = rows.withdrawal
     let stored = rows.outcome.flatMap { $0.status == .open ? nil : $0 }
     status = PushStatus(targets, withdrawal, stored?.status, isAlive: now < expiresAt)

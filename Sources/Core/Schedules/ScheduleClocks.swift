@@ -9,7 +9,7 @@ import Storage
 /// of one day in the west it is the next day in the east, so that two occurrences may take turns.
 package struct ScheduleClocks: Sendable {
   package let server: any Zone
-  /// Nil for those of the system, which are read when a schedule needs them.
+  /// Nil for those of the system.
   private let known: TimeZones?
   private var zones: TimeZones { known ?? .system }
 
@@ -17,6 +17,10 @@ package struct ScheduleClocks: Sendable {
   private static let span: Int64 = 86_400
 
   package init(server: any Zone, zones: TimeZones?) { (self.server, known) = (server, zones) }
+
+  /// Reads the zones of the system if some of these apps have quiet hours, since these are looked up where
+  /// nothing may block. The first time it blocks.
+  func load(for apps: [AppRow]) { if apps.contains(where: { $0.quietHours != nil }) { _ = zones.count } }
 
   /// The zone that a device reports; the server's if it reports none, or one that is not known.
   func zone(_ name: String?) -> any Zone { name.flatMap { zones[$0] } ?? server }

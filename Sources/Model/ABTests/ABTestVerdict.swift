@@ -1,13 +1,19 @@
+import BorealisBase
+
 /// How one content of an A/B test has done so far.
 package struct ABTestFigures: Equatable, Sendable {
   /// Devices that it was for, that have it, that showed it, and whose users tapped it.
   package let targets, delivered, shown, tapped: Int
   /// Whether its push was recalled or is no longer kept: it cannot win.
   package let isOut: Bool
+  /// When the last of those get it who wait for the end of their quiet hours; nil if none does.
+  package let heldUntil: Timestamp?
 
-  package init(targets: Int, delivered: Int, shown: Int, tapped: Int, isOut: Bool = false) {
+  package init(
+    targets: Int, delivered: Int, shown: Int, tapped: Int, isOut: Bool = false, heldUntil: Timestamp? = nil
+  ) {
     (self.targets, self.delivered, self.shown) = (targets, delivered, shown)
-    (self.tapped, self.isOut) = (tapped, isOut)
+    (self.tapped, self.isOut, self.heldUntil) = (tapped, isOut, heldUntil)
   }
 
   /// Taps for each device that has it.

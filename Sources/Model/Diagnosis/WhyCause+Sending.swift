@@ -112,6 +112,11 @@ extension WhyCause {
     "capped", .raiseCap,
     "As many notifications of this class had been sent to the device on that day as the app allows.",
     "当日发往该设备的此类通知已达应用设置的上限。")
+  /// The device was in its quiet hours.
+  package static let quietHours = WhyCause(
+    "quiet_hours", .changeQuietHours,
+    "The device was in its quiet hours: the app drops notifications then, or the push expired before they ended.",
+    "设备处于免打扰时段：应用设置为丢弃该时段的通知，或推送在时段结束前已过期。")
   /// The device has no token for the Live Activity.
   package static let noLiveActivity = WhyCause(
     "no_live_activity", .startLiveActivity,
@@ -137,6 +142,11 @@ extension WhyCause {
     "still_spreading", .wait,
     "The push uses paced delivery, and it is not this device's turn yet.",
     "推送正在按定速分批发送，尚未轮到该设备。")
+  /// It is in its quiet hours, and gets the push when they end.
+  package static let held = WhyCause(
+    "held", .wait,
+    "The device is in its quiet hours, and gets the push when they end.",
+    "设备处于免打扰时段，时段结束后才会收到。")
 
   static let ofSending: [WhyCause] = [
     .registrationUnknown, .registrationReplaced, .registrationDeleted, .registeredLater, .notRegistered,
@@ -146,6 +156,6 @@ extension WhyCause {
     .noLiveActivity,
     .audienceUnknown,
     .recalled, .overridden,
-    .stillSpreading,
+    .stillSpreading, .held,
   ]
 }

@@ -66,6 +66,8 @@ package struct WhyFacts: Equatable, Sendable {
     package var isForZone = false
     /// When it was the device's turn, of a push that is spread over some time.
     package var releaseAt: Timestamp?
+    /// Until when the device's quiet hours keep it from the device; nil if they do not.
+    package var quietUntil: Hold?
     /// When it was recalled, and which push replaced it; nil if it was not.
     package var withdrawal: Withdrawal?
 
@@ -73,6 +75,17 @@ package struct WhyFacts: Equatable, Sendable {
     package init(createdAt: Timestamp, expiresAt: Timestamp) {
       self.createdAt = createdAt
       self.expiresAt = expiresAt
+    }
+  }
+
+  /// The end of a device's quiet hours.
+  package struct Hold: Equatable, Sendable {
+    package var until: Timestamp
+    /// The time of day that the device's own clocks show then.
+    package var local: String
+
+    package init(until: Timestamp, local: String) {
+      (self.until, self.local) = (until, local)
     }
   }
 

@@ -5,6 +5,7 @@ extension WhyJudge {
   var audience: WhyStep {
     if facts.isTarget { return WhyStep(.audience, .ok, at: push.createdAt) }
     if facts.isLeftOut { return fault(.leftOut, at: push.createdAt) }
+    if facts.isQuiet { return fault(.quietHours, at: push.createdAt) }
     if facts.isCapped { return fault(.capped, at: push.createdAt) }
     // Then it is in no audience, whatever the push names.
     if let at = facts.device?.blockedAt, at <= push.createdAt { return fault(.blocked, at: at) }

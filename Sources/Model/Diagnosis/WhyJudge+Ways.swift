@@ -142,6 +142,8 @@ extension WhyJudge {
       return WhyStep(
         .connection, .failed, at: facts.gone?.at, facts.gone?.cause ?? .registrationReplaced,
         detail: facts.gone?.successor?.text)
+    // A channel has brought it since its quiet hours ended.
+    case .handedOver where facts.fallback == nil: return notApplicable(.connection)
     case .handedOver:
       return WhyStep(
         .connection, .failed, at: facts.fallback?.at, .notAcknowledgedInTime,

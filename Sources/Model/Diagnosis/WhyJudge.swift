@@ -89,6 +89,9 @@ struct WhyJudge {
   }
 
   var release: WhyStep {
+    if let quiet = push.quietUntil, facts.endedAt == nil, !facts.hasArrived {
+      return WhyStep(.release, .waiting, at: quiet.until, .held, detail: quiet.local)
+    }
     guard let moment = push.releaseAt else { return notApplicable(.release) }
     guard facts.now < moment, facts.endedAt == nil, !facts.hasArrived else {
       return WhyStep(.release, .ok, at: moment)

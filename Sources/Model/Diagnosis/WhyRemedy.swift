@@ -66,6 +66,11 @@ extension WhyRemedy {
     "raise_cap",
     "Send fewer notifications in a day, raise the limit under Settings, or state with `classification` 1 that it is a system notification.",
     "减少每日通知条数、在设置中调高上限，或用 classification 1 声明为系统消息。")
+  /// Send at another time, or change the quiet hours.
+  package static let changeQuietHours = WhyRemedy(
+    "change_quiet_hours",
+    "Send at another time or with a longer `time_to_live`, change the quiet hours under Settings, or send with `quiet_hours` \"ignore\" or `classification` 1 what must arrive at any time.",
+    "换个时间发送或增大 time_to_live，在设置中调整免打扰时段；任何时间都必须送达的推送请使用 quiet_hours \"ignore\" 或 classification 1。")
   /// Have the app report the token of the Live Activity.
   package static let startLiveActivity = WhyRemedy(
     "start_live_activity",
@@ -188,7 +193,7 @@ extension WhyRemedy {
   /// All that are no channel's own.
   package static let general: [WhyRemedy] = [
     .refreshRegistration, .addressPlatform, .bindFirst, .freeAlias, .changeAudience, .lookAtSchedule,
-    .addTestDevice, .unblock, .raiseCap,
+    .addTestDevice, .unblock, .raiseCap, .changeQuietHours,
     .startLiveActivity, .sendAgain, .wait, .uploadCredential, .mendCredential, .verifyCredential,
     .registerToken,
     .awaitReinstall, .shorten, .lookUpChannelReason, .extendLifetime, .changeStrategy, .keepAlive, .openApp,

@@ -22,6 +22,8 @@ package struct PushForecast: Equatable, Sendable {
     /// If the device does not acknowledge in time what it gets over the direct connection
     /// (`fallback_after`).
     case unacknowledged
+    /// When the device's quiet hours end: then it is routed, by whichever channel.
+    case held
   }
 
   /// What becomes of it at a device that a channel brings it to.

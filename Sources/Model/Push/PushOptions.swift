@@ -36,6 +36,8 @@ package struct PushOptions: Equatable, Sendable {
   package var fallbackAfter: Int?
   /// What the sender says that it is: 0 marketing, 1 a system notification; nil if it does not say.
   package var classification: Int64?
+  /// Whether devices get it in their quiet hours too, an extension of JPush's options.
+  package var ignoresQuietHours = false
   /// What the sender wishes of single channels.
   package var wishes: ChannelWishes
   /// Contents that only devices read, an extension of JPush's options.
@@ -91,6 +93,8 @@ extension PushOptions {
   private static let refusedValues = ["target_event", "geofence"]
   /// Leaves out devices with notifications off.
   package static let notificationSwitch = "notification_switch_filter"
+  /// Whether it waits for the end of quiet hours.
+  private static let quietHours = "quiet_hours"
   /// All members that are obeyed or refused; Docs/api/jpush.md lists them.
   static let known = Set(
     [
@@ -137,6 +141,7 @@ extension PushOptions {
     // It is said of the audience (`Audience.testDevices`).
     _ = try fields.flag("test_model")
     options.skipsNotificationsOff = try fields.flag(notificationSwitch) ?? false
+    options.ignoresQuietHours = try ignoresQuietHours(fields)
     options.pushPlan = try pushPlan(fields)
     options.sendno = try fields.integer("sendno", in: Int64.min...Int64.max).flatMap { $0 == 0 ? nil : $0 }
     let longest = Int64(max(0, rules.maximumTimeToLive))

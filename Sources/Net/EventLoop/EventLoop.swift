@@ -86,7 +86,7 @@ package final class EventLoop {
     return reading > since ? reading - since : 0
   }
   /// Whether the process has been stopped since this turn began.
-  package var hasStoodStill: Bool { standstills.isPaused(at: handle.readClock()) }
+  package var hasStoodStill: Bool { !isResting && standstills.isPaused(at: handle.readClock()) }
   /// Whether what the process had before it was stopped may still be on its way to this loop.
   package var isCatchingUp: Bool { standstills.isCatchingUp }
 
@@ -96,6 +96,8 @@ package final class EventLoop {
   private static let tickInterval: UInt64 = 1_000_000_000
 
   private let epoll: Int32
+  /// Watches nothing but the wake-up of other threads; only while the loop rests.
+  private var bed: Int32 = -1
   private var clock: LoopClock
   private var standstills: LoopPauses
   /// Sockets that are watched, to bound how long a crowd of readable ones keeps the tick waiting.
@@ -107,6 +109,8 @@ package final class EventLoop {
   private var nextTick: UInt64
   private var nextTurn = UInt64.max
   private var isStopped = false
+  /// No listener accepts.
+  private var holdsListeners = false
   /// The thread that serves, while it does.
   private var owner: pthread_t?
 
@@ -123,12 +127,19 @@ package final class EventLoop {
     clock = LoopClock(handle.readClock())
     standstills = LoopPauses(handle.readClock())
     nextTick = clock.now + Self.tickInterval
+    try watchWakeUp(by: epoll)
+  }
+
+  deinit {
+    _ = cl_close(epoll)
+    if bed >= 0 { _ = cl_close(bed) }
+  }
+
+  private func watchWakeUp(by epoll: Int32) throws(SystemError) {
     let token = ConnectionToken(driver: Self.wakeDriver, generation: 0, slot: 0)
     try SystemError.check(
       cl_epoll_add_eventfd(epoll, handle.wakeDescriptor, token.packed), "epoll_ctl")
   }
-
-  deinit { _ = cl_close(epoll) }
 
   /// Adds a driver for the loop's whole life and returns its index for tokens. At most 200.
   package func add(_ driver: any LoopDriver) -> UInt8 {
@@ -153,6 +164,41 @@ package final class EventLoop {
       _ = cl_epoll_delete(epoll, listeners[index].descriptor)
       _ = cl_close(listeners[index].descriptor)
     }
+  }
+
+  /// Stops accepting on all listeners, or accepts again: until then connections wait in the kernel.
+  package func holdListeners(_ holds: Bool) {
+    assertIsOurs()
+    holdsListeners = holds
+    for index in listeners.indices where listeners[index].isOpen { pause(index, holds) }
+  }
+
+  /// Whether sockets are left alone.
+  package var isResting: Bool { bed >= 0 }
+
+  /// Looks at no socket from now on, and has no ticks: what comes waits in the kernel. Mail is read and turns
+  /// end as before, and however long one takes, drivers are not told that the process stood still.
+  package func rest() throws(SystemError) {
+    guard !isResting else { return }
+    let bed = try SystemError.check(cl_epoll_create(), "epoll_create1")
+    do throws(SystemError) { try watchWakeUp(by: bed) } catch {
+      _ = cl_close(bed)
+      throw error
+    }
+    self.bed = bed
+  }
+
+  /// Looks at sockets again. What is read first may have come at any time since `moment`, on the clock of
+  /// `sinceBoot`: since the loop, or another process in its place, looked at them.
+  package func wakeUp(unreadSince moment: UInt64) {
+    guard isResting else { return }
+    _ = cl_close(bed)
+    bed = -1
+    let reading = handle.readClock()
+    clock.advance(to: reading)
+    standstills.goOn(at: reading, unreadSince: moment)
+    // What has come meanwhile is read before a deadline is held against anybody.
+    nextTick = now + Self.tickInterval
   }
 
   /// Whether this thread may touch the loop and what belongs to it.
@@ -210,14 +256,18 @@ package final class EventLoop {
     }
     var events = [cl_event](repeating: cl_event(), count: Self.eventCapacity)
     var wantsTurn = false
+    // To set the loop up may have taken long.
+    clock.advance(to: handle.readClock())
+    standstills.rest(until: handle.readClock())
     while !isStopped {
       // Deadlines are checked only after everything that has arrived by now is read, in the poll that begins
       // here.
-      let isTickDue = now >= nextTick
-      let pollsOnly = wantsTurn || isTickDue || handle.hasMail || standstills.isCatchingUp
-      let due = min(nextTick, nextTurn)
+      let isTickDue = !isResting && now >= nextTick
+      let isCatchingUp = standstills.isCatchingUp && !isResting
+      let pollsOnly = wantsTurn || isTickDue || handle.hasMail || isCatchingUp
+      let due = min(isResting ? now + Self.tickInterval : nextTick, nextTurn)
       let wait = pollsOnly ? 0 : Int64((due > now ? due - now : 0) / 1000 + 1)
-      let count = cl_epoll_wait(epoll, &events, Int32(Self.eventCapacity), wait)
+      let count = cl_epoll_wait(isResting ? bed : epoll, &events, Int32(Self.eventCapacity), wait)
       // The tick uses the time before the poll: a pause after it must not make a connection late.
       let reading = handle.readClock()
       if !isTickDue { clock.advance(to: reading) }
@@ -242,6 +292,7 @@ package final class EventLoop {
   /// Tells drivers if the process was stopped since the clock was last read; `count` sockets were found
   /// ready, negative if none was looked at.
   private func noteStandstill(_ reading: UInt64, found count: Int = -1) {
+    guard !isResting else { return standstills.rest(until: reading) }
     guard standstills.begin(at: reading, found: count) else { return }
     for driver in drivers { driver.stoodStill() }
   }
@@ -274,7 +325,8 @@ package final class EventLoop {
 
   private func accept(_ index: Int) {
     for _ in 0..<64 {
-      guard listeners[index].isOpen else { return }
+      // One that has been paused in this turn may have been reported before.
+      guard listeners[index].isOpen, !listeners[index].isPaused else { return }
       let descriptor = cl_accept(listeners[index].descriptor)
       if descriptor >= 0 {
         listeners[index].accept(descriptor)
@@ -300,7 +352,8 @@ package final class EventLoop {
   private func tick() {
     fullLooks = 0
     nextTick = now + Self.tickInterval
-    for index in listeners.indices where listeners[index].isPaused && listeners[index].isOpen {
+    for index in listeners.indices
+    where listeners[index].isPaused && listeners[index].isOpen && !holdsListeners {
       pause(index, false)
     }
     for driver in drivers { driver.tick() }

@@ -1,4 +1,5 @@
 import BorealisBase
+import Model
 
 /// Apps.
 package struct AppRepository<Access>: Repository {
@@ -83,7 +84,7 @@ extension AppRepository {
       facts: DeviceFactSet(rawValue: row.integer("facts", as: UInt16.self)),
       hasErasedFacts: !row.isNull("erased_facts_from"),
       plan: PlanRow(row, name: "plan"))
-    (app.brakes, app.caps) = (BrakesRow(row), CapsRow(row))
+    (app.brakes, app.caps, app.quietHours) = (BrakesRow(row), CapsRow(row), QuietHours(row))
     return app
   }
 

@@ -37,6 +37,8 @@ package struct AppRow: Sendable, Equatable {
   package var brakes = BrakesRow()
   /// How many notifications a device gets in a day.
   package var caps = CapsRow()
+  /// When devices get no notifications; nil for at no time.
+  package var quietHours: QuietHours?
   /// Its API keys that are not revoked, by number.
   package var keys: [APIKeyRow] = []
 
@@ -205,6 +207,10 @@ package struct PushRow: Sendable, Equatable {
   package var leftOut: [UInt8]?
   /// Members of its audience that had as many notifications as they may, the same way; nil for none.
   package var capped: [UInt8]?
+  /// Members of its audience that were in their quiet hours and do not get it, the same way; nil for none.
+  package var quiet: [UInt8]?
+  /// Whether some of its targets wait for the end of their quiet hours, as far as that was looked up.
+  package var isHeld = false
   /// Whether it is only for those who are online when it is accepted.
   package var isOnlineOnly: Bool
   /// How many members its audience has.
@@ -263,6 +269,8 @@ package struct OpenPush: Sendable, Equatable {
   package var push: PushRow
   /// Who of a group acknowledged, in the router's encoding; nil if no one was saved.
   package var delivered: [UInt8]?
+  /// Whether some of its targets may have waited for the end of their quiet hours.
+  package var keepsQuietHours = false
 }
 
 /// How a push ended. The raw values are stored in the database.
@@ -371,7 +379,8 @@ extension PushRow {
       strategy: row.integer("strategy", as: UInt8.self),
       overrides: row.optionalInteger("overrides").map { MessageID(UInt64(truncatingIfNeeded: $0)) },
       content: row.blob("content"), languages: row.optionalBlob("languages"))
-    capped = row.optionalBlob("capped")
+    (capped, quiet) = (row.optionalBlob("capped"), row.optionalBlob("quiet"))
+    isHeld = row.bool("is_held")
   }
 
   /// The same with what it says opened, if that was sealed.

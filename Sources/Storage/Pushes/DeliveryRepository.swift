@@ -1,56 +1,6 @@
 import BorealisBase
 import Model
 
-/// What a device says of a push, or the receipt of a channel's service for a device. The numbers stand in the
-/// database.
-package enum PushReceipt: UInt8, Sendable, CaseIterable {
-  /// The notification was shown.
-  case shown = 1
-  /// The user tapped it.
-  case tapped = 2
-  /// The device acknowledged it when nothing waited for that any more.
-  case acknowledgedLate = 3
-  /// The service says that it arrived at the device.
-  case arrived = 4
-  /// The service says that it did not, since the app is not installed.
-  case appRemoved = 16
-  /// The same, since the token belongs to no install of the app any more.
-  case tokenReplaced = 17
-  /// The same, since the device shows no notifications of the app.
-  case notificationsOff = 18
-  /// The same, since the device was not seen for long.
-  case deviceInactive = 19
-  /// The same, since a newer push took its place before it arrived.
-  case superseded = 20
-  /// The same, since the device has got as many as it may.
-  case deviceQuota = 21
-  /// The same, since its time to live ended.
-  case notInTime = 22
-  /// The same, since the service or the device does not take its content.
-  case contentRefused = 23
-  /// The same, for another reason.
-  case notArrived = 24
-
-  /// What the service says of a push that did not arrive; nil for all else.
-  package var reason: ReceiptReason? {
-    switch self {
-    case .shown, .tapped, .acknowledgedLate, .arrived: nil
-    case .appRemoved: .appRemoved
-    case .tokenReplaced: .tokenReplaced
-    case .notificationsOff: .notificationsOff
-    case .deviceInactive: .deviceInactive
-    case .superseded: .superseded
-    case .deviceQuota: .deviceQuota
-    case .notInTime: .notInTime
-    case .contentRefused: .contentRefused
-    case .notArrived: .notArrived
-    }
-  }
-
-  /// Whether a service says it, not the device.
-  package var isOfService: Bool { self == .arrived || reason != nil }
-}
-
 /// The outcomes of pushes for their targets: who waits, who has one, how it ended.
 package struct DeliveryRepository<Access>: Repository {
   let database: Database
@@ -214,7 +164,8 @@ extension DeliveryRepository {
       SELECT push.msg_id, push.app_id, push.created_at, push.expires_at, push.sendno, push.platforms, push.target,
         push.targets, push.target_count, push.strategy, push.overrides,
         CASE WHEN push.target IS NULL THEN push.content ELSE {bytes} END AS content, push.own_targets,
-        NULL AS ios_targets, NULL AS unreached, NULL AS left_out, NULL AS capped, push.online_only, push.languages,
+        NULL AS ios_targets, NULL AS unreached, NULL AS left_out, NULL AS capped, push.quiet, 0 AS is_held,
+        push.online_only, push.languages, push.traits & 32768 <> 0 AS keeps_quiet_hours,
         delivered.targets AS delivered
       FROM pending JOIN push ON push.msg_id = pending.msg_id
         LEFT JOIN delivered ON delivered.msg_id = pending.msg_id
@@ -225,7 +176,10 @@ extension DeliveryRepository {
     try statement.each([]) { row throws(StorageError) in
       var push = try PushRow(row).opened(in: database)
       push.legs = legs[push.id] ?? []
-      body(OpenPush(push: push, delivered: row.optionalBlob("delivered")))
+      body(
+        OpenPush(
+          push: push, delivered: row.optionalBlob("delivered"),
+          keepsQuietHours: row.bool("keeps_quiet_hours")))
     }
   }
 

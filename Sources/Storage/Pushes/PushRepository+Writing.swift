@@ -25,13 +25,13 @@ extension PushRepository<Writing> {
     try database.runLater(
       """
       INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets,
-        own_targets, ios_targets, unreached, left_out, capped, online_only, target_count, strategy,
+        own_targets, ios_targets, unreached, left_out, capped, quiet, online_only, target_count, strategy,
         overrides, content, languages, traits, object)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .message(push.id), .app(push.app), .time(push.createdAt), .time(push.expiresAt),
       .integer(push.sendno), .integer(push.platforms.rawValue), .optional(push.target?.rawValue),
       .optional(push.targets), .optional(push.ownTargets), .optional(push.iosTargets),
-      .optional(push.unreached), .optional(push.leftOut), .optional(push.capped),
+      .optional(push.unreached), .optional(push.leftOut), .optional(push.capped), .optional(push.quiet),
       .integer(push.isOnlineOnly ? 1 : 0), .integer(push.targetCount), .integer(push.strategy),
       .optional(push.overrides?.rawValue), .blob(content), .optional(languages),
       .integer(source.traits.rawValue), .optional(object))
@@ -100,7 +100,7 @@ enum PushDeletions {
     "DELETE FROM dropped WHERE msg_id = ?", "DELETE FROM receipt WHERE msg_id = ?",
     "DELETE FROM push_callback WHERE msg_id = ?", "DELETE FROM steady_push WHERE msg_id = ?",
     "DELETE FROM push_sender WHERE msg_id = ?", "DELETE FROM channel_taken WHERE msg_id = ?",
-    "DELETE FROM fallback WHERE msg_id = ?",
+    "DELETE FROM fallback WHERE msg_id = ?", "DELETE FROM held_push WHERE msg_id = ?",
   ]
 
   static let pushes: StaticString = "DELETE FROM push WHERE msg_id IN"
@@ -111,7 +111,7 @@ enum PushDeletions {
     "DELETE FROM dropped WHERE msg_id IN", "DELETE FROM receipt WHERE msg_id IN",
     "DELETE FROM channel_targets WHERE msg_id IN", "DELETE FROM channel_taken WHERE msg_id IN",
     "DELETE FROM push_callback WHERE msg_id IN", "DELETE FROM push_sender WHERE msg_id IN",
-    "DELETE FROM fallback WHERE msg_id IN", pushes,
+    "DELETE FROM fallback WHERE msg_id IN", "DELETE FROM held_push WHERE msg_id IN", pushes,
   ]
 
   /// The pushes in a range of IDs of which nothing is pending: the same ones as long as they are there,
@@ -136,6 +136,7 @@ enum PushDeletions {
     "DELETE FROM receipt WHERE msg_id IN (SELECT DISTINCT msg_id FROM receipt AS rest",
     "DELETE FROM delivered WHERE msg_id IN (SELECT msg_id FROM delivered AS rest",
     "DELETE FROM fallback WHERE msg_id IN (SELECT DISTINCT msg_id FROM fallback AS rest",
+    "DELETE FROM held_push WHERE msg_id IN (SELECT DISTINCT msg_id FROM held_push AS rest",
     "DELETE FROM push_sender WHERE msg_id IN (SELECT msg_id FROM push_sender AS rest",
     "DELETE FROM push_callback WHERE msg_id IN (SELECT msg_id FROM push_callback AS rest",
   ]

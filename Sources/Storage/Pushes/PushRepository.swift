@@ -280,10 +280,18 @@ extension PushRepository {
     let found = try database.first(
       """
       SELECT msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets, target_count, strategy,
-        overrides, content, own_targets, ios_targets, unreached, left_out, capped, online_only, languages
+        overrides, content, own_targets, ios_targets, unreached, left_out, capped, quiet, online_only,
+        languages, EXISTS (SELECT 1 FROM held_push WHERE held_push.msg_id = push.msg_id) AS is_held
       FROM push WHERE msg_id = ?
       """, .message(id), map: PushRow.init)
     return try found.map { (push) throws(StorageError) in try push.opened(in: database) }
+  }
+
+  /// What was noted of a push; nil if there is no such push.
+  package func traits(of id: MessageID) throws(StorageError) -> PushTraits? {
+    try database.first("SELECT traits FROM push WHERE msg_id = ?", .message(id)) {
+      PushTraits(rawValue: $0.integer("traits", as: UInt16.self))
+    }
   }
 
   /// The app that sent a push; nil if there is no such push.
@@ -299,6 +307,14 @@ extension PushRepository {
     try database.first(
       "SELECT target, targets FROM push WHERE msg_id = ? AND app_id = ?", .message(id), .app(app)
     ) { ($0.isNull("target") ? nil : $0.number("target"), $0.optionalBlob("targets")) }
+  }
+
+  /// The content of an app's push in its own language; nil if the app has no such push.
+  package func content(of id: MessageID, app: AppID) throws(StorageError) -> [UInt8]? {
+    let content = try database.first(
+      "SELECT content FROM push WHERE msg_id = ? AND app_id = ?", .message(id), .app(app)
+    ) { $0.blob() }
+    return try database.opened(ifAny: content, of: app, .pushContent)
   }
 
   /// The contents of pushes, in the order asked for; nil for an unknown one.

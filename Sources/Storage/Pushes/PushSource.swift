@@ -41,6 +41,9 @@ package struct PushTraits: OptionSet, Sendable, Hashable {
   package static let counts = PushTraits(rawValue: 8192)
   package static let countsAsMarketing = PushTraits(rawValue: 16384)
 
+  /// Devices in their quiet hours do not get it: the app had such hours when it was accepted.
+  package static let keepsQuietHours = PushTraits(rawValue: 32768)
+
   /// The kinds of audiences.
   package static let audiences: PushTraits = [
     .everybody, .tags, .aliases, .registrations, .file, .liveActivity, .segment,

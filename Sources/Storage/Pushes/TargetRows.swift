@@ -23,6 +23,8 @@ package struct TargetRows: Sendable, Equatable {
   package var late: [UInt8]?
   /// Whom vendors' channels take over, or have, if they do not acknowledge it in time.
   package var fallbacks: [FallbackRow] = []
+  /// Who waits for the end of quiet hours.
+  package var held: [HeldPushRow] = []
   /// The targets that receipts of channels' services are about, by what they say.
   package var ofServices: [PushReceipt: [UInt8]] = [:]
   /// Whose app showed its in-app message, and whose users tapped that.

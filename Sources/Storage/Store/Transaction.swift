@@ -108,6 +108,8 @@ extension Transaction {
   package var mail: MailRepository<Access> { .init(database: database) }
   /// Who belongs to which account, in which role.
   package var members: MemberRepository<Access> { .init(database: database) }
+  /// Pushes that wait for the end of quiet hours.
+  package var heldPushes: HeldPushRepository<Access> { .init(database: database) }
   /// Pushes whose delivery is spread over some time.
   package var pacedPushes: PacedPushRepository<Access> { .init(database: database) }
   /// People who may log in to the console.

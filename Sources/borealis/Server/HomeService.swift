@@ -215,6 +215,14 @@ final class HomeService: Sendable {
     mailer?.stop()
   }
 
+  /// Begins to end what takes part outside, until a moment at most, or until `isInterrupted`, while devices
+  /// are still served: what channels are to send from now on is sent by whoever has the database next.
+  func quiet(until deadline: UInt64, isInterrupted: () -> Bool) {
+    endWaiting()
+    endSending(until: deadline, isInterrupted: isInterrupted)
+    mailer?.close(until: isInterrupted() ? time.monotonic() : deadline)
+  }
+
   /// Waits until what requests have asked for so far is stored and told to devices.
   func settle() { try? Store.wait { store.write({ _ in }, completion: $0) } }
 

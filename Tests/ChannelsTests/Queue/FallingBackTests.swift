@@ -25,6 +25,25 @@ import Testing
     #expect(state.open.isEmpty && state.fallingBack.isEmpty)
   }
 
+  /// The call of a push is under way, or has been taken, when its notification is taken over.
+  @Test(arguments: [false, true]) func `A leg is taken over while another is under way`(isTaken: Bool) {
+    var state = QueueState(channel: .apns)
+    let call = QueuedPush(7, to: 2, leg: 2)
+    state.add(call)
+    let (other, main) = (
+      LegKey(push: MessageID(7), leg: 2), LegKey(push: MessageID(7), leg: DeliveryLeg.main)
+    )
+    if isTaken { state.finish(other, RegistrationNumber(0), ChannelEnd.delivered) }
+    let isDone = state.takeOver(QueuedPush(7, to: 1))
+    #expect(isDone && state.open[main]?.awaits(RegistrationNumber(0)) == true)
+    #expect(state.few.count == 2)
+    state.finish(main, RegistrationNumber(0), ChannelEnd.delivered)
+    #expect(state.finished.isEmpty && state.open.count == 2, "the call is under way")
+    for number in [0, 1] as [UInt32] { state.finish(other, RegistrationNumber(number), ChannelEnd.delivered) }
+    #expect(state.open.isEmpty && state.finished.count == 1)
+    #expect(state.finished.first?.results.keys.count == 2)
+  }
+
   /// Its end waits for the writer, and then is in the writer's hands.
   @Test func `A recall knows what has become of a push that has just ended`() {
     var state = QueueState(channel: .apns)
@@ -37,6 +56,25 @@ import Testing
       #expect(hold.answered[DeliveryLeg(.apns)]?.members() == [RegistrationNumber(0)])
       _ = state.nextSteps()
     }
+  }
+
+  /// The row that a reader has was stored before.
+  @Test func `A push whose end is stored while it is read for others is read again`() {
+    var state = QueueState(channel: .apns)
+    (state.knowsCredentials, state.isSpilled) = (true, false)
+    state.add(QueuedPush(7, to: 1))
+    state.takenOver.append(MessageID(7))
+    #expect(state.nextSteps().contains { if case .takeOver = $0 { true } else { false } })
+    let leg = LegKey(push: MessageID(7), leg: DeliveryLeg.main)
+    state.finish(leg, RegistrationNumber(0), ChannelEnd.delivered)
+    _ = state.nextSteps()
+    state.endSaving(state.saving, isStored: true)
+    let isDone = state.takeOver(QueuedPush(7, to: 2))
+    #expect(!isDone && state.open.isEmpty)
+    state.isTakingOver = false
+    state.endReading()
+    let isDoneAgain = state.takeOver(QueuedPush(7, to: 2))
+    #expect(isDoneAgain && !state.open.isEmpty)
   }
 
   private final class Idle: ServiceTarget {
@@ -169,7 +207,7 @@ import Testing
     }
     state.handOver(end, to: RegistrationNumber(1))
     #expect(state.failed.isEmpty && state.finished.isEmpty && state.left.isSettled)
-    if isHeld { state.held.resume(MessageID(7), by: holder) } else { state.forgetWithdrawn() }
+    if isHeld { state.held.resume(MessageID(7), by: holder) } else { state.endReading() }
     state.handOver(end, to: RegistrationNumber(1))
     #expect(state.failed[MessageID(7)] == [RegistrationNumber(1)] && state.finished.count == 1)
     #expect(!state.left.isSettled)

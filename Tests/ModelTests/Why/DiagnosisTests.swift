@@ -277,6 +277,9 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
       "Had as many as it may",
       facts(isTarget: false) { ($0.push.audience, $0.isCapped) = (.all, true) }, .audience, .capped),
     line(
+      "In its quiet hours, and the push did not wait",
+      facts(isTarget: false) { ($0.push.audience, $0.isQuiet) = (.all, true) }, .audience, .quietHours),
+    line(
       "On the black list only since",
       facts(isTarget: false) {
         $0.push.audience = .file("7")
@@ -343,6 +346,12 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
         $0.push.releaseAt = after.adding(seconds: 600)
         $0.own = .waiting
       }, .release, verdict: .waiting, .stillSpreading, .waiting),
+    line(
+      "In its quiet hours, and the push waits",
+      facts {
+        $0.push.quietUntil = WhyFacts.Hold(until: after.adding(seconds: 600), local: "08:00")
+        $0.own = .waiting
+      }, .release, verdict: .waiting, .held, .waiting, detail: "08:00"),
     line(
       "Its time was over",
       facts(now: later) {

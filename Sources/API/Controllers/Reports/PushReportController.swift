@@ -97,6 +97,12 @@ extension PushReport {
     write(counts, to: &writer)
     if leftOut > 0 { write([("left_out", leftOut)], to: &writer) }
     if capped > 0 { write([("capped", capped)], to: &writer) }
+    if quiet > 0 { write([("quiet_hours", quiet)], to: &writer) }
+    if let held {
+      write([("held", held.count)], to: &writer)
+      writer.key("held_until")
+      writer.value(Log.iso8601(held.until.milliseconds))
+    }
     writer.key("failures")
     write(object: targets.failed.mapValues(\.count), to: &writer)
     writer.key("connection")

@@ -77,6 +77,9 @@ struct SettingsPages: Controller {
     },
     Route(.app(.admin), "POST", "/console/apps/{app}/settings/limits/plan") { await $0.changePlan($1) },
     Route(.app(.admin), "POST", "/console/apps/{app}/settings/limits/caps") { await $0.changeCaps($1) },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/limits/quiet-hours") {
+      await $0.changeQuietHours($1)
+    },
   ]
 
   // MARK: Name, secrets, end
@@ -171,6 +174,7 @@ struct SettingsPages: Controller {
     let content: HTML = """
       \(planCard(call, app, row, plans, broadcasts))
       \(capsCard(call, app))
+      \(quietHoursCard(call, app))
       \(networksCard(call, app, row))
       """
     return call.show(SettingsPart.limits.layout(call, notice, content), status: status)

@@ -71,16 +71,17 @@ extension PushForecast {
 
   /// To how many devices a channel was to bring it.
   func devices(on channel: ChannelID) -> Int {
-    rows.reduce(0) {
-      $1.leg.channel == channel && $1.moment != .unacknowledged ? $0 + $1.devices : $0
-    }
+    rows.reduce(0) { $1.leg.channel == channel && $1.isCertain ? $0 + $1.devices : $0 }
   }
 
   /// The channels that were to bring it to some.
-  var channels: Set<ChannelID> { Set(rows.lazy.filter { $0.moment != .unacknowledged }.map(\.leg.channel)) }
+  var channels: Set<ChannelID> { Set(rows.lazy.filter(\.isCertain).map(\.leg.channel)) }
 }
 
 extension PushForecast.Row {
+  /// Whether it is known that this channel is to bring it.
+  fileprivate var isCertain: Bool { moment == .now || moment == .later }
+
   fileprivate func phrase(_ channels: PluggedChannels) -> Phrase {
     let name = Words.by(channels.info(leg.channel))
     if !leg.isMain { return Words.forecastCalls.with(each: name) }
@@ -88,6 +89,7 @@ extension PushForecast.Row {
     case .now: leg.channel == .passthrough ? Words.forecastConnected.with(each: name) : name
     case .later: Words.forecastLater.with(each: name)
     case .unacknowledged: Words.forecastUnacknowledged.with(each: name)
+    case .held: Words.forecastHeld
     }
   }
 }

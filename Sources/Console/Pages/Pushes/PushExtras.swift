@@ -29,6 +29,8 @@ struct PushExtras: Sendable, Equatable {
   var collapse = ""
   /// Seconds until the phone's service brings what a device has not acknowledged; empty for never.
   var fallback = ""
+  /// `ignore` if devices in their quiet hours get it now; empty if they do not.
+  var quiet = ""
   /// The address of a picture that the notification shows.
   var image = ""
   /// The address that a tap opens.
@@ -52,6 +54,7 @@ struct PushExtras: Sendable, Equatable {
     overrides = Self.text(options?["override_msg_id"])
     collapse = Self.text(options?["apns_collapse_id"])
     fallback = Self.text(options?["fallback_after"])
+    quiet = Self.text(options?["quiet_hours"])
     spread = Self.text(options?["big_push_duration"])
     inApp = push["inapp_message"]?["inapp_message"].flatMap { Fields.flag($0) } == true ? "1" : ""
     let shown = android ?? notification?["hmos"]
@@ -87,6 +90,7 @@ struct PushExtras: Sendable, Equatable {
     overrides = call.field("overrides")
     collapse = call.field("collapse")
     fallback = call.field("fallback")
+    quiet = call.field("quiet")
     image = call.field("image")
     link = call.field("link")
     spread = call.field("spread")
@@ -106,8 +110,8 @@ struct PushExtras: Sendable, Equatable {
     }
     return numbered + [
       ("badge", badge), ("sound", sound), ("thread", thread), ("channel", channel), ("page", page),
-      ("overrides", overrides), ("collapse", collapse), ("fallback", fallback), ("image", image),
-      ("link", link), ("spread", spread),
+      ("overrides", overrides), ("collapse", collapse), ("fallback", fallback), ("quiet", quiet),
+      ("image", image), ("link", link), ("spread", spread), ("in_app", inApp),
     ]
   }
 
@@ -152,6 +156,7 @@ struct PushExtras: Sendable, Equatable {
     if !overrides.isEmpty { options.set("override_msg_id", .string(overrides)) }
     if !collapse.isEmpty { options.set("apns_collapse_id", .string(collapse)) }
     if !fallback.isEmpty, isNotification { options.set("fallback_after", Self.number(fallback)) }
+    if !quiet.isEmpty, isNotification { options.set("quiet_hours", .string(quiet)) }
     if !spread.isEmpty { options.set("big_push_duration", Self.number(spread)) }
   }
 
@@ -196,7 +201,10 @@ enum PushExtrasFields {
     <div data-only="ios">\(field(call, Words.collapseID, "collapse", extras.collapse))</div>
     </div>
     \(field(call, Words.spreadOver, "spread", extras.spread, hint: Words.spreadHint))
-    <div data-notification-only>\(field(call, Words.fallbackAfter, "fallback", extras.fallback, hint: Words.fallbackHint))</div>
+    <div data-notification-only>\(field(call, Words.fallbackAfter, "fallback", extras.fallback, hint: Words.fallbackHint))
+    \(Forms.choice(
+      call(Words.quietTitle), "quiet", [("", call(Words.quietKept)), ("ignore", call(Words.quietIgnored))],
+      chosen: extras.quiet, hint: call(Words.quietHint)))</div>
     \(field(call, Words.replacesPush, "overrides", extras.overrides))
     </details>
     """

@@ -80,15 +80,17 @@ struct PushExcerpt: Sendable, Equatable {
 
 /// The same push from an app server.
 struct PushSamples: Sendable, Equatable {
-  let curl, python: String
+  /// In one line, with all but the secret.
+  let curl: String
+  /// What the examples in other languages read.
+  let settings: String
+  let request: RequestExample
 
   init(address: String, key: String, body: String) {
-    let quoted = body.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
-    curl = "curl -u \(key):$MASTER_SECRET \(address)/v3/push -d '\(quoted)'"
-    let literal = String(decoding: JSONWriter.serialize(.string(body)), as: UTF8.self)
-    let request =
-      "requests.post(\"\(address)/v3/push\", auth=(\"\(key)\", os.environ[\"MASTER_SECRET\"]), json=push)"
-    python = "import json, os, requests\npush = json.loads(\(literal))\nprint(\(request).json())"
+    curl = "curl -u \(key):$MASTER_SECRET \(address)/v3/push -d \(ExampleLanguage.curl.literal(body))"
+    let json = (try? parseJSON(Array(body.utf8)))?.indented ?? body
+    request = RequestExample(method: "POST", target: "/v3/push", login: .app, json: json)
+    settings = request.settings(address: address, key: key)
   }
 }
 
@@ -97,9 +99,17 @@ extension PushSamples {
   func details(_ call: PageCall) -> HTML {
     """
     <section class="card"><h2>\(call(Words.asCode))</h2>
-    <details><summary>curl</summary><p>\(call.copyButton(curl))</p><pre><code>\(curl)</code></pre></details>
-    <details><summary>Python</summary><p>\(call.copyButton(python))</p><pre><code>\(python)</code></pre></details>
+    \(sample(call, "curl", curl))
+    \(ExampleLanguage.allCases.dropFirst(), { sample(call, $0.name, "\($0.text(request))") })
+    <p class="quiet">\(call(Words.apiExamplesText))</p><pre><code>\(settings)</code></pre>
     </section>
+    """
+  }
+
+  private func sample(_ call: PageCall, _ name: String, _ text: String) -> HTML {
+    """
+    <details><summary>\(name)</summary><p>\(call.copyButton(text))</p><pre><code>\(text)</code></pre></details>
+
     """
   }
 }

@@ -126,8 +126,14 @@ struct ResultPages: Controller {
   }
 
   private func leftOut(_ call: PageCall, _ report: PushReport) -> HTML {
-    let lines = [(Words.leftOut, report.leftOut), (Words.capped, report.capped)].filter { $0.1 > 0 }
-    return "\(lines, { "\n<p class=\"quiet\">\(call($0.0.with(Counted.grouped($0.1))))</p>" })"
+    let lines = [
+      (Words.leftOut, report.leftOut), (Words.quiet, report.quiet), (Words.capped, report.capped),
+    ].filter { $0.1 > 0 }
+    return """
+      \(lines, { "\n<p class=\"quiet\">\(call($0.0.with(Counted.grouped($0.1))))</p>" })\(report.held, { held in
+        "\n<p class=\"quiet\">\(call(Words.held.with(Counted.grouped(held.count)))) \(call.moment(held.until))</p>"
+      })
+      """
   }
 
   private func buttons(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> HTML {

@@ -26,6 +26,7 @@ enum AuditWords {
     "app.retire": Phrase("retired the old secret", "停用旧的 Master Secret"),
     "app.rotate": Phrase("created a new master secret", "生成新的 Master Secret"),
     "app.caps": Phrase("changed how many notifications a device gets in a day", "修改单设备每日通知上限"),
+    "app.quiet": Phrase("changed the quiet hours", "修改免打扰时段"),
     "app.facts": Phrase("changed which facts about devices are collected", "修改设备信息采集项"),
     "app.seal": Phrase("turned encryption at rest on", "开启存储加密"),
     "app.unseal": Phrase("turned encryption at rest off", "关闭存储加密"),

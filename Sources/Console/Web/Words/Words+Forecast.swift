@@ -23,6 +23,7 @@ extension Words {
   static let forecastConnected = Phrase("{}, now", "{}（当前在线）")
   static let forecastLater = Phrase("{}, when the device connects", "{}（设备上线后）")
   static let forecastUnacknowledged = Phrase("{}, if not acknowledged", "{}（未确认时）")
+  static let forecastHeld = Phrase("After quiet hours", "免打扰时段结束后")
   static let forecastCalls = Phrase("{}, calls", "{}（来电）")
   static let forecastNothing = Phrase("Not sent", "不发送")
   static let forecastReason = Phrase("{}: {}", "{}：{}")

@@ -8,8 +8,8 @@ extension Words {
   static let portTLS = Phrase("{} (TLS)", "{}（TLS）")
   static let portPlain = Phrase("{} (without TLS)", "{}（无 TLS）")
   static let connectDevicesText = Phrase(
-    "Apps need the app key, the server and the port. There are libraries for Swift (BorealisDevice), Java and Android, and browsers; Docs/protocol.md specifies the protocol for other clients.",
-    "应用需要 AppKey、服务器地址和端口。已有 Swift（BorealisDevice）、Java/Android 和浏览器的客户端库；其他客户端可按 Docs/protocol.md 实现协议。")
+    "Apps need the app key, the server and the port. There are libraries for Swift (BorealisDevice), Java and Android, and browsers; other clients follow the specification of the protocol.",
+    "应用需要 AppKey、服务器地址和端口。已有 Swift（BorealisDevice）、Java/Android 和浏览器的客户端库；其他客户端可按协议规范实现。")
   static let rename = Phrase("Rename", "重命名")
   static let saved = Phrase("Saved.", "已保存。")
   static let capsTitle = Phrase("Notifications per device and day", "单设备每日通知上限")
@@ -25,6 +25,30 @@ extension Words {
   static let capped = Phrase(
     "Left out, since as many notifications as allowed had been sent to them on that day: {}",
     "已达当日通知上限而未发送的设备：{} 台")
+  static let quietTitle = Phrase("Quiet hours", "免打扰时段")
+  static let quietText = Phrase(
+    "In these hours devices are sent no new notifications, by the time zone that each has reported, or the server's: if the app does not ask devices for their time zone, by the server's for all. A device that connects gets what has come for it before. What a channel has accepted is not held back later, also if its queue sends it late because of a quota, a credential or a failure. Custom messages, calls, Live Activities, system notifications, and time-sensitive or critical notifications on iOS arrive at any time; so do pushes that replace one, at devices that have it. Leave both fields empty for no quiet hours.",
+    "在该时段内不向设备发送新的通知，按设备上报的时区计算，未上报时按服务器时区；应用未收集设备时区时，所有设备均按服务器时区。设备连接后仍会收到此前的离线推送。通道已接收的通知不再受该时段限制，即使因配额、凭证或故障而在时段内才发出。自定义消息、呼叫、实时活动、系统消息，以及 iOS 的时效性和重要通知不受限制；覆盖推送对已收到原推送的设备也不受限制。两项均留空表示不设置。"
+  )
+  static let quietFrom = Phrase("From", "开始时间")
+  static let quietFromHint = Phrase("Such as 22:00.", "例如 22:00。")
+  static let quietUntil = Phrase("Until", "结束时间")
+  static let quietUntilHint = Phrase(
+    "On the next day if it is earlier than the start.", "早于开始时间时表示次日。")
+  static let quietAction = Phrase("Notifications in these hours", "该时段内的通知")
+  static let quietHold = Phrase("Send them when the hours end", "时段结束后发送")
+  static let quietDrop = Phrase("Do not send them", "不发送")
+  static let quietKept = Phrase("As in the settings of the app", "按应用设置")
+  static let quietIgnored = Phrase("Send at any time", "任何时间都发送")
+  static let quietHint = Phrase(
+    "For devices that are in the app's quiet hours.", "适用于处于应用免打扰时段的设备。")
+  static let quietRule = Phrase(
+    "Enter two different times of day, or none.", "请填写两个不同的时间，或全部留空。")
+  static let quiet = Phrase(
+    "Not sent, since they were in their quiet hours: {}", "处于免打扰时段而未发送的设备：{} 台")
+  static let held = Phrase(
+    "Waiting for the end of their quiet hours: {}. The last of these end:",
+    "等待免打扰时段结束后发送的设备：{} 台，最晚结束时间：")
   static let deleteApp = Phrase("Delete app", "删除应用")
   static let deleteAppText = Phrase(
     "API calls and devices are refused immediately and all data is deleted. This cannot be undone.",
