@@ -119,8 +119,9 @@ extension Gateway {
     DeviceTokenController.self, DeviceFactController.self,
     DeviceController.self, ScheduleController.self, AdminController.self, CertificateController.self,
     ImageController.self, DeviceKeyController.self, PersonController.self, APIKeyController.self,
-    SealingController.self, CapController.self, SegmentController.self, TemplateController.self,
-    TemplatePushController.self, ABTestController.self,
+    SealingController.self, CapController.self, QuietHoursController.self, SegmentController.self,
+    TemplateController.self,
+    TemplatePushController.self, ABTestController.self, CanaryController.self,
     CallbackController.self,
   ]
 

@@ -43,7 +43,7 @@ package final class Gateway: Sendable {
   let metrics: Metrics
   let time: any TimeSource
   let log: Log
-  let obstacle: @Sendable () -> String?
+  package let obstacle: @Sendable () -> String?
   private let allowsPage: @Sendable (_ origin: String, _ host: String?) -> Bool
   let rates: [API: RateLimiter]
   /// Callbacks to app servers, nil if there are none.
@@ -67,7 +67,8 @@ package final class Gateway: Sendable {
   /// Uploads through other pages use it too.
   package let certificates = BackgroundWork("borealis.certificates", limit: 32, limitOfEach: 2)
   let schedules: ScheduleRunner
-  let abTests: ABTestRunner
+  let abTests: DueRunner<DueABTestRun>
+  let canaries: DueRunner<DueCanary>
   let limited: Counter
 
   private let table: RouteTable<Route>
@@ -110,10 +111,12 @@ package final class Gateway: Sendable {
     self.table = table
   }
 
-  /// Fires due schedules, and chooses the winners of A/B tests. Call once a second, by one thread at a time.
+  /// Fires due schedules, chooses the winners of A/B tests, and decides whether pushes go on after their
+  /// canaries. Call once a second, by one thread at a time.
   package func tick() {
     schedules.run()
     abTests.run()
+    canaries.run()
   }
 
   /// Counts a push request that an API beside this one has answered.

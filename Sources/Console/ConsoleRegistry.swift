@@ -42,6 +42,7 @@ enum ConsoleRegistry {
 
   static let controllers: [Entry] = [
     Entry { _ in AssetPages() },
+    Entry { DocsPages(version: $0.server.version) },
     Entry { LoginPages(people: $0.people, members: $0.members, mail: $0.mail, signOn: $0.signOn) },
     Entry { SignOnPages(signOn: $0.signOn) },
     Entry { ResetPages(people: $0.people, mail: $0.mail) },
@@ -60,6 +61,7 @@ enum ConsoleRegistry {
     Entry { NamePages(router: $0.router) },
     Entry { SegmentPages(router: $0.router) },
     Entry { TemplatePages(router: $0.router) },
+    Entry { CanaryPages(router: $0.router, gateway: $0.gateway) },
     Entry { ABTestPages(router: $0.router, gateway: $0.gateway, pushes: $0.pushes) },
     Entry { AliasPages(router: $0.router) },
     Entry { DeviceDeletionPages(router: $0.router) },

@@ -46,6 +46,8 @@ package final class Router: Sendable {
   /// The A/B tests of apps, and their runs.
   package let abTests: ABTests
   package let abTestRuns: ABTestRuns
+  /// Pushes that go to a share of their audience first.
+  package let canaries: Canaries
   /// Who used the apps.
   package let activity: UserActivity
   /// The push plans of apps.
@@ -175,7 +177,10 @@ package final class Router: Sendable {
     reports = PushReports(
       store: store, time: time, log: log, apps: apps, retention: options.retention)
     abTestRuns = ABTestRuns(store: store, scope: scope, time: time, apps: table, reports: reports)
-    diagnostics = Diagnostics(store: store, time: time, channels: channels)
+    canaries = Canaries(
+      store: store, scope: scope, time: time, apps: table, reports: reports, channels: channels,
+      ids: ids)
+    diagnostics = Diagnostics(store: store, time: time, clocks: clocks, channels: channels)
     plans = PushPlans(store: store, time: time)
     testDevices = TestDevices(store: store, time: time)
     deviceKeys = DeviceKeys(store: store, time: time)

@@ -90,6 +90,54 @@ import Testing
     #expect(try await knows(there, two))
   }
 
+  // MARK: Canaries
+
+  @Test func `A canary that waits is decided at the next home alone`() async throws {
+    let receiver = try TestReceiver()
+    defer { receiver.close() }
+    defer { close() }
+    let resident = try await one.makeApp(devices: 20, telling: receiver)
+    let app = resident.app
+    let body =
+      #"{"platform":"all","audience":"all","notification":{"alert":"x"},"#
+      + #""options":{"canary":{"share":50,"wait":60}}}"#
+    let request = AcceptRequest(
+      try PushRequest.parse(try parseJSON(Array(body.utf8)), rules: PushRules()), object: Array(body.utf8))
+    let id = try await one.router.acceptance.accept(request, for: app).get().id
+    func pending(_ app: App) -> [[MessageID]] {
+      resident.devices.map {
+        app.directory.pending(for: $0.number, after: MessageID(0), at: one.clock.seconds, limit: 10).ids
+      }
+    }
+    #expect(pending(app).filter { $0 == [id] }.count == 10)
+    for device in resident.devices {
+      one.router.deliveries.acknowledge([id], by: device.number, in: app)
+    }
+    let early = DueCanary(id: id, app: app)
+    #expect(one.router.handOver(app.key, to: (node: 2, home: two.own.home)) != nil)
+    let there = try #require(try two.router.load(app.id))
+    for home in [one, two] { home.clock.advance(seconds: 60) }
+    // Who found it before the hand-over, or was asked then, decides nothing.
+    let found = try await awaitCallback { one.router.canaries.due(limit: 10, found: $0) }.get().due
+    #expect(found.isEmpty)
+    let (old, rules) = (one.router, app.pushRules(PushRules()))
+    let look = await awaitCallback { old.acceptance.look(at: early, by: rules, old.canaries, done: $0) }
+    #expect(look == .postponed)
+    let release = await awaitCallback {
+      old.acceptance.release(id, of: app, by: rules, old.canaries, reply: $0)
+    }
+    #expect((try? release.get()) == nil)
+    let stop = await awaitCallback { old.canaries.stop(id, of: app, reply: $0) }
+    #expect((try? stop.get()) == nil)
+    #expect(pending(there).filter { !$0.isEmpty }.isEmpty)
+    try await two.tick()
+    let status = try await awaitCallback { two.router.canaries.find(id, in: there, reply: $0) }.get()
+    let rest = try #require(status?.end?.rest)
+    #expect(status?.state == .sent && status?.figures?.succeeded == 10)
+    #expect(pending(there).filter { $0 == [rest] }.count == 10)
+    #expect(pending(there).filter { $0.isEmpty }.count == 10)
+  }
+
   // MARK: Channels
 
   /// The app is this home's until the hand-over is committed: what is stored meanwhile goes to channels that

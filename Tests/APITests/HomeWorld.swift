@@ -179,7 +179,8 @@ final class HomeWorld: Sendable {
     router.tick()
     gateway.tick()
     callbacks.tick()
-    while gateway.schedules.isBusy || gateway.abTests.isBusy || callbacks.bulk.isBusy
+    while gateway.schedules.isBusy || gateway.abTests.isBusy || gateway.canaries.isBusy
+      || callbacks.bulk.isBusy
       || router.deliveries.fallbacks.isBusy
     {
       await awaitCallback { done in router.registrations.afterChanges { done(()) } }

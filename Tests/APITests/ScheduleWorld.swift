@@ -52,7 +52,7 @@ extension GatewayWorld {
   /// Does the work of a second, and waits until it is done.
   func tick() async {
     gateway.tick()
-    while gateway.schedules.isBusy || gateway.abTests.isBusy {
+    while gateway.schedules.isBusy || gateway.abTests.isBusy || gateway.canaries.isBusy {
       await awaitCallback { done in router.registrations.afterChanges { done(()) } }
     }
   }

@@ -68,6 +68,15 @@ import Testing
     _ = try await awaitCallback {
       router.acceptance.accept(AcceptRequest(push), for: estate.app, reply: $0)
     }.get()
+    // The push has a canary that waits.
+    let id = try #require(MessageID(decimal: Array(estate.push.utf8)))
+    try await estate.world.store.change { transaction throws(StorageError) in
+      try transaction.canaries.insert(
+        CanaryRow(
+          id, app: estate.app.id, Canary(), rest: CanaryRow.Rest(body: [], members: [], count: 1),
+          sender: .api,
+          at: ManualClock().now()))
+    }
     let (person, device, app) = (estate.person, estate.device, estate.app)
     _ = try await estate.world.router.newDevice(
       in: app, platform: .ios, environment: .sandbox, token: [UInt8](repeating: 1, count: 32))

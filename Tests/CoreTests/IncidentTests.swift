@@ -91,6 +91,31 @@ import Testing
     }
   }
 
+  /// Nobody has seen it end.
+  @Test func `A canary that has stopped is one mail`() async throws {
+    let world = try await CanaryWorld(apple: SilentAPNs())
+    try await Self.add("owner", .owner, wantsMail: true, world.base)
+    let watch = IncidentWatch(
+      store: world.base.store, router: world.router, site: "https://push.example.com",
+      time: world.base.clock, log: .silent)
+    let id = try await world.push(share: 20)
+    try await world.answer(id, ("SomethingNew", 20))
+    #expect(try await world.look(after: 600) == [.ended(.tooManyFailures)])
+    for _ in 0..<2 {
+      await Self.look(watch)
+      world.base.clock.advance(seconds: 5)
+    }
+    #expect(try await Self.list(world.base).count == 1)
+    let mail = try await Self.mail(world.base)
+    #expect(mail.count == 1 && mail.first?.contains("灰度发送") == true, "\(mail)")
+    world.base.clock.advance(seconds: 3600)
+    await Self.look(watch)
+    world.base.clock.advance(seconds: 300)
+    for _ in 0..<2 { await Self.look(watch) }
+    #expect(try await Self.list(world.base).first?.endedAt != nil)
+    #expect(try await Self.mail(world.base) == mail)
+  }
+
   @Test func `An incident has a begin and an end, one row, and a mail for each`() async throws {
     let world = try await TestWorld()
     try await Self.add("owner", .owner, wantsMail: true, world)

@@ -13,6 +13,7 @@ import Testing
     "apns_priority": 5, "strategy": 2, "big_push_duration": 10, "fallback_after": 30, "test_model": true,
     "business_operation_code": "spring", "active_push": true, "target_event": ["jg_app_show"],
     "geofence": ["id": 1], "alternate_set": true, "notification_switch_filter": true,
+    "quiet_hours": "ignore", "canary": ["share": 10],
     "third_party_channel": ["fcm": ["distribution": "first_ospush"]], "classification": 1,
     "notification_3rd_ver": "v2", "auto_truncation": true, "mkt_enable": true, "test_message": true,
     "receipt_id": "r", "need_backup": true, "portal_extra": ["a": 1],

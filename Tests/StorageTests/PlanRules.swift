@@ -50,6 +50,8 @@ enum PlanRules {
       "FROM fallback WHERE is_done = 0 AND 1 = 1 AND EXISTS",
       "loading what is pending"
     ),
+    ("FROM held_push WHERE 1 = 1", "loading what is pending"),
+    ("SELECT until FROM held_push WHERE app_id = ? ORDER BY until LIMIT 1", "the first entry of an index"),
     ("FROM outcome INDEXED BY outcome_taken_back", "recalls of ten minutes, at the start of a home"),
     (
       "SELECT msg_id, created_at, target_count FROM push INDEXED BY push_app",
@@ -68,6 +70,7 @@ enum PlanRules {
     ("UPDATE fallback SET due_at = due_at + ?1", "the clock was set"),
     ("UPDATE fallback SET due_at = ?1 WHERE", "the clock was set"),
     ("UPDATE fallback SET due_at = ?1 + seconds * 1000", "the clock was set"),
+    ("UPDATE canary SET look_at = look_at + ?1", "the clock was set"),
     // The first ones of an index.
     ("SELECT due_at FROM fallback WHERE is_done = 0", "the first one"),
     ("SELECT min(", "the next one"),

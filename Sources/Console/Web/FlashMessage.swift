@@ -25,6 +25,9 @@ enum FlashMessage: String, CaseIterable {
   case abTestDeleted = "abtest-deleted"
   case abTestStopped = "abtest-stopped"
   case abTestOver = "abtest-over"
+  case canaryReleased = "canary-released"
+  case canaryStopped = "canary-stopped"
+  case canaryOver = "canary-over"
   case recallUnconfirmed = "recall-unconfirmed"
   case pushApproved = "push-approved"
   case pushStopped = "push-stopped"
@@ -66,6 +69,9 @@ enum FlashMessage: String, CaseIterable {
     case .abTestDeleted: Words.abTestDeleted
     case .abTestStopped: Words.abTestStopped
     case .abTestOver: Words.abTestOver
+    case .canaryReleased: Words.canaryReleased
+    case .canaryStopped: Words.canaryStopped
+    case .canaryOver: Words.canaryOver
     case .recallUnconfirmed: Words.recallUnconfirmed
     case .pushApproved: Words.wasApprovedNow
     case .pushStopped: Words.wasStoppedNow
@@ -80,7 +86,8 @@ enum FlashMessage: String, CaseIterable {
   /// Whether the message reports a problem.
   var isBad: Bool {
     switch self {
-    case .again, .older, .callbacksPrivate, .unsent, .draftLost, .plannedOver, .abTestOver, .aliasChanged,
+    case .again, .older, .callbacksPrivate, .unsent, .draftLost, .plannedOver, .abTestOver, .canaryOver,
+      .aliasChanged,
       .recallUnconfirmed, .waitingOver, .ownApproval, .changedSince, .approvalAlone:
       true
     default: false

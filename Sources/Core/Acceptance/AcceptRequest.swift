@@ -63,10 +63,11 @@ package struct AcceptRequest: Sendable {
   var sendno: Int64 { push.options.sendno ?? 0 }
   /// The push that this one replaces.
   var overrides: MessageID? { push.options.overrideMessageID }
-  /// How many of the devices that it is for get it when it is accepted: of those of an A/B test not the rest,
-  /// which the winner is charged for.
+  /// How many of the devices that it is for get it when it is accepted: of those of an A/B test, and with a
+  /// canary, not the rest, whose push is charged by itself.
   func devicesAtOnce(of devices: Int) -> Int {
-    push.abTest.map { ABTestSplit.participants(of: devices, in: $0.design) } ?? devices
+    if let test = push.abTest { return AudienceSplit.participants(of: devices, in: test.design) }
+    return push.options.canary?.devices(of: devices) ?? devices
   }
   /// Minutes over which delivery is paced evenly, 0 for at once.
   var pacingMinutes: Int64 { Int64(push.options.bigPushDuration) }

@@ -6,7 +6,8 @@ extension Acceptance {
   /// Why a request is refused whoever it is for: by the app's plan, by the facts that it does not ask for, or
   /// by a channel. Nil if nothing is wrong.
   package func fault(_ request: AcceptRequest, in app: App) -> APIError? {
-    app.plan.fault(request.push.options) ?? app.facts.fault(request.push) ?? channels.fault(request, in: app)
+    app.plan.fault(request.push.options) ?? app.facts.fault(request.push) ?? request.canaryFault
+      ?? channels.fault(request, in: app)
   }
 
   /// Checks a request as `accept` does, without storing, counting or delivering anything. Whether a person's
@@ -43,6 +44,7 @@ extension Acceptance {
     if request.author == nil, let fault = request.fault(app.brakes, devices: count) {
       return reply(.failure(fault))
     }
+    if let fault = request.push.options.canary?.fault(devices: count) { return reply(.failure(fault)) }
     let accepted = AcceptedPush(id: ids.next(), sendno: request.sendno, targets: count)
     guard request.isLimitedByDatabase(in: app) else {
       reply(.success(accepted))
@@ -80,6 +82,14 @@ extension AcceptRequest {
     return nil
   }
 
+  /// Why it can have no canary: of a push to several apps each would have one of its own, and of one that
+  /// goes zone by zone each part.
+  fileprivate var canaryFault: APIError? {
+    guard push.options.canary != nil else { return nil }
+    if sender.kind == .group { return .invalidValue("options.canary does not go with pushes to app groups") }
+    return turn == nil ? nil : .invalidValue("options.canary does not go with the zone device")
+  }
+
   /// What the database has against it.
   func fault(
     in app: App, _ transaction: ReadTransaction, _ options: RouterOptions, at now: Timestamp
@@ -88,6 +98,10 @@ extension AcceptRequest {
       let fault = Self.overrideFault(try transaction.pushes.origin(of: old), in: app, options, at: now)
     {
       return fault
+    }
+    if let old = overrides, try transaction.canaries.find(old, app: app.id) != nil {
+      return .invalidValue(
+        "options.override_msg_id is of a push with a canary, which cannot be overridden: recall it")
     }
     if let plan = push.options.pushPlan, try !transaction.pushPlans.contains(app: app.id, name: plan) {
       return .invalidValue("options.business_operation_code is unknown: the app has no such push plan")

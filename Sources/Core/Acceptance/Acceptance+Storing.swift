@@ -1,4 +1,5 @@
 import BorealisBase
+import HTTP
 import Model
 import Storage
 
@@ -25,6 +26,8 @@ extension Acceptance {
     let result: Result<NewPush, APIError>
     if let test = request.push.abTest {
       result = routed(request, test, audience, leftOut: part.leftOut, in: app, at: now)
+    } else if let canary = request.push.options.canary {
+      result = routed(request, canary, audience, leftOut: part.leftOut, in: app, at: now)
     } else {
       result = .success(routed(request, audience, leftOut: part.leftOut, in: app, at: now))
     }
@@ -82,9 +85,7 @@ extension Acceptance {
     let wish = request.push.options.timeToLive
     let seconds = wish == 0 ? options.onlineOnlySeconds : Int64(wish)
     // So that the last device has as long as it would have without pacing.
-    return NewPush(
-      request: request, audience: audience, leftOut: leftOut, counted: counted, plan: plan,
-      expiresIn: seconds + request.pacingMinutes * 60, at: now)
+    return now.adding(seconds: seconds + request.pacingMinutes * 60)
   }
 
   /// A push to an A/B test, divided among its contents: the push with the first, which starts a run with the
@@ -93,7 +94,7 @@ extension Acceptance {
     _ request: AcceptRequest, _ test: ABTestUse, _ audience: Recipients, leftOut: NumberSet, in app: App,
     at now: Timestamp
   ) -> Result<NewPush, APIError> {
-    let split = ABTestSplit(
+    let split = AudienceSplit(
       audience, by: test.design, seed: UInt64(bitPattern: now.milliseconds) ^ UInt64(bitPattern: test.id))
     var requests: [AcceptRequest] = []
     for (place, content) in test.contents.enumerated() {
@@ -115,6 +116,22 @@ extension Acceptance {
     guard var first = pushes.first else { return .failure(.internalError) }
     first.start = ABTestStart(test, others: Array(pushes.dropFirst()), rest: split.rest)
     return .success(first)
+  }
+
+  /// A push with a canary: to the share, with the others in `canary`.
+  private func routed(
+    _ asked: AcceptRequest, _ canary: Canary, _ audience: Recipients, leftOut: NumberSet, in app: App,
+    at now: Timestamp
+  ) -> Result<NewPush, APIError> {
+    if !audience.isEmpty, let fault = canary.fault(devices: audience.count) { return .failure(fault) }
+    let split = AudienceSplit(audience, by: canary, seed: UInt64(bitPattern: now.milliseconds))
+    var request = asked
+    // It is of the whole audience.
+    request.forecast = nil
+    let first = split.groups.first ?? NumberSet()
+    var push = routed(request, Recipients(first), leftOut: leftOut, in: app, at: now)
+    push.canary = CanaryStart(terms: canary, object: request.push.later ?? [], rest: split.rest)
+    return .success(push)
   }
 
   /// Counts a notification of a limited class for its audience, and leaves out those that had as many today
@@ -155,6 +172,7 @@ extension Acceptance {
     try push.start?.store(
       id, of: app, by: self, request.sender, at: push.now, in: transaction
     ) { (other, id) throws(StorageError) in try insert(other, id, of: app, in: transaction) }
+    try push.canary?.store(id, of: app, request.sender, at: push.now, in: transaction)
     if let old = request.overrides {
       push.takersOfOld = try deliveries.withdraw(
         old, of: app, .overridden, at: push.now, by: push.holder, in: transaction)
@@ -182,6 +200,7 @@ extension Acceptance {
     {
       return .refused(.requestRepeated)
     }
+    if let fault = push.canary?.fault(left: push.audienceCount) { return .refused(fault) }
     guard push.recipients > 0 else { return .refused(push.refusal ?? .noTarget) }
     guard !app.isDeleted else { return .refused(.authenticationFailed) }
     // Here alone, where every push comes by, with the audience that it goes to.
@@ -198,7 +217,7 @@ extension Acceptance {
       return .refused(.taskEnded)
     }
     if case .all = test?.design.audience ?? request.push.audience, let limit = app.plan.broadcasts,
-      request.turn?.isFirst != false
+      request.turn?.isFirst != false, !request.isRest
     {
       guard try transaction.apps.countBroadcast(app: app.id, day: localDay(push.now), limit: limit) else {
         return .refused(.broadcastLimit)
@@ -214,7 +233,7 @@ extension Acceptance {
     let request = push.request
     try transaction.pushes.insert(push.row(id, app: app.id), from: push.source)
     try callbacks.note(push, id, of: app, in: transaction)
-    if let plan = request.push.options.pushPlan {
+    if let plan = request.push.options.pushPlan, !request.isRest {
       _ = try transaction.pushPlans.count(app: app.id, plan: plan, at: push.now)
     }
     if let pacing = push.pacing {

@@ -13,6 +13,8 @@ struct NewPush: Sendable {
   let audienceCount: Int
   /// The run of an A/B test that it starts with the first content; nil for any other push.
   var start: ABTestStart?
+  /// Who gets it only after its canary; nil if all get it at once.
+  var canary: CanaryStart?
   /// Members of the audience with those whose turn is at another time.
   var reach = 0
   /// What was counted for its audience, and is given back if it is not stored; nil if nothing is limited.
@@ -114,8 +116,9 @@ struct NewPush: Sendable {
   /// Devices that get one of its contents now.
   var recipients: Int { contents.reduce(0) { $0 + $1.audienceCount } }
 
-  /// How many devices the push is for, with all contents of an A/B test and the winner.
-  var devices: Int { audienceCount + (start?.devices ?? 0) }
+  /// How many devices the push is for, with all contents of an A/B test and the winner, and with those who
+  /// get it after its canary.
+  var devices: Int { audienceCount + (start?.devices ?? 0) + (canary?.rest.count ?? 0) }
 
   /// What is stored of channels that bring it later.
   func fallbacks(_ id: MessageID, app: AppID) -> [FallbackRow] {

@@ -1,6 +1,7 @@
 import BorealisBase
 import Model
 import Storage
+import Synchronization
 
 /// Taking pushes back for their senders.
 extension Deliveries {
@@ -13,20 +14,34 @@ extension Deliveries {
   ) {
     let (now, holder) = (time.now(), PushHolder())
     writeBehind.flushEnds()
-    store.write(of: app.id) { [self] transaction throws(StorageError) -> TakenBack? in
-      let taken = try takeBack(id, of: app, at: now, by: holder, in: transaction)
-      if taken != nil, let note { try transaction.audit.add(note) }
-      return taken
+    let tried = Mutex([id])
+    store.write(of: app.id) {
+      [self] transaction throws(StorageError) -> [(id: MessageID, taken: TakenBack)] in
+      guard let taken = try takeBack(id, of: app, at: now, by: holder, in: transaction) else { return [] }
+      var found = [(id: id, taken: taken)]
+      // The rest of the audience has a push with a canary under an ID that its sender may not know.
+      if let rest = try transaction.canaries.find(id, app: app.id)?.end?.rest, rest != id {
+        tried.withLock { $0.append(rest) }
+        let taken = try takeBack(rest, of: app, at: now, by: holder, in: transaction)
+        if let taken { found.append((rest, taken)) }
+      }
+      if let note { try transaction.audit.add(note) }
+      return found
     } completion: { [self] result in
       switch result {
       case .failure(let error):
-        channels.resume(id, of: app, by: holder)
+        for id in tried.withLock({ $0 }) { channels.resume(id, of: app, by: holder) }
         reply(.failure(error.apiError))
-      case .success(nil): reply(.failure(.invalidValue("msg_id is unknown: the app has no such push")))
-      case .success(let taken?):
-        let count = channels.withdraw(id, of: app, .recalled, at: now)
-        channels.recall(id, of: app, audience: taken.audience, takenBy: taken.takers)
-        gateways.confirmRecall(id, of: app) { unconfirmed in
+      case .success(let found):
+        guard !found.isEmpty else {
+          return reply(.failure(.invalidValue("msg_id is unknown: the app has no such push")))
+        }
+        var count = 0
+        for (id, taken) in found {
+          count += channels.withdraw(id, of: app, .recalled, at: now)
+          channels.recall(id, of: app, audience: taken.audience, takenBy: taken.takers)
+        }
+        confirm(found.map(\.id), in: app) { [count] unconfirmed in
           reply(.success(Recalled(waiting: count, unconfirmed: unconfirmed)))
         }
       }
@@ -66,6 +81,9 @@ extension Deliveries {
     try journal.stored(refused, in: transaction)
     try transaction.pacedPushes.end(id: id)
     try transaction.fallbacks.drop(id)
+    try transaction.heldPushes.drop(id)
+    // Who waits for the end of its canary never gets it.
+    try transaction.canaries.finish(id, app: app.id, CanaryRow.End(.recalled, at: now))
     let progress = app.directory.progress(id)
     let ended = EndedPush(id, isInTime ? status : .expired, progress: progress)
     try settle(ended, of: app, at: now, in: transaction)

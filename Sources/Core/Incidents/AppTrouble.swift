@@ -14,6 +14,8 @@ package struct AppTrouble: Sendable, Equatable {
 extension AppTrouble {
   /// Seconds for which callbacks may wait until somebody has to look at their receiver.
   private static let longestWait: Int64 = 600
+  /// Seconds for which a canary that has stopped needs attention, and how many of an app do so at a time.
+  private static let (canarySeconds, mostCanaries): (Int64, Int) = (3600, 10)
   /// Apps whose callbacks one look at the database examines.
   private static let mostSenders = 1000
 
@@ -29,9 +31,20 @@ extension AppTrouble {
     return troubles
   }
 
-  /// What the database knows of an app on a day of `zone`.
+  /// Those of canaries that have stopped, the newest ones.
+  private static func canaries(
+    of app: App, _ transaction: ReadTransaction, at now: Timestamp
+  ) throws(StorageError) -> [AppTrouble] {
+    try transaction.canaries.troubles(
+      of: app.id, from: now.adding(seconds: -canarySeconds), to: now, limit: mostCanaries
+    ).compactMap { AppTrouble($0) }
+  }
+
+  /// What the database knows of an app on a day of `zone`; of canaries nothing, if none of the app is among
+  /// those `stopped`.
   static func stored(
-    of app: App, in transaction: ReadTransaction, _ zone: any Zone, at now: Timestamp
+    of app: App, stopped: Set<AppID>? = nil, in transaction: ReadTransaction, _ zone: any Zone,
+    at now: Timestamp
   ) throws(StorageError) -> [AppTrouble] {
     var troubles: [AppTrouble] = []
     let day = zone.local(now).date.dayNumber
@@ -45,7 +58,8 @@ extension AppTrouble {
       let text = Phrase("Callbacks have been waiting for more than 10 minutes.", "有回调等待超过 10 分钟。")
       troubles.append(AppTrouble(TroubleIdentity(.callbacks), text))
     }
-    return troubles
+    if stopped?.contains(app.id) == false { return troubles }
+    return troubles + (try canaries(of: app, transaction, at: now))
   }
 
   /// The same of those of some apps of which the database may know any.
@@ -53,11 +67,41 @@ extension AppTrouble {
     of apps: [App], rows: AppRows, in transaction: ReadTransaction, _ zone: any Zone, at now: Timestamp
   ) throws(StorageError) -> [AppID: [AppTrouble]] {
     let senders = try transaction.callbacks.senders(after: AppID(0), limit: mostSenders, in: rows)
-    let waiting = Set(senders.map(\.app))
+    let stopped = try transaction.canaries.appsInTrouble(
+      from: now.adding(seconds: -canarySeconds), to: now, in: rows)
+    let waiting = stopped.union(senders.map(\.app))
     var troubles: [AppID: [AppTrouble]] = [:]
     for app in apps where app.plan.broadcasts != nil || waiting.contains(app.id) {
-      troubles[app.id] = try stored(of: app, in: transaction, zone, at: now)
+      troubles[app.id] = try stored(of: app, stopped: stopped, in: transaction, zone, at: now)
     }
     return troubles
+  }
+}
+
+extension AppTrouble {
+  /// That a canary has stopped; nil if it waits.
+  fileprivate init?(_ canary: CanaryRow) {
+    guard let end = canary.end else { return nil }
+    let (id, rest) = (canary.id.text, String(canary.rest.count))
+    let figures = end.figures ?? (succeeded: 0, failed: 0)
+    let (failed, known) = (String(figures.failed), String(figures.succeeded + figures.failed))
+    let phrase =
+      switch end.state {
+      case .tooManyFailures:
+        Phrase(
+          "The push \(id) stopped after its canary: it failed for \(failed) of \(known) devices. "
+            + "The other \(rest) do not get it.",
+          "推送 \(id) 在灰度发送后停止：\(known) 台设备中有 \(failed) 台失败，其余 \(rest) 台不会收到。")
+      case .tooLittleKnown:
+        Phrase(
+          "The push \(id) stopped after its canary: too little was known of how it did. "
+            + "The other \(rest) devices do not get it.",
+          "推送 \(id) 在灰度发送后停止：已知结果过少，其余 \(rest) 台设备不会收到。")
+      default:
+        Phrase(
+          "The push \(id) could not be sent to the rest after its canary. Its page says why.",
+          "推送 \(id) 在灰度发送后无法发送给其余设备，原因见推送详情页。")
+      }
+    self.init(TroubleIdentity(.canary, service: id), phrase)
   }
 }

@@ -49,6 +49,10 @@ extension StoredData {
         "abtest_run",
         "id test_id app_id body rest rest_count sender_kind sender_number started_at look look_at state winner ended_at message"
       ), .columns("abtest_push", "run_id place msg_id delivered tapped"),
+      .columns(
+        "canary",
+        "msg_id app_id body rest rest_count sender_kind sender_number share wait max_failures started_at look look_at state ended_at rest_msg_id succeeded failed message code"
+      ),
       .columns("push_plan", "app_id name description push_count created_at last_used_at"), until: asLong),
     StoredDatum(
       "counts", for: "reports and limits",

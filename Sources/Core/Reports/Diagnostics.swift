@@ -97,6 +97,7 @@ package struct Diagnostics: Sendable {
     }
     facts.push.quietUntil = quietHours(of: number, rows, app, at: now)
     facts.add(targets, rows, of: number)
+    if !facts.isTarget { facts.canary = try canary(of: id, number, app, transaction) }
     let (meant, former) = channels.ways(of: targets, to: number)
     facts.way = meant.map { facts.way(by: channels.info($0), targets, rows, of: number) }
     facts.way?.former = former
@@ -124,6 +125,36 @@ package struct Diagnostics: Sendable {
     let service = facts.device?.token ?? .none
     try facts.way?.describe(way.channel, of: app, for: service, content, in: transaction, at: now)
     return facts
+  }
+
+  /// Where a device that is not a target of a push belongs to, if the push has a canary. Of the other part
+  /// it is only said if the device is in it.
+  private func canary(
+    of id: MessageID, _ number: RegistrationNumber, _ app: App, _ transaction: ReadTransaction
+  ) throws(StorageError) -> WhyFacts.CanaryPlace? {
+    guard let canary = try transaction.canaries.find(id, app: app.id) else { return nil }
+    if id == canary.id, canary.end?.rest == nil {
+      let rest = try transaction.canaries.rest(of: id, app: app.id)
+      guard NumberSet(serialized: rest)?.contains(number) == true else { return nil }
+      if let moment = canary.lookAt { return .waits(moment) }
+      return canary.end.map { .stopped(at: $0.at, reason: $0.state.name) }
+    }
+    guard let other = id == canary.id ? canary.end?.rest : canary.id,
+      let rows = try transaction.deliveries.targets(of: other),
+      let targets = PushTargets(rows, at: time.now())
+    else { return nil }
+    return targets.all.contains(number) ? .other(other) : nil
+  }
+
+  /// Until when a device's quiet hours keep the push from it, also by its own clocks; nil if they do not. If
+  /// they have ended, and a channel has no room, that is now.
+  private func quietHours(
+    of number: RegistrationNumber, _ rows: TargetRows, _ app: App, at now: Timestamp
+  ) -> WhyFacts.Hold? {
+    let row = rows.held.first { NumberSet(serialized: $0.targets)?.contains(number) == true }
+    guard let until = row.map({ max($0.until, now) }) else { return nil }
+    let local = clocks.zone(app.directory.facts(of: number)[.timeZone]).local(until)
+    return WhyFacts.Hold(until: until, local: QuietHours.text(local.secondOfDay / 60))
   }
 
   // MARK: The channel

@@ -56,6 +56,7 @@ final class Retention: Sendable {
       let groups = try transaction.appGroups.sweepPushes(below: sweep.pushesBelow, limit: limit, in: rows)
       let gone = try transaction.registrations.sweepGone(before: sweep.goneBefore, limit: limit, in: rows)
       let tests = try transaction.abTestRuns.sweep(before: sweep.goneBefore, limit: limit, in: rows)
+      let canaries = try transaction.canaries.sweep(before: sweep.goneBefore, limit: limit, in: rows)
       try transaction.pacedPushes.sweep(endedBy: now, in: rows)
       try transaction.getui.sweep(
         endedBefore: sweep.goneBefore, pushesBelow: sweep.pushesBelow, limit: limit, in: rows)
@@ -63,7 +64,8 @@ final class Retention: Sendable {
       let keys = try transaction.deviceKeys.sweep(
         before: now.adding(seconds: -DeviceKeys.lifetime), limit: limit, in: rows)
       return (
-        pushes, hasOldActivity || [cids, schedules, groups, gone, keys, tests].contains { $0 >= limit }
+        pushes,
+        hasOldActivity || [cids, schedules, groups, gone, keys, tests, canaries].contains { $0 >= limit }
       )
     } completion: { [self] result in
       guard case .success(let (pushes, hasMore)) = result else {

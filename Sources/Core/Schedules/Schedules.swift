@@ -282,6 +282,9 @@ package struct Schedules: Sendable {
     guard push?.options.overrideMessageID == nil else {
       return .scheduleInvalid("push: options.override_msg_id does not go with the zone device")
     }
+    guard push?.options.canary == nil else {
+      return .scheduleInvalid("push: options.canary does not go with the zone device")
+    }
     // A test has one run at a time, with one audience.
     guard test == nil else {
       return .scheduleInvalid("push: audience.abtest does not go with the zone device")

@@ -53,6 +53,7 @@ extension PushOptions {
     if overrideMessageID != nil { return "options.override_msg_id" }
     if bigPushDuration > 0 { return "options.big_push_duration" }
     if encryption != nil { return "options.encryption" }
+    if canary != nil { return "options.canary" }
     return nil
   }
 }

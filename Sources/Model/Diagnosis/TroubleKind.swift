@@ -16,6 +16,11 @@ package enum TroubleKind: UInt8, Sendable, CaseIterable {
   case registrations = 7
   /// Callbacks have waited for a long time.
   case callbacks = 8
+  /// A push went to a share of its audience, and the rest did not get it.
+  case canary = 9
+
+  /// Whether it is something that happened once: nothing is over when it needs no attention any more.
+  package var isEvent: Bool { self == .canary }
 
   /// Whether it is an incident. A credential that ends soon is not: there are reminders for that.
   package var isIncident: Bool { self != .expiring }

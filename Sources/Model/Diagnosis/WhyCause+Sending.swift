@@ -87,6 +87,21 @@ extension WhyCause {
     "not_in_abtest", .nothing,
     "The push is one content of an A/B test, or the winner, and went to other devices.",
     "该推送是 A/B 测试的一个内容版本或胜出版本，发送给了其他设备。")
+  /// The push went to others of its audience first, and it is not decided yet whether the rest gets it.
+  package static let canaryWaiting = WhyCause(
+    "canary_waiting", .wait,
+    "The push goes to a share of its audience first. This device belongs to the rest, which waits.",
+    "推送先灰度发送给部分目标人群；此设备属于其余部分，仍在等待。")
+  /// The push went to others of its audience first, and the rest did not get it.
+  package static let canaryStopped = WhyCause(
+    "canary_stopped", .lookAtCanary,
+    "The push went to a share of its audience first, and then stopped. This device belongs to the rest.",
+    "推送先灰度发送给部分目标人群后停止；此设备属于其余部分。")
+  /// The push is one of the two of a push with a canary.
+  package static let otherPart = WhyCause(
+    "other_part", .lookAtOtherPush,
+    "The push went to a share of its audience first, and to the rest later. This device belongs to the other part.",
+    "推送先灰度发送给部分目标人群，之后再发送给其余设备；此设备属于另一部分。")
   /// The push is one of several, each for a time zone.
   package static let otherZone = WhyCause(
     "other_zone", .lookAtSchedule,
@@ -152,8 +167,9 @@ extension WhyCause {
     .registrationUnknown, .registrationReplaced, .registrationDeleted, .registeredLater, .notRegistered,
     .otherPlatform, .nothingForPlatform, .aliasBoundLater, .aliasNotBound, .aliasFull, .tagBoundLater,
     .tagNotBound, .tagRemoved, .tagExcluded,
-    .notNamed, .notInSegment, .notInABTest, .otherZone, .notTestDevice, .blocked, .leftOut, .capped,
-    .noLiveActivity,
+    .notNamed, .notInSegment, .notInABTest, .canaryWaiting, .canaryStopped, .otherPart, .otherZone,
+    .notTestDevice, .blocked, .leftOut, .capped,
+    .quietHours, .noLiveActivity,
     .audienceUnknown,
     .recalled, .overridden,
     .stillSpreading, .held,

@@ -15,6 +15,10 @@ package struct WhyFacts: Equatable, Sendable {
   package var isLeftOut = false
   /// Whether the push left it out since it had as many notifications on that day as it may.
   package var isCapped = false
+  /// Whether the push left it out since it was in its quiet hours.
+  package var isQuiet = false
+  /// Where it belongs to in a push with a canary; nil in any other push.
+  package var canary: CanaryPlace?
   /// Whether it is there, but no channel could reach it.
   package var isUnreached = false
   /// The way over the direct connection.
@@ -44,6 +48,16 @@ package struct WhyFacts: Equatable, Sendable {
     self.now = now
     self.push = push
     self.isTarget = isTarget
+  }
+
+  /// Why a push with a canary is not for a device of its audience, or not yet.
+  package enum CanaryPlace: Equatable, Sendable {
+    /// It belongs to the rest, and that waits until a moment.
+    case waits(Timestamp)
+    /// It belongs to the rest, which did not get the push: since when, and why.
+    case stopped(at: Timestamp, reason: String)
+    /// It belongs to the part of the audience that has another push.
+    case other(MessageID)
   }
 
   /// The facts about a push.

@@ -7,6 +7,7 @@ extension WhyJudge {
     if facts.isLeftOut { return fault(.leftOut, at: push.createdAt) }
     if facts.isQuiet { return fault(.quietHours, at: push.createdAt) }
     if facts.isCapped { return fault(.capped, at: push.createdAt) }
+    if let canary = facts.canary { return place(canary) }
     // Then it is in no audience, whatever the push names.
     if let at = facts.device?.blockedAt, at <= push.createdAt { return fault(.blocked, at: at) }
     guard let device = facts.device, let audience = push.audience else { return unknownAudience }
@@ -23,6 +24,14 @@ extension WhyJudge {
 
   private func fault(_ cause: WhyCause, _ detail: String? = nil, at: Timestamp? = nil) -> WhyStep {
     WhyStep(.audience, .failed, at: at, cause, detail: detail)
+  }
+
+  private func place(_ canary: WhyFacts.CanaryPlace) -> WhyStep {
+    switch canary {
+    case .waits(let moment): WhyStep(.audience, .waiting, at: moment, .canaryWaiting)
+    case .stopped(let at, let reason): fault(.canaryStopped, reason, at: at)
+    case .other(let id): fault(.otherPart, id.text)
+    }
   }
 
   private func liveActivityFault(_ filter: AudienceFilter, _ device: WhyFacts.Device) -> WhyStep? {

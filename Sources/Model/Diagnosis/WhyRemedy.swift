@@ -51,6 +51,16 @@ extension WhyRemedy {
     "look_at_schedule",
     "Look at the other pushes of the schedule. A device gets the one of the time zone that it has reported, or of the server's.",
     "查看该定时推送的其他推送；设备收到的是其上报时区的那一条，未上报时按服务器时区。")
+  /// See why the canary stopped, mend that, and send again.
+  package static let lookAtCanary = WhyRemedy(
+    "look_at_canary",
+    "Look at the page of the push, or ask for its canary in the API: it says why the push stopped. Mend that, and send again.",
+    "请查看推送详情页或通过 API 查询灰度状态，确认停止原因，处理后重新发送。")
+  /// Ask about the other push.
+  package static let lookAtOtherPush = WhyRemedy(
+    "look_at_other_push",
+    "Ask with the msg_id of the other push.",
+    "请用另一条推送的 msg_id 查询。")
   /// Add it to the test devices, or send without `test_model`.
   package static let addTestDevice = WhyRemedy(
     "add_test_device",

@@ -42,6 +42,9 @@ package struct PushOptions: Equatable, Sendable {
   package var wishes: ChannelWishes
   /// Contents that only devices read, an extension of JPush's options.
   package var encryption: PushEncryption?
+  /// Whether a share of the audience gets it first, an extension of JPush's options; nil if all get it at
+  /// once.
+  package var canary: Canary?
 
   /// The `time_to_live` of a push that has none: a day, in seconds.
   package static let defaultTimeToLive = 86_400
@@ -101,7 +104,7 @@ extension PushOptions {
       "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id",
       "apns_priority", "strategy", "big_push_duration", "classification", "active_push", "test_model",
       "business_operation_code", "encryption", "fallback_after", "third_party_channel", "auto_truncation",
-      notificationSwitch,
+      notificationSwitch, quietHours, Canary.member,
     ] + refusedFlags + refusedValues)
   /// With what Getui's API adds.
   private static let knownOfGetui = known.union(["speed", "activity", ignoredOfGetui])
@@ -171,6 +174,7 @@ extension PushOptions {
       options.wishes.dropWays()
     }
     options.fallbackAfter = try fallbackAfter(fields, options, rules)
+    options.canary = try canary(fields, options)
     if rules.isGetui {
       options.speed = try fields.integer("speed", in: 0...1_000_000) ?? 0
       options.activity = try ActivityCondition.parse(fields, "activity")
@@ -228,6 +232,26 @@ extension PushOptions {
         key, "needs a way that begins with the direct connection and goes on to vendors' channels")
     }
     return min(Int(seconds), latest)
+  }
+
+  /// What a canary learns it learns as long as the push is alive.
+  private static func canary(_ fields: Fields, _ options: PushOptions) throws(APIError) -> Canary? {
+    guard let canary = try Canary.parse(fields) else { return nil }
+    guard canary.wait <= Int64(options.timeToLive) else {
+      throw fields.invalid(
+        Canary.member,
+        "has a wait of \(canary.wait) seconds: it must be at most \(fields.name("time_to_live"))")
+    }
+    return canary
+  }
+
+  private static func ignoresQuietHours(_ fields: Fields) throws(APIError) -> Bool {
+    guard let wish = fields.wish(quietHours) else { return false }
+    switch wish.string {
+    case "keep": return false
+    case "ignore": return true
+    default: throw fields.invalid(quietHours, "must be ignore or keep")
+    }
   }
 
   /// A positive number, or its digits as a string.

@@ -25,6 +25,8 @@ package struct PushRequest: Equatable, Sendable {
   package internal(set) var resolved: [UInt8]?
   /// The A/B test whose first content it has; nil for none.
   package var abTest: ABTestUse?
+  /// The push object for those whom it reaches only after its canary, JSON in UTF-8; nil without a canary.
+  package var later: [UInt8]?
   /// Whether it is a request of Getui's API.
   package private(set) var isGetui = false
 
@@ -112,6 +114,12 @@ package struct PushRequest: Equatable, Sendable {
       callback: try PushCallback.parse(push))
     request.translations = try Translation.all(of: push, with: content) { (push) throws(APIError) in
       try readContent(of: push)
+    }
+    if options.canary != nil {
+      if let complaint = request.complaintOfCanary {
+        throw .invalidValue("options.\(Canary.member) does not go with \(complaint)")
+      }
+      request.later = later(push.object)
     }
     request.ignored = push.ignored.names
     request.isGetui = rules.isGetui

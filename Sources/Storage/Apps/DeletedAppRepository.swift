@@ -87,6 +87,7 @@ enum PurgeStatements {
     DELETE FROM abtest_push WHERE run_id IN (SELECT id FROM abtest_run WHERE app_id = ?1 LIMIT ?2)
     """,
     "DELETE FROM abtest_run WHERE id IN (SELECT id FROM abtest_run WHERE app_id = ?1 LIMIT ?2)",
+    "DELETE FROM canary WHERE msg_id IN (SELECT msg_id FROM canary WHERE app_id = ?1 LIMIT ?2)",
     // Behind the schedules, which refer to them.
     "DELETE FROM abtest WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM segment WHERE app_id = ?1 AND ?2 > 0",

@@ -208,6 +208,7 @@ extension SealingRepository<Writing> {
         try database.run("UPDATE schedule SET abtest = NULL WHERE abtest = ?", .integer(id))
         try database.run("DELETE FROM abtest WHERE id = ?", .integer(id))
       case .abTestRun: try database.run("DELETE FROM abtest_run WHERE id = ?", .integer(id))
+      case .canary: try database.run("DELETE FROM canary WHERE msg_id = ?", .integer(id))
       case .task: try database.run("DELETE FROM getui_task WHERE id = ?", .integer(id))
       case .callbackParams: try database.run("DELETE FROM push_callback WHERE msg_id = ?", .integer(id))
       case .callbackBody:
@@ -276,6 +277,11 @@ extension ContentColumn {
       SELECT id, 0 AS part, app_id, body AS bytes FROM abtest_run WHERE id > ?1 AND ?2 <= 0
         AND substr(body, 1, 1) = {bytes ff} AND (substr(body, 1, 10) = ?3) = (?4 <> 0) ORDER BY id LIMIT ?5
       """
+    case .canary:
+      """
+      SELECT msg_id AS id, 0 AS part, app_id, body AS bytes FROM canary WHERE msg_id > ?1 AND ?2 <= 0
+        AND substr(body, 1, 1) = {bytes ff} AND (substr(body, 1, 10) = ?3) = (?4 <> 0) ORDER BY msg_id LIMIT ?5
+      """
     case .task:
       """
       SELECT id, 0 AS part, app_id, body AS bytes FROM getui_task WHERE id > ?1 AND ?2 <= 0
@@ -315,6 +321,7 @@ extension ContentColumn {
     case .template: "UPDATE template SET body = ?1 WHERE id = ?2 AND ?3 <= 0 AND body = ?4"
     case .abTest: "UPDATE abtest SET body = ?1 WHERE id = ?2 AND ?3 <= 0 AND body = ?4"
     case .abTestRun: "UPDATE abtest_run SET body = ?1 WHERE id = ?2 AND ?3 <= 0 AND body = ?4"
+    case .canary: "UPDATE canary SET body = ?1 WHERE msg_id = ?2 AND ?3 <= 0 AND body = ?4"
     case .task: "UPDATE getui_task SET body = ?1 WHERE id = ?2 AND ?3 <= 0 AND body = ?4"
     case .callbackParams:
       "UPDATE push_callback SET params = ?1 WHERE msg_id = ?2 AND ?3 <= 0 AND params = ?4"

@@ -19,6 +19,8 @@ enum ContentColumn: CaseIterable, Sendable {
   case abTest
   /// `abtest_run.body`.
   case abTestRun
+  /// `canary.body`.
+  case canary
   /// `getui_task.body`.
   case task
   /// `push_callback.params`.
@@ -37,6 +39,7 @@ enum ContentColumn: CaseIterable, Sendable {
     case .template: .init(app: app, purpose: "template")
     case .abTest: .init(app: app, purpose: "A/B test")
     case .abTestRun: .init(app: app, purpose: "run of an A/B test")
+    case .canary: .init(app: app, purpose: "canary")
     case .task: .init(app: app, purpose: "stored message")
     case .callbackParams: .init(app: app, purpose: "callback parameters")
     case .callbackBody: .init(app: app, purpose: "callback body")

@@ -96,6 +96,8 @@ extension Transaction {
   package var abTests: ABTestRepository<Access> { .init(database: database) }
   /// Runs of A/B tests.
   package var abTestRuns: ABTestRunRepository<Access> { .init(database: database) }
+  /// Pushes that go to a share of their audience first.
+  package var canaries: CanaryRepository<Access> { .init(database: database) }
   /// Segments of apps.
   package var segments: SegmentRepository<Access> { .init(database: database) }
   /// Which home each app has.

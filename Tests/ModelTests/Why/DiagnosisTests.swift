@@ -246,6 +246,17 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
       facts(isTarget: false) { $0.push.audience = note { $0.abTest = 7 } }, .audience, .notInABTest,
       detail: "7"),
     line(
+      "The rest of a canary waits",
+      facts(isTarget: false) { $0.canary = .waits(end) }, .audience, verdict: .waiting, .canaryWaiting,
+      .waiting),
+    line(
+      "The rest of a canary got nothing",
+      facts(isTarget: false) { $0.canary = .stopped(at: later, reason: "too_many_failures") }, .audience,
+      .canaryStopped, detail: "too_many_failures"),
+    line(
+      "The device is in the other part of a canary",
+      facts(isTarget: false) { $0.canary = .other(MessageID(7)) }, .audience, .otherPart, detail: "7"),
+    line(
       "Named besides the segment",
       facts(isTarget: false) {
         $0.push.audience = note { ($0.segment, $0.registrationIDs) = (7, ["x"]) }

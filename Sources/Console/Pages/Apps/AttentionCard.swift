@@ -30,17 +30,18 @@ struct AttentionCard: Sendable {
     }
     guard case .success(let rows) = failed else { return nil }
     if let row = rows.first, row.createdAt.adding(seconds: Self.callbackSeconds) > call.now {
-      troubles.append(Trouble(text: Words.callbackWasGivenUp, path: "callbacks"))
+      troubles.append(Trouble(text: Words.callbackWasGivenUp, path: "settings/callbacks"))
     }
     return troubles
   }
 
   private func path(_ identity: TroubleIdentity) -> String {
     switch identity.kind {
-    case .broadcasts, .registrations: "limits"
-    case .callbacks: "callbacks"
+    case .broadcasts, .registrations: "settings/limits"
+    case .callbacks: "settings/callbacks"
+    case .canary: "pushes/\(identity.service)"
     case .stopped, .unreachable, .doubted, .quota, .expiring:
-      "credentials/\(identity.channel.map { router.channels.info($0).name } ?? "")"
+      "settings/credentials/\(identity.channel.map { router.channels.info($0).name } ?? "")"
     }
   }
 
@@ -49,7 +50,7 @@ struct AttentionCard: Sendable {
     func line(_ trouble: Trouble) -> HTML {
       let text: HTML =
         mayMend
-        ? "<a href=\"/console/apps/\(app.key.text)/settings/\(trouble.path)\">\(call(trouble.text))</a>"
+        ? "<a href=\"/console/apps/\(app.key.text)/\(trouble.path)\">\(call(trouble.text))</a>"
         : "\(call(trouble.text))"
       return "<li><span class=\"state failed\">\(text)</span></li>\n"
     }

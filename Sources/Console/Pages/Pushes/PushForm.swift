@@ -28,6 +28,7 @@ struct PushForm: Sendable, Equatable {
   /// Whether what was typed there is nothing, or a number from 0 to `mostHours`.
   private(set) var hasValidHours = true
   var extras = PushExtras()
+  var canary = PushCanary()
   var timing = PushTiming()
 
   /// As many as the push object may say (`options.time_to_live`).
@@ -54,6 +55,7 @@ struct PushForm: Sendable, Equatable {
     // Browsers end the lines of a field with two characters.
     text = call.field("text").replacing("\r\n", with: "\n")
     extras = PushExtras(call)
+    canary = PushCanary(call)
     timing = PushTiming(call)
     let typed = call.field("hours")
     hours = Int(typed).flatMap { (0...Self.mostHours).contains($0) ? $0 : nil }
@@ -78,6 +80,7 @@ struct PushForm: Sendable, Equatable {
       ?? alerts.lazy.compactMap { $0.string ?? $0["body"]?.string }.first ?? ""
     hours = options?["time_to_live"]?.number?.int64.flatMap { $0 % 3600 == 0 ? Int($0 / 3600) : nil }
     extras = PushExtras(of: object)
+    canary = PushCanary(of: options)
     read(object["audience"])
     guard isWhole(object, rules) else { return nil }
   }
@@ -96,7 +99,7 @@ struct PushForm: Sendable, Equatable {
     guard isSame, own.content.forChannels == kept.content.forChannels,
       own.content.overrides == kept.content.overrides
     else { return false }
-    (kept.cid, kept.content) = (nil, own.content)
+    (kept.cid, kept.content, kept.later) = (nil, own.content, own.later)
     return own == kept
   }
 
@@ -117,7 +120,7 @@ struct PushForm: Sendable, Equatable {
 
   /// What is typed in the form, by the names of the fields.
   var fields: [(name: String, value: String)] {
-    extras.fields + timing.fields + [
+    extras.fields + canary.fields + timing.fields + [
       ("text", text), ("title", title), ("names", names), ("all_tags", allTags), ("no_tags", noTags),
       ("segment", segment),
     ]
@@ -137,7 +140,9 @@ struct PushForm: Sendable, Equatable {
     )
     push.set("audience", audienceJSON)
     switch kind {
-    case .notification: push.set("notification", notificationJSON)
+    case .notification:
+      push.set("notification", notificationJSON)
+      extras.add(toPush: &push)
     case .message:
       var message = JSONObject()
       message.set("msg_content", .string(text))
@@ -148,6 +153,7 @@ struct PushForm: Sendable, Equatable {
     var options = JSONObject()
     if let hours { options.set("time_to_live", .number(JSONNumber(Int64(hours) * 3600))) }
     extras.add(toOptions: &options, isNotification: kind == .notification)
+    canary.add(to: &options)
     push.set("options", .object(options))
     return .object(push)
   }

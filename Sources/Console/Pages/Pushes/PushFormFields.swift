@@ -29,6 +29,7 @@ enum PushFormFields {
     \(Forms.field(call(Words.hours), "hours", type: "number", value: form.hours.map { String($0) } ?? "",
       isRequired: false, most: PushForm.mostHours, hint: call(Words.usualHours)))
     \(PushExtrasFields.html(call, form.extras))
+    \(form.canary.html(call))
     \(PushTimingFields.html(call, form.timing, kept: kept))
     """
   }

@@ -51,6 +51,7 @@ struct PushOutline: Sendable {
       let text = Counted.counted(seconds, Words.fallsBackAfterOne, Words.fallsBackAfter)
       rows.append((Words.fallsBack, call(text)))
     }
+    if let canary = request.options.canary { rows.append((Words.canary, call(CanaryWords.plan(canary)))) }
     if let old = request.options.overrideMessageID { rows.append((Words.replaces, old.text)) }
     return rows
   }

@@ -145,8 +145,11 @@ struct PushPages: Controller {
     case .failure(let error):
       draft.problem = PushWords.phrase(error)
     case .success(let request):
+      var fault: APIError?
       switch await AudienceSize.find(request, in: app, router) {
-      case .success(let size) where !size.isEmpty: draft.cid = Self.newCID(app)
+      case .success(let size) where !size.isEmpty:
+        draft.cid = Self.newCID(app)
+        fault = request.options.canary?.fault(devices: size.total)
       case .success: draft.problem = Words.nobody
       case .failure(let error): draft.problem = PushWords.phrase(error)
       }
@@ -154,7 +157,8 @@ struct PushPages: Controller {
         // How many have gone by then nobody knows yet.
         if try form.timing.trigger(at: call.now, by: router.schedules.clocks) == nil {
           let used = await countBroadcasts(before: request, call, app)
-          draft.problem = draft.problem ?? broadcastsOver(used, call, app)
+          draft.problem =
+            draft.problem ?? fault.map { PushWords.phrase($0) } ?? broadcastsOver(used, call, app)
         }
       } catch {
         draft.problem = error.phrase
@@ -322,8 +326,9 @@ struct PushPages: Controller {
   ) async -> Result<PushDrafts.End, APIError> {
     guard let trigger = draft.trigger else {
       var request = request
-      // That of an A/B test is about none of the pushes that it becomes.
-      if request.push.abTest == nil { request.forecast = await forecast(of: request, in: app) }
+      // Of an A/B test, and with a canary, it is about none of the pushes that it becomes.
+      let isOne = request.push.abTest == nil && request.push.options.canary == nil
+      if isOne { request.forecast = await forecast(of: request, in: app) }
       return await send(request, named: draft.cid, of: app, by: visitor, call)
     }
     do throws(APIError) {

@@ -50,7 +50,18 @@ struct ResultPages: Controller {
   private func showPush(_ call: PageCall) async throws(Refused) -> HTTPResponse {
     let (push, report) = try await report(of: call)
     let (trace, targets) = await traceParts(call, push, report)
-    return call.show(pushPage(await call.namingSegments(router), push, report, trace, targets))
+    let canary = try await canary(call, push)
+    return call.show(
+      pushPage(await call.namingSegments(router), push, report, (trace, targets), canary))
+  }
+
+  /// How the canary of the push does; nothing if it has none.
+  private func canary(_ call: PageCall, _ push: FoundPush) async throws(Refused) -> HTML {
+    let result = await awaitCallback { router.canaries.find(push.row.id, in: push.app, reply: $0) }
+    guard case .success(let found) = result else { throw Refused(call.unavailable) }
+    guard let found else { return .none }
+    let path = "/console/apps/\(push.app.key.text)/pushes"
+    return CanaryPart(call: call, canary: found, push: push.row.id, path: path).html
   }
 
   private func pushPage(

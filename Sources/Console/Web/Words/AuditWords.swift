@@ -40,6 +40,8 @@ enum AuditWords {
     "callback.rotate": Phrase("created a new callback secret", "生成新的回调密钥"),
     "callback.set": Phrase("set up callbacks", "设置回调"),
     "callback.test": Phrase("sent a test callback", "测试回调"),
+    "canary.release": Phrase("sent a push to the rest after its canary", "灰度发送：发送给其余设备"),
+    "canary.stop": Phrase("stopped a push after its canary", "灰度发送：停止"),
     "credential.add": Phrase("added a credential of a channel", "添加通道凭证"),
     "credential.pause": Phrase("paused a credential of a channel", "暂停通道凭证"),
     "credential.remove": Phrase("removed a credential of a channel", "删除通道凭证"),

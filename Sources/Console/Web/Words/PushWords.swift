@@ -61,6 +61,8 @@ enum PushWords {
     case "notification.ios.badge": return Words.pushBadge
     case "notification.ios.extras.aps", "notification.ios.extras._j_msgid": return Words.pushReservedExtra
     case "notification.android.channel_id": return Words.pushChannel
+    case "options.canary", "options.canary.share", "options.canary.wait", "options.canary.max_failures":
+      return Words.pushCanary
     case "options.override_msg_id": return Words.pushOverrides
     case "options.apns_collapse_id": return Words.pushCollapse
     case "options.fallback_after": return Words.pushFallback

@@ -5,7 +5,7 @@ import Testing
 @testable import Core
 
 /// Who of an audience gets which content.
-@Suite struct ABTestSplitTests {
+@Suite struct AudienceSplitTests {
   private func design(contents: Int, share: Int) throws -> ABTestDesign {
     let texts = (0..<contents).map { #"{"alert":"\#($0)"}"# }.joined(separator: ",")
     let text = #"{"contents":[\#(texts)],"share":\#(share),"after":60,"audience":"all"}"#
@@ -27,9 +27,9 @@ import Testing
   func `Shares are exact`(_ count: Int, _ contents: Int, _ share: Int, _ sizes: [Int]) throws {
     let (design, audience) = (try design(contents: contents, share: share), audience(count))
     for seed: UInt64 in [0, 7, .max] {
-      let split = ABTestSplit(audience, by: design, seed: seed)
+      let split = AudienceSplit(audience, by: design, seed: seed)
       #expect(split.groups.map(\.count) == sizes && split.rest.count == count - sizes.reduce(0, +))
-      #expect(ABTestSplit.participants(of: count, in: design) == sizes.reduce(0, +))
+      #expect(AudienceSplit.participants(of: count, in: design) == sizes.reduce(0, +))
       // Nobody is in two, and everybody in one.
       let all = split.groups.reduce(split.rest) { $0.union($1) }
       #expect(all.count == count && audience.intersection(all).count == count)
@@ -39,7 +39,7 @@ import Testing
   @Test func `The same seed chooses the same devices, another one others, without order`() throws {
     let (design, audience) = (try design(contents: 2, share: 10), audience(20_000, step: 1))
     func members(_ seed: UInt64) -> [[RegistrationNumber]] {
-      ABTestSplit(audience, by: design, seed: seed).groups.map { $0.members() }
+      AudienceSplit(audience, by: design, seed: seed).groups.map { $0.members() }
     }
     #expect(members(1) == members(1) && members(1) != members(2))
     // Old and new registrations alike: of a thousand, about half are in the lower half.

@@ -1,10 +1,10 @@
 import BorealisBase
 import Model
 
-/// Who of an audience gets which content of an A/B test, and who waits for the winner. The members are put in
-/// an order by a hash of their numbers and a seed; the first get the first content, and so on.
-struct ABTestSplit: Sendable {
-  /// By content; nobody is in two.
+/// Who of an audience gets a push at once, and who is the rest: of an A/B test, or with a canary. The members
+/// are put in an order by a hash of their numbers and a seed; the first are the first group, and so on.
+struct AudienceSplit: Sendable {
+  /// Those who get it at once, of an A/B test by content; nobody is in two.
   let groups: [NumberSet]
   let rest: NumberSet
 
@@ -15,12 +15,20 @@ struct ABTestSplit: Sendable {
   }
 
   init(_ audience: Recipients, by design: ABTestDesign, seed: UInt64) {
-    let members = audience.numbers
-    let (taking, contents) = (Self.participants(of: members.count, in: design), design.contents.count)
+    let (taking, contents) = (Self.participants(of: audience.count, in: design), design.contents.count)
     // The first contents get one more each if it does not come out even.
     let ends = (0..<contents).map { place in
       (place + 1) * (taking / contents) + min(place + 1, taking % contents)
     }
+    self.init(audience, ends, seed)
+  }
+
+  init(_ audience: Recipients, by canary: Canary, seed: UInt64) {
+    self.init(audience, [canary.devices(of: audience.count)], seed)
+  }
+
+  private init(_ audience: Recipients, _ ends: [Int], _ seed: UInt64) {
+    let members = audience.numbers
     groups = Self.cut(members.members(), at: ends, seed)
     rest = groups.reduce(into: members) { $0.subtract($1) }
   }
