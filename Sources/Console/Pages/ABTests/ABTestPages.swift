@@ -6,136 +6,51 @@ import Model
 import Storage
 
 /// The A/B tests of an app.
-struct ABTestPages: Controller {
+struct ABTestPages: NamedPages {
   let router: Router
   let gateway: Gateway
   let pushes: PushPages
 
-  private static let path = "/console/apps/{app}/abtests"
+  static let kind = NamedKind(
+    noun: "abtest", tab: .abTests, title: Words.abTests, text: Words.abTestsText, new: Words.newABTest,
+    none: Words.noABTestsYet, columns: [Words.abTestContents, Words.audience, Words.state],
+    edit: Words.editABTest, delete: Words.deleteABTest,
+    deleteText: Words.deleteABTestText, deleted: .abTestDeleted)
 
-  static let routes: [Route<ABTestPages>] = [
-    Route(.app(.viewer), "GET", path) { await $0.showList($1) },
-    Route(.app(.sender), "GET", "\(path)/new") { await $0.showNew($1) },
-    Route(.app(.sender), "POST", path) { await $0.add($1) },
-    Route(.app(.viewer), "GET", "\(path)/{abtest_id}") { try await $0.showTest($1) },
-    Route(.app(.sender), "POST", "\(path)/{abtest_id}") { try await $0.change($1) },
-    Route(.app(.sender), "GET", "\(path)/{abtest_id}/send") { try await $0.send($1) },
-    Route(.app(.sender), "POST", "\(path)/{abtest_id}/stop", again: .showsPageAbove) {
-      try await $0.stop($1)
-    },
-    Route(.app(.sender), "POST", "\(path)/{abtest_id}/delete", again: .showsPageAbove) {
-      try await $0.delete($1)
-    },
-  ]
+  static let routes =
+    namedRoutes + [
+      Route(.app(.sender), "GET", "\(thingPath)/send") { try await $0.send($1) },
+      Route(.app(.sender), "POST", "\(thingPath)/stop", again: .showsPageAbove) { try await $0.stop($1) },
+    ]
 
-  private func base(_ app: App) -> String { "/console/apps/\(app.key.text)/abtests" }
+  var things: ABTests { router.abTests }
 
-  // MARK: The list
+  func prepare(_ call: PageCall) async -> PageCall { await call.namingSegments(router) }
 
-  private func showList(_ call: PageCall) async -> HTTPResponse {
-    guard let app = call.app else { return call.missing }
+  func list(_ call: PageCall, _ app: App) async throws(Refused) -> [(thing: ABTest, cells: [HTML])] {
     let result = await awaitCallback { router.abTestRuns.running(in: app, reply: $0) }
-    guard case .success(let running) = result else { return call.unavailable }
-    let call = await call.namingSegments(router)
-    let new: HTML =
-      call.role ?? .viewer >= .sender
-      ? "<span class=\"end\"><a class=\"button\" href=\"\(base(app))/new\">\(call(Words.newABTest))</a></span>"
-      : .none
-    return call.show(
-      Layout(
-        call(Words.abTests), tab: .abTests,
-        """
-        <div class="row"><h1>\(call(Words.abTests))</h1>\(new)</div>
-        <p class="quiet">\(call(Words.abTestsText))</p>
-        <section class="card">\(table(call, app, router.abTests.list(of: app), running))</section>
-        """))
-  }
-
-  private func table(_ call: PageCall, _ app: App, _ tests: [ABTest], _ running: Set<Int64>) -> HTML {
-    guard !tests.isEmpty else { return "<p class=\"quiet\">\(call(Words.noABTestsYet))</p>" }
-    return """
-      <table><thead><tr><th>\(call(Words.name))</th><th>\(call(Words.abTestContents))</th><th>\(call(Words.audience))</th>
-      <th>\(call(Words.state))</th><th>ID</th></tr></thead><tbody>
-      \(tests, { row(call, app, $0, isRunning: running.contains($0.id)) })
-      </tbody></table>
-      """
-  }
-
-  private func row(_ call: PageCall, _ app: App, _ test: ABTest, isRunning: Bool) -> HTML {
-    let audience = AudienceText(test.design.audience, call.segments).line(call.language)
-    return """
-      <tr><td><a href="\(base(app))/\(test.id)">\(test.name)</a></td>
-      <td>\(test.design.contents.count)</td><td>\(audience)</td>
-      <td>\(if: isRunning, call.state(.open, Words.abTestRunning))</td><td><code>\(test.id)</code></td></tr>
-
-      """
-  }
-
-  // MARK: A test
-
-  private func place(of call: PageCall) throws(Refused) -> (app: App, ABTest) {
-    guard let app = call.app, let id = call.capture("abtest_id").flatMap({ Int64($0) }),
-      let test = router.abTests.find(id, of: app)
-    else { throw Refused(call.missing) }
-    return (app, test)
-  }
-
-  private func showNew(_ call: PageCall) async -> HTTPResponse {
-    guard let app = call.app else { return call.missing }
-    return call.show(
-      page(
-        call, app, Words.newABTest,
-        form: fields(await call.namingSegments(router), ABTestForm(), at: base(app))))
-  }
-
-  private func showTest(_ call: PageCall) async throws(Refused) -> HTTPResponse {
-    let (app, test) = try place(of: call)
-    return await show(call, app, test)
-  }
-
-  /// The page of a test, with what has just gone wrong.
-  private func show(
-    _ call: PageCall, _ app: App, _ test: ABTest, problem: Phrase? = nil, status: Int = 200
-  ) async -> HTTPResponse {
-    let result = await awaitCallback { router.abTestRuns.list(of: test.id, in: app, reply: $0) }
-    guard case .success(let runs) = result else { return call.unavailable }
-    let call = await call.namingSegments(router)
-    let (path, isRunning) = ("\(base(app))/\(test.id)", runs.first?.end == nil && !runs.isEmpty)
-    var (buttons, form): (HTML, HTML) = (.none, .none)
-    if call.role ?? .viewer >= .sender {
-      let first: HTML =
-        isRunning
-        ? Forms.sure(call, Words.stopABTest, "\(path)/stop", Words.stopABTestText)
-        : "<a class=\"button\" href=\"\(path)/send\">\(call(Words.sendABTest))</a>"
-      let delete = Forms.sure(call, Words.deleteABTest, "\(path)/delete", Words.deleteABTestText)
-      buttons = "<span class=\"end\">\(first)\(delete)</span>"
-      form = fields(call, ABTestForm(test, rules: gateway.pushRules(of: app)), at: path)
+    guard case .success(let running) = result else { throw Refused(call.unavailable) }
+    return things.list(of: app).map { test in
+      let audience = AudienceText(test.design.audience, call.segments).line(call.language)
+      let state: HTML = running.contains(test.id) ? call.state(.open, Words.abTestRunning) : .none
+      return (test, ["\(test.design.contents.count)", "\(audience)", state])
     }
+  }
+
+  func find(_ id: Int64, _ call: PageCall, _ app: App) -> ABTest? { things.find(id, of: app) }
+
+  func parts(_ call: PageCall, _ app: App, _ test: ABTest) async throws(Refused) -> NamedParts {
+    let result = await awaitCallback { router.abTestRuns.list(of: test.id, in: app, reply: $0) }
+    guard case .success(let runs) = result else { throw Refused(call.unavailable) }
+    let (path, isRunning) = (address(app, test.id), runs.first?.end == nil && !runs.isEmpty)
     let results = ABTestResults(call: call, path: "/console/apps/\(app.key.text)/pushes")
     let audience = AudienceText(test.design.audience, call.segments).full(call.language)
-    return call.show(
-      Layout(
-        test.name, tab: .abTests, notice: problem.map { Layout.Notice(text: call($0), isBad: true) },
-        """
-        <p class="quiet"><a href="\(base(app))">\(call(Words.abTests))</a></p>
-        <div class="row"><h1>\(test.name)</h1>\(buttons)</div>
-        <p class="quiet facts"><span>abtest <code>\(test.id)</code> \(call.copyButton(String(test.id)))</span>
-        <span>\(audience)</span> <span>\(call(ABTestWords.plan(test.design)))</span></p>
-        \(results.html(runs))
-        \(preview(call, test.design))
-        \(form)
-        \(sample(call, app, test))
-        """), status: status)
-  }
-
-  private func page(_ call: PageCall, _ app: App, _ title: Phrase, form: HTML) -> Layout {
-    Layout(
-      call(title), tab: .abTests,
-      """
-      <p class="quiet"><a href="\(base(app))">\(call(Words.abTests))</a></p>
-      <h1>\(call(title))</h1>
-      \(form)
-      """)
+    return NamedParts(
+      button: isRunning
+        ? Forms.sure(call, Words.stopABTest, "\(path)/stop", Words.stopABTestText)
+        : "<a class=\"button\" href=\"\(path)/send\">\(call(Words.sendABTest))</a>",
+      facts: "<span>\(audience)</span> <span>\(call(ABTestWords.plan(test.design)))</span>",
+      above: "\(results.html(runs))\n\(preview(call, test.design))", below: sample(call, app, push(test)))
   }
 
   /// What each content says in each language.
@@ -144,53 +59,33 @@ struct ABTestPages: Controller {
     <section class="card"><h2>\(call(Words.templatePreview))</h2>
     <table><thead><tr><th>\(call(Words.content))</th><th>\(call(Words.language))</th><th>\(call(Words.title))</th><th>\(call(Words.text))</th></tr></thead>
     <tbody>
-    \(Array(design.contents.enumerated()), { said(call, $0, $1) })
+    \(Array(design.contents.enumerated()), { $1.rows(call, first: "<td>\(ABTestWords.letter($0))</td>") })
     </tbody></table></section>
     """
   }
 
-  private func said(_ call: PageCall, _ place: Int, _ content: PushTemplate) -> HTML {
-    func row(_ language: LanguageTag?, _ texts: PushTexts) -> HTML {
-      """
-      <tr><td>\(ABTestWords.letter(place))</td><td>\(language?.text ?? call(Words.templateDefault))</td>
-      <td>\(texts.title ?? "")</td><td>\(texts.alert ?? "")</td></tr>
-
-      """
-    }
-    return "\(content.said(with: [:]), { row($0.language, $0.texts) })"
-  }
-
   /// The push object that starts a run.
-  private func push(_ test: ABTest) -> [UInt8] {
-    let object: JSONValue = ["platform": "all", "audience": ["abtest": [.string(String(test.id))]]]
-    return JSONWriter.serialize(object)
-  }
-
-  /// A push to the test from an app server.
-  private func sample(_ call: PageCall, _ app: App, _ test: ABTest) -> HTML {
-    let body = String(decoding: push(test), as: UTF8.self)
-    return PushSamples(address: call.origin, key: app.key.text, body: body).details(call)
+  private func push(_ test: ABTest) -> JSONValue {
+    ["platform": "all", "audience": ["abtest": [.string(String(test.id))]]]
   }
 
   // MARK: The form
 
-  private func fields(
-    _ call: PageCall, _ form: ABTestForm, at address: String, _ problem: FieldProblem? = nil
-  ) -> HTML {
-    let content: HTML
+  func form(of test: ABTest, _ app: App) -> ABTestForm {
+    ABTestForm(test, rules: gateway.pushRules(of: app))
+  }
+
+  func content(of form: ABTestForm, _ app: App) throws(FieldProblem) -> ABTestDesign {
+    try form.design(rules: gateway.pushRules(of: app))
+  }
+
+  func fields(_ call: PageCall, _ app: App, _ form: ABTestForm, _ problem: FieldProblem?) -> HTML {
     if let json = form.json {
-      content = Forms.lines(
+      return Forms.lines(
         call(Words.abTestJSON), "abtest", id: "abtest", value: json, isRequired: true,
         hint: call(Words.abTestJSONHint), problem: problem?.text(at: "abtest", call))
-    } else {
-      content = "\(contents(call, form, problem))\(rule(call, form, problem))\(audience(call, form, problem))"
     }
-    return """
-      <form class="card" method="post" action="\(address)">\(Forms.token(call))
-      \(Forms.field(call(Words.abTestName), "name", value: form.name, problem: problem?.text(at: "name", call)))
-      \(content)
-      <p class="send"><button>\(call(Words.save))</button></p></form>
-      """
+    return "\(contents(call, form, problem))\(rule(call, form, problem))\(audience(call, form, problem))"
   }
 
   private func contents(_ call: PageCall, _ form: ABTestForm, _ problem: FieldProblem?) -> HTML {
@@ -207,9 +102,8 @@ struct ABTestPages: Controller {
 
   private func line(_ call: PageCall, _ place: Int, _ line: ABTestForm.Line) -> HTML {
     func field(_ name: String, _ value: String, _ label: Phrase) -> HTML {
-      """
-      <input name="\(name)\(place + 1)" value="\(value)" autocomplete="off" aria-label="\(call(label.with(ABTestWords.letter(place))))">
-      """
+      let label = call(label.with(ABTestWords.letter(place)))
+      return Forms.field(heardAs: label, "\(name)\(place + 1)", value: value)
     }
     return """
       <div class="condition"><span>\(call(ABTestWords.content(place)))</span>
@@ -249,58 +143,13 @@ struct ABTestPages: Controller {
 
   // MARK: What is done
 
-  private func read(_ call: PageCall, _ app: App) throws(FieldProblem) -> (name: String, ABTestDesign) {
-    let form = ABTestForm(call)
-    guard ThingName.isValid(form.name) else {
-      throw FieldProblem(Words.abTestNameWrong.with(String(ThingName.longest)), at: "name")
-    }
-    return (form.name, try form.design(rules: gateway.pushRules(of: app)))
-  }
-
-  private func add(_ call: PageCall) async -> HTTPResponse {
-    guard let app = call.app, let visitor = call.visitor else { return call.missing }
-    do throws(FieldProblem) {
-      let (name, design) = try read(call, app)
-      let result = await awaitCallback { reply in
-        router.abTests.add(
-          name, design, to: app,
-          noting: { call.entry("abtest.create", $0.target, by: visitor, app: app.id) }, reply: reply)
-      }
-      let test = try result.mapError(\.problem).get()
-      return call.redirect(to: "\(base(app))/\(test.id)", notice: .saved)
-    } catch {
-      let form = fields(await call.namingSegments(router), ABTestForm(call), at: base(app), error)
-      return call.show(page(call, app, Words.newABTest, form: form), status: 422)
-    }
-  }
-
-  private func change(_ call: PageCall) async throws(Refused) -> HTTPResponse {
-    let (app, test) = try place(of: call)
-    guard let visitor = call.visitor else { return call.missing }
-    let path = "\(base(app))/\(test.id)"
-    do throws(FieldProblem) {
-      let (name, design) = try read(call, app)
-      let result = await awaitCallback { reply in
-        router.abTests.change(
-          test.id, to: name, design, of: app,
-          noting: { call.entry("abtest.change", $0.target, by: visitor, app: app.id) }, reply: reply)
-      }
-      _ = try result.mapError(\.problem).get()
-      return call.redirect(to: path, notice: .saved)
-    } catch {
-      let form = fields(await call.namingSegments(router), ABTestForm(call), at: path, error)
-      return call.show(page(call, app, Words.editABTest, form: form), status: 422)
-    }
-  }
-
   /// Asks whether to send it, as for every push of a person, and says if it could not go now.
   private func send(_ call: PageCall) async throws(Refused) -> HTTPResponse {
-    let (app, test) = try place(of: call)
+    let (app, test) = try await place(of: call)
     guard let visitor = call.visitor else { return call.missing }
-    let body = push(test)
+    let push = push(test)
     do throws(APIError) {
-      guard let json = try? parseJSON(body) else { throw .internalError }
-      let request = try PushRequest.parse(json, rules: gateway.pushRules(of: app))
+      let request = try PushRequest.parse(push, rules: gateway.pushRules(of: app))
       let checked = await awaitCallback {
         router.acceptance.validate(
           AcceptRequest(request, from: .person(visitor.person.id)), for: app, reply: $0)
@@ -310,38 +159,25 @@ struct ABTestPages: Controller {
         notice = Layout.Notice(text: call(PushWords.phrase(error)), isBad: true)
       }
       let draft = PushPages.PushDraft(
-        body: String(decoding: body, as: UTF8.self), cid: PushPages.newCID(app), draft: nil)
+        body: String(decoding: JSONWriter.serialize(push), as: UTF8.self), cid: PushPages.newCID(app),
+        draft: nil)
       let size = try? await AudienceSize.find(request, in: app, router).get()
       return call.show(
         await pushes.confirmPage(await call.namingSegments(router), draft, request, size, app, notice))
     } catch {
-      return await show(call, app, test, problem: PushWords.phrase(error), status: 422)
+      return try await show(call, app, test, problem: PushWords.phrase(error), status: 422)
     }
   }
 
   private func stop(_ call: PageCall) async throws(Refused) -> HTTPResponse {
-    let (app, test) = try place(of: call)
+    let (app, test) = try await place(of: call)
     guard let visitor = call.visitor else { return call.missing }
     let entry = call.entry("abtest.stop", test.target, by: visitor, app: app.id)
     let result = await awaitCallback { router.abTestRuns.stop(test.id, of: app, noting: entry, reply: $0) }
     switch result {
-    case .success: return call.redirect(to: "\(base(app))/\(test.id)", notice: .abTestStopped)
-    case .failure(.notRunning): return call.redirect(to: "\(base(app))/\(test.id)", notice: .abTestOver)
-    case .failure(let error): return await show(call, app, test, problem: error.phrase, status: 409)
-    }
-  }
-
-  private func delete(_ call: PageCall) async throws(Refused) -> HTTPResponse {
-    let (app, test) = try place(of: call)
-    guard let visitor = call.visitor else { return call.missing }
-    let result = await awaitCallback { reply in
-      router.abTests.delete(
-        test.id, of: app,
-        noting: { call.entry("abtest.delete", $0.target, by: visitor, app: app.id) }, reply: reply)
-    }
-    switch result {
-    case .success: return call.redirect(to: base(app), notice: .abTestDeleted)
-    case .failure(let error): return await show(call, app, test, problem: error.phrase, status: 409)
+    case .success: return call.redirect(to: address(app, test.id), notice: .abTestStopped)
+    case .failure(.notRunning): return call.redirect(to: address(app, test.id), notice: .abTestOver)
+    case .failure(let error): return try await show(call, app, test, problem: error.phrase, status: 409)
     }
   }
 }
@@ -357,14 +193,8 @@ extension ABTestForm.Audience {
   }
 }
 
-extension ABTest {
-  /// As the audit log names it.
-  fileprivate var target: String { "\(id) \(name)" }
-}
-
-extension ABTestFailure {
-  /// In words of the console.
-  fileprivate var phrase: Phrase {
+extension ABTestFailure: WordedFailure {
+  var phrase: Phrase {
     switch self {
     case .unknown: Words.abTestGone
     case .nameTaken: Words.abTestNameTaken
@@ -377,12 +207,8 @@ extension ABTestFailure {
     }
   }
 
-  /// The same at the field that it is about.
-  fileprivate var problem: FieldProblem {
-    if case .noSegment = self {
-      FieldProblem(phrase, at: "segment")
-    } else {
-      FieldProblem(phrase, at: "name")
-    }
+  var problem: FieldProblem {
+    if case .noSegment = self { return FieldProblem(phrase, at: "segment") }
+    return FieldProblem(phrase, at: "name")
   }
 }

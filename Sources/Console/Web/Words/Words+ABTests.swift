@@ -37,8 +37,6 @@ extension Words {
 
   // MARK: The form
 
-  static let abTestName = Phrase("Name", "名称")
-  static let abTestNameWrong = Phrase("Enter a name of at most {} bytes.", "请输入名称，最多 {} 字节。")
   static let abTestTitleOf = Phrase("Title {}", "标题 {}")
   static let abTestTextOf = Phrase("Text {}", "内容 {}")
   static let abTestContentsHint = Phrase(

@@ -19,7 +19,6 @@ extension Words {
   static let segmentDeleted = Phrase("The segment was deleted.", "分群已删除。")
   static let segmentGone = Phrase("The segment no longer exists.", "该分群已不存在。")
   static let segmentNameTaken = Phrase("Another segment has this name.", "名称已被其他分群使用。")
-  static let segmentNameWrong = Phrase("Enter a name of at most {} bytes.", "请输入名称，最多 {} 字节。")
   static let tooManySegments = Phrase(
     "The app has as many segments as it may have. Delete one first.", "分群数量已达上限，请先删除一个。")
   static let segmentInUse = Phrase(

@@ -22,7 +22,6 @@ extension Words {
 
   // MARK: The form
 
-  static let templateNameWrong = Phrase("Enter a name of at most {} bytes.", "请输入名称，最多 {} 字节。")
   static let templateAlertHint = Phrase(
     "{name} stands for a value, {name|text} also has a text for pushes without the value. Write {{ for a brace.",
     "{name} 表示变量，{name|默认值} 可指定未传值时的内容。如需输入大括号，请写 {{。")
