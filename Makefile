@@ -1,6 +1,6 @@
 # `make run` shows the system at work; `make test` proves it. Both install what they need.
 SWIFT ?= swift
-PACKAGES := libsqlite3-dev libpq-dev libssl-dev libroaring-dev libnghttp2-dev libcurl4-openssl-dev libqrencode-dev libnats-dev zlib1g-dev nghttp2-server openssl python3-venv tzdata
+PACKAGES := libsqlite3-dev libpq-dev libssl-dev libroaring-dev libnghttp2-dev libcurl4-openssl-dev libqrencode-dev libnats-dev zlib1g-dev libcmark-gfm-dev libcmark-gfm-extensions-dev nghttp2-server openssl python3-venv tzdata
 JAVA_PACKAGES := openjdk-17-jdk-headless
 TEST_PACKAGES := $(JAVA_PACKAGES) chromium firefox-esr fonts-noto-cjk gnutls-bin junit5 libseccomp2 nats-server postgresql systemd
 # All symbols are bound at the start, and their table is read-only from then on.

@@ -71,6 +71,7 @@ let package = Package(
     library("CQREncode", "libqrencode", "libqrencode-dev"),
     library("CZlib", "zlib", "zlib1g-dev"),
     library("CNATS", "libnats", "libnats-dev"),
+    library("CCommonMark", "libcmark-gfm", "libcmark-gfm-extensions-dev"),
     // What everything is made of.
     module("BorealisBase", in: "Base", ["CLinux"], exclude: ["Apple"]),
     module("BorealisProtocol", in: "DeviceProtocol", ["BorealisBase"]),
@@ -97,7 +98,7 @@ let package = Package(
       "Console",
       [
         "BorealisBase", "BorealisCrypto", "HTTP", "Model", "Storage", "Core", "API", "CQREncode", "CCurl",
-        "CZlib",
+        "CZlib", "CCommonMark",
       ],
       exclude: ["Assets"], plugins: ["EmbedFiles"]),
     // Several nodes.
@@ -129,8 +130,8 @@ let package = Package(
         "Core",
         "Channels", "DeviceGateway", "API", "Console", "Cluster", "BorealisDevice", "CLinux",
       ], swiftSettings: strict),
-    // Migrations, the description of the API and the console's assets become Swift files of the modules that
-    // have them.
+    // Migrations, the description of the API, the documentation and the console's assets become Swift files
+    // of the modules that have them.
     .executableTarget(name: "embed-files", path: "Sources/EmbedFiles/Tool", swiftSettings: strict),
     .plugin(
       name: "EmbedFiles", capability: .buildTool(), dependencies: ["embed-files"],

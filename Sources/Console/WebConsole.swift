@@ -55,7 +55,8 @@ package final class WebConsole: Sendable {
       invitations: Invitations(members: members, mail: mail, time: time, log: log),
       pushes: PushPages(router: router, gateway: gateway, drafts: drafts), signOn: signOn)
     var table = RouteTable<ServedPage>()
-    for served in ConsoleRegistry.controllers.flatMap({ $0.make(services).served }) {
+    for served in ConsoleRegistry.controllers.flatMap({ $0.make(services).served })
+    where server.servesDocs || !served.page.pattern.hasPrefix("/docs") {
       table.add(served.page.method, served.page.pattern, served)
     }
     self.table = table
@@ -76,6 +77,7 @@ package final class WebConsole: Sendable {
   /// Whether a request is for the console.
   package static func serves(_ target: String) -> Bool {
     target == "/" || target == "/console" || target.hasPrefix("/console/") || target.hasPrefix("/console?")
+      || target == "/docs" || target.hasPrefix("/docs/") || target.hasPrefix("/docs?")
       || target.hasPrefix("/web/") || target.hasPrefix("/sdk/web/") || target == "/favicon.ico"
   }
 
@@ -156,6 +158,7 @@ package final class WebConsole: Sendable {
     let peer = gateway.caller(of: request, peer: peer)
     var call = PageCall(request: request, at: time.now(), target: target, peer: peer, isSecure: isSecure)
     call.zone = router.zone
+    if case .found = table.match("GET", ["docs"]) { call.hasDocs = true }
     if whole == nil { return .answered(call.show(Failures.badAddress(call), status: 400)) }
     switch table.match(request.method, target.path) {
     case .notFound: return .nowhere(call)

@@ -15,7 +15,7 @@ enum Safety {
       "\(what)")
     let caching = response.headers["cache-control"] ?? ""
     let isKept = caching.hasPrefix("public, max-age=") || caching == "no-cache"
-    let isFile = what.contains(/\/console\/assets\/|\/web\/|\/favicon\.ico/)
+    let isFile = what.contains(/\/console\/assets\/|\/web\/|\/favicon\.ico| \/docs/)
     #expect(caching == "no-store" || (isKept && isFile), "\(what): \(caching)")
     guard response.headers["content-type"]?.hasPrefix("text/html") == true else { return }
     for tag in tags(of: response.body) { #expect(!isInline(tag), "\(what): <\(tag)>") }

@@ -16,9 +16,10 @@ import tempfile
 from channel_simulator import Simulator
 from console_abtests import use_an_ab_test
 from console_brakes import use_the_brakes
+from console_docs import read_the_docs
 from console_frame import use_the_frame
 from console_limits import fill_an_alias, visit_as_viewer
-from console_returning import go_back, lose_the_session, recover, send_too_much
+from console_returning import go_back, lose_the_session, read_over_a_slow_network, recover, send_too_much
 from console_segments import use_a_segment
 from console_sending import fill_in_a_push, plan_a_push, plan_in_own_time, take_back
 from console_settings import configure, configure_in_chinese
@@ -334,7 +335,11 @@ async def scenario(server: Server, folder: pathlib.Path, account: pathlib.Path, 
         phone = await Phone("zoe's phone", server.plain, key, folder / "phone.json").start()
         await push(walk, phone)
         await use_the_frame(walk, f"http://{server.http}", key)
+        before = walk.page
+        await read_the_docs(walk, f"http://{server.http}")
+        walk.page = before
         await look_back(walk, phone)
+        await read_over_a_slow_network(walk, f"http://{server.http}", key)
         await study_results(walk, phone)
         await ask_why(walk, phone, f"http://{server.http}", key)
         await phone.device.set_tags(["news"])

@@ -53,7 +53,13 @@ public struct SettingDefinition: Sendable {
   }
 
   /// The environment variables: a secret may also be in a file that a second one names.
-  public var variables: [String] { kind == .secret ? [variable, variable + "_FILE"] : [variable] }
+  public var variables: [String] { forms.map(\.variable) }
+
+  /// The setting, and for a secret also the one that names its file.
+  public var forms: [SettingDefinition] {
+    guard kind == .secret else { return [self] }
+    return [self, SettingDefinition(name: name + "-file", valueName: "PATH", help: help, kind: .text)]
+  }
 }
 
 /// A host and a port as in `127.0.0.1:8080`, `localhost:0` or `[::1]:0`.

@@ -41,15 +41,10 @@ public struct Settings: Sendable {
     let origin: String
   }
 
-  /// Adds `name-file` for each secret.
+  /// With `name-file` for each secret.
   private static func table(_ definitions: [SettingDefinition]) -> [String: SettingDefinition] {
     var table: [String: SettingDefinition] = [:]
-    for definition in definitions {
-      table[definition.name] = definition
-      guard definition.kind == .secret else { continue }
-      let name = definition.name + "-file"
-      table[name] = SettingDefinition(name: name, valueName: "PATH", help: definition.help, kind: .text)
-    }
+    for form in definitions.flatMap(\.forms) { table[form.name] = form }
     return table
   }
 

@@ -17,10 +17,23 @@ enum Assets {
       self.body = body
       version = String(Hex.encode(SHA256.digest(body)).prefix(12))
     }
+
+    /// An answer that browsers keep and ask about each time: without the content if they have it already.
+    func revalidated(_ call: PageCall) -> HTTPResponse {
+      let tag = "\"\(version)\""
+      let known = call.request.headers["if-none-match"]?.split(separator: ",") ?? []
+      // A proxy that compresses makes a tag a weak one, which is as good here (RFC 9110 section 13.1.2).
+      let isKnown = known.contains { $0.trimmingPrefix(" ").trimmingPrefix("W/") == tag }
+      return HTTPResponse(
+        status: isKnown ? 304 : 200,
+        headers: ["Content-Type": type, "Cache-Control": "no-cache", "ETag": tag],
+        body: isKnown ? [] : body)
+    }
   }
 
   private static let all: [String: Asset] = [
     "console.css": Asset("text/css; charset=utf-8", embeddedFiles["console.css"] ?? ""),
+    "docs.css": Asset("text/css; charset=utf-8", embeddedFiles["docs.css"] ?? ""),
     "console.js": script(embeddedFiles["console.js"]), "virtual.js": script(embeddedFiles["virtual.js"]),
     "borealis.js": pageScript,
     "icon.svg": Asset("image/svg+xml", embeddedFiles["icon.svg"] ?? ""),
@@ -109,12 +122,7 @@ enum Assets {
   /// Pages name no version, so browsers ask each time.
   private static func serve(_ files: [String: Asset], _ call: PageCall) -> HTTPResponse {
     guard let asset = files[call.capture("name") ?? ""] else { return call.missing }
-    let tag = "\"\(asset.version)\""
-    let isKnown = call.request.headers["if-none-match"] == tag
-    var response = HTTPResponse(
-      status: isKnown ? 304 : 200,
-      headers: ["Content-Type": asset.type, "Cache-Control": "no-cache", "ETag": tag],
-      body: isKnown ? [] : asset.body)
+    var response = asset.revalidated(call)
     // Its scope is an app's pages, not the folder of the script.
     response.headers.append("Service-Worker-Allowed", "/")
     response.isStatic = true

@@ -9,6 +9,8 @@ package struct ConsoleServer: Sendable {
   let connections: @Sendable () -> Int
   /// The nodes of its cluster.
   let nodes: ConsoleNodes
+  /// Whether it shows the documentation.
+  package var servesDocs = true
 
   package init(
     version: String, startedAt: Timestamp, connections: @escaping @Sendable () -> Int,

@@ -11,6 +11,8 @@ struct Layout: Sendable {
   var notice: Notice?
   /// Scripts of this page alone, by the names of their files, in order.
   var scripts: [String] = []
+  /// What surrounds a page of the documentation; nil for pages of the console.
+  var docs: DocsFrame?
   let content: HTML
 
   struct Notice: Sendable {
@@ -19,12 +21,14 @@ struct Layout: Sendable {
   }
 
   init(
-    _ title: String, tab: Tab? = nil, notice: Notice? = nil, scripts: [String] = [], _ content: HTML
+    _ title: String, tab: Tab? = nil, notice: Notice? = nil, scripts: [String] = [], docs: DocsFrame? = nil,
+    _ content: HTML
   ) {
     self.title = title
     self.tab = tab
     self.notice = notice
     self.scripts = scripts
+    self.docs = docs
     self.content = content
   }
 
@@ -45,6 +49,7 @@ struct Layout: Sendable {
     <meta name="theme-color" content="#fff" media="(prefers-color-scheme: light)">
     <meta name="theme-color" content="#131d30" media="(prefers-color-scheme: dark)">
     <link rel="stylesheet" href="\(Assets.path("console.css"))">
+    \(docs, { _ in "<link rel=\"stylesheet\" href=\"\(Assets.path("docs.css"))\">" })
     <script src="\(Assets.path("console.js"))" defer></script>
     \(scripts, { "<script src=\"\(Assets.path($0))\" defer></script>" })
     </head>
@@ -142,6 +147,14 @@ enum Forms {
         inputMode, { " inputmode=\"\($0)\"" })\(required)\(range)\(marks(of: id, hint, problem))\(focus)>
       \(notes(of: id, hint, problem))
       """
+  }
+
+  /// A field within a line of fields, where its label is only heard.
+  static func field(heardAs label: String, _ name: String, value: String, isWrong: Bool = false) -> HTML {
+    """
+    <input name="\(name)" value="\(value)" autocomplete="off" aria-label="\(label)"\(
+      if: isWrong, " aria-invalid=\"true\" autofocus")>
+    """
   }
 
   /// The attributes that tie a field to the notes under it. The one with a problem has the focus.

@@ -23,6 +23,8 @@ struct PageCall: Sendable {
   let target: HTTPTarget
   /// The time zone of the pages.
   var zone: any Zone = FixedZone(secondsEast: 0)
+  /// Whether this server shows the documentation.
+  var hasDocs = false
   /// Where it comes from, if that is known.
   let address: IPAddress?
   /// The same as text, for notes.

@@ -17,6 +17,15 @@ extension PageCall {
     return "<p class=\"row\">\(first)\(next)</p>"
   }
 
+  /// A link to a page of the documentation, by its address behind `/docs`; nothing if the server does not
+  /// show it.
+  func docsLink(_ title: Phrase, _ page: String, anchor: String? = nil) -> HTML {
+    guard hasDocs else { return .none }
+    let path = page.isEmpty ? "/docs" : "/docs/\(page)"
+    let address = DocsLinks(language: language).address(path, anchor: anchor)
+    return "<a href=\"\(address)\">\(self(title))</a>"
+  }
+
   /// What copies a text; the script shows it.
   func copyButton(_ text: String) -> HTML {
     """

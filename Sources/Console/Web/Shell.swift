@@ -54,6 +54,7 @@ extension Layout {
 
   /// The whole of a page's body but for the link that skips to the content.
   func body(_ call: PageCall, _ main: HTML) -> HTML {
+    if let docs { return docs.body(call, main) }
     guard let visitor = call.visitor else {
       return "<header class=\"bar\">\(Self.brand)</header>\n\(main)"
     }
@@ -137,6 +138,7 @@ extension Layout {
       <nav class="sheet" aria-label="\(call(Words.yourAccount))">
       <p><strong>\(name)</strong><span class="quiet">\(visitor.person.email)</span></p>
       <a href="/console/me">\(call(Words.yourAccount))</a>
+      \(call.docsLink(Words.docs, ""))
       <form method="post" action="/console/me/language">\(Forms.token(call))
       <input type="hidden" name="back" value="\(place)">
       <button name="language" value="\(other.rawValue)" lang="\(other.tag)">\(other.name)</button></form>

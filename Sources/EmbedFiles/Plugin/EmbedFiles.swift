@@ -26,6 +26,7 @@ import PackagePlugin
         try embed(files, as: "files", in: "EmbeddedFiles.swift", context),
         try embed(
           web + [package.appending(path: "LICENSE")], as: "web-files", in: "EmbeddedWebFiles.swift", context),
+        try embed(docs(of: package), as: "docs", below: package, in: "EmbeddedDocs.swift", context),
       ]
     default:
       Diagnostics.error("EmbedFiles has nothing for \(target.name)")
@@ -37,6 +38,21 @@ import PackagePlugin
     try files(in: folder).filter { $0.pathExtension == "sql" }
   }
 
+  /// The pages of the documentation with their pictures and data; API has the description of the API.
+  private func docs(of package: URL) throws -> [URL] {
+    let folder = package.appending(path: "Docs")
+    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
+    guard names.contains("README.md") else {
+      Diagnostics.error("Docs has no README.md: the folder of the documentation is not complete")
+      return []
+    }
+    let kinds: Set = ["md", "png", "txt", "json"]
+    let pages = names.map { folder.appending(path: $0) }.filter {
+      kinds.contains($0.pathExtension) && $0.lastPathComponent != "openapi.json"
+    }
+    return ["README.md", "CHANGELOG.md"].map { package.appending(path: $0) } + pages
+  }
+
   private func files(in folder: URL) throws -> [URL] {
     try FileManager.default.contentsOfDirectory(
       at: folder, includingPropertiesForKeys: nil, options: .skipsHiddenFiles
@@ -44,11 +60,12 @@ import PackagePlugin
   }
 
   private func embed(
-    _ files: [URL], as kind: String, in name: String, _ context: PluginContext
+    _ files: [URL], as kind: String, below root: URL? = nil, in name: String, _ context: PluginContext
   ) throws -> Command {
     let output = context.pluginWorkDirectoryURL.appending(path: name)
     return .buildCommand(
       displayName: "Embedding \(kind)", executable: try context.tool(named: "embed-files").url,
-      arguments: [kind, output.path] + files.map(\.path), inputFiles: files, outputFiles: [output])
+      arguments: [kind, output.path] + (root.map { [$0.path] } ?? []) + files.map(\.path), inputFiles: files,
+      outputFiles: [output])
   }
 }

@@ -3,6 +3,8 @@
 //        embed-files document OUTPUT FILE — writes the file as a string in Swift.
 //        embed-files files OUTPUT FILE... — writes the files as a dictionary of strings in Swift, by name.
 //        embed-files web-files OUTPUT FILE... — the same for the library for browsers.
+//        embed-files docs OUTPUT ROOT FILE... — the same for the documentation, by paths below
+//          the folder ROOT; pictures are in Base64.
 // Migrations are named `0001_initial.sql`: four digits without gaps, then lower-case letters, digits and `_`.
 import Glibc
 
@@ -42,6 +44,23 @@ func migration(_ path: String, version: Int) -> String {
   return "  Migration(version: \(version), name: \"\(name)\", sql: \(literal(path))),\n"
 }
 
+/// The file's bytes in Base64 (RFC 4648) as a string literal.
+func picture(_ path: String) -> String {
+  let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  let bytes = contents(path)
+  var text: [UInt8] = []
+  text.reserveCapacity(bytes.count * 4 / 3 + 4)
+  for start in stride(from: 0, to: bytes.count, by: 3) {
+    let group = bytes[start..<min(start + 3, bytes.count)]
+    let number = group.reduce(0) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+    for place in 0..<4 {
+      text.append(
+        place > group.count ? UInt8(ascii: "=") : digits[Int(number >> UInt32(18 - 6 * place) & 63)])
+    }
+  }
+  return "\"\(String(decoding: text, as: UTF8.self))\""
+}
+
 let arguments = CommandLine.arguments
 guard arguments.count > 3 else { fail("usage: embed-files migrations|document OUTPUT FILE...") }
 let files = arguments[3...]
@@ -61,6 +80,14 @@ case "files", "web-files":
   }
   let dictionary = arguments[1] == "files" ? "embeddedFiles" : "embeddedWebFiles"
   source = "let \(dictionary): [String: String] = [\n\(entries.joined())]\n"
+case "docs":
+  let root = files[3]
+  let entries = files.dropFirst().map { path in
+    guard path.hasPrefix(root) else { fail("\(path) is not below \(root)") }
+    let name = path.dropFirst(root.count).drop { $0 == "/" }
+    return "  \"\(name)\": \(path.hasSuffix(".png") ? picture(path) : literal(path)),\n"
+  }
+  source = "let embeddedDocs: [String: String] = [\n\(entries.joined())]\n"
 default: fail("unknown kind \"\(arguments[1])\"")
 }
 guard let file = fopen(arguments[2], "wb"), fputs(source, file) >= 0, fclose(file) == 0 else {

@@ -164,6 +164,10 @@ extension ServeSettings {
         "Which calls of the HTTP APIs are kept in the database for seven days: all, refused or off.",
       default: "all", kind: .choice(["all", "refused", "off"])),
     SettingDefinition(
+      name: "docs", valueName: "WHEN",
+      help: "Whether the server shows its documentation to everybody under /docs: on or off.",
+      default: "on", kind: .choice(["on", "off"])),
+    SettingDefinition(
       name: "keep-newcomers", valueName: "TIME",
       help:
         "After which time a registration without a push token is deleted that no device used after its first hour; 0s for never.",

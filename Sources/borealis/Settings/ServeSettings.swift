@@ -40,6 +40,8 @@ struct ServeSettings {
   let deviceOrigins: OriginRule
   /// Which calls of the HTTP APIs are kept in the database.
   let requestLog: RequestLog.Extent
+  /// Whether the documentation is shown under `/docs`.
+  let servesDocs: Bool
   /// Seconds for which pushes that are over are kept.
   let retention: Int64
   /// Seconds after which registrations are deleted that nobody used after the first hour, and those that
@@ -66,10 +68,19 @@ struct ServeSettings {
   /// Nil for a server that is alone.
   let cluster: ClusterSettings?
 
+  /// The addresses to listen on, by the names of their settings.
+  var addresses: [(name: String, address: HostPort)] {
+    let all: [(String, HostPort?)] = [
+      ("http", http), ("http-tls", httpTLS), ("device", device), ("device-plain", devicePlain),
+      ("node", cluster?.address),
+    ]
+    return all.compactMap { name, address in address.map { (name, $0) } }
+  }
+
   var usesTLS: Bool { device != nil || httpTLS != nil }
 
   /// The same with the addresses for devices that were bound: a port of 0 lets the system choose.
-  func listening(on bound: [(name: String, address: String)]) -> ServeSettings {
+  func listening(on bound: [Listeners]) -> ServeSettings {
     func address(_ name: String) -> HostPort? {
       bound.first { $0.name == name }.flatMap { HostPort($0.address) }
     }
@@ -121,6 +132,7 @@ struct ServeSettings {
     schedules = settings.number("schedules") ?? 0
     scheduleGrace = Int64(try Self.milliseconds(settings, "schedule-grace", 60_000...86_400_000) / 1000)
     requestLog = settings.text("request-log").flatMap { RequestLog.Extent(rawValue: $0) } ?? .all
+    servesDocs = settings.text("docs") != "off"
     newcomerSeconds = try Self.deletion(settings, "keep-newcomers")
     inactiveSeconds = try Self.deletion(settings, "keep-inactive")
     retention = Int64(try Self.milliseconds(settings, "keep-pushes", 86_400_000...Int.max) / 1000)

@@ -128,6 +128,7 @@ struct LoginPages: Controller {
       </form>
       \(signOn, { signOnButton(call, $0.options) })
       \(if: mail.isSetUp, "<p><a href=\"/console/reset\">\(call(Words.forgot))</a></p>")
+      \(if: call.hasDocs, "<p>\(call.docsLink(Words.docs, ""))</p>")
       \(languageLinks(call))
       </section>
       """)
