@@ -7,6 +7,7 @@ enum Program {
   static var commands: [any Command.Type] {
     [
       ServeCommand.self,
+      UpgradeCommand.self,
       InitCommand.self,
       PushCommand.self,
       DeviceCommand.self,
@@ -62,6 +63,8 @@ enum Program {
       CopyCommand.self,
       CheckCommand.self,
       HealthCommand.self,
+      CompletionCommand.self,
+      ManCommand.self,
       VersionCommand.self,
     ]
   }
@@ -79,7 +82,7 @@ enum Program {
         throw .usage("the running server, version \(version), does not know \"borealis \(request.command)\"")
       }
       let input = try Input(command, request, in: served)
-      defer { served.learnChanges() }
+      defer { if command.changesDatabase { served.learnChanges() } }
       try command.run(input)
       return 0
     }

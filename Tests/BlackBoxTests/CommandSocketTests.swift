@@ -26,8 +26,7 @@ import Testing
   }
 
   private func connect() throws -> TestSocket {
-    let descriptor = Glibc.socket(
-      AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let descriptor = Glibc.socket(AF_UNIX, SocketKind.nonBlockingStream, 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(socket.utf8)) }

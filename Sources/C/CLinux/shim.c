@@ -21,6 +21,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -286,6 +287,52 @@ ssize_t cl_peek(int fd, void *buffer, size_t count) {
 
 ssize_t cl_send(int fd, const void *buffer, size_t count) {
   return result_size(send(fd, buffer, count, MSG_NOSIGNAL));
+}
+
+ssize_t cl_send_descriptors(int fd, const void *buffer, size_t count, const int *descriptors, int descriptor_count) {
+  if (descriptor_count < 0 || descriptor_count > CL_MOST_DESCRIPTORS) return -EINVAL;
+  union {
+    char bytes[CMSG_SPACE(CL_MOST_DESCRIPTORS * sizeof(int))];
+    struct cmsghdr alignment;
+  } control;
+  struct iovec part = {.iov_base = (void *)buffer, .iov_len = count};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  if (descriptor_count > 0) {
+    size_t size = (size_t)descriptor_count * sizeof(int);
+    memset(&control, 0, sizeof control);
+    message.msg_control = control.bytes;
+    message.msg_controllen = CMSG_SPACE(size);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(size);
+    memcpy(CMSG_DATA(header), descriptors, size);
+  }
+  return result_size(sendmsg(fd, &message, MSG_NOSIGNAL));
+}
+
+ssize_t cl_receive_descriptors(int fd, void *buffer, size_t count, int *descriptors, int *descriptor_count) {
+  union {
+    char bytes[CMSG_SPACE(CL_MOST_DESCRIPTORS * sizeof(int))];
+    struct cmsghdr alignment;
+  } control;
+  struct iovec part = {.iov_base = buffer, .iov_len = count};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  *descriptor_count = 0;
+  ssize_t received = result_size(recvmsg(fd, &message, MSG_CMSG_CLOEXEC));
+  if (received < 0) return received;
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    int found = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    for (int i = 0; i < found && *descriptor_count < CL_MOST_DESCRIPTORS; i++) {
+      memcpy(&descriptors[*descriptor_count], CMSG_DATA(header) + (size_t)i * sizeof(int), sizeof(int));
+      *descriptor_count += 1;
+    }
+  }
+  // Some were lost, as where no more may be open.
+  if (message.msg_flags & MSG_CTRUNC) return -EMFILE;
+  return received;
 }
 
 int cl_close(int fd) { return result(close(fd)); }

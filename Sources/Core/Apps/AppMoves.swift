@@ -24,10 +24,11 @@ struct AppMoves {
   /// one has no fence or the database does not take it. Blocks.
   func handOver(_ key: AppKey, to next: (node: Int64, home: Int64), keepingSessions: Bool) -> Int64? {
     guard let own = scope.assigned, let app = apps.find(key), own.contains(app.id) else { return nil }
-    // First of all: from now on nobody brings it back into memory.
+    // Before the app leaves: what is imported from then on is passed over, and learned again if it stays.
+    let known = imports.last
+    // From now on nobody brings it back into memory.
     own.remove(app.id)
     guard apps.take(key) != nil else { return nil }
-    let known = imports.last
     if !keepingSessions { gateways.disconnectAll(app, .loginAgain) }
     for plugged in channels.services { plugged.channel.release(app) }
     storeAll(of: app)

@@ -90,9 +90,16 @@ package final class Deliveries: Sendable {
   /// For how many seconds the oldest acknowledgement has not been stored; 0 if all are.
   package var unstoredSeconds: Double { Double(writeBehind.age) / 1e9 }
 
-  /// Takes a device's word that it showed pushes, or that its user tapped them. IDs of pushes that were not
-  /// for it are passed over, and so are receipts that come later than `RouterOptions.receiptLifetime` after
-  /// their push.
+  /// Takes a device's word that it showed pushes, also in the app's own pages, or that its user tapped them.
+  /// IDs of pushes that were not for it are passed over, and so are receipts that come later than
+  /// `RouterOptions.receiptLifetime` after their push.
+  package func note(
+    _ receipts: [(id: MessageID, kind: PushReceipt)], by number: RegistrationNumber, in app: App
+  ) {
+    note(receipts, by: number, in: app, at: time.now())
+  }
+
+  /// The same of notifications alone.
   package func note(
     _ receipts: [(id: MessageID, isTap: Bool)], by number: RegistrationNumber, in app: App
   ) {

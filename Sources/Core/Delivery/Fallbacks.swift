@@ -261,7 +261,7 @@ final class Fallbacks: Sendable {
         gateways.send(live, of: app, to: app.directory.reachable(numbers))
       }
     }
-    for channel in handover.channels { channels.serviceChannel(channel)?.takeOver(id, of: app) }
+    for channel in handover.channels { terms.channels.serviceChannel(channel)?.takeOver(id, of: app) }
   }
 
   /// Devices for which the directory's lock is held once.

@@ -40,7 +40,7 @@ package final class LocalHome: AppHome {
     case .flushSoon: router.deliveries.flushSoon()
     case .receipts(let session, let receipts):
       guard let app = router.apps.loaded(session.app) else { return }
-      router.deliveries.note(receipts.map { ($0.id, $0.isTap) }, by: session.number, in: app)
+      router.deliveries.note(receipts.map { ($0.id, $0.kind) }, by: session.number, in: app)
     case .operation(let session, let sequence, let operation, let askedAt):
       guard !isOver(askedAt, after: RequestAge.request) else {
         return answers.append(.result(session.location, sequence: sequence, .failed(.unavailable)))
@@ -103,9 +103,17 @@ package final class LocalHome: AppHome {
       outcome = logIn(login, in: app, now: now) { _, _ in false }
     }
     if case .overtaken = outcome { return .refused(.overtaken) }
+    // It is known in a moment whether there is still a registration.
+    if case .beingDeleted = outcome { return .refused(.unavailable) }
     // Unknown IDs and wrong secrets get the same answer, so that registration IDs cannot be probed.
     guard case .accepted(let number, let replaced, let replacedSince, let newest) = outcome else {
       return refused(.notRegistered)
+    }
+    // Whoever turned the app off meanwhile may have looked for its devices before this one was there.
+    guard !app.isDisabled else {
+      if let replaced { router.gateways.disconnect(replaced, .appDisabled) }
+      app.directory.disconnect(number, from: login.location, at: now)
+      return .refused(.appDisabled)
     }
     recent.withLock {
       $0.note(
@@ -164,6 +172,25 @@ package final class LocalHome: AppHome {
       app.directory.location(of: session.number) == session.location
     else { return nil }
     return loggedIn(session.number, in: app, newest: app.directory.newest)
+  }
+
+  /// Makes sessions known that were let in before this home had the apps: by a process that has passed their
+  /// connections on, or by an earlier home in this one. Returns those of unknown registrations.
+  package func resume(_ sessions: [ResumedSession]) -> [Location] {
+    var unknown: [Location] = []
+    let now = seconds
+    for (id, sessions) in Dictionary(grouping: sessions, by: \.bound.app) {
+      let app = router.apps.loaded(id).flatMap { $0.isDisabled ? nil : $0 }
+      var known: [BoundSession] = []
+      for session in sessions {
+        let bound = session.bound
+        let isKnown = app?.directory.resume(
+          bound.number, at: bound.location, isForeground: session.isForeground, since: now)
+        if isKnown == true { known.append(bound) } else { unknown.append(bound.location) }
+      }
+      if let app { router.deliverReleased(to: known, of: app) }
+    }
+    return unknown
   }
 
   /// A refusal for good only by a home that is known to lead.

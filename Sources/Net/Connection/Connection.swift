@@ -1,3 +1,4 @@
+import BorealisBase
 import CLinux
 
 /// One end of a stream: a non-blocking socket, TLS on it or none, what waits to be sent, and what the loop is
@@ -101,6 +102,41 @@ package struct Connection {
     if let context { tls = try TLSSession(context: context, fd: descriptor) }
     self.descriptor = descriptor
     stage = tls == nil ? .open : .handshaking
+  }
+
+  /// Goes on with a connection of another process, whose socket this one has by now: reads what `write`
+  /// wrote. `context` is for TLS, if it speaks that. Nil if the bytes are something else; the socket stays
+  /// the caller's.
+  package init?(passed descriptor: Int32, tls context: TLSContext?, from reader: inout ByteReader) {
+    guard let isSecure = reader.read(UInt8.self), isSecure <= 1 else { return nil }
+    if isSecure == 1 {
+      guard let context, let session = TLSSession(context: context, fd: descriptor, from: &reader) else {
+        return nil
+      }
+      tls = session
+    }
+    guard let queue = OutboundQueue(from: &reader), tls?.protectedContent ?? 0 <= queue.byteCount else {
+      return nil
+    }
+    self.queue = queue
+    self.descriptor = descriptor
+    // The rest of a record has to leave before anything else, also of a queue that is given up.
+    if tls?.protectedContent ?? 0 > 0 { writeNeeds = Bits(.writable) }
+    hasUnread = tls.map { $0.pending > 0 } ?? false
+    stage = .open
+  }
+
+  /// Whether another process can go on with it: it is open, and OpenSSL does not have its keys.
+  package var isPassable: Bool { stage == .open && !isPaused && !hasEnded && tls?.isPassable ?? true }
+
+  /// Writes what another process needs besides the socket. False, and nothing is written, if none can go on
+  /// with it. What follows is not to be sent here, unless the reader is known to send nothing.
+  package func write(to writer: inout ByteWriter) -> Bool {
+    guard isPassable else { return false }
+    writer.write(UInt8(tls == nil ? 0 : 1))
+    _ = tls?.write(to: &writer)
+    queue.write(to: &writer)
+    return true
   }
 
   /// Takes over a socket whose connect has begun.

@@ -1,3 +1,5 @@
+import BorealisBase
+
 /// Encoded bytes that many connections may have queued at once: encoded once, shared, never changed.
 package final class SharedFrame: Sendable {
   /// The bytes of one or more whole frames.
@@ -179,5 +181,43 @@ package struct OutboundQueue: Sendable {
     }
     chunks[first].bytes.removeFirst(offset)
     offset = 0
+  }
+}
+
+/// For another process, which goes on with the connection.
+extension OutboundQueue {
+  /// Chunks, and bytes in them, that are read at most.
+  private static let (mostChunks, mostBytes) = (1 << 16, 32 << 20)
+
+  /// Writes what waits, piece by piece, so that the reader sends, and truncates, as this queue would.
+  func write(to writer: inout ByteWriter) {
+    let waiting = isEmpty ? [] : chunks[Int(head)...]
+    writer.write(UInt8(hasSentHeader ? 1 : 0))
+    writer.write(UInt32(isEmpty ? 0 : offset))
+    writer.write(UInt32(waiting.count))
+    for chunk in waiting {
+      writer.write(UInt8(chunk.kind == .header ? 1 : 0))
+      writer.write(UInt32(chunk.bytes.count))
+      writer.write(bytes: chunk.bytes)
+    }
+  }
+
+  /// Reads what `write` wrote; nil if it is something else.
+  init?(from reader: inout ByteReader) {
+    guard let header = reader.read(UInt8.self), header <= 1, let sent = reader.read(UInt32.self),
+      let count = reader.read(UInt32.self), Int(count) <= Self.mostChunks
+    else { return nil }
+    for _ in 0..<count {
+      guard let kind = reader.read(UInt8.self), kind <= 1, let size = reader.read(UInt32.self),
+        byteCount + Int(size) <= Self.mostBytes, let bytes = reader.read(count: Int(size))
+      else { return nil }
+      chunks.append(Chunk(bytes: bytes, kind: kind == 1 ? .header : .whole))
+      byteCount += bytes.count
+    }
+    // Of the first piece something is left, or it would not be here.
+    guard sent == 0 || Int(sent) < chunks.first?.bytes.count ?? 0 else { return nil }
+    guard byteCount > 0 || chunks.isEmpty else { return nil }
+    (hasSentHeader, offset) = (header == 1, Int(sent))
+    byteCount -= offset
   }
 }

@@ -1,3 +1,4 @@
+import BorealisBase
 import COpenSSL
 import Glibc
 
@@ -78,6 +79,30 @@ package final class TLSSession {
     }
     if let session { Self.offer(session, on: handle) }
   }
+
+  /// Goes on with a session that another process wrote; nil if it is something else, or without memory.
+  init?(context: TLSContext, fd: Int32, from reader: inout ByteReader) {
+    guard let records = RecordTransport(from: &reader) else { return nil }
+    self.context = context
+    descriptor = fd
+    engine = .records(records)
+  }
+
+  /// Whether another process can go on with the session.
+  var isPassable: Bool {
+    if case .records(let records) = engine { !broken && records.isPassable } else { false }
+  }
+
+  /// Writes what another process needs to go on with the session: see `RecordKeys.write`. False, and nothing
+  /// is written, if none can.
+  func write(to writer: inout ByteWriter) -> Bool {
+    guard isPassable, case .records(let records) = engine else { return false }
+    records.write(to: &writer)
+    return true
+  }
+
+  /// Bytes of content, at the front of what waits to be sent, that are protected already.
+  var protectedContent: Int { if case .records(let records) = engine { records.protectedContent } else { 0 } }
 
   deinit { if case .library(let handle) = engine { SSL_free(handle) } }
 

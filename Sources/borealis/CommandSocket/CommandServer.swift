@@ -10,6 +10,8 @@ struct ServedStore: Sendable {
   let keys: SecretKeyFile
   /// Has the server apply what the command has changed; returns when it has.
   let learnChanges: @Sendable () -> Void
+  /// Has another process take the server's place. Returns what `borealis upgrade` prints.
+  let upgrade: @Sendable (UpgradeWish) throws(Failure) -> JSONValue
 }
 
 /// Takes commands of other processes over the socket in the data folder and carries them out in this one. A
@@ -25,55 +27,115 @@ final class CommandServer: Sendable {
 
   private struct State: Sendable {
     var isClosing = false
+    /// Commands wait in the socket.
+    var isHeld = false
+    var served: ServedStore?
     var connections: [UInt64: CommandConnection] = [:]
     var number: UInt64 = 0
   }
 
   private let folder: DataFolder
   private let log: Log
-  private let descriptor: Int32
+  /// Where commands come in. Another process may share it: nothing but a close may be done to it.
+  let descriptor: Int32
+  /// Wakes the thread that takes commands.
+  private let wake: Int32
   private let state = Mutex(State())
   private let ended = Semaphore()
 
-  /// Listens; commands wait until `start`. Only for the process that has locked the folder.
-  init(_ folder: DataFolder, log: Log) throws(Failure) {
+  /// Listens, unless another process has done so on a socket that it has passed on; commands wait until
+  /// `start`. Only for the process that has locked the folder.
+  init(_ folder: DataFolder, listening descriptor: Int32? = nil, log: Log) throws(Failure) {
     (self.folder, self.log) = (folder, log)
-    descriptor = try CommandAddress(in: folder).listen()
+    wake = cl_eventfd()
+    guard wake >= 0 else { throw .failed(SystemCalls.reason(-wake)) }
+    do throws(Failure) {
+      self.descriptor = if let descriptor { descriptor } else { try CommandAddress(in: folder).listen() }
+    } catch {
+      Glibc.close(wake)
+      throw error
+    }
+    _ = fcntl(self.descriptor, F_SETFL, fcntl(self.descriptor, F_GETFL) | O_NONBLOCK)
   }
 
-  deinit { Glibc.close(descriptor) }
+  deinit {
+    Glibc.close(descriptor)
+    Glibc.close(wake)
+  }
 
   /// Carries out commands from now on.
   func start(_ served: ServedStore) throws(Failure) {
+    state.withLock { $0.served = served }
     do throws(SystemThread.Failure) {
       try SystemThread.start("commands") { [self] in
-        while !state.withLock(\.isClosing) { accept(served) }
+        while !state.withLock(\.isClosing) { accept() }
       }
     } catch {
       throw .failed("cannot start a thread: \(SystemCalls.reason(error.number))")
     }
   }
 
-  private func accept(_ served: ServedStore) {
-    let accepted = Glibc.accept(descriptor, nil, nil)
+  /// Lets commands wait from now on: the one that asks for this has to be the only one.
+  func hold() throws(Failure) {
+    let isAlone = state.withLock { state in
+      guard state.connections.count <= 1 else { return false }
+      state.isHeld = true
+      return true
+    }
+    guard isAlone else { throw .failed("another command is being carried out: try again when it has ended") }
+  }
+
+  /// Carries out commands again, on what the server has by now.
+  func goOn(_ served: ServedStore) {
+    state.withLock { ($0.served, $0.isHeld) = (served, false) }
+    _ = cl_eventfd_signal(wake)
+  }
+
+  /// Waits until a command has come, or until there is something else to look at.
+  private func isCommandThere() -> Bool {
+    BlockingCall.assertAllowed()
+    let isHeld = state.withLock { $0.isHeld || $0.isClosing }
+    var looks = [
+      pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: isHeld ? -1 : descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    guard poll(&looks, 2, -1) > 0 else { return false }
+    if looks[0].revents != 0 {
+      var count: UInt64 = 0
+      _ = read(wake, &count, MemoryLayout<UInt64>.size)
+    }
+    return looks[1].revents != 0 && state.withLock { !$0.isHeld && !$0.isClosing }
+  }
+
+  private func accept() {
+    guard isCommandThere() else { return }
+    // Closed at once in a process that is started at this moment: whoever has sent the command waits for its
+    // end.
+    let accepted = cl_accept(descriptor)
     guard accepted >= 0 else {
       // No descriptors or no memory are left: for a moment, it may be hoped.
-      BlockingCall.assertAllowed()
-      if !state.withLock(\.isClosing) { usleep(10_000) }
+      if accepted != -EAGAIN { usleep(10_000) }
       return
     }
-    _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(accepted, F_SETFL, fcntl(accepted, F_GETFL) & ~O_NONBLOCK)
     let connection = CommandConnection(accepted)
     let number = state.withLock { state -> UInt64? in
-      guard !state.isClosing, state.connections.count < Self.most else { return nil }
+      guard !state.isClosing, !state.isHeld, state.connections.count < Self.most else { return nil }
       state.number += 1
       state.connections[state.number] = connection
       return state.number
     }
-    guard let number else { return refuse(connection, "the server has too many commands to carry out") }
+    guard let number else {
+      let isHeld = state.withLock(\.isHeld)
+      return refuse(
+        connection,
+        isHeld
+          ? "another process takes the server's place: try again"
+          : "the server has too many commands to carry out")
+    }
     do throws(SystemThread.Failure) {
       try SystemThread.start("command") { [self] in
-        serve(connection, served)
+        if let served = state.withLock(\.served) { serve(connection, served) }
         _ = state.withLock { $0.connections.removeValue(forKey: number) }
         ended.signal()
       }
@@ -111,15 +173,16 @@ final class CommandServer: Sendable {
     connection.send(.ended, [UInt8(truncatingIfNeeded: status)])
   }
 
-  /// Takes no more commands and waits for those under way, in bounded time.
-  func close() {
+  /// Takes no more commands and waits for those under way, in bounded time. Another process may take them
+  /// from now on, at the same address.
+  func close(keepingAddress: Bool = false) {
     let isFirst = state.withLock { state in
-      defer { state.isClosing = true }
+      defer { (state.isClosing, state.served) = (true, nil) }
       return !state.isClosing
     }
     guard isFirst else { return }
-    CommandAddress(in: folder).remove()
-    shutdown(descriptor, Int32(SHUT_RDWR))
+    if !keepingAddress { CommandAddress(in: folder).remove() }
+    _ = cl_eventfd_signal(wake)
     // A file that is still being read ends here; what its command has read is stored.
     for connection in state.withLock({ Array($0.connections.values) }) { connection.endInput() }
     let deadline = SystemTime().monotonic() &+ Self.endPatience

@@ -3,6 +3,13 @@ import Console
 import Glibc
 import Storage
 
+/// The files by which a server keeps others out of its folder, open and locked. Processes that have them open
+/// together share the locks, which last until all of them have ended.
+struct FolderLocks {
+  let folder: Int32
+  let database: Int32
+}
+
 /// The folder that holds all that a server keeps; of the database in PostgreSQL, if one is named, only what
 /// belongs to it.
 struct DataFolder {
@@ -100,23 +107,39 @@ struct DataFolder {
   /// PostgreSQL does that by itself when it is opened. The file `lock` keeps those out that make a database
   /// at the same time; the database itself is locked too, since `lock` may be removed. It also says which
   /// secret key file this server reads, for commands beside it.
-  func lock(reading keys: SecretKeyFile) throws(Failure) {
+  func lock(reading keys: SecretKeyFile) throws(Failure) -> FolderLocks? {
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .failed("cannot write in \(path): \(SystemCalls.reason(errno))") }
     // Never closed: the kernel lets go of the locks with the process, however it ends.
     try takeLock { flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno }
+    var locks: FolderLocks?
     if holdsDatabase {
       try makeDatabase()
       guard let lock = DatabaseLock(file) else {
         throw .failed("cannot open \(file): \(SystemCalls.reason(errno))")
       }
       try takeLock { lock.take() }
+      locks = FolderLocks(folder: descriptor, database: lock.descriptor)
     }
-    // Empty for the usual file, so that the folder may have another name elsewhere. Without room on the disk
-    // it says that, too.
+    note(keys, in: descriptor)
+    return locks
+  }
+
+  /// Takes part in the locks of another server, whose place this process takes.
+  func adopt(_ locks: FolderLocks, reading keys: SecretKeyFile) throws(Failure) {
+    for (descriptor, path) in [(locks.folder, path + "/lock"), (locks.database, file)] {
+      let (held, own) = (FileIdentity { fstat(descriptor, &$0) }, FileIdentity { stat(path, &$0) })
+      guard held != nil, held == own else { throw .failed("the server has another folder than \(self.path)") }
+    }
+    DatabaseLock.share(locks.database, of: file)
+  }
+
+  /// Says which secret key file this server reads. Empty for the usual file, so that the folder may have
+  /// another name elsewhere. Without room on the disk it says that, too.
+  func note(_ keys: SecretKeyFile, in lock: Int32) {
     let name = keys.path == SecretKeyFile(in: self).path ? [] : Array(keys.absolutePath.utf8)
-    guard ftruncate(descriptor, 0) == 0 else { return }
-    _ = pwrite(descriptor, name, name.count, 0)
+    guard ftruncate(lock, 0) == 0 else { return }
+    _ = pwrite(lock, name, name.count, 0)
   }
 
   /// The secret key file that the server reads which uses the folder now, if one does.
@@ -166,6 +189,17 @@ struct DataFolder {
       throw Self.failure("cannot create \(file)", error)
     }
     try expectDatabase()
+  }
+
+  /// The file of the database must have the schema of this program.
+  func expectSchema() throws(Failure) {
+    try expectDatabase()
+    do throws(StorageError) { try Store.expectSchema(ofFile: file) } catch {
+      guard case .olderThanProgram(let found, let known) = error.kind else { throw openFailure(error) }
+      throw .failed(
+        "this version has another database schema (\(known) instead of \(found)), which an ordinary start brings: restart the server"
+      )
+    }
   }
 
   /// The file of the database must be there already.

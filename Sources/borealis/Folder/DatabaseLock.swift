@@ -24,6 +24,12 @@ struct DatabaseLock {
     self.file = file
   }
 
+  /// That of another process, which shares it with this one: it lasts until both have ended.
+  static func share(_ descriptor: Int32, of path: String) { files.withLock { $0[path] = descriptor } }
+
+  /// What shares the lock with another process.
+  var descriptor: Int32 { file }
+
   /// Takes the lock; a negated errno, EAGAIN if another process has it.
   func take() -> Int32 { cl_lock_file(file) }
 

@@ -5,12 +5,11 @@ import Cluster
 import Console
 import Core
 import DeviceGateway
+import Glibc
 import HTTP
 
 /// What all loops share.
 struct ServerParts: Sendable {
-  /// The home of apps as the devices of a loop see it, by the loop's index.
-  let home: @Sendable (Int) -> any AppHome
   let channel: PassthroughChannel
   let deviceUpgrades: DeviceUpgradeHandler
   let proxies: TrustedProxies
@@ -56,6 +55,26 @@ final class LoopServices: LoopDriver {
     /// milliseconds, after at most `patience` milliseconds for their acknowledgements, to other nodes if
     /// there are; calls `done` when no connection is left.
     case drain(spread: UInt32, patience: UInt64, refuge: DeviceRefuge?, done: @Sendable () -> Void)
+    /// Accepts no more connections, begins no more requests and lets the others finish, so that another
+    /// process can take this one's place; answers when no request is under way.
+    case hold(done: @Sendable () -> Void)
+    /// Waits no more for requests that have not come as a whole, and for answers that are not read.
+    case hurry
+    /// Accepts connections and serves requests as before `hold`.
+    case release
+    /// Leaves all sockets alone from now on, as soon as no request is under way, or else at once; answers
+    /// when that is so, with false if the system refuses.
+    case rest(atOnce: Bool, done: @Sendable (Bool) -> Void)
+    /// Gives what another process needs to go on with connections.
+    case pass(done: @Sendable (PassedLoop) -> Void)
+    /// Another process goes on with them: tells the devices of all others to reconnect within `spread`
+    /// milliseconds; answers with their number.
+    case dismiss(spread: UInt32, done: @Sendable (Int) -> Void)
+    /// Serves requests and devices with this, once the loop looks at sockets again: makes sessions known to
+    /// it.
+    case goOn(HomeService, done: @Sendable () -> Void)
+    /// Looks at sockets again, at which nobody has looked since a moment of the clock that counts suspension.
+    case wakeUp(unreadSince: UInt64, done: @Sendable () -> Void)
   }
 
   private unowned let loop: EventLoop
@@ -74,11 +93,17 @@ final class LoopServices: LoopDriver {
   /// HTTP servers that still have connections while draining.
   private var busyServers = 0
   private var whenDrained: (@Sendable () -> Void)?
+  /// What is to be done when no request is under way.
+  private var whenIdle: [() -> Void] = []
+  /// Requests that come slowly, and answers that are read slowly, are not waited for.
+  private var isImpatient = false
   private var reportedDevices = 0
 
-  /// Adds everything to a loop, on its thread.
+  /// Adds everything to a loop, on its thread. `deviceHome` is the home of apps as the devices of this loop
+  /// see it.
   init(
-    loop: EventLoop, parts: ServerParts, sockets: LoopSockets, orders: Mailbox<Order>, home: HomeService?
+    loop: EventLoop, parts: ServerParts, sockets: LoopSockets, orders: Mailbox<Order>, home: HomeService?,
+    deviceHome: any AppHome
   ) throws(SystemError) {
     self.loop = loop
     self.parts = parts
@@ -86,7 +111,7 @@ final class LoopServices: LoopDriver {
     self.home = home
     metrics = parts.metrics
     let devices = DeviceServer(
-      loop: loop, channel: parts.channel, home: parts.home(loop.handle.index), limits: parts.deviceLimits,
+      loop: loop, channel: parts.channel, home: deviceHome, limits: parts.deviceLimits,
       peers: parts.peers, metrics: parts.metrics.devices, time: parts.time,
       isCurrent: { [cluster = parts.cluster] in cluster?.isCurrent ?? true })
     self.devices = devices
@@ -197,6 +222,52 @@ final class LoopServices: LoopDriver {
     return server
   }
 
+  // MARK: Another process
+
+  /// Takes over what another process has passed on, whose place this one takes. The loop leaves all sockets
+  /// alone, and nothing is sent, until it is told to go on. Returns how many devices cannot be taken over.
+  func adopt(_ passed: inout PassedLoop) throws(SystemError) -> Int {
+    try loop.rest()
+    devices.freeze()
+    var rejected = 0
+    while var device = passed.devices.popLast() {
+      if !devices.adopt(device, tls: parts.certificates?.deviceContext) { rejected += 1 }
+      device.session.wipe()
+    }
+    let plain = httpServers.first { $0.tls == nil }
+    for socket in passed.requests {
+      if let plain { plain.accept(socket) } else { loop.discard(socket) }
+    }
+    for server in httpServers { server.beginHold() }
+    loop.holdListeners(true)
+    return rejected
+  }
+
+  private func hold(_ done: @escaping @Sendable () -> Void) {
+    loop.holdListeners(true)
+    for server in httpServers { server.beginHold() }
+    whenIdle.append(done)
+  }
+
+  private func release() {
+    (whenIdle, isImpatient) = ([], false)
+    for server in httpServers { server.endHold() }
+    loop.holdListeners(false)
+  }
+
+  private func rest(atOnce: Bool, _ done: @escaping @Sendable (Bool) -> Void) {
+    let work = { [unowned self] in
+      devices.settle()
+      done((try? loop.rest()) != nil)
+    }
+    if atOnce { work() } else { whenIdle.append(work) }
+  }
+
+  private func goOn(_ service: HomeService) {
+    home = service
+    devices.goOn(under: service.deviceHome) { service.deviceHome.resume($0) }
+  }
+
   private func noteUnanswered(_ reason: HTTPUnanswered, _ method: String, _ target: String, _ id: String) {
     parts.log.error(
       "request not answered",
@@ -229,6 +300,21 @@ final class LoopServices: LoopDriver {
           nodes.beginDrain { [unowned self] in busyServers -= 1 }
         }
         devices.drain(spread: spread, patience: patience, to: refuge)
+      case .hold(let done): hold(done)
+      case .hurry: isImpatient = true
+      case .release: release()
+      case .rest(let atOnce, let done): rest(atOnce: atOnce, done)
+      case .pass(let done):
+        let sockets = httpServers.flatMap(\.idleSockets)
+        done(PassedLoop(devices: devices.passed(), requests: sockets))
+      case .dismiss(let spread, let done): done(devices.dismissOthers(spread: spread))
+      case .goOn(let service, let done):
+        goOn(service)
+        done()
+      case .wakeUp(let moment, let done):
+        release()
+        loop.wakeUp(unreadSince: moment)
+        done()
       }
     }
   }
@@ -240,6 +326,13 @@ final class LoopServices: LoopDriver {
   }
 
   func endTurn() -> Bool {
+    if !whenIdle.isEmpty, httpServers.allSatisfy({ $0.isIdle(despiteSlowPeers: isImpatient) }) {
+      let work = whenIdle
+      whenIdle = []
+      for piece in work { piece() }
+      // What they have queued leaves in the next turn.
+      return true
+    }
     guard busyServers == 0, devices.connectionCount == 0, let whenDrained else { return false }
     self.whenDrained = nil
     whenDrained()

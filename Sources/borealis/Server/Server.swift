@@ -178,8 +178,13 @@ final class Server: Sendable {
         let deviceHome: (any AppHome)? = cluster?.link.home(ofLoop: handle.index) ?? service?.deviceHome
         guard let deviceHome else { throw SystemError(call: "start a loop", number: EINVAL) }
         try handle.start { [self] loop throws(SystemError) in
-          _ = try LoopServices(
-            loop: loop, parts: parts, sockets: sockets, orders: orders[handle.index], home: service)
+          let services = try LoopServices(
+            loop: loop, parts: parts, sockets: sockets, orders: orders[handle.index], home: service,
+            deviceHome: deviceHome)
+          if let predecessor {
+            var passed = predecessor.takeLoop(handle.index)
+            predecessor.note(rejected: try services.adopt(&passed))
+          }
           started()
         } failed: {
           failed($0)
@@ -330,6 +335,9 @@ final class Server: Sendable {
   func drain() {
     isReady.value = false
     log.info("stopping")
+    // It would wait for the locks until this process has ended.
+    takeover.stop()
+    takeover.endSuccessor()
     commands?.close()
     let time = UInt64(settings.drainDelay) * 1_000_000 + UInt64(settings.drainSeconds) * 1_000_000_000
     home.withLock { $0 }?.store.expectEnd(by: parts.time.monotonic() &+ time)

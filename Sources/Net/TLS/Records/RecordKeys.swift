@@ -1,3 +1,4 @@
+import BorealisBase
 import COpenSSL
 
 /// A cipher suite of TLS 1.3 (RFC 8446 appendix B.4).
@@ -117,6 +118,26 @@ package struct RecordKeys {
     }
   }
 
+  /// Writes the secret and its count. Whoever reads them goes on protecting records: from now on nobody may
+  /// do so here, unless it is certain that the reader never does.
+  func write(to writer: inout ByteWriter) {
+    writer.write(UInt8(suite.rawValue))
+    writer.write(sequence)
+    withUnsafeBytes(of: secret) { writer.write(bytes: $0.prefix(suite.secretSize)) }
+  }
+
+  /// Reads what `write` wrote; nil if it is something else, or without memory.
+  init?(from reader: inout ByteReader) {
+    guard let number = reader.read(UInt8.self), let suite = RecordSuite(rawValue: Int32(number)),
+      let sequence = reader.read(UInt64.self), var secret = reader.read(count: suite.secretSize)
+    else { return nil }
+    defer { secret.wipe() }
+    guard
+      let keys = secret.withUnsafeBytes({ RecordKeys(suite, secret: $0, sequence: sequence) })
+    else { return nil }
+    self = keys
+  }
+
   /// Overwrites the secrets.
   mutating func wipe() {
     Self.wipe(&secret)
@@ -127,4 +148,9 @@ package struct RecordKeys {
   private static func wipe<let size: Int>(_ bytes: inout InlineArray<size, UInt8>) {
     withUnsafeMutableBytes(of: &bytes) { OPENSSL_cleanse($0.baseAddress, $0.count) }
   }
+}
+
+extension [UInt8] {
+  /// Overwrites secrets.
+  package mutating func wipe() { withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) } }
 }

@@ -1,3 +1,4 @@
+import BorealisBase
 import COpenSSL
 
 /// What a record holds (RFC 8446 section 5.1).
@@ -84,6 +85,34 @@ package struct RecordLayer {
   mutating func wipe() {
     reading.wipe()
     writing.wipe()
+  }
+
+  // MARK: Another process
+
+  /// Writes all of it, keys first: see `RecordKeys.write`.
+  package func write(to writer: inout ByteWriter) {
+    reading.write(to: &writer)
+    writing.write(to: &writer)
+    writer.write(UInt16(largest))
+    for count in [keyUpdates, empty, messageCount] { writer.write(count) }
+    writer.write(UInt8((isAsked ? 1 : 0) | (asks ? 2 : 0)))
+  }
+
+  /// Reads what `write` wrote; nil if it is something else, or without memory.
+  package init?(from reader: inout ByteReader) {
+    guard var reading = RecordKeys(from: &reader) else { return nil }
+    defer { reading.wipe() }
+    guard var writing = RecordKeys(from: &reader) else { return nil }
+    defer { writing.wipe() }
+    guard let largest = reader.read(UInt16.self), (1...Self.largestContent).contains(Int(largest)),
+      let updates = reader.read(UInt8.self), updates <= CO_KEY_UPDATES,
+      let empty = reader.read(UInt8.self), Int(empty) <= Self.mostEmpty,
+      let messageCount = reader.read(UInt8.self), messageCount <= 4,
+      let marks = reader.read(UInt8.self), marks <= 3
+    else { return nil }
+    self.init(reading: reading, writing: writing, largest: Int(largest))
+    (keyUpdates, self.empty, self.messageCount) = (updates, empty, messageCount)
+    (isAsked, asks) = (marks & 1 != 0, marks & 2 != 0)
   }
 
   // MARK: Reading

@@ -1,3 +1,4 @@
+import BorealisBase
 import CLinux
 import COpenSSL
 import Glibc
@@ -50,6 +51,45 @@ final class RecordTransport {
     case .failure: 1
     }
   }
+
+  // MARK: Another process
+
+  /// Whether another process can go on with it: neither side has ended it.
+  var isPassable: Bool { end == nil && !isMute }
+
+  /// Writes all of it, keys first: see `RecordKeys.write`.
+  func write(to writer: inout ByteWriter) {
+    layer.write(to: &writer)
+    writer.write(UInt8(isResumed ? 1 : 0))
+    for bytes in [held[...], content[...], unsent] {
+      writer.write(UInt32(bytes.count))
+      writer.write(bytes: bytes)
+    }
+    writer.write(UInt16(unsentContent))
+  }
+
+  /// Reads what `write` wrote; nil if it is something else, or without memory.
+  init?(from reader: inout ByteReader) {
+    guard var layer = RecordLayer(from: &reader) else { return nil }
+    defer { layer.wipe() }
+    func bytes(_ most: Int) -> [UInt8]? {
+      guard let count = reader.read(UInt32.self), Int(count) <= most else { return nil }
+      return reader.read(count: Int(count))
+    }
+    guard let resumed = reader.read(UInt8.self), resumed <= 1,
+      let held = bytes(2 * RecordLayer.largestRecord),
+      let content = bytes(RecordLayer.largestContent), let unsent = bytes(2 * RecordLayer.largestRecord),
+      let unsentContent = reader.read(UInt16.self), Int(unsentContent) <= layer.largest
+    else { return nil }
+    self.layer = layer
+    isResumed = resumed == 1
+    (self.held, self.content, self.unsent) = (held, content, unsent[...])
+    // What the last record stood for says nothing once it has left.
+    self.unsentContent = unsent.isEmpty ? 0 : Int(unsentContent)
+  }
+
+  /// Bytes of content, at the front of what waits to be sent, that are protected already.
+  var protectedContent: Int { unsent.isEmpty ? 0 : unsentContent }
 
   // MARK: Reading
 
