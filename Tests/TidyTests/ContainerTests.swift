@@ -36,6 +36,15 @@ import Testing
     }
   }
 
+  @Test func `The image and the packages have the same program`() throws {
+    #expect(try Repository.text("docker/Dockerfile").contains("\nRUN docker/program /borealis\n"))
+    #expect(try Repository.text("docker/debian/release").contains("\ndocker/program "))
+    // Nothing else in the folder is for the image's build.
+    #expect(try Repository.text(".dockerignore").contains("\n/docker\n!/docker/program\n"))
+    // The program shows its documentation: all of it is part of the build.
+    #expect(try !Repository.text(".dockerignore").contains("Docs"))
+  }
+
   @Test func `The page on operations pins these images`() throws {
     let page = try Repository.text("Docs/operations/install.md")
     for (argument, image) in try Self.images() {
