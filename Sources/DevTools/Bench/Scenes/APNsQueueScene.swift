@@ -215,7 +215,7 @@ private struct APNsFiles {
     _ = try ServerProcess.firstLine(
       environment.server,
       [
-        "app", "apns", "set", app.key.text, "--data", app.folder, "--p8", providerKey, "--key-id",
+        "app", "channel", "set", app.key.text, "apns", "--data", app.folder, "--p8", providerKey, "--key-id",
         "BENCHKEY01", "--team-id", "BENCHTEAM1", "--topic", topic, "--environment", "production",
       ], executable: environment.executable, log: environment.workspace.path + "/servers.log")
   }

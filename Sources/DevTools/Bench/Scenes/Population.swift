@@ -57,7 +57,7 @@ struct Population {
     let insert = try database.prepare(
       """
       INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags,
-        created_at, last_seen_at, apns_environment, apns_token) VALUES (?, ?, ?, ?, ?, {bytes}, ?, ?, ?, ?, ?, ?)
+        created_at, last_seen_at, apns_environment, apns_token) VALUES (?, ?, ?, ?, ?, x'', ?, ?, ?, ?, ?, ?)
       """)
     let hash = Array(SHA256.digest(secret.bytes).prefix(16))
     let now = Int(cl_wall_ms())
