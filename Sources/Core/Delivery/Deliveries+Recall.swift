@@ -1,7 +1,6 @@
 import BorealisBase
 import Model
 import Storage
-import Synchronization
 
 /// Taking pushes back for their senders.
 extension Deliveries {
@@ -12,37 +11,14 @@ extension Deliveries {
     _ id: MessageID, in app: App, noting note: AuditRow? = nil,
     reply: @escaping @Sendable (Result<Recalled, APIError>) -> Void
   ) {
-    let (now, holder) = (time.now(), PushHolder())
-    writeBehind.flushEnds()
-    let tried = Mutex([id])
-    store.write(of: app.id) {
-      [self] transaction throws(StorageError) -> [(id: MessageID, taken: TakenBack)] in
-      guard let taken = try takeBack(id, of: app, at: now, by: holder, in: transaction) else { return [] }
-      var found = [(id: id, taken: taken)]
-      // The rest of the audience has a push with a canary under an ID that its sender may not know.
-      if let rest = try transaction.canaries.find(id, app: app.id)?.end?.rest, rest != id {
-        tried.withLock { $0.append(rest) }
-        let taken = try takeBack(rest, of: app, at: now, by: holder, in: transaction)
-        if let taken { found.append((rest, taken)) }
-      }
-      if let note { try transaction.audit.add(note) }
-      return found
-    } completion: { [self] result in
+    recallTogether([id], in: app, noting: note) { [self] result in
       switch result {
-      case .failure(let error):
-        for id in tried.withLock({ $0 }) { channels.resume(id, of: app, by: holder) }
-        reply(.failure(error.apiError))
-      case .success(let found):
-        guard !found.isEmpty else {
-          return reply(.failure(.invalidValue("msg_id is unknown: the app has no such push")))
-        }
-        var count = 0
-        for (id, taken) in found {
-          count += channels.withdraw(id, of: app, .recalled, at: now)
-          channels.recall(id, of: app, audience: taken.audience, takenBy: taken.takers)
-        }
-        confirm(found.map(\.id), in: app) { [count] unconfirmed in
-          reply(.success(Recalled(waiting: count, unconfirmed: unconfirmed)))
+      case .failure(let error): reply(.failure(error))
+      case .success(let commit) where commit.known == 0:
+        reply(.failure(.invalidValue("msg_id is unknown: the app has no such push")))
+      case .success(let commit):
+        confirm(commit.pushes, in: app) { unconfirmed in
+          reply(.success(Recalled(waiting: commit.waiting, unconfirmed: unconfirmed)))
         }
       }
     }

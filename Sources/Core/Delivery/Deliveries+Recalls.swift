@@ -37,12 +37,12 @@ extension Deliveries {
       case .failure(let error): reply(.failure(error))
       case .success(let recalled):
         var known = known
-        known.known += recalled.count
+        known.known += recalled.known
         // A node that has not confirmed one is not waited for again.
         guard known.unconfirmed == 0 else {
           return recall(ids.dropFirst(batch.count), after: known, in: app, reply: reply)
         }
-        confirm(recalled, in: app) { [self, known] unconfirmed in
+        confirm(recalled.pushes, in: app) { [self, known] unconfirmed in
           var known = known
           known.unconfirmed = unconfirmed
           recall(ids.dropFirst(batch.count), after: known, in: app, reply: reply)
@@ -51,31 +51,55 @@ extension Deliveries {
     }
   }
 
-  /// Takes pushes back in one commit; gives those that the app has.
-  private func recallTogether(
-    _ ids: ArraySlice<MessageID>, in app: App,
-    done: @escaping @Sendable (Result<[MessageID], APIError>) -> Void
+  /// What one commit took back.
+  struct RecallCommit {
+    /// How many of the pushes the app has.
+    var known = 0
+    /// These, and the pushes to the rest of their canaries.
+    var pushes: [MessageID] = []
+    /// Devices that waited for one of the pushes and never get it.
+    var waiting = 0
+  }
+
+  /// Takes pushes back in one commit, each with the push to the rest of its canary, whose ID its sender may
+  /// not know. The audit log says it in the same commit, if there is something to note and the app has one
+  /// of the pushes.
+  func recallTogether(
+    _ ids: ArraySlice<MessageID>, in app: App, noting note: AuditRow? = nil,
+    done: @escaping @Sendable (Result<RecallCommit, APIError>) -> Void
   ) {
     let (now, holder) = (time.now(), PushHolder())
     writeBehind.flushEnds()
-    store.write(of: app.id) { [self] transaction throws(StorageError) in
-      var found: [(id: MessageID, taken: TakenBack)] = []
+    // Also those that the commit finds: if it fails, channels go on with them.
+    let tried = Mutex(Array(ids))
+    store.write(of: app.id) {
+      [self] transaction throws(StorageError) -> (known: Int, found: [(id: MessageID, taken: TakenBack)]) in
+      var (known, found) = (0, [(id: MessageID, taken: TakenBack)]())
       for id in ids {
-        let taken = try takeBack(id, of: app, at: now, by: holder, in: transaction)
-        if let taken { found.append((id, taken)) }
+        guard let taken = try takeBack(id, of: app, at: now, by: holder, in: transaction) else { continue }
+        known += 1
+        found.append((id, taken))
+        guard let rest = try transaction.canaries.pushToRest(after: id, app: app.id) else { continue }
+        tried.withLock { $0.append(rest) }
+        if let taken = try takeBack(rest, of: app, at: now, by: holder, in: transaction) {
+          found.append((rest, taken))
+        }
       }
-      return found
+      if known > 0, let note { try transaction.audit.add(note) }
+      return (known, found)
     } completion: { [self] result in
       switch result {
       case .failure(let error):
-        for id in ids { channels.resume(id, of: app, by: holder) }
+        for id in tried.withLock({ $0 }) { channels.resume(id, of: app, by: holder) }
         done(.failure(error.apiError))
-      case .success(let found):
+      case .success(let (known, found)):
+        var commit = RecallCommit(known: known)
         for (id, taken) in found {
-          _ = channels.withdraw(id, of: app, .recalled, at: now)
+          commit.pushes.append(id)
+          commit.waiting += channels.withdraw(id, of: app, .recalled, at: now)
           channels.recall(id, of: app, audience: taken.audience, takenBy: taken.takers)
         }
-        done(.success(found.map(\.id)))
+        done(.success(commit))
       }
     }
   }

@@ -119,6 +119,14 @@ package struct CanaryRepository<Access>: Repository {
 }
 
 extension CanaryRepository {
+  /// What `canary(_:)` reads.
+  private static var select: StaticString {
+    """
+    SELECT msg_id, app_id, rest_count, sender_kind, sender_number, share, wait, max_failures, started_at,
+      look, look_at, state, ended_at, rest_msg_id, succeeded, failed, code, message
+    """
+  }
+
   /// Canaries whose next look has come, those that wait longest first, at most `limit` of them after a place.
   package func due(
     at now: Timestamp, after place: DuePlace? = nil, limit: Int, in rows: AppRows
@@ -139,11 +147,8 @@ extension CanaryRepository {
   /// A canary of an app that waits, with all that is stored of it; nil if there is none of the number.
   package func open(_ id: MessageID, app: AppID) throws(StorageError) -> CanaryRow? {
     let found = try database.first(
-      """
-      SELECT msg_id, app_id, body, rest, rest_count, sender_kind, sender_number, share, wait, max_failures,
-        started_at, look, look_at, state, ended_at, rest_msg_id, succeeded, failed, code, message
-      FROM canary WHERE msg_id = ? AND app_id = ? AND look_at IS NOT NULL
-      """, .message(id), .app(app)
+      Self.select, ", body, rest FROM canary WHERE msg_id = ? AND app_id = ? AND look_at IS NOT NULL",
+      .message(id), .app(app)
     ) { Self.canary($0, body: $0.blob("body"), members: $0.blob("rest")) }
     guard var canary = found else { return nil }
     canary.rest.body = try database.opened(canary.rest.body, of: app, .canary)
@@ -154,20 +159,22 @@ extension CanaryRepository {
   /// the rest.
   package func find(_ id: MessageID, app: AppID) throws(StorageError) -> CanaryRow? {
     if let found = try database.first(
-      """
-      SELECT msg_id, app_id, rest_count, sender_kind, sender_number, share, wait, max_failures,
-        started_at, look, look_at, state, ended_at, rest_msg_id, succeeded, failed, code, message
-      FROM canary WHERE msg_id = ? AND app_id = ?
-      """, .message(id), .app(app), map: { Self.canary($0) })
+      Self.select, "FROM canary WHERE msg_id = ? AND app_id = ?", .message(id), .app(app),
+      map: { Self.canary($0) })
     {
       return found
     }
     return try database.first(
-      """
-      SELECT msg_id, app_id, rest_count, sender_kind, sender_number, share, wait, max_failures,
-        started_at, look, look_at, state, ended_at, rest_msg_id, succeeded, failed, code, message
-      FROM canary WHERE rest_msg_id = ? AND app_id = ?
-      """, .message(id), .app(app), map: { Self.canary($0) })
+      Self.select, "FROM canary WHERE rest_msg_id = ? AND app_id = ?", .message(id), .app(app),
+      map: { Self.canary($0) })
+  }
+
+  /// The push to the rest that followed a push to a share; nil if none did.
+  package func pushToRest(after id: MessageID, app: AppID) throws(StorageError) -> MessageID? {
+    try database.first(
+      "SELECT rest_msg_id FROM canary WHERE msg_id = ? AND app_id = ? AND rest_msg_id IS NOT NULL",
+      .message(id), .app(app)
+    ) { $0.message("rest_msg_id") }
   }
 
   /// The others of the audience of a push of an app, in the router's encoding; empty once they get the push.
@@ -195,9 +202,8 @@ extension CanaryRepository {
     of app: AppID, from start: Timestamp, to end: Timestamp, limit: Int
   ) throws(StorageError) -> [CanaryRow] {
     try database.all(
+      Self.select,
       """
-      SELECT msg_id, app_id, rest_count, sender_kind, sender_number, share, wait, max_failures,
-        started_at, look, look_at, state, ended_at, rest_msg_id, succeeded, failed, code, message
       FROM canary {sqlite INDEXED BY canary_stopped_of_app}
       WHERE app_id = ? AND state IN (4, 5, 8) AND ended_at >= ? AND ended_at <= ?
       ORDER BY ended_at DESC, msg_id DESC LIMIT ?

@@ -263,6 +263,23 @@ import Testing
     #expect(try await world.status(second).state == .sent)
   }
 
+  @Test func `A recall of several pushes recalls their rests as well`() async throws {
+    let world = try await CanaryWorld()
+    let id = try await world.push()
+    try await world.acknowledge(id, 5)
+    #expect(try await world.look(after: 600) == [.ended(.sent)])
+    let rest = try #require(try await world.status(id).end?.rest)
+    let waits = try await world.push()
+    let (router, app) = (world.router, world.app)
+    let recalled = try await awaitCallback {
+      router.deliveries.recall([id, MessageID(1), waits][...], in: app, reply: $0)
+    }.get()
+    #expect(recalled.known == 2)
+    #expect(world.waiting() == [0: 100])
+    #expect(try await world.base.outcome(of: rest)?.withdrawal?.status == .recalled)
+    #expect(try await world.status(waits).state == .recalled)
+  }
+
   @Test func `The rest goes to those who are still there`() async throws {
     let world = try await CanaryWorld()
     let id = try await world.push()
