@@ -70,6 +70,17 @@ struct GatewayCall: Sendable {
       address: address?.text ?? "")
   }
 
+  /// The push in the path and the calling app; answers the request itself if that is not a number.
+  func push() -> (id: MessageID, app: App)? {
+    guard let app else { return nil }
+    let text = captures["msg_id"] ?? ""
+    guard let id = MessageID(decimal: Array(text.utf8)) else {
+      fail(.invalidValue("msg_id must be a number, not '\(text.prefix(40))'"))
+      return nil
+    }
+    return (id, app)
+  }
+
   /// The call, of whose request some members have no effect.
   func ignoring(_ names: [String]) -> GatewayCall {
     var call = self

@@ -15,13 +15,13 @@ struct CanaryController: GatewayController {
   ]
 
   private func show(_ call: GatewayCall) {
-    guard let (id, app) = push(call) else { return }
+    guard let (id, app) = call.push() else { return }
     answer(call, id, app)
   }
 
   /// The rest gets the push now, whatever the canary shows.
   private func release(_ call: GatewayCall) {
-    guard let (id, app) = push(call) else { return }
+    guard let (id, app) = call.push() else { return }
     router.acceptance.release(
       id, of: app, by: gateway.pushRules(of: app), router.canaries
     ) { [self] result in
@@ -34,7 +34,7 @@ struct CanaryController: GatewayController {
 
   /// The rest does not get the push.
   private func stop(_ call: GatewayCall) {
-    guard let (id, app) = push(call) else { return }
+    guard let (id, app) = call.push() else { return }
     router.canaries.stop(id, of: app) { [self] result in
       switch result {
       case .failure(let error): call.fail(error.apiError)
@@ -44,17 +44,6 @@ struct CanaryController: GatewayController {
   }
 
   // MARK: Helpers
-
-  /// The push in the path; answers the request itself if that is not a number.
-  private func push(_ call: GatewayCall) -> (MessageID, App)? {
-    guard let app = call.app else { return nil }
-    let text = call.captures["msg_id"] ?? ""
-    guard let id = MessageID(decimal: Array(text.utf8)) else {
-      call.fail(.invalidValue("msg_id must be a number, not '\(text.prefix(40))'"))
-      return nil
-    }
-    return (id, app)
-  }
 
   private func answer(_ call: GatewayCall, _ id: MessageID, _ app: App) {
     router.canaries.find(id, in: app) { result in

@@ -120,11 +120,7 @@ struct PushController: GatewayController {
 
   /// `DELETE /v3/push/{msg_id}`.
   private func recall(_ call: GatewayCall) {
-    guard let app = call.app else { return }
-    guard let id = MessageID(decimal: Array((call.captures["msg_id"] ?? "").utf8)) else {
-      call.fail(.invalidValue("msg_id must be a number, not '\((call.captures["msg_id"] ?? "").prefix(40))'"))
-      return
-    }
+    guard let (id, app) = call.push() else { return }
     router.deliveries.recall(id, in: app) { result in
       switch result {
       case .success(let recalled):

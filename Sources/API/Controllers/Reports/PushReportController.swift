@@ -15,11 +15,7 @@ struct PushReportController: GatewayController {
 
   /// `GET /v1/pushes/{msg_id}`.
   private func showPush(_ call: GatewayCall) {
-    guard let app = call.app else { return }
-    guard let id = MessageID(decimal: Array((call.captures["msg_id"] ?? "").utf8)) else {
-      call.fail(.invalidValue("msg_id must be a number, not '\((call.captures["msg_id"] ?? "").prefix(40))'"))
-      return
-    }
+    guard let (id, app) = call.push() else { return }
     let names = router.channels.names
     router.reports.report(on: id, in: app) { result in
       switch result {
