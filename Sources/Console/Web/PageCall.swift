@@ -2,6 +2,7 @@ import BorealisBase
 import BorealisCrypto
 import Core
 import HTTP
+import Model
 import Storage
 
 /// The answer to a request that cannot be served, from the depth in which that turned out.
@@ -178,6 +179,12 @@ struct PageCall: Sendable {
 
   /// The segment of the path under a name.
   func capture(_ name: String) -> String? { captures?[name] }
+
+  /// The push in the path and the app of the page; nil if that is not the number of one.
+  var push: (id: MessageID, app: App)? {
+    guard let app, let id = MessageID(decimal: Array((capture("msg_id") ?? "").utf8)) else { return nil }
+    return (id, app)
+  }
 
   /// A field of the form without white space around it; empty if it is missing.
   func field(_ name: String) -> String { (text(name) ?? "").withoutOuterWhitespace }

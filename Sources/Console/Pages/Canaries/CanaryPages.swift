@@ -19,9 +19,7 @@ struct CanaryPages: Controller {
 
   /// The push in the path, if it is the app's and has a canary.
   private func push(of call: PageCall) async throws(Refused) -> (app: App, id: MessageID, path: String) {
-    guard let app = call.app, let id = MessageID(decimal: Array((call.capture("msg_id") ?? "").utf8)) else {
-      throw Refused(call.missing)
-    }
+    guard let (id, app) = call.push else { throw Refused(call.missing) }
     let result = await awaitCallback { router.canaries.find(id, in: app, reply: $0) }
     guard case .success(let found) = result else { throw Refused(call.unavailable) }
     guard let found, found.id == id else { throw Refused(call.missing) }

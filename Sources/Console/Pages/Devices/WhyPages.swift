@@ -13,9 +13,7 @@ struct WhyPages: Controller {
   ]
 
   private func showWhy(_ call: PageCall) async -> HTTPResponse {
-    guard let app = call.app, let id = MessageID(decimal: Array((call.capture("msg_id") ?? "").utf8)) else {
-      return call.missing
-    }
+    guard let (id, app) = call.push else { return call.missing }
     let result = await router.history.find(id, in: app)
     guard case .success(let found) = result else { return call.unavailable }
     guard let found else { return call.missing }

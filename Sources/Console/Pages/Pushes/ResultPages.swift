@@ -29,9 +29,7 @@ struct ResultPages: Controller {
 
   /// The push in the path, if it is the app's.
   private func push(of call: PageCall) async throws(Refused) -> FoundPush {
-    guard let app = call.app, let id = MessageID(decimal: Array((call.capture("msg_id") ?? "").utf8)) else {
-      throw Refused(call.missing)
-    }
+    guard let (id, app) = call.push else { throw Refused(call.missing) }
     let result = await router.history.find(id, in: app)
     guard case .success(let found) = result else { throw Refused(call.unavailable) }
     guard let found else { throw Refused(call.missing) }
