@@ -200,8 +200,7 @@ package final class SpanExporter: Sendable {
     // No other answer gets better by asking again.
     let isPassing = answer.status == 0 || [429, 502, 503, 504].contains(answer.status)
     let failures = flight.failures + 1
-    var random = SystemRandomNumberGenerator()
-    let wait = Int64.random(in: 500...1000, using: &random) << Int64(min(failures, 6))
+    let wait = Int64.random(in: 500...1000) << Int64(min(failures, 6))
     let asked = min(Self.longestRest, answer.retryAfter ?? 0)
     let rest = UInt64(clamping: max(wait, asked * 1000)) * 1_000_000
     let until = time.monotonic() &+ rest
