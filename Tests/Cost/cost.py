@@ -27,7 +27,7 @@ STAGES = {
     "read the push object": r":static PushRequest\.parse\(_:rules:audience:\)",
     "resolve the audience, plan the routes": r":Acceptance\.accept\(_:for:reply:\)",
     "store and commit the push": r":Writer\.store\(",
-    "pass it to the device's loop, answer": r"partial apply for specialized closure #2 in Acceptance\.store",
+    "pass it to the device's loop, answer": r"partial apply for specialized closure #2 in Acceptance\.routeAndStore",
     "store the acknowledgement": r":closure #1 in WriteBehind\.write\(",
 }
 # What runs by the clock, and so more often on a slow machine.
