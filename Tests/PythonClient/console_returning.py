@@ -152,11 +152,12 @@ async def read_over_a_slow_network(walk: Any, address: str, key: str) -> None:
     network = await page.context.new_cdp_session(page)
     conditions = {"offline": False, "latency": 0, "uploadThroughput": -1}
     pages = ("", "/pushes", "/push", "/devices", "/settings", "/settings/requests")
-    paths = ["accounts/1/audit"] + [f"apps/{key}{page}" for page in pages]
+    paths = ["console/accounts/1/audit"] + [f"console/apps/{key}{page}" for page in pages]
+    paths += ["docs/operations/settings", "docs/api/reference"]
     await network.send("Network.enable")
     await network.send("Network.emulateNetworkConditions", {**conditions, "downloadThroughput": 20_000})
     for path in paths:
-        answer = await page.goto(f"{address}/console/{path}")
+        answer = await page.goto(f"{address}/{path}")
         expect(answer and answer.status == 200, f"{path} is there")
         shifted, moved = await page.evaluate("[window.shifted ?? 0, window.moved ?? []]")
         expect(shifted <= 0.01, f"{path}, read slowly: its parts moved by {shifted}: {moved}")

@@ -54,11 +54,11 @@ struct DocsPages: Controller {
     let isOther = language != call.language
     return """
       <div class="manual-page">
+      \(DocsHeadings(content.headings, language: language).html(call))
       <div class="text">\(if: isOther, "<p class=\"quiet other-language\">\(call(Words.docsInEnglish))</p>")
       <article\(if: isOther, " lang=\"\(language.tag)\"")>
       \(content.html)</article>
       \(frame.neighbors(call))</div>
-      \(DocsHeadings(content.headings, language: language).html(call))
       </div>
       """
   }
@@ -230,7 +230,8 @@ final class SearchTurns: Sendable {
   }
 }
 
-/// The list of a page's headings, beside its text or above it.
+/// The list of a page's headings, beside its text or above it. It stands before the text, so that this does not
+/// move when the list arrives.
 struct DocsHeadings {
   private let headings: [MarkdownPage.Heading]
   private let language: Language

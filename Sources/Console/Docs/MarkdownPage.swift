@@ -87,9 +87,9 @@ struct AnchorNames {
   }
 }
 
-/// Adds to cmark's HTML what pages of the console have: names of headings, sizes of pictures, and in tables
-/// with more than two columns the head of its column on each cell, which narrow screens show beside it. Tags
-/// are ours alone: cmark escapes the text, and leaves out the HTML within it.
+/// Adds to cmark's HTML what pages of the console have: names of headings, sizes of pictures, widths of a
+/// table's columns, and in tables with more than two columns the head of its column on each cell, which narrow
+/// screens show beside it. Tags are ours alone: cmark escapes the text, and leaves out the HTML within it.
 struct MarkupFinish {
   private let html: [UInt8]
   private var anchors: ArraySlice<String>
@@ -128,6 +128,7 @@ struct MarkupFinish {
     case "table":
       heads = []
       output += tag.utf8
+      output += Self.columns(of: rest).utf8
     case "tr":
       column = 0
       output += tag.utf8
@@ -141,6 +142,31 @@ struct MarkupFinish {
     case "img": output += sized(tag).utf8
     default: output += tag.utf8
     }
+  }
+
+  /// The columns of the table that the HTML begins with. With the widths given first, rows that arrive later do
+  /// not move those above them. Each column gets a share by its longest cell, of which 10 to 60 bytes count.
+  private static func columns(of html: ArraySlice<UInt8>) -> String {
+    var (rest, column, length) = (html, 0, 0)
+    var longest: [Int] = []
+    while let start = rest.firstIndex(of: UInt8(ascii: "<")),
+      let end = rest[start...].firstIndex(of: UInt8(ascii: ">"))
+    {
+      length += start - rest.startIndex
+      let tag = String(decoding: rest[start...end], as: UTF8.self)
+      rest = rest[(end + 1)...]
+      switch tag {
+      case "<tr>": column = 0
+      case "</th>", "</td>":
+        if column == longest.count { longest.append(10) }
+        longest[column] = min(max(longest[column], length), 60)
+        column += 1
+      case "</table>": rest = []
+      default: if tag.hasPrefix("<td") || tag.hasPrefix("<th") { length = 0 }
+      }
+    }
+    let sum = longest.reduce(0, +)
+    return "\n<colgroup>" + longest.map { "<col width=\"\($0 * 100 / sum)%\">" }.joined() + "</colgroup>"
   }
 
   /// An empty head is a cell: it names nothing.

@@ -10,13 +10,12 @@ struct ReferenceView {
 
   func list() -> HTML {
     """
-    <div class="manual-page"><div class="text">
+    <div class="manual-page">\(DocsHeadings(headings, language: .english).html(call))<div class="text">
     <h1>\(call(Words.apiReference))</h1>
     <p>\(call(Words.apiReferenceText))</p>
     <p><a href="/openapi.json">\(call(Words.apiFile))</a></p>
     \(APIReference.groups, { group($0) })
-    \(frame.neighbors(call))</div>
-    \(DocsHeadings(headings, language: .english).html(call))</div>
+    \(frame.neighbors(call))</div></div>
     """
   }
 
