@@ -38,13 +38,23 @@ import Testing
     #expect(!pauses.isCatchingUp && pauses.unreadSince == 122 * Self.second)
   }
 
-  @Test func `A crowd that never ends is caught up with after a second`() {
+  @Test(arguments: [1_000_000, 50_000_000] as [UInt64])
+  func `A crowd that never ends is caught up with after a second`(turn: UInt64) {
     var pauses = LoopPauses(100 * Self.second)
     _ = pauses.begin(at: 110 * Self.second, found: 9)
-    _ = pauses.begin(at: 111 * Self.second, found: 9)
-    #expect(pauses.unreadSince == 100 * Self.second)
+    for count in 1...Self.second / turn {
+      _ = pauses.begin(at: 110 * Self.second + count * turn, found: 9)
+      #expect(pauses.unreadSince == 100 * Self.second)
+    }
     _ = pauses.begin(at: 111 * Self.second + 1, found: 9)
     #expect(!pauses.isCatchingUp)
+  }
+
+  @Test func `A turn that takes long does not mean that everything is read`() {
+    var pauses = LoopPauses(100 * Self.second)
+    _ = pauses.begin(at: 110 * Self.second, found: 9)
+    _ = pauses.begin(at: 112 * Self.second, found: 9)
+    #expect(pauses.unreadSince == 100 * Self.second)
   }
 
   @Test func `A pause right after another one makes what is unread older`() {

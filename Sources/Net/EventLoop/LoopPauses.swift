@@ -5,13 +5,14 @@
 struct LoopPauses {
   /// The longest gap between two readings that is none: an idle loop waits for a second.
   static let longestGap: UInt64 = 3_000_000_000
-  /// Nanoseconds after which everything that was there is read, also in a crowd.
-  private static let longestCatchUp: UInt64 = 1_000_000_000
+  /// Nanoseconds of reading after which everything that was there is read, also in a crowd; of a turn only so
+  /// many count, as the thread may have waited for a processor or done something else in it.
+  private static let (longestCatchUp, longestTurn): (UInt64, UInt64) = (1_000_000_000, 50_000_000)
 
   /// The last reading.
   private(set) var latest: UInt64
-  /// The last reading before a pause, and the first one after it.
-  private var pause: (start: UInt64, end: UInt64)?
+  /// The last reading before a pause, and the nanoseconds of reading since it ended.
+  private var pause: (start: UInt64, read: UInt64)?
 
   /// Starts at a reading.
   init(_ reading: UInt64) { latest = reading }
@@ -31,7 +32,7 @@ struct LoopPauses {
   /// The thread reads again at a reading what nobody has read since a moment.
   mutating func goOn(at reading: UInt64, unreadSince moment: UInt64) {
     rest(until: reading)
-    pause = (min(pause?.start ?? moment, moment, latest), latest)
+    pause = (min(pause?.start ?? moment, moment, latest), 0)
   }
 
   /// The clock is read, in a turn that found so many ready sockets, negative if it did not look. True if a
@@ -39,10 +40,13 @@ struct LoopPauses {
   mutating func begin(at reading: UInt64, found count: Int) -> Bool {
     defer { latest = max(latest, reading) }
     if isPaused(at: reading) {
-      pause = (pause?.start ?? latest, reading)
+      pause = (pause?.start ?? latest, 0)
       return true
     }
-    if let pause, count == 0 || reading > pause.end + Self.longestCatchUp { self.pause = nil }
+    if var pause {
+      pause.read += min(max(reading, latest) - latest, Self.longestTurn)
+      self.pause = count == 0 || pause.read > Self.longestCatchUp ? nil : pause
+    }
     return false
   }
 }
