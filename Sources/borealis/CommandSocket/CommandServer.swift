@@ -135,8 +135,10 @@ final class CommandServer: Sendable {
     }
     do throws(SystemThread.Failure) {
       try SystemThread.start("command") { [self] in
-        if let served = state.withLock(\.served) { serve(connection, served) }
+        let status = state.withLock(\.served).flatMap { serve(connection, $0) }
+        // Before the command knows that it has ended: the next one may want to be alone.
         _ = state.withLock { $0.connections.removeValue(forKey: number) }
+        if let status { connection.send(.ended, [status]) }
         ended.signal()
       }
     } catch {
@@ -152,17 +154,19 @@ final class CommandServer: Sendable {
     connection.send(.ended, [1])
   }
 
-  private func serve(_ connection: CommandConnection, _ served: ServedStore) {
+  /// Carries out the command of a connection; gives its exit status, nil if there is nothing to answer.
+  private func serve(_ connection: CommandConnection, _ served: ServedStore) -> UInt8? {
     guard connection.isOfOwner else {
       log.warning("a command of another user is refused")
-      return refuse(connection, "only the server's user and root may give it commands")
+      refuse(connection, "only the server's user and root may give it commands")
+      return nil
     }
     connection.setPatience(Self.requestSeconds)
     guard let (kind, content) = connection.receive(), kind == .request,
       let request = CommandRequest(content)
-    else { return }
+    else { return nil }
     connection.setPatience(Self.stepSeconds)
-    guard connection.send(.begun) else { return }
+    guard connection.send(.begun) else { return nil }
     let status = Terminal.$current.withValue(ConnectedTerminal(connection)) {
       Program.run(request, in: folder.served(by: served))
     }
@@ -170,7 +174,7 @@ final class CommandServer: Sendable {
     log.info(
       "command",
       ["command": .text(Program.named(request.command)?.name ?? ""), "status": .number(Int64(status))])
-    connection.send(.ended, [UInt8(truncatingIfNeeded: status)])
+    return UInt8(truncatingIfNeeded: status)
   }
 
   /// Takes no more commands and waits for those under way, in bounded time. Another process may take them
