@@ -374,7 +374,7 @@ final class Server: Sendable {
   }
 
   /// Sends the spans that wait, in bounded time, and takes no more.
-  func sendLastSpans() { parts.tracer?.exporter.close(until: moment(afterSeconds: 2)) }
+  func sendLastSpans() { parts.tracer?.exporter.close(until: moment(afterSeconds: 5)) }
 
   /// Ends being the home, and waits for the next one: requests and devices wait with this node.
   private func handOver(_ service: HomeService, to cluster: ClusterService) {

@@ -13,7 +13,7 @@ extension Server {
   /// Seconds for what goes to other services, at most: as at a stop, and never longer than that.
   private static let mostSendingSeconds = 20
   /// Nanoseconds for the loops to rest, once no request is under way.
-  private static let restPatience: UInt64 = 5_000_000_000
+  private static let restPatience: UInt64 = 15_000_000_000
   /// Microseconds for the last frames to devices that have to reconnect.
   private static let farewell: UInt32 = 200_000
 
