@@ -194,8 +194,8 @@ package final class SpanExporter: Sendable {
     if isAccepted {
       rejection = SpanCoding.rejection(answer.body)
       let rejected = min(UInt64(flight.count), rejection?.spans ?? 0)
-      metrics.exported.add(UInt64(flight.count) - rejected)
       metrics.dropped.add(rejected)
+      metrics.exported.add(UInt64(flight.count) - rejected)
     }
     // No other answer gets better by asking again.
     let isPassing = answer.status == 0 || [429, 502, 503, 504].contains(answer.status)
