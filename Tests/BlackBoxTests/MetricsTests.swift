@@ -198,7 +198,7 @@ private struct ListedMetric {
   // MARK: With Prometheus' own tool
 
   private func promtool(_ arguments: String..., input: String = "") throws {
-    let ending = try RunningProgram(arguments, of: Self.toolPath, input: input).end()
+    let ending = try RunningProgram(arguments, of: Self.toolPath, input: input).end(patience: 300)
     #expect(ending.status == 0, "\(arguments): \(ending.output)\(ending.errors)")
   }
 

@@ -59,7 +59,7 @@ enum PythonClient {
   static func run(
     _ script: String, in folder: String = "PythonClient", _ arguments: [String] = []
   ) throws -> Ending {
-    try start(["\(root)/Tests/\(folder)/\(script)"] + arguments).end(patience: 400)
+    try start(["\(root)/Tests/\(folder)/\(script)"] + arguments).end(patience: 900)
   }
 
   private static func start(_ arguments: [String]) throws -> RunningProgram {

@@ -99,7 +99,8 @@ final class UpgradeWorld {
         seen.names[seat] = line["registration_id"]?.string
       case "push":
         seen.shown[Arrival(id: line["msg_id"]?.string ?? "", seat: seat), default: 0] += 1
-      case "disconnected": seen.ends.append("\(seat): \(line)")
+      // A crowd that connects at once may take longer than a login may.
+      case "disconnected" where seen.logins[seat] != nil: seen.ends.append("\(seat): \(line)")
       default: break
       }
     }
@@ -115,6 +116,23 @@ final class UpgradeWorld {
   /// Begins to have another process take the server's place.
   func startUpgrade(_ arguments: [String] = []) throws -> RunningProgram {
     try RunningProgram(["upgrade", "--data", data, "--unsupervised"] + arguments)
+  }
+
+  /// Begins an upgrade whose new process, in a build for tests, has stopped before anything has changed for
+  /// anybody.
+  func prepareUpgrade() throws -> (command: RunningProgram, new: Int32?) {
+    #if DEBUG
+      let (command, new) = try upgrade(stoppingAt: "new-prepared")
+      return (command, new)
+    #else
+      return (try startUpgrade(), nil)
+    #endif
+  }
+
+  /// Has that go on to its end.
+  func goOn(with upgrade: (command: RunningProgram, new: Int32?)) throws -> Ending {
+    if let new = upgrade.new { kill(new, SIGCONT) }
+    return try end(of: upgrade.command)
   }
 
   /// Waits for the end of that; the process that serves by then has to say so.

@@ -114,7 +114,7 @@ import Testing
       app: id, url: "https://example.com/", types: .all, secret: [1], changedAt: Timestamp(milliseconds: 1))
     let round = Atomic<Int>(0)
     let done = Atomic<Int>(0)
-    let count = 2000
+    let count = 300
     try SystemThread.start("look") {
       for number in 1...count {
         let changes = callbacks.changes

@@ -89,7 +89,7 @@ enum RestartBenchmark {
       }
     }
     let arrivals = driver.board.arrivals
-    try system.poll(client, "the last push arrives", seconds: 10) {
+    try system.poll(client, "the last push arrives", seconds: 60) {
       driver.board.arrivals >= min(probes, arrivals + 1)
     }
   }
