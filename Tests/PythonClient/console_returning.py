@@ -152,8 +152,8 @@ async def read_over_a_slow_network(walk: Any, address: str, key: str) -> None:
     network = await page.context.new_cdp_session(page)
     conditions = {"offline": False, "latency": 0, "uploadThroughput": -1}
     pages = ("", "/pushes", "/push", "/devices", "/settings", "/settings/requests")
-    paths = ["console/accounts/1/audit"] + [f"console/apps/{key}{page}" for page in pages]
-    paths += ["docs/operations/settings", "docs/api/reference"]
+    paths = ["docs/operations/settings", "docs/api/reference", "console/accounts/1/audit"]
+    paths += [f"console/apps/{key}{page}" for page in pages]
     await network.send("Network.enable")
     await network.send("Network.emulateNetworkConditions", {**conditions, "downloadThroughput": 20_000})
     for path in paths:
